@@ -27,7 +27,6 @@ pub mod call;
 pub mod callback;
 pub mod chare;
 mod checkpoint;
-mod cluster;
 #[doc(hidden)]
 pub mod collection;
 pub mod cx;
@@ -86,7 +85,7 @@ pub use talisman_transport::{self as transport, probe};
 /// What comes from outside, for fuzz targets and their corpora. Nothing that programs use.
 #[doc(hidden)]
 pub mod hostile {
-    pub use crate::cluster::hostile::{read_knock, read_messages, read_request};
+    pub use talisman_cluster::hostile::{read_knock, read_messages, read_request};
     pub use talisman_store::files::hostile::read_checkpoint;
 }
 

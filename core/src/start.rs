@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use crate::chare::{Args, MainChare};
 use crate::checkpoint::types::Registered;
-use crate::cluster::{self, Turn, member::Joining, remote::agent, takeover::successor::Heir};
 use crate::function;
 use crate::registry::Registry;
 use crate::run::{self, Outcome, Watch};
+use talisman_cluster::{self as cluster, Turn, member::Joining, remote::agent, takeover::successor::Heir};
 use talisman_control::outcome::ClusterOutcome;
 use talisman_job::Program;
 use talisman_job::command_line::{self, ProgramArgs, Read};

@@ -34,7 +34,7 @@ use talisman_job::options::Transport;
 use talisman_job::{Output, Progress, RunArgs};
 
 #[doc(hidden)]
-pub use crate::cluster::probe::main as probe;
+pub use talisman_cluster::probe::main as probe;
 
 /// What this PE measured since the last call, and nothing of what was before, for benchmarks. To be called where no entry runs: in a
 /// registered function.

@@ -3,6 +3,8 @@
 //! What members take is measured and counted into the simulated time, so that is what a job of so many PEs would wait. Where others
 //! use the processor too, that and the real time are too long; the processor's own seconds are beside them.
 
+#![allow(clippy::disallowed_methods, reason = "time is what is measured")]
+
 use std::time::Instant;
 
 use talisman_lb::distributed::{Distributed, Model, Ran, run};

@@ -1,5 +1,7 @@
 //! What the meter costs a call that is not timed: `cargo bench -p talisman-lb --bench meter`.
 
+#![allow(clippy::disallowed_methods, reason = "time is what is measured")]
+
 use std::hint::black_box;
 use std::time::Instant;
 

@@ -15,6 +15,7 @@ pub const CRATES: &[Crate] = &[
     ("talisman_store", "ft/store/src"),
     ("talisman_job", "core/job/src"),
     ("talisman_control", "core/control/src"),
+    ("talisman_cluster", "core/cluster/src"),
     ("talisman_core", "core/src"),
     ("talisman_ampi", "ampi/src"),
     ("talisman_sim", "tests/sim/src"),
@@ -51,10 +52,10 @@ pub const DIRECTIONS: &[(&str, &[&str])] = &[
     ("recovery", &["services", "kernel", "ft", "store"]),
     // The programming model.
     ("core", &["services", "kernel", "recovery"]),
-    // A process of the job.
-    ("node", &["recovery", "services", "kernel", "control"]),
-    // Launcher, hosts, agents, succession.
+    // Launcher, hosts, agents, succession; a node's side of the control connection, which becomes the launcher when that is lost.
     ("cluster", &["control", "job", "transport", "store"]),
+    // A process of the job.
+    ("node", &["recovery", "services", "kernel", "control", "cluster"]),
     // Simulated worlds.
     ("sim", &["node", "cluster", "control", "recovery"]),
     // Command line, start, signals.
@@ -70,6 +71,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("lb/", "lb"),
     ("ft/", "ft"),
     ("core/base/", "base"),
+    ("core/cluster/", "cluster"),
     ("core/control/", "control"),
     ("core/job/", "job"),
     ("ft/store/", "store"),
@@ -85,7 +87,6 @@ const ROOMS: &[(&str, &str)] = &[
     ("core/src/balance/", "services"),
     ("core/src/broadcast/", "services"),
     ("core/src/checkpoint/", "recovery"),
-    ("core/src/cluster/", "cluster"),
     ("core/src/collection/", "kernel"),
     ("core/src/launch/", "launch"),
     ("core/src/measure/", "services"),
@@ -100,7 +101,6 @@ const ROOMS: &[(&str, &str)] = &[
     ("core/src/wire/", "kernel"),
     ("core/src/witness/", "kernel"),
     ("core/src/broadcast.rs", "services"),
-    ("core/src/cluster/hostile.rs", "facade"),
     ("core/src/collection/create.rs", "core"),
     ("core/src/entry.rs", "kernel"),
     ("core/src/function.rs", "services"),

@@ -1,6 +1,6 @@
 //! What the launcher has to know of the program's chares.
 
-use crate::cluster::ProgramTypes;
+use talisman_cluster::ProgramTypes;
 use talisman_pup::{Packed, PupError};
 
 use super::part::{Part, SavedCollection};

@@ -1,7 +1,7 @@
 //! `talisman list`: the jobs of this user that run on this machine.
 //!
 //! What is known of a job is what the system tells of its processes: each node carries its job's number and program in its environment
-//! ([`crate::cluster::naming`]). So a job is found whatever has become of its launcher. A job that is one process has threads that are called
+//! ([`talisman_cluster::naming`]). So a job is found whatever has become of its launcher. A job that is one process has threads that are called
 //! like PEs.
 
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::cluster::naming::Named;
+use talisman_cluster::naming::Named;
 use talisman_job::variables::JOB_VARIABLE;
 
 /// A job, as far as this machine has it.

@@ -10,9 +10,9 @@ use tokio::time::sleep;
 
 use super::linking::Streams;
 use super::met::Met;
-use crate::cluster::Control;
 use crate::node::Node;
 use talisman_base::build::this_build;
+use talisman_cluster::Control;
 use talisman_control::connecting::{Action, Connecting, Dial, DialFailure};
 use talisman_control::protocol::PeerInLife;
 use talisman_control::protocol::{Place, Task, ToLauncher};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use talisman_ft::double::Order;
 use talisman_ft::{Epoch, NodeId, Version};
 
-use crate::cluster::member;
+use talisman_cluster::member;
 use talisman_control::job_result::UNRECOVERABLE;
 use talisman_control::protocol::{Place, Stop};
 use talisman_job::job::{End, Job};

@@ -5,7 +5,7 @@ use talisman_control::heartbeat::Heartbeat;
 use super::letters::Letter;
 use super::trace::Who;
 use super::world::{Event, TICK_NS, World};
-use crate::cluster::remote::agent::heard_nothing;
+use talisman_cluster::remote::agent::heard_nothing;
 
 /// An agent.
 pub(super) struct Agent {

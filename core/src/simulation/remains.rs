@@ -6,9 +6,9 @@ use std::path::Path;
 use talisman_ft::{NodeId, Version};
 
 use crate::checkpoint::types::Registered;
-use crate::cluster::keeping::has_nodegroups;
 use crate::witness::{self, Seen};
 use talisman_base::topology::Shape;
+use talisman_cluster::keeping::has_nodegroups;
 use talisman_store::disk::SharedDisk;
 use talisman_store::files::cover::JobMark;
 use talisman_store::files::keeper::AnyDisk;

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::process::Process;
 use super::trace::Who;
 use super::world::{Event, TICK_NS, World};
-use crate::cluster::takeover::missing::Missing;
+use talisman_cluster::takeover::missing::Missing;
 use talisman_control::follower::{Follower, Followers};
 use talisman_control::protocol::ToNode;
 use talisman_control::search::{Patience, Search};

@@ -13,13 +13,14 @@ pub struct Call {
 }
 
 /// Folders of the runtime's sources, and what they are called.
-const SOURCES: [(&str, &str); 9] = [
+const SOURCES: [(&str, &str); 10] = [
     ("../../core/src", ""),
     ("../../core/base/src", "base"),
     ("../../core/sched/src", "sched"),
     ("../../core/reduce/src", "reduce"),
     ("../../core/job/src", "job"),
     ("../../core/control/src", "control"),
+    ("../../core/cluster/src", "cluster"),
     ("../../core/transport/src", "transport"),
     ("../../ft/src", "ft"),
     ("../../ft/store/src", "store"),

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use super::doors::{Source, Word};
 use super::{Step, World, host_at};
-use crate::cluster::succession::door::LIMITS;
-use crate::cluster::succession::estate::Orphan;
 use crate::simulation::letters::Letter;
 use crate::simulation::process::Stage;
 use crate::simulation::trace::Who;
 use crate::simulation::world::TICK_NS;
+use talisman_cluster::succession::door::LIMITS;
+use talisman_cluster::succession::estate::Orphan;
 use talisman_control::event;
 use talisman_control::exit_cause::How;
 use talisman_control::heartbeat::Heartbeat;

@@ -1,11 +1,11 @@
 //! How agents come in at each other's doors in a simulated world, by the real proofs and for the real places, and how strangers do not.
 
 use super::{BYTES, END_NS, Step, World};
-use crate::cluster::remote::message::ToAgent;
-use crate::cluster::succession::door::{LIMIT, Pass};
 use crate::simulation::trace::Who;
 use crate::simulation::world::TICK_NS;
 use talisman_base::auth::Nonce;
+use talisman_cluster::remote::message::ToAgent;
+use talisman_cluster::succession::door::{LIMIT, Pass};
 use talisman_observe::sometimes::sometimes;
 use talisman_transport::admission::Stage;
 

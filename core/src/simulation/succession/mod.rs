@@ -1,6 +1,6 @@
 //! A simulated job on several hosts goes on without its launcher: the agents of all hosts look for another by the real search, at doors
 //! with the real places and proofs, and the one that takes its place waits for them, counts them and begins with the real code
-//! ([`crate::cluster::succession`]). The world starts processes, carries words between hosts, and loses them.
+//! ([`talisman_cluster::succession`]). The world starts processes, carries words between hosts, and loses them.
 //!
 //! A host has the number of its rank: the launcher's is the first. Whatever leads, or is about to, has an *era* of its own; an agent hears, and
 //! is heard by, the one that it follows.

@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Step, World, host_at};
-use crate::cluster::succession::estate::Orphan;
 use crate::simulation::job::led;
 use crate::simulation::launcher::Launcher;
 use crate::simulation::letters::Letter;
@@ -12,6 +11,7 @@ use crate::simulation::process::Stage;
 use crate::simulation::succession::doors::Word;
 use crate::simulation::trace::Who;
 use crate::simulation::world::{Event, START_NS, TICK_NS};
+use talisman_cluster::succession::estate::Orphan;
 use talisman_control::coordinator::Conductor;
 use talisman_control::event;
 use talisman_control::kills::Kills;

@@ -1,0 +1,27 @@
+//! The end of a job of several processes: what its nodes kept, and what is still to be printed.
+
+use crate::printer::Printer;
+use talisman_control::outcome::ClusterOutcome;
+use talisman_store::restart::Shelves;
+
+/// All nodes have ended: looks after what they kept, and waits until all is printed.
+pub fn conclude(outcome: &mut ClusterOutcome, shelves: Option<&Shelves>, printer: Printer) {
+    shelves.iter().for_each(|shelves| is_kept_on(outcome, shelves));
+    printer.finish().unwrap_or_else(|error| outcome.lose_output(&error));
+}
+
+/// Its checkpoints were kept there: after a failure, they may still be.
+fn is_kept_on(outcome: &mut ClusterOutcome, shelves: &Shelves) {
+    let has_ended_well = outcome.status == 0 && outcome.interrupted.is_none();
+    // If nothing has begun there are no checkpoints, and whoever starts the job again finds what it found.
+    if has_ended_well || outcome.early_loss.is_some() {
+        shelves.tidy();
+    }
+    if has_ended_well {
+        return;
+    }
+    if let Some(message) = outcome.message.as_mut().filter(|_| shelves.may_have_any()) {
+        let dir = shelves.dir.display();
+        message.push_str(&format!("; if it had taken a checkpoint, it can go on from that: --restart {dir}"));
+    }
+}

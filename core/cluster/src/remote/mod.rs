@@ -1,0 +1,42 @@
+//! Nodes on other hosts.
+//!
+//! ```text
+//! launcher ── RemoteHost ──ssh── agent ──┬── node 2
+//!                                        └── node 3
+//! ```
+//!
+//! On each host one process, the **agent**, starts the host's nodes as the launcher starts those of its own: it is the
+//! same program, called with [`agent::FLAG`]. What a node and the launcher say to each other passes through it, and what
+//! the nodes print. It learns everything it needs by its standard input: nothing stands in arguments, environment or files.
+//!
+//! Who is lost takes along who depends on it: without the launcher or ssh the agent's input ends, and it kills its nodes;
+//! without the agent the system kills them. Where nothing ends because the network is silent, both sides notice the
+//! silence.
+//!
+//! | file | is |
+//! |---|---|
+//! | [`greeting`] | the agent's first line: whether it is this program |
+//! | [`build`] | what tells one executable from another |
+//! | [`message`] | what both say from then on |
+//! | [`agent`], [`relay`] | the agent; what passes through it |
+//! | [`orphaned`] | what it does without a launcher, if the job goes on then |
+//! | [`ssh`] | how ssh is called, and what its failures mean |
+//! | [`session`] | a process of ssh |
+//! | [`host`], [`conversation`], [`input`] | the launcher's end; its standard input |
+//! | [`survey`] | what hosts have of a former job, before any node is started |
+//! | [`asks`] | what a host was asked about files |
+//! | [`watch`] | whether a host is still there |
+
+pub mod agent;
+mod asks;
+mod conversation;
+pub mod host;
+mod input;
+pub mod message;
+mod orphaned;
+mod relay;
+pub mod session;
+mod ssh;
+pub mod survey;
+
+pub use message::Begin;
