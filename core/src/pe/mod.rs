@@ -6,6 +6,7 @@
 //! thousands of PEs in one thread.
 
 pub(crate) mod deliver;
+pub(crate) mod execute;
 pub(crate) mod running;
 pub(crate) mod send;
 pub(crate) mod slots;
