@@ -171,7 +171,7 @@ impl Pe {
     fn luggage(&self, chare: &'static ChareType, head: NonNull<Head>, to: PeId) -> Luggage {
         let within = self.node.shape.node_of(to) == self.node.number;
         let moving = Moving { head: Some(head), chare };
-        if within && !self.node.config.pack_all {
+        if within && !self.node.config.pack_all && !self.node.config.replays {
             Luggage::Object(moving)
         } else {
             Luggage::Packed(moving.into_packed())

@@ -319,6 +319,12 @@ fn unreadable(pe: &Pe, head: &[u8], error: PupError) -> WireError {
     WireError::Unreadable { to: pe.id, what: what.unwrap_or_else(|_| "of an unknown kind".into()), error }
 }
 
+/// What a message is for, and who has sent it, for people.
+pub(crate) fn describe(pe: &Pe, head: &[u8]) -> String {
+    let what = about(pe, &mut Unpacker::new(head, Purpose::Message));
+    what.unwrap_or_else(|_| "a message of the runtime".into())
+}
+
 /// What a message is for, and who has sent it, as far as its beginning says.
 fn about(pe: &Pe, u: &mut Unpacker<'_>) -> Result<String, PupError> {
     let (tag, _) = unpack_tag(u)?;

@@ -7,10 +7,12 @@
 
 pub(crate) mod deliver;
 pub(crate) mod execute;
+pub(crate) mod input_log;
 pub(crate) mod running;
 pub(crate) mod send;
 pub(crate) mod slots;
 pub(crate) mod timers;
+pub(crate) mod turn;
 
 use std::cell::{Cell, RefCell};
 use std::ptr::{NonNull, null};
@@ -37,6 +39,7 @@ use crate::quiescence::Detector;
 use crate::section::Sections;
 use crate::undelivered::Callers;
 use crate::witness::{self, Seen, Until, Why};
+use input_log::InputLog;
 use running::Running;
 use slots::Slots;
 use talisman_base::clock::Clock;
@@ -70,6 +73,8 @@ pub(crate) struct Pe {
     pub(crate) collections: Collections,
     /// Messages to collections that this PE has not heard of yet.
     unknown: RefCell<HashMap<CollectionId, Vec<NonNull<Envelope>>, FxBuildHasher>>,
+    /// What it is given, if that is kept.
+    pub(crate) input_log: InputLog,
     /// Where messages to other nodes are packed.
     pub(crate) scratch: Cell<Vec<u8>>,
     /// Messages that wait for a shared value.
@@ -159,6 +164,7 @@ impl Pe {
             id,
             first_pe: node.shape.first_pe(node.number),
             measuring: Measuring::new(node.config.measures, &clock),
+            input_log: InputLog::of(node.config.replays, &clock),
             clock,
             port,
             pool: Pool::new(node.depot.clone()),

@@ -9,6 +9,7 @@ use crate::chare::MainChare;
 use crate::checkpoint::part::Part;
 use crate::launch::{Output, RunArgs};
 use crate::node::{Config, Job, Node};
+use crate::pe::turn::Feed;
 use crate::pe::{Here, Pe};
 use crate::port::{Outbox, Parcel, Port, Sent};
 use crate::pup::Segment;
@@ -47,6 +48,23 @@ pub struct Lab {
 impl std::fmt::Debug for Lab {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Lab({} frames)", self.frames.len())
+    }
+}
+
+/// A turn: one message.
+struct Round;
+
+impl Feed for Round {
+    fn most(&self) -> usize {
+        1
+    }
+
+    fn looks_at_timers(&self) -> bool {
+        true
+    }
+
+    fn may_rest(&self, _: &Pe) -> bool {
+        true
     }
 }
 
@@ -105,8 +123,7 @@ impl Lab {
         let pe = &self.pes[id];
         {
             let _here = Here::enter(pe);
-            let ran = !pe.stopped.get() && pe.run_one();
-            let _ = pe.run_timers() | ran || pe.do_chores();
+            pe.turn(&mut Round);
         }
         self.send(id);
     }

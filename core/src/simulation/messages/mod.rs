@@ -15,6 +15,7 @@ mod hosts;
 pub(crate) mod losing;
 mod machine;
 mod model;
+mod replay;
 #[cfg(test)]
 mod tests;
 mod trace;
@@ -40,6 +41,7 @@ use crate::chare::{Args, MainChare};
 use crate::checkpoint::store::Store;
 use crate::launch::{Output, Progress, RunArgs};
 use crate::node::{Config, Job, Node};
+use crate::pe::turn::Command;
 use crate::pe::{Here, Pe};
 use crate::port::{self, Outbox, Parcel, Port, Sent};
 use crate::run::{Done, Outcome, Watch, run_losing, run_on};
@@ -49,7 +51,6 @@ use talisman_base::clock::{Clock, Simulated};
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
-use talisman_observe::stats::count;
 
 /// So often in a row nothing is planned at most.
 const VAIN_MAX: u32 = 1000;
@@ -98,7 +99,7 @@ pub(crate) fn run(
 ) -> Done {
     let seed = config.seed;
     let cluster = Cluster::new(view, shape, &config, job, 0);
-    main(&cluster.pes[cluster.first as usize]);
+    cluster.begin_with(main);
     match machine {
         Some(machine) => cluster.run(job, Model::new(machine, shape)),
         None => cluster.run(job, Chance::new(seed)),
@@ -216,7 +217,18 @@ impl Cluster {
         self.begin(&mut rules);
         self.go_on(job, &mut rules, |_| false);
         rules.finish(&mut self);
-        self.done()
+        let records = self.records();
+        let done = self.done();
+        replay::verify(records, job);
+        done
+    }
+
+    /// The first PE is given the job's first message.
+    fn begin_with(&self, main: impl FnOnce(&Pe)) {
+        let pe = &self.pes[self.first as usize];
+        main(pe);
+        let _here = Here::enter(pe);
+        pe.note_beginning();
     }
 
     /// The first PE has its first message.
@@ -237,7 +249,8 @@ impl Cluster {
                     let why = "the simulation makes no progress; this is a mistake of the runtime";
                     job.end(1, Some(why.into()));
                 }
-                self.pes[first as usize].suspect_stuck();
+                self.command(first, Command::Suspect);
+
                 self.wake(first, self.clock.get());
                 continue;
             };
@@ -247,6 +260,13 @@ impl Cluster {
                 What::Flight(flight) => rules.advance(self, flight, at),
             }
         }
+    }
+
+    /// Asks something of a PE.
+    fn command(&self, pe: PeId, command: Command) {
+        let pe = &self.pes[pe as usize];
+        let _here = Here::enter(pe);
+        pe.command(command);
     }
 
     /// Whether a PE is to have its turn now; from here on none is planned.
@@ -263,7 +283,7 @@ impl Cluster {
     /// A PE has had nothing to do since it was busy last: for how long.
     fn note_idle(&self, id: PeId, at: u64) -> u64 {
         let idle = at.saturating_sub(self.states[id as usize].busy_until);
-        count(&self.pes[id as usize].stats.idle_ns, idle);
+        self.pes[id as usize].was_idle(idle, 0);
         idle
     }
 
@@ -316,6 +336,7 @@ impl Cluster {
         if let Port::Simulated(outbox) = &self.pes[from as usize].port {
             outbox.swap(&mut sent);
         }
+        self.pes[from as usize].note_sent(&sent);
         sent
     }
 
@@ -356,10 +377,15 @@ impl Cluster {
     }
 }
 
-fn accept(pe: &Pe, parcel: Parcel) {
+fn accept(pe: &Pe, from: PeId, parcel: Parcel) {
+    pe.note_taken(from, &parcel);
     match parcel {
         Parcel::Message(envelope) => port::take_in_message(pe, envelope),
         Parcel::Frame { head, segments } => match wire::receive(pe, &head, segments) {
+            // Packed for its log alone: it runs as it would have otherwise.
+            Ok(envelope) if pe.node.shape.node_of(from) == pe.node.number => {
+                port::take_in_message(pe, envelope);
+            }
             Ok(envelope) => pe.accept(envelope),
             Err(error) => pe.node.job.end(1, Some(error.to_string())),
         },
