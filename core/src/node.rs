@@ -119,6 +119,9 @@ impl Node {
         job: Arc<Job>,
     ) -> Arc<Node> {
         let (depot, shared) = (Arc::default(), SharedValues::default());
+        if config.replays {
+            shared.keep_all();
+        }
         let windows = (0..shape.pes_per_node).map(|_| Window::default()).collect();
         let node =
             Arc::new(Node { shape, view, number, config, depot, shared, job, store, parkers, windows });

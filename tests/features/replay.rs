@@ -33,33 +33,47 @@ impl Link {
     }
 }
 
-#[derive(Pup)]
-struct Main;
+/// A program that sends a number around.
+macro_rules! ring {
+    ($name:ident, $cheats:expr) => {
+        mod $name {
+            use talisman::prelude::*;
 
-#[talisman::main]
-impl Main {
-    #[init]
-    fn new(cx: &mut Cx<Self>, cheats: bool) -> Self {
-        let ring: Array<Link> = Link::array(6).new(cheats);
-        ring.at(0).pass(20, 6, cx.callback(Self::done));
-        Main
-    }
+            use super::Link;
 
-    #[entry]
-    fn done(&mut self, cx: &mut Cx<Self>, _: u64) {
-        writeln!(cx.output(), "around");
-        cx.exit();
-    }
+            #[derive(Pup)]
+            pub struct Main;
+
+            #[talisman::main]
+            impl Main {
+                #[init]
+                fn new(cx: &mut Cx<Self>) -> Self {
+                    let ring: Array<Link> = Link::array(6).new($cheats);
+                    ring.at(0).pass(20, 6, cx.callback(Self::done));
+                    Main
+                }
+
+                #[entry]
+                fn done(&mut self, cx: &mut Cx<Self>, _left: u64) {
+                    writeln!(cx.output(), "around");
+                    cx.exit();
+                }
+            }
+        }
+    };
 }
+
+ring!(honest, false);
+ring!(cheating, true);
 
 #[test]
 fn a_ring_sends_the_same_when_it_runs_again() {
-    crate::common::same_everywhere::<Main, _>(|| (false,), &["around"]);
+    crate::common::same_everywhere::<honest::Main, _>(|| (), &["around"]);
 }
 
 #[test]
 fn what_no_pe_is_given_is_noticed() {
-    let tested = Test::new().pes(2).simulated(1, 1).verifying_replay().run::<Main>((true,));
+    let tested = Test::new().pes(2).simulated(1, 1).verifying_replay().run::<cheating::Main>(());
     let message = tested.message.clone().unwrap_or_default();
     assert_eq!(tested.status, 1, "{message}");
     for part in

@@ -99,8 +99,10 @@ impl Pe {
         }
         for (creator, gone) in &part.gone_shared {
             self.node.shared.go_on_without(*creator, gone);
+            self.shared_heard.go_on_without(*creator, gone);
         }
         self.node.shared.go_on_with_doomed(&part.doomed);
+        self.shared_heard.go_on_with_doomed(&part.doomed);
         self.too_late.go_on_from(part.too_late.as_ref());
     }
 

@@ -37,6 +37,7 @@ use crate::object::Head;
 use crate::port::Port;
 use crate::quiescence::Detector;
 use crate::section::Sections;
+use crate::shared::heard::SharedHeard;
 use crate::undelivered::Callers;
 use crate::witness::{self, Seen, Until, Why};
 use input_log::InputLog;
@@ -79,6 +80,8 @@ pub(crate) struct Pe {
     pub(crate) scratch: Cell<Vec<u8>>,
     /// Messages that wait for a shared value.
     pub(crate) lacking: RefCell<HashMap<u64, Vec<NonNull<Envelope>>, FxBuildHasher>>,
+    /// Of which shared values it has heard.
+    pub(crate) shared_heard: SharedHeard,
     pub(crate) sections: Sections,
     pub(crate) admissions: Admissions,
     pub(crate) lost: LostMembers,
@@ -177,6 +180,7 @@ impl Pe {
             unknown: RefCell::default(),
             scratch: Cell::default(),
             lacking: RefCell::default(),
+            shared_heard: SharedHeard::default(),
             sections: Sections::default(),
             admissions: Admissions::default(),
             lost: LostMembers::default(),

@@ -1,7 +1,7 @@
 //! Each PE of a job that is over runs again, alone, from what it was given (`pe/input_log.rs`): a fresh one has to send the same bytes.
 
 use std::cell::Cell;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -17,6 +17,7 @@ use talisman_base::clock::{Clock, Simulated};
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
+use talisman_pup::Packed;
 
 /// What one PE was given and sent, and where it was.
 pub(super) struct Record {
@@ -27,6 +28,8 @@ pub(super) struct Record {
     made_at: u64,
     log: Vec<Logged>,
     values: VecDeque<Vec<u8>>,
+    /// Read-only values that came to its node: their contents are no input, but that it heard of them.
+    shared: BTreeMap<u64, Packed>,
 }
 
 impl Cluster {
@@ -40,7 +43,8 @@ fn record(pe: &mut Pe) -> Option<Record> {
     let (made_at, log, values) = pe.input_log.take()?;
     let node = &pe.node;
     let (view, shape, config) = (node.view.clone(), node.shape, node.config.clone());
-    Some(Record { id: pe.id, view, shape, config, made_at, log, values })
+    let shared = node.shared.all();
+    Some(Record { id: pe.id, view, shape, config, made_at, log, values, shared })
 }
 
 /// Runs each again. The job fails if one does not send what it sent.
@@ -69,6 +73,7 @@ impl Replay {
         let number = record.shape.node_of(record.id);
         let (view, config) = (record.view.clone(), record.config.clone());
         let node = Node::in_view(view, Arc::default(), record.shape, number, config, job.clone());
+        node.shared.lend_library(record.shared.clone());
         let time = Clock::Simulated(Simulated { now: clock.clone(), computed: cores::computed });
         let mut pe = Pe::new(record.id, node, time, Port::Simulated(Outbox::default()));
         pe.input_log = InputLog::again(record.values.clone());
