@@ -7,6 +7,7 @@
 
 pub(crate) mod deliver;
 pub(crate) mod execute;
+pub(crate) mod heard;
 pub(crate) mod input_log;
 pub(crate) mod running;
 pub(crate) mod send;
@@ -37,9 +38,9 @@ use crate::object::Head;
 use crate::port::Port;
 use crate::quiescence::Detector;
 use crate::section::Sections;
-use crate::shared::heard::SharedHeard;
 use crate::undelivered::Callers;
 use crate::witness::{self, Seen, Until, Why};
+use heard::SharedHeard;
 use input_log::InputLog;
 use running::Running;
 use slots::Slots;

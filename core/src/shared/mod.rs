@@ -1,6 +1,5 @@
 //! Read-only values that everyone may read (Charm++ manual: "readonly").
 
-pub(crate) mod heard;
 pub(crate) mod values;
 
 use std::ops::Deref;

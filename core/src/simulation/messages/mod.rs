@@ -379,15 +379,16 @@ impl Cluster {
 
 fn accept(pe: &Pe, from: PeId, parcel: Parcel) {
     pe.note_taken(from, &parcel);
-    match parcel {
-        Parcel::Message(envelope) => port::take_in_message(pe, envelope),
-        Parcel::Frame { head, segments } => match wire::receive(pe, &head, segments) {
-            // Packed for its log alone: it runs as it would have otherwise.
-            Ok(envelope) if pe.node.shape.node_of(from) == pe.node.number => {
-                port::take_in_message(pe, envelope);
-            }
-            Ok(envelope) => pe.accept(envelope),
-            Err(error) => pe.node.job.end(1, Some(error.to_string())),
-        },
+    let is_near = pe.node.shape.node_of(from) == pe.node.number;
+    let read = match parcel {
+        Parcel::Message(envelope) => Ok(envelope),
+        // Packed for the log alone.
+        Parcel::Frame { head, segments } if is_near => wire::read_within_node(pe, &head, segments),
+        Parcel::Frame { head, segments } => wire::receive(pe, &head, segments),
+    };
+    match read {
+        Ok(envelope) if is_near => port::take_in_message(pe, envelope),
+        Ok(envelope) => pe.accept(envelope),
+        Err(error) => pe.node.job.end(1, Some(error.to_string())),
     }
 }

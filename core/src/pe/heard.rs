@@ -28,17 +28,17 @@ fn insert(of: &RefCell<BTreeMap<PeId, Gone>>, id: u64) {
 
 impl SharedHeard {
     /// A value has come to this node, or will not come any more.
-    pub(super) fn tell(&self, id: u64) {
+    pub(crate) fn tell(&self, id: u64) {
         insert(&self.told, id);
     }
 
     /// A value was destroyed.
-    pub(super) fn drop(&self, id: u64) {
+    pub(crate) fn drop(&self, id: u64) {
         self.any_dropped.set(true);
         insert(&self.dropped, id);
     }
 
-    pub(super) fn is_told(&self, id: u64) -> bool {
+    pub(crate) fn is_told(&self, id: u64) -> bool {
         has(&self.told, id)
     }
 
