@@ -26,6 +26,7 @@ mod features {
     mod priorities;
     mod quiet;
     mod reductions;
+    mod replay;
     mod sections;
     mod shared;
     mod singles;

@@ -122,6 +122,21 @@ fn storms_come_out_right_growing() {
 }
 
 #[test]
+fn storms_come_out_right_replayed() {
+    weather(Manner::Replayed, 40);
+}
+
+#[test]
+fn storms_come_out_right_replayed_with_checkpoints() {
+    checkpoints_were_taken(weather(Manner::ReplayedWithCheckpoints, 30));
+}
+
+#[test]
+fn storms_come_out_right_replayed_going_back() {
+    weather(Manner::ReplayedGoingBack, 30);
+}
+
+#[test]
 fn storms_come_out_right_on_threads() {
     weather(Manner::Threads, 6);
 }
@@ -221,6 +236,11 @@ fn messages_of_an_ordered_array_come_in_order_growing() {
 }
 
 #[test]
+fn messages_of_an_ordered_array_come_in_order_replayed() {
+    talks(Manner::Replayed, 30);
+}
+
+#[test]
 fn messages_of_an_ordered_array_come_in_order_on_threads() {
     talks(Manner::Threads, 8);
 }
@@ -243,6 +263,10 @@ enum Manner {
     GoingBack,
     /// The same, and then with some of the lost nodes again.
     Growing,
+    /// Simulated, and every PE is run again afterwards from what it was given.
+    Replayed,
+    ReplayedWithCheckpoints,
+    ReplayedGoingBack,
     /// In one node.
     Threads,
     /// In several nodes of this process, on real links.
@@ -262,6 +286,9 @@ impl Manner {
             Manner::Without => test.simulated(nodes, seed).without(&lost(nodes, seed)),
             Manner::GoingBack => going_back(test.simulated(nodes, seed), nodes, seed),
             Manner::Growing => growing(test.simulated(nodes, seed), nodes, seed),
+            Manner::Replayed => Manner::Simulated.of(test, nodes, seed).verifying_replay(),
+            Manner::ReplayedWithCheckpoints => Manner::Checkpoints.of(test, nodes, seed).verifying_replay(),
+            Manner::ReplayedGoingBack => Manner::GoingBack.of(test, nodes, seed).verifying_replay(),
             Manner::Threads => test.pes(1 + seed as u32 % 8),
             Manner::Nodes => test.nodes(nodes, TRANSPORTS[seed as usize % TRANSPORTS.len()]),
             Manner::Checkpoints => with_checkpoints(Manner::Simulated.of(test, nodes, seed), seed),
@@ -278,6 +305,9 @@ impl Manner {
             Manner::Without => "without_some_nodes",
             Manner::GoingBack => "going_back",
             Manner::Growing => "growing",
+            Manner::Replayed => "replayed",
+            Manner::ReplayedWithCheckpoints => "replayed_with_checkpoints",
+            Manner::ReplayedGoingBack => "replayed_going_back",
             Manner::Threads => "on_threads",
             Manner::Nodes => "on_nodes",
             Manner::Checkpoints => "with_checkpoints",

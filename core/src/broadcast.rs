@@ -20,6 +20,7 @@ use crate::message::control::{Cast, CastCall, ObjectMessage, PeMessage};
 use crate::message::envelope::{Envelope, Extra};
 use crate::object::{Head, flag};
 use crate::pe::Pe;
+use crate::pe::execute::Call;
 use crate::reduction::{Contribution, ReductionKey, Tally};
 use crate::route::{Collect, Route};
 use crate::witness::{self, Seen};
@@ -344,7 +345,7 @@ impl Pe {
         match cast.call {
             CastCall::Destroy => self.destroy_element(head, extra),
             CastCall::Forget(section) => self.forget_section(head, section),
-            CastCall::Reply(wait) => self.run_reply(head, wait, cast.args.clone()),
+            CastCall::Reply(wait) => self.execute(head, Call::Reply { wait, value: cast.args.clone() }),
             CastCall::Entry(entry) => self.run_packed_entry(head, entry, Cow::Borrowed(&cast.args), extra),
         }
     }

@@ -4,13 +4,14 @@ use crate::collection::create::{ArrayBuilder, GroupBuilder, SingleBuilder};
 use crate::cx::Cx;
 pub use crate::entry::{Args, Construct, Entry, EntryInfo, EntryOptions, InitInfo, Invoke};
 use crate::flow::Waiting;
+pub use crate::pe::execute::Restored;
 use crate::proxy::{Array, Proxy};
 pub use crate::proxy::{Create, Existing, SendTo};
 use crate::registry;
 use crate::route::Route;
 use talisman_base::index::{ArrayIndex, Extent};
 pub use talisman_base::moves::Moves;
-use talisman_pup::{Lender, Packed, Pup, PupError, Unpacker};
+use talisman_pup::{Lender, Packed, PupError, Unpacker};
 
 /// A migratable object whose entry methods are invoked by messages (Charm++ manual: "chare").
 ///
@@ -132,17 +133,6 @@ pub enum Kind {
     NodeGroup,
     /// Where the program starts.
     Main,
-}
-
-/// Why an object was rebuilt from its packed state.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Pup)]
-pub enum Restored {
-    /// It moved to another PE.
-    AfterMigration,
-    /// The PE it was on died: it is what it was at the last checkpoint, on another.
-    AfterFailure,
-    /// The job went back to a checkpoint, and it is where it was then, or at home again: its PE had been lost, and is there now.
-    FromCheckpoint,
 }
 
 /// A chare with `#[chare(array…)]`.

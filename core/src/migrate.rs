@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use talisman_lb::smooth::Smooth;
 
-use crate::chare::Restored;
 use crate::collection::Collection;
 use crate::location::Place;
 use crate::message::control::PeMessage;
 use crate::object::{Born, Extras, Head, Travel, flag};
 use crate::order::Order;
 use crate::pe::Pe;
+use crate::pe::execute::{Call, Restored};
 use crate::registry::ChareType;
 use crate::witness::{self, Seen};
 use talisman_base::ids::{ObjId, PeId};
@@ -171,7 +171,7 @@ impl Pe {
     fn luggage(&self, chare: &'static ChareType, head: NonNull<Head>, to: PeId) -> Luggage {
         let within = self.node.shape.node_of(to) == self.node.number;
         let moving = Moving { head: Some(head), chare };
-        if within && !self.node.config.pack_all {
+        if within && !self.node.config.pack_all && !self.node.config.replays {
             Luggage::Object(moving)
         } else {
             Luggage::Packed(moving.into_packed())
@@ -247,17 +247,7 @@ impl Pe {
     }
 
     pub(crate) fn tell_restored(&self, head: NonNull<Head>, why: Restored) {
-        // SAFETY: the object is live.
-        let object = unsafe { head.as_ref() };
-        self.running.set(Some(head));
-        self.running.set_entry(None);
-        // SAFETY: the object is live, of this type, and runs one entry at a time.
-        unsafe { (object.collection().chare.restored)(head, self, why) };
-        self.running.set(None);
-        if object.has(flag::AFTER) {
-            sometimes("an object wanted to move on, or to go, when it had arrived");
-            self.after_entry(head);
-        }
+        self.execute(head, Call::Restored(why));
     }
 
     /// Packs an object and builds it anew in its place: what migration does, without leaving. For tests.
@@ -278,8 +268,7 @@ impl Pe {
         witness::see_freed(old);
         // SAFETY: allocated as this type; the slot has the new one, so nothing finds the old one any more.
         unsafe { (collection.chare.free)(old) };
-        // SAFETY: as for `tell_restored`; flags that the hook sets wait for the next entry.
-        unsafe { (collection.chare.restored)(new, self, Restored::AfterMigration) };
+        self.execute(new, Call::Repacked);
     }
 }
 

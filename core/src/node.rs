@@ -24,6 +24,8 @@ pub(crate) struct Config {
     pub(crate) pack_all: bool,
     /// Packs and unpacks every object after each of its messages.
     pub(crate) repack: bool,
+    /// Keeps what each PE is given and sends, packed, so that the PE can be run again from it.
+    pub(crate) replays: bool,
     /// What is measured for load balancing.
     pub(crate) measures: Measures,
     /// The number of the host that the node is on.
@@ -42,6 +44,7 @@ impl Config {
             seed: options.seed,
             pack_all: options.pack_all,
             repack: options.repack,
+            replays: options.verify_replay && options.simulate,
             host: 0,
             neighbours: Arc::default(),
             measures: Settings::of(options).map_or(options.measures, |settings| settings.measures()),
@@ -106,6 +109,9 @@ impl Node {
         job: Arc<Job>,
     ) -> Arc<Node> {
         let (depot, shared) = (Arc::default(), SharedValues::default());
+        if config.replays {
+            shared.keep_all();
+        }
         let windows = (0..shape.pes_per_node).map(|_| Window::default()).collect();
         let node =
             Arc::new(Node { shape, view, number, config, depot, shared, job, store, parkers, windows });

@@ -494,15 +494,18 @@ impl Outbox {
     fn send(&self, pe: &Pe, to: PeId, envelope: NonNull<Envelope>) {
         let mut bytes = 0;
         let at = pe.clock.ticks();
-        let parcel = if pe.node.shape.node_of(to) == pe.node.number {
+        let is_near = pe.node.shape.node_of(to) == pe.node.number;
+        let parcel = if is_near && !pe.node.config.replays {
             Parcel::Message(envelope)
         } else {
             take_ballast();
             let frame = wire::pack(pe, envelope, |head, segments| {
                 let segments: Vec<_> = segments.iter().map(Segment::copied).collect();
                 let beside: usize = segments.iter().map(|segment| segment.bytes().len()).sum();
-                bytes = (head.len() + beside) as u32 + take_ballast();
-                count(&pe.stats.bytes_between_nodes, bytes.into());
+                if !is_near {
+                    bytes = (head.len() + beside) as u32 + take_ballast();
+                    count(&pe.stats.bytes_between_nodes, bytes.into());
+                }
                 Parcel::Frame { head: head.into(), segments }
             });
             let Some(frame) = frame else { return };

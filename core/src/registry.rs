@@ -6,12 +6,13 @@ use std::sync::OnceLock;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use crate::chare::{Chare, Kind, Restored};
+use crate::chare::{Chare, Kind};
 use crate::cx::Cx;
 use crate::entry::{EntryInfo, InitInfo};
 use crate::flow::Waiting;
 use crate::object::{Head, Object};
 use crate::pe::Pe;
+use crate::pe::execute::Restored;
 use crate::route::Route;
 use talisman_base::ids::{CollectionId, ObjId, single_index};
 use talisman_base::index::{ArrayIndex, Bounds};

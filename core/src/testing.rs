@@ -34,6 +34,8 @@ use talisman_job::options::Transport;
 use talisman_job::{Output, Progress, RunArgs};
 
 #[doc(hidden)]
+pub use crate::pe::turn::{runs_again, world};
+#[doc(hidden)]
 pub use talisman_cluster::probe::main as probe;
 
 /// What this PE measured since the last call, and nothing of what was before, for benchmarks. To be called where no entry runs: in a
@@ -110,6 +112,13 @@ impl Test {
     /// Packs every object and builds it anew after each of its messages.
     pub fn repacking_objects(mut self) -> Self {
         self.options.repack = true;
+        self
+    }
+
+    /// Simulated, and every PE run again afterwards from what it was given: what it sends then has to be the same, or the job has failed.
+    /// Messages within a node are packed, too.
+    pub fn verifying_replay(mut self) -> Self {
+        self.options.verify_replay = true;
         self
     }
 

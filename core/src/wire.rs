@@ -264,6 +264,21 @@ pub(crate) fn receive(pe: &Pe, head: &[u8], segments: Vec<Segment>) -> Result<No
     checked(pe, read(pe, head, segments)?)
 }
 
+/// Reads a message of another PE of this node, which says what it likes.
+///
+/// # Errors
+/// When it is none.
+pub(crate) fn read_within_node(
+    pe: &Pe,
+    head: &[u8],
+    segments: Vec<Segment>,
+) -> Result<NonNull<Envelope>, WireError> {
+    let mut envelope = read(pe, head, segments)?;
+    // SAFETY: just made.
+    unsafe { envelope.as_mut() }.unchecked = false;
+    Ok(envelope)
+}
+
 /// Reads a message that was kept. Who sent it may be lost by now; it is this PE that sends it on.
 ///
 /// # Errors
@@ -317,6 +332,12 @@ fn read_here(pe: &Pe, head: &[u8], segments: Vec<Segment>) -> Result<NonNull<Env
 fn unreadable(pe: &Pe, head: &[u8], error: PupError) -> WireError {
     let what = about(pe, &mut Unpacker::new(head, Purpose::Message));
     WireError::Unreadable { to: pe.id, what: what.unwrap_or_else(|_| "of an unknown kind".into()), error }
+}
+
+/// What a message is for, and who has sent it, for people.
+pub(crate) fn describe(pe: &Pe, head: &[u8]) -> String {
+    let what = about(pe, &mut Unpacker::new(head, Purpose::Message));
+    what.unwrap_or_else(|_| "a message of the runtime".into())
 }
 
 /// What a message is for, and who has sent it, as far as its beginning says.

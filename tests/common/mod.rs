@@ -12,13 +12,17 @@ use talisman::testing::{Test, Tested};
 /// are always these.
 #[allow(dead_code, reason = "not every test binary has programs that do not")]
 pub fn same_everywhere<C: MainChare, A: Args + Send>(args: impl Fn() -> A, expected: &[&str]) {
-    same_in::<C, A>(manners().into_iter().chain(going_back()).chain(with_losses()), args, expected);
+    same_in::<C, A>(
+        manners().into_iter().chain(replayed()).chain(going_back()).chain(with_losses()),
+        args,
+        expected,
+    );
 }
 
 /// The same where all nodes are there: for programs that look where they are.
 #[allow(dead_code, reason = "not every test binary has programs that look where they are")]
 pub fn same_with_all_nodes<C: MainChare, A: Args + Send>(args: impl Fn() -> A, expected: &[&str]) {
-    same_in::<C, A>(manners().into_iter().chain(going_back()), args, expected);
+    same_in::<C, A>(manners().into_iter().chain(replayed()).chain(going_back()), args, expected);
 }
 
 fn same_in<C: MainChare, A: Args + Send>(
@@ -41,7 +45,7 @@ pub fn assert_ended_well(name: &str, tested: &Tested) {
 /// Every manner of running a program, those among them in which it goes back, and in which nodes are lost.
 #[allow(dead_code, reason = "not every test binary looks at ends by itself")]
 pub fn manners_and_losses() -> impl Iterator<Item = (String, Test)> {
-    manners().into_iter().chain(going_back()).chain(with_losses())
+    manners().into_iter().chain(replayed()).chain(going_back()).chain(with_losses())
 }
 
 /// Every manner of running a program.
@@ -66,6 +70,26 @@ pub fn manners() -> Vec<(String, Test)> {
         }
     }
     all.extend(with_checkpoints());
+    all
+}
+
+/// The manners in which every PE is run again afterwards from what it was given, and has to send the same: with checkpoints too, and where the
+/// job goes back to some.
+pub fn replayed() -> Vec<(String, Test)> {
+    let mut all = Vec::new();
+    for seed in 0..3 {
+        for nodes in [1, 3] {
+            let test = Test::new().pes(2).simulated(nodes, seed).verifying_replay();
+            all.push((format!("replayed, {nodes} nodes, seed {seed}"), test));
+        }
+    }
+    all.extend(
+        with_checkpoints()
+            .into_iter()
+            .chain(going_back())
+            .filter(|(name, _)| name.starts_with("simulated"))
+            .map(|(name, test)| (format!("replayed, {name}"), test.verifying_replay())),
+    );
     all
 }
 

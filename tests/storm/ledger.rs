@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
 use talisman::pup::{Packer, Pup, PupError, Unpacker};
+use talisman::testing::{runs_again, world};
 use talisman::witness;
 
 /// The ledgers of the jobs that run, by a number that travels with the job's elements.
@@ -21,6 +22,8 @@ thread_local! {
     static LEDGER_HERE: RefCell<Option<Arc<Ledger>>> = const { RefCell::new(None) };
     /// Of elements on nodes that do not know yet that they are lost: what they do counts for nothing.
     static OF_THE_LOST: RefCell<Option<Arc<Ledger>>> = const { RefCell::new(None) };
+    /// Of PEs that run again: all that they do is in the job's ledger already.
+    static OF_REPLAYS: Arc<Ledger> = Arc::default();
 }
 
 /// Opens the ledger of a job; indices from `first_free` on are for elements that are inserted.
@@ -68,6 +71,7 @@ pub fn here() -> Option<Arc<Ledger>> {
 
 fn find(job: u64) -> Option<Arc<Ledger>> {
     match job {
+        _ if runs_again() => Some(OF_REPLAYS.with(Clone::clone)),
         HERE => LEDGER_HERE.with_borrow(Clone::clone),
         _ => LEDGERS.lock().expect("no test panics in it").get(&job).cloned(),
     }
@@ -199,11 +203,13 @@ impl Ledger {
 
     /// The name of a message about to be sent.
     pub fn send(&self) -> u64 {
-        let mut book = self.book();
-        book.sent += 1;
-        let id = book.sent;
-        book.open.insert(id);
-        id
+        world(|| {
+            let mut book = self.book();
+            book.sent += 1;
+            let id = book.sent;
+            book.open.insert(id);
+            id
+        })
     }
 
     /// Messages sent so far.
@@ -238,7 +244,7 @@ impl Ledger {
 
     /// How many received it.
     pub fn receivers(&self, cast: Cast) -> u64 {
-        self.book().casts.range((cast, i32::MIN)..=(cast, i32::MAX)).count() as u64
+        world(|| self.book().casts.range((cast, i32::MIN)..=(cast, i32::MAX)).count() as u64)
     }
 
     /// Everyone of `who` received it.
@@ -265,12 +271,14 @@ impl Ledger {
 
     /// An element is made; how many were before.
     pub fn born(&self, index: i32) -> u64 {
-        let mut book = self.book();
-        book.born += 1;
-        if !book.alive.insert(index) {
-            book.violations.push(format!("element {index} was made twice"));
-        }
-        book.born
+        world(|| {
+            let mut book = self.book();
+            book.born += 1;
+            if !book.alive.insert(index) {
+                book.violations.push(format!("element {index} was made twice"));
+            }
+            book.born
+        })
     }
 
     pub fn died(&self, index: i32) {
@@ -286,16 +294,18 @@ impl Ledger {
 
     /// An index for a new element: one that was used before, if `again` and there is one.
     pub fn free_index(&self, again: bool) -> i32 {
-        let mut book = self.book();
-        if again && let Some(index) = book.free.pop() {
-            return index;
-        }
-        book.next_index += 1;
-        book.next_index - 1
+        world(|| {
+            let mut book = self.book();
+            if again && let Some(index) = book.free.pop() {
+                return index;
+            }
+            book.next_index += 1;
+            book.next_index - 1
+        })
     }
 
     pub fn alive(&self) -> u64 {
-        self.book().alive.len() as u64
+        world(|| self.book().alive.len() as u64)
     }
 
     pub fn values(&self) -> i64 {

@@ -18,6 +18,7 @@ use crate::message::envelope::{Body, Envelope};
 use crate::migrate::{pack_object, pack_object_in, travel_of};
 use crate::object::{Head, flag};
 use crate::pe::Pe;
+use crate::pe::turn::world;
 use crate::reduction::BirthId;
 use crate::wire;
 use crate::witness::{self, Seen};
@@ -68,7 +69,11 @@ impl Pe {
 
     /// The period of the node ends, and what was said in it is in the part of its first PE.
     fn cut_what_was_said(&self, version: Version) -> Vec<SavedPeriod> {
-        if self.id == self.first_pe { self.node.job.cut(version, self.node.number) } else { Vec::new() }
+        match self.id == self.first_pe {
+            // The other PEs of its node have said some of it.
+            true => world(|| self.node.job.cut(version, self.node.number)),
+            false => Vec::new(),
+        }
     }
 
     /// What is to be kept of this PE, which is frozen and has nothing left to do.
@@ -80,7 +85,7 @@ impl Pe {
         let now = self.clock.now();
         Part {
             pe: self.id,
-            steps: self.node.job.progress().done,
+            steps: world(|| self.node.job.progress().done),
             shared: self.saved_shared(),
             collections,
             gone: self.collections.gone(),
@@ -114,7 +119,7 @@ impl Pe {
         let live = slots.filter(|(_, (head, _))| is_live(*head));
         let saved = |(slot, (head, generation))| {
             // What refers to a value that was destroyed since holds it itself when it is packed again.
-            let is_current = |state: &Packed| !self.node.shared.is_any_destroyed(state.needs());
+            let is_current = |state: &Packed| !self.shared_heard.is_any_dropped(state.needs());
             let state = states.take(slot, generation).filter(is_current);
             debug_assert!(
                 state.as_ref().is_none_or(|state| is_state_of(head, state)),

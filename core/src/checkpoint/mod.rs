@@ -184,6 +184,12 @@ impl Pe {
         self.want_checkpoint(why, None);
     }
 
+    /// The same where nobody may have asked who waits for an answer.
+    pub(crate) fn want_checkpoint_from_outside(&self, asked: Option<bool>, nodes: Vec<NodeId>) {
+        let why = asked.map_or(Why::Request, |on_disk| Why::Asked { on_disk });
+        self.want_checkpoint_without(nodes, why);
+    }
+
     /// The program has done a step.
     pub(crate) fn note_step(&self, step: u64) {
         let Some(checkpoints) = self.checkpoints.as_deref() else { return };

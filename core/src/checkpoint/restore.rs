@@ -10,7 +10,6 @@ use std::ptr::NonNull;
 use super::message::Checkpoint;
 use super::part::{Part, SavedCollection, SavedObject, SavedRoot, SavedSection};
 use crate::balance::message::Balance;
-use crate::chare::Restored;
 use crate::collection::Collection;
 use crate::collection::gone::Gone;
 use crate::location::Place;
@@ -18,6 +17,7 @@ use crate::message::control::{Cast, PeMessage};
 use crate::message::envelope::Envelope;
 use crate::migrate::unpack_travel;
 use crate::object::{Head, flag};
+use crate::pe::execute::Restored;
 use crate::pe::{Here, Pe};
 use crate::reduction::ReductionKey;
 use crate::registry::Registry;
@@ -99,8 +99,10 @@ impl Pe {
         }
         for (creator, gone) in &part.gone_shared {
             self.node.shared.go_on_without(*creator, gone);
+            self.shared_heard.go_on_without(*creator, gone);
         }
         self.node.shared.go_on_with_doomed(&part.doomed);
+        self.shared_heard.go_on_with_doomed(&part.doomed);
         self.too_late.go_on_from(part.too_late.as_ref());
     }
 

@@ -13,6 +13,7 @@ use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Birth, Body, Envelope, Extra};
 use crate::object::{Head, flag};
 use crate::pe::Pe;
+use crate::pe::execute::Call;
 use crate::reduction::BirthId;
 use crate::registry::{ChareType, Registry};
 use crate::witness::{self, Seen, Until, Why};
@@ -212,14 +213,8 @@ impl Pe {
         if birth.counted {
             collection.insertion.made.set(collection.insertion.made.get() + 1);
         }
-        self.running.set(Some(head));
-        self.running.set_entry(None);
-        // SAFETY: allocated above as this type, not constructed yet; the words hold the arguments.
-        unsafe { (init.construct)(head, self, words) };
-        self.running.set(None);
-        if object.has(flag::AFTER) {
-            self.after_entry(head);
-        }
+        // Allocated above as this type, not constructed yet; the words hold the arguments.
+        self.execute(head, Call::Init { init, words });
         if is_given {
             sometimes("an element received broadcasts that had passed before it was made");
             self.receive_given(collection.object(index));

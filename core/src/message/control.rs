@@ -1,13 +1,13 @@
 //! Messages that the runtime itself writes: packed ones for objects, and those from PE to PE.
 
 use crate::balance::message::Balance;
-use crate::chare::Restored;
 use crate::checkpoint::message::Checkpoint;
 use crate::checkpoint::part::{Newborn, SavedObject};
 use crate::collection::description::Description;
 use crate::migrate::Luggage;
 use crate::object::Travel;
 use crate::order::Order;
+use crate::pe::execute::Restored;
 use crate::quiescence::Wave;
 use crate::reduction::{BirthId, Contribution, ReductionKey};
 use crate::route::Route;

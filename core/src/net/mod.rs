@@ -19,8 +19,8 @@ use std::time::Duration;
 
 use talisman_ft::Epoch;
 
-use crate::checkpoint::message::Why;
 use crate::pe::Pe;
+use crate::pe::turn::Command;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_pup::Segment;
@@ -185,7 +185,7 @@ impl Net {
     #[cold]
     fn let_in(&self, pe: &Pe) {
         for (on_disk, leaving) in pe.node.job.take_asked() {
-            pe.want_checkpoint_without(leaving, Why::Asked { on_disk });
+            pe.command(Command::Checkpoint { asked: Some(on_disk), leaving });
         }
         for (node, stream) in self.door.let_in() {
             let Some(link) = self.links.get(node as usize).and_then(Option::as_ref) else { continue };

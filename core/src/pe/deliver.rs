@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ptr::NonNull;
 
 use super::Pe;
+use super::execute::Call;
 use super::send::is_counted;
 use crate::collection::Collection;
 use crate::entry::EntryInfo;
@@ -17,7 +18,7 @@ use talisman_base::ids::{ObjId, PeId};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_observe::stats::count;
-use talisman_pup::{Packed, Purpose};
+use talisman_pup::Packed;
 
 impl Pe {
     /// Takes in a message from another PE.
@@ -265,51 +266,7 @@ impl Pe {
     ) {
         // The arguments are moved out first thing: if the entry panics they are not dropped again.
         *body = Body::Empty;
-        self.stats.run.add(1);
-        // SAFETY: the object is live, and freed after its entry, not in it.
-        let object = unsafe { head.as_ref() };
-        match self.may_be_timed(object) {
-            true => self.call_timed(head, entry, extra, words),
-            false => self.call(head, entry, extra, words),
-        }
-        object.count_message();
-        if object.has(flag::AFTER) || self.repacks {
-            self.after_entry(head);
-        }
-    }
-
-    /// Out of the way of those that are not timed.
-    #[inline(never)]
-    fn call_timed(
-        &self,
-        head: NonNull<Head>,
-        entry: &'static EntryInfo,
-        extra: &mut Option<Box<Extra>>,
-        words: &mut Words,
-    ) {
-        // SAFETY: the object is live, and freed after its entry, not in it.
-        let object = unsafe { head.as_ref() };
-        let timing = self.begin_timing(object);
-        self.call(head, entry, extra, words);
-        if let Some(timing) = timing {
-            self.end_timing(object, timing);
-        }
-    }
-
-    #[inline(always)]
-    fn call(
-        &self,
-        head: NonNull<Head>,
-        entry: &'static EntryInfo,
-        extra: &mut Option<Box<Extra>>,
-        words: &mut Words,
-    ) {
-        self.running.set(Some(head));
-        self.running.set_entry(Some(entry));
-        // SAFETY: the object is live, of the entry's chare type (the collection's), and an object runs one entry at
-        // a time; the words hold this entry's arguments.
-        unsafe { (entry.invoke)(head, self, extra, words) };
-        self.running.set(None);
+        self.execute(head, Call::Entry { entry, extra, words });
     }
 
     fn run_object_message(&self, mut envelope: NonNull<Envelope>) {
@@ -338,12 +295,12 @@ impl Pe {
             ObjectMessage::Invoke { entry, args } => {
                 self.run_packed_entry(head, entry, Cow::Owned(args), extra);
             }
-            ObjectMessage::Reply { wait, value } => self.run_reply(head, wait, value),
+            ObjectMessage::Reply { wait, value } => self.execute(head, Call::Reply { wait, value }),
             ObjectMessage::Forget { section } => self.forget_section(head, section),
             ObjectMessage::Marker { asker, asked } => {
                 self.on_marker(object.id(), asker, asked, object.moves.get());
             }
-            ObjectMessage::Lost { state } => self.run_lost(head, state),
+            ObjectMessage::Lost { state } => self.execute(head, Call::Lost { state }),
             ObjectMessage::Create { .. } => unreachable!("`run_object_message` sees to births"),
         }
     }
@@ -364,48 +321,6 @@ impl Pe {
         match info.args.read(args) {
             Ok(mut words) => self.run_entry(head, info, &mut { extra }, &mut words, &mut Body::Empty),
             Err(error) => self.unreadable(collection, info.name, &error.to_string()),
-        }
-    }
-
-    /// Hands the state of a lost member to the one that stands in for it.
-    fn run_lost(&self, head: NonNull<Head>, state: Packed) {
-        // SAFETY: the object is live.
-        let collection = unsafe { head.as_ref() }.collection();
-        let Some(lost) = collection.chare.lost else {
-            return self.unreadable(collection, "(lost)", "its members do not hear of lost ones");
-        };
-        self.stats.run.add(1);
-        self.running.set(Some(head));
-        self.running.set_entry(None);
-        // SAFETY: the object is live, of this type, and runs one entry at a time.
-        let heard = state.read(Purpose::Migration, |u| unsafe { lost(head, self, u) });
-        self.running.set(None);
-        if let Err(error) = heard {
-            return self.unreadable(collection, "(lost)", &error.to_string());
-        }
-        // SAFETY: the object is live: it goes below at the earliest.
-        if unsafe { head.as_ref() }.has(flag::AFTER) || self.repacks {
-            self.after_entry(head);
-        }
-    }
-
-    /// Hands an answer to the async entry that waits for it.
-    pub(crate) fn run_reply(&self, head: NonNull<Head>, wait: u64, value: Packed) {
-        // SAFETY: the object is live.
-        let object = unsafe { head.as_ref() };
-        self.stats.run.add(1);
-        let timing = if self.may_be_timed(object) { self.begin_timing(object) } else { None };
-        self.running.set(Some(head));
-        self.running.set_entry(None);
-        // SAFETY: the object is live, of this type, and runs one entry at a time.
-        unsafe { (object.collection().chare.replied)(head, self, wait, value) };
-        self.running.set(None);
-        if let Some(timing) = timing {
-            self.end_timing(object, timing);
-        }
-        object.count_message();
-        if object.has(flag::AFTER) || self.repacks {
-            self.after_entry(head);
         }
     }
 

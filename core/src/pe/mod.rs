@@ -6,10 +6,14 @@
 //! thousands of PEs in one thread.
 
 pub(crate) mod deliver;
+pub(crate) mod execute;
+pub(crate) mod heard;
+pub(crate) mod input_log;
 pub(crate) mod running;
 pub(crate) mod send;
 pub(crate) mod slots;
 pub(crate) mod timers;
+pub(crate) mod turn;
 
 use std::cell::{Cell, RefCell};
 use std::ptr::{NonNull, null};
@@ -36,6 +40,8 @@ use crate::quiescence::Detector;
 use crate::section::Sections;
 use crate::undelivered::Callers;
 use crate::witness::{self, Seen, Until, Why};
+use heard::SharedHeard;
+use input_log::InputLog;
 use running::Running;
 use slots::Slots;
 use talisman_base::clock::Clock;
@@ -69,10 +75,14 @@ pub(crate) struct Pe {
     pub(crate) collections: Collections,
     /// Messages to collections that this PE has not heard of yet.
     unknown: RefCell<HashMap<CollectionId, Vec<NonNull<Envelope>>, FxBuildHasher>>,
+    /// What it is given, if that is kept.
+    pub(crate) input_log: InputLog,
     /// Where messages to other nodes are packed.
     pub(crate) scratch: Cell<Vec<u8>>,
     /// Messages that wait for a shared value.
     pub(crate) lacking: RefCell<HashMap<u64, Vec<NonNull<Envelope>>, FxBuildHasher>>,
+    /// Of which shared values it has heard.
+    pub(crate) shared_heard: SharedHeard,
     pub(crate) sections: Sections,
     pub(crate) admissions: Admissions,
     pub(crate) lost: LostMembers,
@@ -158,6 +168,7 @@ impl Pe {
             id,
             first_pe: node.shape.first_pe(node.number),
             measuring: Measuring::new(node.config.measures, &clock),
+            input_log: InputLog::of(node.config.replays, &clock),
             clock,
             port,
             pool: Pool::new(node.depot.clone()),
@@ -170,6 +181,7 @@ impl Pe {
             unknown: RefCell::default(),
             scratch: Cell::default(),
             lacking: RefCell::default(),
+            shared_heard: SharedHeard::default(),
             sections: Sections::default(),
             admissions: Admissions::default(),
             lost: LostMembers::default(),

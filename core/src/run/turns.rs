@@ -24,7 +24,6 @@ use crate::pe::{Here, Pe};
 use crate::port::{Port, Threads};
 use talisman_base::clock::Clock;
 use talisman_base::topology::Shape;
-use talisman_observe::stats::count;
 use talisman_pup::PutOff;
 use talisman_transport::door::Door;
 use talisman_transport::link::Link;
@@ -188,7 +187,7 @@ impl Turns {
     fn count_idleness(&self) {
         if let Some(since) = self.idle_since.take() {
             let idle = self.pe.clock.now().saturating_sub(since);
-            count(&self.pe.stats.idle_ns, idle.as_nanos() as u64);
+            self.pe.was_idle(idle.as_nanos() as u64, 0);
         }
     }
 

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use super::panics::caught;
 use crate::net::Net;
+use crate::pe::turn::{Command, Feed};
 use crate::pe::{Here, Pe};
 use crate::port::{Port, Threads};
 use talisman_base::view::FIRST;
-use talisman_observe::stats::count;
 use talisman_pup::PutOff;
 use talisman_sched::idle::Idle;
 use talisman_sched::park::Woken;
@@ -90,35 +90,14 @@ impl GiveWay {
 
 /// One round: up to `batch` messages, and if there is none, what is done then. Whether anything was done, or had arrived.
 pub(super) fn turn(pe: &Pe, port: &Threads, batch: usize, pace: &mut Pace, received: bool) -> bool {
-    let mut any = received;
     port.flush();
     // Whoever is frozen has said where its part is, and others still pack theirs.
     let is_copying = pe.is_taking_copies() && !pe.frozen.get();
     let copying_since = is_copying.then(|| pe.clock.now());
     let held_back = is_copying && !pe.may_run_beside_copies();
-    let (batch, mut flushes) = (if held_back { 0 } else { batch.min(pace.most) }, 0);
+    let most = if held_back { 0 } else { batch.min(pace.most) };
     let above = Above::of(pe, port);
-    for nth in 0..batch {
-        if pe.stopped.get() || !pe.run_one() {
-            break;
-        }
-        any = true;
-        if pace.is_spent(pe, nth) {
-            break;
-        }
-        if let Some(net) = port.net.as_ref().filter(|net| net.is_flush_due(pe)) {
-            net.flush(pe);
-            flushes += 1;
-            if flushes == FLUSHES {
-                break;
-            }
-        }
-        if above.as_ref().is_some_and(Above::has_spoken) {
-            break;
-        }
-    }
-    any |= pe.run_timers();
-    any = any || (!held_back && pe.chores.get() && pe.do_chores());
+    let mut any = pe.turn(&mut Round { port, received, held_back, most, pace, flushes: 0, above });
     if let Some(since) = copying_since {
         pe.take_copies(since);
         any = true;
@@ -127,6 +106,55 @@ pub(super) fn turn(pe: &Pe, port: &Threads, batch: usize, pace: &mut Pace, recei
         net.flush(pe);
     }
     any
+}
+
+/// What a thread lets its PE do in a turn. What it has received has been taken in by then.
+struct Round<'a> {
+    port: &'a Threads,
+    received: bool,
+    /// It has no more to do than to take copies of a checkpoint.
+    held_back: bool,
+    most: usize,
+    pace: &'a mut Pace,
+    flushes: u32,
+    above: Option<Above<'a>>,
+}
+
+impl Feed for Round<'_> {
+    #[inline(always)]
+    fn take_in(&mut self, _: &Pe) -> bool {
+        self.received
+    }
+
+    #[inline(always)]
+    fn most(&self) -> usize {
+        self.most
+    }
+
+    #[inline(always)]
+    fn is_enough(&mut self, pe: &Pe, ran: usize) -> bool {
+        if self.pace.is_spent(pe, ran - 1) {
+            return true;
+        }
+        if let Some(net) = self.port.net.as_ref().filter(|net| net.is_flush_due(pe)) {
+            net.flush(pe);
+            self.flushes += 1;
+            if self.flushes == FLUSHES {
+                return true;
+            }
+        }
+        self.above.as_ref().is_some_and(Above::has_spoken)
+    }
+
+    #[inline(always)]
+    fn looks_at_timers(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn may_rest(&self, pe: &Pe) -> bool {
+        !self.held_back && pe.chores.get()
+    }
 }
 
 /// How many messages a PE runs in a turn: fewer where entries take long.
@@ -228,7 +256,7 @@ impl Suspicion {
 
     /// It was.
     pub(super) fn rise(&mut self, pe: &Pe) {
-        pe.suspect_stuck();
+        pe.command(Command::Suspect);
         self.0 = (self.0 * 2).min(LAST_SUSPICION);
     }
 }
@@ -279,8 +307,7 @@ impl Rest {
         };
         self.idle.idle(|| came() || pe.node.job.is_over() || is_due(pe), &mut park);
         let released = self.idle.given() - given + asleep;
-        count(&pe.stats.idle_ns, (pe.clock.now() - start).as_nanos() as u64);
-        count(&pe.stats.released_ns, released.as_nanos() as u64);
+        pe.was_idle((pe.clock.now() - start).as_nanos() as u64, released.as_nanos() as u64);
         pe.port.receive(pe)
     }
 }

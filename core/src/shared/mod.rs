@@ -84,7 +84,7 @@ impl<T> Shared<T> {
 
     /// Whether it travels as a copy of its own.
     fn is_of_its_own(&self) -> bool {
-        let is_destroyed = |pe: &Pe| pe.node.shared.is_destroyed(self.id);
+        let is_destroyed = |pe: &Pe| pe.shared_heard.is_dropped(self.id);
         self.id == OF_ITS_OWN || try_current(is_destroyed).unwrap_or(false)
     }
 }
@@ -155,6 +155,7 @@ impl Pe {
         let value = Arc::new(value);
         self.node.shared.put(id, SharedValue { packed: packed.clone(), typed: Some(value.clone()) });
         self.send_share(id, &packed);
+        self.tell_node_of_shared(id);
         Shared { id, value }
     }
 
@@ -184,8 +185,7 @@ impl Pe {
 
     /// Nobody of this node waits for a shared value any more.
     fn tell_node_of_shared(&self, id: u64) {
-        let of_node = (0..self.node.shape.pes_per_node).map(|rank| self.first_pe + rank);
-        for other in of_node.filter(|other| *other != self.id && !mutated("shared-value-not-told-in-node")) {
+        for other in self.others_of_node().filter(|_| !mutated("shared-value-not-told-in-node")) {
             self.tell(other, PeMessage::Shared { id });
         }
         self.on_shared(id);
@@ -193,6 +193,7 @@ impl Pe {
 
     /// A shared value has come to this node: messages that waited for it go on.
     pub(crate) fn on_shared(&self, id: u64) {
+        self.shared_heard.tell(id);
         let waiting = self.lacking.borrow_mut().remove(&id).unwrap_or_default();
         for envelope in self.one_by_one(waiting) {
             sometimes("a message came before a shared value in it");
@@ -205,23 +206,40 @@ impl Pe {
         self.tell(self.view().seat((id >> 32) as PeId), PeMessage::DropShared { id });
     }
 
-    /// A shared value ends on this node, and on those below it in its creator's tree.
+    /// A shared value ends: for this PE, and if it is the one that keeps the node's values for its creator's, on the node and on those below it
+    /// in the creator's tree.
     pub(crate) fn on_drop_shared(&self, id: u64) {
-        for pe in self.first_pes_below(id) {
+        if self.shared_heard.is_dropped(id) {
+            return;
+        }
+        self.shared_heard.drop(id);
+        let (shape, root) = (self.node.shape, self.view().seat((id >> 32) as PeId));
+        let keeper = if shape.node_of(root) == self.node.number { root } else { self.first_pe };
+        if self.id == keeper {
+            self.pass_on_end_of_shared(id);
+        }
+        self.node.shared.destroy_for_one(id, shape.pes_per_node);
+    }
+
+    fn pass_on_end_of_shared(&self, id: u64) {
+        for pe in self.first_pes_below(id).chain(self.others_of_node()) {
             self.tell(pe, PeMessage::DropShared { id });
         }
-        let was_here = self.node.shared.has(id);
-        self.node.shared.destroy(id);
-        if !was_here {
+        if !self.shared_heard.is_told(id) {
             sometimes("a shared value was destroyed before it could be read");
             self.tell_node_of_shared(id);
         }
     }
 
+    fn others_of_node(&self) -> impl Iterator<Item = PeId> + use<> {
+        let (first, pes, me) = (self.first_pe, self.node.shape.pes_per_node, self.id);
+        (first..first + pes).filter(move |other| *other != me)
+    }
+
     /// The first of these shared values that has yet to come to this node.
     #[inline]
     pub(crate) fn lacks(&self, needs: &[u64]) -> Option<u64> {
-        needs.iter().copied().find(|id| self.node.shared.is_to_come(*id))
+        needs.iter().copied().find(|id| !self.shared_heard.is_told(*id))
     }
 
     /// Keeps a message until a shared value has come.

@@ -35,6 +35,14 @@ struct Values {
     /// Of those that were destroyed: such as others refer to. They go with those.
     doomed: BTreeSet<u64>,
     gone: BTreeMap<PeId, Gone>,
+    /// All that ever came, where PEs are run again afterwards.
+    all: Option<BTreeMap<u64, Packed>>,
+    /// What a PE that runs again may read, as it could before: its node has no other PEs to whom it would come.
+    library: BTreeMap<u64, Packed>,
+    /// There are no other PEs on the node, although it has room for some.
+    is_of_one: bool,
+    /// How many PEs of the node have heard of the end of a value, until all have.
+    ending: BTreeMap<u64, u32>,
 }
 
 /// The creator and the number in a name.
@@ -83,18 +91,9 @@ impl SharedValues {
     }
 
     pub(crate) fn get(&self, id: u64) -> Option<SharedValue> {
-        self.read().known.get(&id).cloned()
-    }
-
-    /// Whether it has come to this node.
-    pub(crate) fn has(&self, id: u64) -> bool {
-        self.read().known.contains_key(&id)
-    }
-
-    /// Whether it has yet to come to this node: one that was destroyed never does.
-    pub(crate) fn is_to_come(&self, id: u64) -> bool {
         let values = self.read();
-        !values.known.contains_key(&id) && !values.is_gone(id)
+        let again = || Some(SharedValue { packed: values.library.get(&id)?.clone(), typed: None });
+        values.known.get(&id).cloned().or_else(again)
     }
 
     /// Whether it was destroyed: whoever has it still takes it along.
@@ -103,11 +102,6 @@ impl SharedValues {
             let values = self.read();
             values.is_gone(id) || values.doomed.contains(&id)
         }
-    }
-
-    /// Whether any of these was destroyed.
-    pub(crate) fn is_any_destroyed(&self, ids: &[u64]) -> bool {
-        ids.iter().any(|id| self.is_destroyed(*id))
     }
 
     /// All names, in order.
@@ -120,9 +114,29 @@ impl SharedValues {
     /// A value comes to this node, unless it was destroyed before it did.
     pub(crate) fn put(&self, id: u64, value: SharedValue) {
         let mut values = self.write();
-        if !values.is_gone(id) {
-            values.known.insert(id, value);
+        if values.is_gone(id) {
+            return;
         }
+        if let Some(all) = &mut values.all {
+            all.insert(id, value.packed.clone());
+        }
+        values.known.insert(id, value);
+    }
+
+    /// From now on it is noted what comes.
+    pub(crate) fn keep_all(&self) {
+        self.write().all.get_or_insert_default();
+    }
+
+    /// All that ever came, if that is noted.
+    pub(crate) fn all(&self) -> BTreeMap<u64, Packed> {
+        self.read().all.clone().unwrap_or_default()
+    }
+
+    /// These may be read although they have not come.
+    pub(crate) fn lend_library(&self, library: BTreeMap<u64, Packed>) {
+        let mut values = self.write();
+        (values.library, values.is_of_one) = (library, true);
     }
 
     /// What a value is, that is here packed.
@@ -132,7 +146,21 @@ impl SharedValues {
         }
     }
 
-    pub(crate) fn destroy(&self, id: u64) {
+    /// One more PE of the node, which has so many, has heard that a value is destroyed. It goes when all have: until then one of them may
+    /// read what another has packed.
+    pub(crate) fn destroy_for_one(&self, id: u64, pes: u32) {
+        let mut values = self.write();
+        let heard = values.ending.entry(id).or_default();
+        *heard += 1;
+        let are_all = *heard >= pes;
+        if are_all || values.is_of_one {
+            values.ending.remove(&id);
+            drop(values);
+            self.destroy(id);
+        }
+    }
+
+    fn destroy(&self, id: u64) {
         self.any_gone.store(true, Ordering::Release);
         self.write().destroy(id);
     }
@@ -229,7 +257,7 @@ mod tests {
         values.destroy(1);
         values.destroy(2);
         assert_eq!((values.names(), values.doomed()), (vec![1, 2, 3], vec![1, 2]));
-        assert!(values.is_destroyed(1) && values.is_any_destroyed(&[3, 2]) && !values.is_destroyed(3));
+        assert!(values.is_destroyed(1) && values.is_destroyed(2) && !values.is_destroyed(3));
         values.destroy(3);
         assert_eq!((values.names(), values.doomed()), (vec![], vec![]));
         assert_eq!(values.gone().len(), 1);
@@ -247,10 +275,18 @@ mod tests {
     }
 
     #[test]
+    fn a_value_stays_until_all_pes_have_heard_of_its_end() {
+        let values = values(&[(1, &[])]);
+        (0..2).for_each(|_| values.destroy_for_one(1, 3));
+        assert_eq!((values.names(), values.is_destroyed(1)), (vec![1], false));
+        values.destroy_for_one(1, 3);
+        assert_eq!((values.names(), values.is_destroyed(1)), (vec![], true));
+    }
+
+    #[test]
     fn what_comes_after_its_end_is_not_kept() {
         let values = values(&[(4, &[])]);
         values.destroy(5);
-        assert!(!values.is_to_come(5) && values.is_to_come(6));
         values.put(5, SharedValue { packed: Packed::default(), typed: None });
         assert_eq!(values.names(), [4]);
     }

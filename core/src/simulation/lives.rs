@@ -112,6 +112,7 @@ impl World {
             seed: self.tasks[0].restart.as_ref().map_or(self.plan.seed, |restart| restart.seed),
             pack_all: false,
             repack: false,
+            replays: false,
             host: process.host,
             neighbours: self.nodes_of(process.host).filter(|node| *node < self.tasks[0].nodes).collect(),
             ..Config::of(&self.plan.options)

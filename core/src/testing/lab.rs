@@ -8,6 +8,7 @@ use crate::chare::MainChare;
 #[cfg(test)]
 use crate::checkpoint::part::Part;
 use crate::node::{Config, Node};
+use crate::pe::turn::Feed;
 use crate::pe::{Here, Pe};
 use crate::port::{Outbox, Parcel, Port, Sent};
 use crate::registry::main_chare_of;
@@ -48,6 +49,23 @@ pub struct Lab {
 impl std::fmt::Debug for Lab {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Lab({} frames)", self.frames.len())
+    }
+}
+
+/// A turn: one message.
+struct Round;
+
+impl Feed for Round {
+    fn most(&self) -> usize {
+        1
+    }
+
+    fn looks_at_timers(&self) -> bool {
+        true
+    }
+
+    fn may_rest(&self, _: &Pe) -> bool {
+        true
     }
 }
 
@@ -106,8 +124,7 @@ impl Lab {
         let pe = &self.pes[id];
         {
             let _here = Here::enter(pe);
-            let ran = !pe.stopped.get() && pe.run_one();
-            let _ = pe.run_timers() | ran || pe.do_chores();
+            pe.turn(&mut Round);
         }
         self.send(id);
     }

@@ -25,6 +25,10 @@ const NO_REQUESTS: &str =
     "a job that is one process keeps checkpoints in memory alone; add --nodes 2 or more, or --ft disk";
 const ONLY_MEMORY: &str = "the nodes of one host are linked through memory, and nothing goes over TCP; add --transport tcp, or leave it out";
 
+const NOT_SIMULATED: &str = "only simulated PEs are run again; add --simulate, or leave it out";
+const LOSES_NODES: &str =
+    "PEs of a simulated job that loses nodes are not run again; leave one of it and the losses out";
+
 impl RunArgs {
     /// The options that change nothing in such a job, whether they are given or not.
     pub fn idle(&self) -> Vec<Idle> {
@@ -65,6 +69,11 @@ impl RunArgs {
                 "talisman-ckpt-dir",
                 "simulated nodes have no disks; leave one of it and --simulate out",
             ));
+        }
+        if !self.simulate {
+            idle.push(needing("talisman-verify-replay", NOT_SIMULATED, Some("talisman-simulate")));
+        } else if self.loses_simulated_nodes() {
+            idle.push(needing("talisman-verify-replay", LOSES_NODES, None));
         }
         if self.restart.is_some() {
             let why = "with --restart random numbers go on from the seed that the job began with";

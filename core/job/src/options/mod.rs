@@ -31,7 +31,7 @@ pub const PES_SIMULATED: u32 = 2;
 
 /// The `clap` names of the runtime's options, in the order of their help. They are also the long names an option falls back to when the
 /// program has an option of the same name itself (`--seed` is then the program's, `--talisman-seed` ours).
-pub const IDS: [&str; 32] = [
+pub const IDS: [&str; 33] = [
     "talisman-nodes",
     "talisman-pes",
     "talisman-seed",
@@ -61,6 +61,7 @@ pub const IDS: [&str; 32] = [
     "talisman-simulate",
     "talisman-pack-all",
     "talisman-repack",
+    "talisman-verify-replay",
     "talisman-report",
     "talisman-progress",
     "talisman-label-output",
@@ -355,6 +356,16 @@ pub struct RunArgs {
     #[arg(help_heading = SIMULATION, value_parser = switch, hide = true)]
     pub repack: bool,
 
+    /// For testing, with --simulate: run every PE again from what it was given, and compare what it sends
+    #[arg(
+        id = "talisman-verify-replay",
+        long = "verify-replay",
+        env = "TALISMAN_VERIFY_REPLAY",
+        hide_env_values = true
+    )]
+    #[arg(help_heading = SIMULATION, value_parser = switch, hide = true)]
+    pub verify_replay: bool,
+
     /// What is measured for load balancing
     #[arg(skip)]
     pub measures: Measures,
@@ -444,6 +455,7 @@ impl Default for RunArgs {
             simulate: false,
             pack_all: false,
             repack: false,
+            verify_replay: false,
             measures: Measures::default(),
             transport: Transport::default(),
             tls: false,

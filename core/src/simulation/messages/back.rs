@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::chance::Chance;
-use super::{Cluster, Rules};
-use crate::checkpoint::message::Why;
+use super::{Cluster, Rules, replay};
 use crate::checkpoint::newcomers::Redistribution;
 use crate::checkpoint::part::Part;
 use crate::node::Config;
-use crate::pe::{Here, Pe};
+use crate::pe::Pe;
+use crate::pe::turn::Command;
 use crate::run::Done;
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
@@ -36,9 +36,9 @@ pub(crate) fn run(
     backs: &[Back],
     main: impl FnOnce(&Pe),
 ) -> Done {
-    let mut rules = Chance::new(config.seed);
+    let (mut rules, mut records) = (Chance::new(config.seed), Vec::new());
     let mut cluster = Cluster::new(View::whole(shape), shape, config, job, 0);
-    main(&cluster.pes[cluster.first as usize]);
+    cluster.begin_with(main);
     cluster.begin(&mut rules);
     for (life, back) in (1..).zip(backs) {
         let until = cluster.trace.events + back.after;
@@ -48,6 +48,7 @@ pub(crate) fn run(
         let parts = cluster.parts(version, &view);
         let mut next = Cluster::new(view, shape, config, job, cluster.clock.get());
         next.trace = cluster.trace.clone();
+        records.extend(cluster.records());
         cluster.done();
         rules = Chance::new(config.seed.wrapping_add(life));
         next.restore(parts, &mut rules);
@@ -55,7 +56,10 @@ pub(crate) fn run(
     }
     cluster.go_on(job, &mut rules, |_| false);
     rules.finish(&mut cluster);
-    cluster.done()
+    records.extend(cluster.records());
+    let done = cluster.done();
+    replay::verify(records, job);
+    done
 }
 
 impl Cluster {
@@ -66,11 +70,7 @@ impl Cluster {
     /// Has a cut taken: its version, unless the job ends before.
     fn cut(&mut self, job: &Job, rules: &mut impl Rules) -> Option<u64> {
         let (first, now) = (self.first, self.clock.get());
-        {
-            let pe = &self.pes[first as usize];
-            let _here = Here::enter(pe);
-            pe.want_checkpoint(Why::Request, None);
-        }
+        self.command(first, Command::Checkpoint { asked: None, leaving: Vec::new() });
         let version = self.next_version();
         rules.collect(self, first);
         self.wake(first, now);
@@ -113,6 +113,7 @@ impl Cluster {
     fn restore(&mut self, parts: BTreeMap<PeId, Vec<Part>>, rules: &mut impl Rules) {
         let now = self.clock.get();
         for (pe, parts) in parts {
+            let parts = self.pes[pe as usize].note_restored(parts);
             assert!(self.pes[pe as usize].restore(parts), "nothing panics");
             rules.collect(self, pe);
             self.wake(pe, now);

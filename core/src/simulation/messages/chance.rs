@@ -8,8 +8,9 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::flights::Stage;
-use super::{Cluster, Rules, accept};
-use crate::pe::Here;
+use super::{Arrived, Cluster, Rules, accept};
+use crate::pe::turn::Feed;
+use crate::pe::{Here, Pe};
 use crate::run::caught;
 use talisman_base::ids::PeId;
 use talisman_base::rng::Rng;
@@ -47,21 +48,14 @@ impl Chance {
         }
     }
 
-    /// What has arrived at a PE goes into its queue, if it is time to look; whether that was anything.
-    fn take_in(&mut self, cluster: &mut Cluster, id: PeId) -> bool {
+    /// What a PE takes in, if it is time to look.
+    fn look(&mut self, cluster: &mut Cluster, id: PeId) -> Vec<Arrived> {
         let state = &mut cluster.states[id as usize];
         state.batch_left = state.batch_left.saturating_sub(1);
         let mut arrived = cluster.look(id, self.batch, cluster.clock.get());
         // What one PE sent stays in order.
         arrived.sort_by_key(|arrived| arrived.from);
-        let any = !arrived.is_empty();
-        let pe = &cluster.pes[id as usize];
-        let _here = Here::enter(pe);
-        for arrived in arrived.drain(..) {
-            caught(pe, || accept(pe, arrived.parcel));
-        }
-        cluster.spare_arrived = arrived;
-        any
+        arrived
     }
 
     /// How long a PE stands still for no reason: mostly not at all.
@@ -74,21 +68,46 @@ impl Chance {
     }
 }
 
+/// A turn: what has arrived, and one message.
+struct Round<'a> {
+    arrived: &'a mut Vec<Arrived>,
+}
+
+impl Feed for Round<'_> {
+    fn take_in(&mut self, pe: &Pe) -> bool {
+        let any = !self.arrived.is_empty();
+        for Arrived { from, parcel, .. } in self.arrived.drain(..) {
+            caught(pe, || accept(pe, from, parcel));
+        }
+        any
+    }
+
+    fn most(&self) -> usize {
+        1
+    }
+
+    fn looks_at_timers(&self) -> bool {
+        true
+    }
+
+    fn may_rest(&self, _: &Pe) -> bool {
+        true
+    }
+}
+
 impl Rules for Chance {
     fn turn(&mut self, cluster: &mut Cluster, id: PeId, at: u64) {
         if !cluster.takes_turn(id, at) {
             return;
         }
         cluster.note_idle(id, at);
-        let received = self.take_in(cluster, id);
-        let mut worked = received;
+        let mut arrived = self.look(cluster, id);
+        let mut worked = !arrived.is_empty();
         let pe = &cluster.pes[id as usize];
         let here = Here::enter(pe);
-        caught(pe, || {
-            let ran = !pe.stopped.get() && pe.run_one();
-            worked = received | ran | pe.run_timers() || pe.do_chores();
-        });
+        caught(pe, || worked = pe.turn(&mut Round { arrived: &mut arrived }));
         drop(here);
+        cluster.spare_arrived = arrived;
         cluster.trace.note(at, 0, id, pe.stats.run.get());
         self.collect(cluster, id);
         if worked {

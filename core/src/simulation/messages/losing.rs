@@ -49,7 +49,7 @@ pub(crate) fn run(
     let mut survivors = Survivors::new(shape, machine);
     let mut rules = Model::new(machine, shape);
     let mut cluster = Cluster::holding(View::whole(shape), &survivors.stores, shape, config, job, 0);
-    main(&cluster.pes[cluster.first as usize]);
+    cluster.begin_with(main);
     cluster.begin(&mut rules);
     for (lost, at) in &losses.nodes {
         cluster.go_on(job, &mut rules, |cluster| cluster.clock.get() >= at.as_nanos() as u64);

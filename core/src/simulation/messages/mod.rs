@@ -15,6 +15,7 @@ mod hosts;
 pub(crate) mod losing;
 mod machine;
 mod model;
+mod replay;
 #[cfg(test)]
 mod tests;
 mod trace;
@@ -38,6 +39,7 @@ pub use machine::{Machine, Way};
 
 use crate::chare::{Args, MainChare};
 use crate::node::{Config, Node};
+use crate::pe::turn::Command;
 use crate::pe::{Here, Pe};
 use crate::port::{self, Outbox, Parcel, Port, Sent};
 use crate::run::{Done, Outcome, Watch, run_losing, run_on};
@@ -49,7 +51,6 @@ use talisman_base::topology::Shape;
 use talisman_base::view::View;
 use talisman_job::job::Job;
 use talisman_job::{Output, Progress, RunArgs};
-use talisman_observe::stats::count;
 use talisman_store::versions::Store;
 
 /// So often in a row nothing is planned at most.
@@ -99,7 +100,7 @@ pub(crate) fn run(
 ) -> Done {
     let seed = config.seed;
     let cluster = Cluster::new(view, shape, &config, job, 0);
-    main(&cluster.pes[cluster.first as usize]);
+    cluster.begin_with(main);
     match machine {
         Some(machine) => cluster.run(job, Model::new(machine, shape)),
         None => cluster.run(job, Chance::new(seed)),
@@ -217,7 +218,18 @@ impl Cluster {
         self.begin(&mut rules);
         self.go_on(job, &mut rules, |_| false);
         rules.finish(&mut self);
-        self.done()
+        let records = self.records();
+        let done = self.done();
+        replay::verify(records, job);
+        done
+    }
+
+    /// The first PE is given the job's first message.
+    fn begin_with(&self, main: impl FnOnce(&Pe)) {
+        let pe = &self.pes[self.first as usize];
+        main(pe);
+        let _here = Here::enter(pe);
+        pe.note_beginning();
     }
 
     /// The first PE has its first message.
@@ -238,7 +250,8 @@ impl Cluster {
                     let why = "the simulation makes no progress; this is a mistake of the runtime";
                     job.end(1, Some(why.into()));
                 }
-                self.pes[first as usize].suspect_stuck();
+                self.command(first, Command::Suspect);
+
                 self.wake(first, self.clock.get());
                 continue;
             };
@@ -248,6 +261,13 @@ impl Cluster {
                 What::Flight(flight) => rules.advance(self, flight, at),
             }
         }
+    }
+
+    /// Asks something of a PE.
+    fn command(&self, pe: PeId, command: Command) {
+        let pe = &self.pes[pe as usize];
+        let _here = Here::enter(pe);
+        pe.command(command);
     }
 
     /// Whether a PE is to have its turn now; from here on none is planned.
@@ -264,7 +284,7 @@ impl Cluster {
     /// A PE has had nothing to do since it was busy last: for how long.
     fn note_idle(&self, id: PeId, at: u64) -> u64 {
         let idle = at.saturating_sub(self.states[id as usize].busy_until);
-        count(&self.pes[id as usize].stats.idle_ns, idle);
+        self.pes[id as usize].was_idle(idle, 0);
         idle
     }
 
@@ -317,6 +337,7 @@ impl Cluster {
         if let Port::Simulated(outbox) = &self.pes[from as usize].port {
             outbox.swap(&mut sent);
         }
+        self.pes[from as usize].note_sent(&sent);
         sent
     }
 
@@ -357,12 +378,18 @@ impl Cluster {
     }
 }
 
-fn accept(pe: &Pe, parcel: Parcel) {
-    match parcel {
-        Parcel::Message(envelope) => port::take_in_message(pe, envelope),
-        Parcel::Frame { head, segments } => match wire::receive(pe, &head, segments) {
-            Ok(envelope) => pe.accept(envelope),
-            Err(error) => pe.node.job.end(1, Some(error.to_string())),
-        },
+fn accept(pe: &Pe, from: PeId, parcel: Parcel) {
+    pe.note_taken(from, &parcel);
+    let is_near = pe.node.shape.node_of(from) == pe.node.number;
+    let read = match parcel {
+        Parcel::Message(envelope) => Ok(envelope),
+        // Packed for the log alone.
+        Parcel::Frame { head, segments } if is_near => wire::read_within_node(pe, &head, segments),
+        Parcel::Frame { head, segments } => wire::receive(pe, &head, segments),
+    };
+    match read {
+        Ok(envelope) if is_near => port::take_in_message(pe, envelope),
+        Ok(envelope) => pe.accept(envelope),
+        Err(error) => pe.node.job.end(1, Some(error.to_string())),
     }
 }

@@ -4,12 +4,15 @@
 //! clock on, and with it the time at which each message leaves. What goes between hosts waits for the line of its own host
 //! and for that of the other.
 
+use std::cell::Cell;
+
 use super::cores::{Core, Turn};
 use super::flights::Stage;
 use super::hosts::{Host, Seat};
 use super::machine::{Machine, Way};
-use super::{Cluster, Rules, What, accept};
-use crate::pe::Here;
+use super::{Arrived, Cluster, Rules, What, accept};
+use crate::pe::turn::Feed;
+use crate::pe::{Here, Pe};
 use crate::run::caught;
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
@@ -59,7 +62,7 @@ impl Model {
     fn begin_turn(&mut self, cluster: &Cluster, id: PeId, asleep: u64) {
         let gone_ns = self.gone_ns[id as usize].map(|gone| gone + asleep);
         if gone_ns.is_some() {
-            count(&cluster.pes[id as usize].stats.released_ns, asleep);
+            cluster.pes[id as usize].was_idle(0, asleep);
         }
         Turn { core: self.core_of(id), gone_ns }.begin();
     }
@@ -123,7 +126,7 @@ impl Model {
         }
         let pe = &cluster.pes[id as usize];
         let here = Here::enter(pe);
-        caught(pe, || worked = worked | pe.run_timers() || (pe.chores.get() && pe.do_chores()));
+        caught(pe, || worked |= pe.turn(&mut Rest { has_worked: worked }));
         drop(here);
         self.collect(cluster, id);
         worked
@@ -135,11 +138,7 @@ impl Model {
         let any = !arrived.is_empty();
         let pe = &cluster.pes[id as usize];
         let here = Here::enter(pe);
-        for arrived in arrived.drain(..) {
-            let takes = self.way(arrived.from, id).receive(arrived.bytes);
-            cluster.clock.set(cluster.clock.get() + takes);
-            caught(pe, || accept(pe, arrived.parcel));
-        }
+        pe.turn(&mut Arrivals { model: self, clock: &cluster.clock, arrived: &mut arrived });
         drop(here);
         cluster.spare_arrived = arrived;
         any
@@ -153,11 +152,54 @@ impl Model {
         cluster.clock.set(cluster.clock.get() + self.machine.run_ns as u64);
         let here = Here::enter(pe);
         caught(pe, || {
-            pe.run_one();
+            pe.turn(&mut OneMessage);
         });
         drop(here);
         self.collect(cluster, id);
         true
+    }
+}
+
+/// What has arrived: each message takes its receiver some time.
+struct Arrivals<'a> {
+    model: &'a Model,
+    clock: &'a Cell<u64>,
+    arrived: &'a mut Vec<Arrived>,
+}
+
+impl Feed for Arrivals<'_> {
+    fn take_in(&mut self, pe: &Pe) -> bool {
+        let any = !self.arrived.is_empty();
+        for Arrived { from, bytes, parcel, .. } in self.arrived.drain(..) {
+            let takes = self.model.way(from, pe.id).receive(bytes);
+            self.clock.set(self.clock.get() + takes);
+            caught(pe, || accept(pe, from, parcel));
+        }
+        any
+    }
+}
+
+/// One message.
+struct OneMessage;
+
+impl Feed for OneMessage {
+    fn most(&self) -> usize {
+        1
+    }
+}
+
+/// What is left at the end of a turn.
+struct Rest {
+    has_worked: bool,
+}
+
+impl Feed for Rest {
+    fn looks_at_timers(&self) -> bool {
+        true
+    }
+
+    fn may_rest(&self, pe: &Pe) -> bool {
+        !self.has_worked && pe.chores.get()
     }
 }
 

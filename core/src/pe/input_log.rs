@@ -1,0 +1,268 @@
+//! What a PE was given, and what it sent: kept in memory, for a fresh PE to be given the same and send the same.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+
+use super::Pe;
+use super::turn::Command;
+use crate::port::{Parcel, Sent};
+use crate::wire;
+use talisman_base::clock::Clock;
+use talisman_base::ids::PeId;
+use talisman_pup::{Packed, Pup, Purpose, Segment};
+
+/// Whether a PE keeps what it is given.
+#[derive(Default)]
+pub(crate) enum InputLog {
+    /// It does not: costs a branch for each turn.
+    #[default]
+    Off,
+    /// It does.
+    Kept(Box<Kept>),
+    /// It is given what another was.
+    Again(Box<Again>),
+}
+
+/// What a PE was given, and sent, in order.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    /// Its clock when it was made, in nanoseconds.
+    pub(crate) made_at: u64,
+    steps: RefCell<Vec<Logged>>,
+    values: RefCell<VecDeque<Vec<u8>>>,
+    time: Cell<u64>,
+}
+
+/// For a PE that runs again: values of the world.
+#[derive(Debug)]
+pub(crate) struct Again {
+    values: RefCell<VecDeque<Vec<u8>>>,
+    is_short: Cell<bool>,
+}
+
+/// One thing that a PE was given, or what it sent since the last time that it was asked.
+#[derive(Debug)]
+pub(crate) enum Logged {
+    /// Its clock says this from now on, in nanoseconds.
+    Time(u64),
+    /// It begins with what waits in its queue: a message from nobody.
+    Begins(Packed),
+    /// It begins with these parts of a checkpoint.
+    Restored(Packed),
+    /// A message from another PE was taken in.
+    Taken { from: PeId, frame: Frame },
+    /// A message of its queue ran.
+    Ran,
+    /// Timers that were due fired.
+    Timers,
+    /// It had nothing else to do: idle work, reductions to send on, waves to answer.
+    Rested,
+    /// It was told that it had been idle, in nanoseconds, and had given its core to others.
+    Idle(u64, u64),
+    /// Somebody beside the PEs asked for something.
+    Asked(Command),
+    /// It had sent these, and run so many entries in all.
+    Sent { frames: Vec<(PeId, Frame)>, run: u64 },
+}
+
+impl Logged {
+    /// What it is, for people.
+    pub(crate) fn describe(&self, pe: &Pe) -> String {
+        match self {
+            Logged::Time(now) => format!("its clock said {now} ns"),
+            Logged::Begins(_) => "its first message".into(),
+            Logged::Restored(_) => "its parts of a checkpoint".into(),
+            Logged::Taken { from, frame } => {
+                format!("a message taken in from PE {from} ({})", frame.describe(pe))
+            }
+            Logged::Ran => "a message that ran".into(),
+            Logged::Timers => "timers that fired".into(),
+            Logged::Rested => "its idle work".into(),
+            Logged::Idle(idle_ns, _) => format!("that it had been idle for {idle_ns} ns"),
+            Logged::Asked(command) => format!("a request from outside, {command:?}"),
+            Logged::Sent { frames, .. } => format!("that it had sent {} messages", frames.len()),
+        }
+    }
+}
+
+/// A message as it goes between PEs.
+#[derive(Clone, Debug)]
+pub(crate) struct Frame {
+    pub(crate) head: Box<[u8]>,
+    pub(crate) segments: Vec<Segment>,
+}
+
+impl PartialEq for Frame {
+    fn eq(&self, other: &Self) -> bool {
+        let beside = self.segments.iter().map(Segment::bytes).eq(other.segments.iter().map(Segment::bytes));
+        self.head == other.head && beside
+    }
+}
+
+impl Frame {
+    /// A copy of what is in a parcel; none of one that has not been packed.
+    pub(crate) fn of(parcel: &Parcel) -> Option<Frame> {
+        match parcel {
+            Parcel::Message(_) => None,
+            Parcel::Frame { head, segments } => {
+                Some(Frame { head: head.clone(), segments: segments.iter().map(Segment::copied).collect() })
+            }
+        }
+    }
+
+    pub(crate) fn into_parcel(self) -> Parcel {
+        Parcel::Frame { head: self.head, segments: self.segments }
+    }
+
+    /// What it is, for people.
+    pub(crate) fn describe(&self, pe: &Pe) -> String {
+        let beside: usize = self.segments.iter().map(|segment| segment.bytes().len()).sum();
+        let bytes = self.head.len() + beside;
+        format!("{bytes} bytes: {}", wire::describe(pe, &self.head))
+    }
+}
+
+impl InputLog {
+    /// That of a new PE, whose inputs are kept if so.
+    pub(crate) fn of(is_kept: bool, clock: &Clock) -> InputLog {
+        if !is_kept {
+            return InputLog::Off;
+        }
+        let now = clock.now().as_nanos() as u64;
+        let (steps, values) = (RefCell::default(), RefCell::default());
+        InputLog::Kept(Box::new(Kept { made_at: now, steps, values, time: Cell::new(now) }))
+    }
+
+    /// For a PE that runs again.
+    pub(crate) fn again(values: VecDeque<Vec<u8>>) -> InputLog {
+        InputLog::Again(Box::new(Again { values: RefCell::new(values), is_short: Cell::new(false) }))
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_off(&self) -> bool {
+        matches!(self, InputLog::Off)
+    }
+
+    fn note(&self, pe: &Pe, step: impl FnOnce() -> Logged) {
+        if let InputLog::Kept(kept) = self {
+            kept.note_time(pe);
+            kept.steps.borrow_mut().push(step());
+        }
+    }
+
+    pub(super) fn note_time(&self, pe: &Pe) {
+        if let InputLog::Kept(kept) = self {
+            kept.note_time(pe);
+        }
+    }
+
+    pub(super) fn note_run(&self, pe: &Pe) {
+        self.note(pe, || Logged::Ran);
+    }
+
+    pub(super) fn note_timers(&self, pe: &Pe) {
+        if pe.timers.next().is_some_and(|due| due <= pe.clock.now()) {
+            self.note(pe, || Logged::Timers);
+        }
+    }
+
+    pub(super) fn note_rest(&self, pe: &Pe) {
+        self.note(pe, || Logged::Rested);
+    }
+
+    pub(super) fn note_command(&self, pe: &Pe, command: &Command) {
+        self.note(pe, || Logged::Asked(command.clone()));
+    }
+
+    pub(super) fn note_idle(&self, pe: &Pe, idle_ns: u64, released_ns: u64) {
+        if idle_ns + released_ns > 0 {
+            self.note(pe, || Logged::Idle(idle_ns, released_ns));
+        }
+    }
+
+    pub(super) fn note_value(&self, bytes: impl FnOnce() -> Vec<u8>) {
+        if let InputLog::Kept(kept) = self {
+            kept.values.borrow_mut().push_back(bytes());
+        }
+    }
+
+    /// The next value of the world, of a PE that runs again.
+    pub(super) fn next_value(&self) -> Option<Vec<u8>> {
+        let InputLog::Again(again) = self else { return None };
+        let value = again.values.borrow_mut().pop_front();
+        again.is_short.set(again.is_short.get() || value.is_none());
+        value
+    }
+
+    /// Whether a PE that runs again has asked the world for more values than the one before it.
+    pub(crate) fn is_short(&self) -> bool {
+        matches!(self, InputLog::Again(again) if again.is_short.get())
+    }
+
+    /// What was noted so far. Nothing is from here on.
+    pub(crate) fn take(&mut self) -> Option<(u64, Vec<Logged>, VecDeque<Vec<u8>>)> {
+        match std::mem::take(self) {
+            InputLog::Kept(kept) => Some((kept.made_at, kept.steps.into_inner(), kept.values.into_inner())),
+            InputLog::Off | InputLog::Again(_) => None,
+        }
+    }
+}
+
+impl Kept {
+    fn note_time(&self, pe: &Pe) {
+        let now = pe.clock.now().as_nanos() as u64;
+        if self.time.replace(now) != now {
+            self.steps.borrow_mut().push(Logged::Time(now));
+        }
+    }
+}
+
+impl Pe {
+    /// A message from another PE is about to be taken in.
+    pub(crate) fn note_taken(&self, from: PeId, parcel: &Parcel) {
+        if !self.input_log.is_off()
+            && let Some(frame) = Frame::of(parcel)
+        {
+            self.input_log.note(self, || Logged::Taken { from, frame });
+        }
+    }
+
+    /// It begins with what is in its queue.
+    pub(crate) fn note_beginning(&self) {
+        if let Some(first) = self.queue.ahead(0) {
+            // SAFETY: what is in the queue is a live envelope.
+            self.input_log.note(self, || Logged::Begins(wire::copy_to_keep(unsafe { first.as_ref() })));
+        }
+    }
+
+    /// A PE that runs again begins with a message from nobody, as another did.
+    pub(crate) fn begin_again(&self, message: Packed) -> Result<(), String> {
+        let envelope = wire::read_kept(self, message, Purpose::Message).map_err(|error| error.to_string())?;
+        // SAFETY: just read.
+        let of = unsafe { envelope.as_ref() }.to().collection;
+        match self.collections.get(of) {
+            Some(collection) => self.enqueue_creation(collection, envelope),
+            None => self.release(envelope),
+        }
+        Ok(())
+    }
+
+    /// It is about to begin with these parts of a checkpoint. They are packed and read for the log.
+    pub(crate) fn note_restored<T: Pup>(&self, parts: T) -> T {
+        if self.input_log.is_off() {
+            return parts;
+        }
+        let packed = Packed::of(&parts);
+        self.input_log.note(self, || Logged::Restored(packed.clone()));
+        packed.into_value().expect("just packed")
+    }
+
+    /// It has sent this since it was last asked.
+    pub(crate) fn note_sent(&self, sent: &[Sent]) {
+        if self.input_log.is_off() {
+            return;
+        }
+        let frames = sent.iter().filter_map(|sent| Some((sent.to, Frame::of(&sent.parcel)?))).collect();
+        self.input_log.note(self, || Logged::Sent { frames, run: self.stats.run.get() });
+    }
+}

@@ -1,0 +1,151 @@
+//! The door of a PE: all that its state does not determine comes in here.
+//!
+//! Whoever drives a PE, a thread or a simulator, decides when it has a turn, what is taken from which source, and how many messages run:
+//! it is a [`Feed`]. Beside turns there are commands from outside ([`Pe::command`]), and values of the world ([`Pe::was_idle`], [`world`]).
+//! Everything else a PE does follows from these and from what it has been, so a fresh PE that is given the same does the same. A
+//! [`InputLog`](super::input_log::InputLog) keeps what was given.
+
+use super::input_log::InputLog;
+use super::{Pe, try_current};
+use talisman_observe::stats::count;
+use talisman_pup::{Pup, from_bytes, to_bytes};
+
+/// What the world decides about a turn. A kind of input that a feed says nothing about does not come.
+pub(crate) trait Feed {
+    /// Hands over what has come from the sources; whether that was anything.
+    fn take_in(&mut self, _: &Pe) -> bool {
+        false
+    }
+
+    /// Messages that run at most.
+    fn most(&self) -> usize {
+        0
+    }
+
+    /// So many messages have run: whether these are enough for this turn.
+    fn is_enough(&mut self, _: &Pe, _ran: usize) -> bool {
+        false
+    }
+
+    /// Whether it is looked at which timers are due.
+    fn looks_at_timers(&self) -> bool {
+        false
+    }
+
+    /// Nothing was done: whether it is time for what is done then.
+    fn may_rest(&self, _: &Pe) -> bool {
+        false
+    }
+}
+
+/// What somebody beside the PEs asks of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Command {
+    /// It has had nothing to do for too long: it is to find out whether anybody ever will.
+    Suspect,
+    /// A checkpoint, before these nodes go; if somebody outside the job asked: whether it is to be on disk.
+    Checkpoint { asked: Option<bool>, leaving: Vec<u32> },
+}
+
+impl Pe {
+    /// A turn: takes in what has come, runs messages, fires timers, and if there was nothing of all that does idle work; whether anything
+    /// was done, or had come. User code runs in here.
+    #[inline]
+    pub(crate) fn turn(&self, feed: &mut impl Feed) -> bool {
+        match self.input_log.is_off() {
+            true => self.take_turn::<false>(feed),
+            false => self.take_turn_logged(feed),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take_turn_logged(&self, feed: &mut impl Feed) -> bool {
+        self.input_log.note_time(self);
+        self.take_turn::<true>(feed)
+    }
+
+    #[inline(always)]
+    fn take_turn<const LOGGED: bool>(&self, feed: &mut impl Feed) -> bool {
+        let came = feed.take_in(self);
+        let ran = self.run_some::<LOGGED>(feed);
+        let mut any = came | (ran > 0);
+        if feed.looks_at_timers() {
+            if LOGGED {
+                self.input_log.note_timers(self);
+            }
+            any |= self.run_timers();
+        }
+        if !any && feed.may_rest(self) {
+            if LOGGED {
+                self.input_log.note_rest(self);
+            }
+            any = self.do_chores();
+        }
+        any
+    }
+
+    /// Runs messages; how many.
+    #[inline(always)]
+    fn run_some<const LOGGED: bool>(&self, feed: &mut impl Feed) -> usize {
+        let mut ran = 0;
+        while ran < feed.most() && !self.stopped.get() {
+            // Before it runs: it may not come to its end.
+            if LOGGED && !self.is_queue_empty() {
+                self.input_log.note_run(self);
+            }
+            if !self.run_one() {
+                break;
+            }
+            ran += 1;
+            if feed.is_enough(self, ran) {
+                break;
+            }
+        }
+        ran
+    }
+
+    /// Somebody beside the PEs asks for something.
+    pub(crate) fn command(&self, command: Command) {
+        self.input_log.note_command(self, &command);
+        match command {
+            Command::Suspect => self.suspect_stuck(),
+            Command::Checkpoint { asked, leaving } => self.want_checkpoint_from_outside(asked, leaving),
+        }
+    }
+
+    /// It had nothing to do for so long, and its core was given to others, or slept, for a part of that.
+    pub(crate) fn was_idle(&self, idle_ns: u64, released_ns: u64) {
+        self.input_log.note_idle(self, idle_ns, released_ns);
+        count(&self.stats.idle_ns, idle_ns);
+        count(&self.stats.released_ns, released_ns);
+    }
+}
+
+/// A value that a program has from elsewhere than its state and its messages: from a file, say, or from what all PEs of a test share. Where a
+/// PE is run again from what it was given, it gets this value again, and `read` is not called.
+#[doc(hidden)]
+pub fn world<T: Pup>(read: impl FnOnce() -> T) -> T {
+    let again = try_current(|pe| pe.input_log.next_value()).flatten();
+    if let Some(bytes) = again {
+        // What is read here was written below, in this process.
+        return from_bytes(&bytes)
+            .unwrap_or_else(|error| panic!("{}", another_value::<T>(&error.to_string())));
+    }
+    let value = read();
+    try_current(|pe| pe.input_log.note_value(|| to_bytes(&value)));
+    value
+}
+
+fn another_value<T>(error: &str) -> String {
+    format!(
+        "a PE that runs again asks the world for a `{}`, where it asked for something else before ({error})",
+        std::any::type_name::<T>()
+    )
+}
+
+/// Whether the PE of this thread is one that runs again from what another was given: what it does beside sending is done already.
+#[doc(hidden)]
+pub fn runs_again() -> bool {
+    try_current(|pe| matches!(pe.input_log, InputLog::Again(_))).unwrap_or(false)
+}
