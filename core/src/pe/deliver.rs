@@ -447,8 +447,8 @@ impl Pe {
             PeMessage::SectionCast { collection, section, number, members, cast } => {
                 self.on_section_cast(collection, section, number, &members, &cast);
             }
-            PeMessage::Contribution(part) => self.on_contribution(*part),
-            PeMessage::Part { collection, part } => self.on_part(collection, part),
+            PeMessage::Contribution(part) => self.on_contribution(from, *part),
+            PeMessage::Part { collection, part } => self.on_part(from, collection, part),
             PeMessage::Insert { to, pe, init, args, number } => {
                 self.on_insert(to, pe, init, args);
                 if number > 0 {
