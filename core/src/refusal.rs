@@ -2,8 +2,10 @@
 //! kept, and says what it is, of whom, in which field, and which limit it is beyond ([`talisman_base::limits`]).
 //!
 //! Whoever sends is known where bytes are made, because a message that leaves the node is packed while its sender runs. A message has its
-//! sender's PE only, so that is what is said of those that are packed later: they have waited for their receiver (which is on its way, or in a
-//! collection that is not known yet), or go on from a PE that it has left. What a reduction has combined is nobody's in particular.
+//! sender's PE only. Of those that have waited on that PE for their receiver (which is on its way, or in a collection that is not known yet)
+//! the caller was noted ([`crate::undelivered`]); of those that go on from a PE that their receiver has left the PE is said. A contribution to a
+//! reduction is packed with others, by whoever contributes last: whose it is, its reducer knows ([`PupError::giver`]). What several contributions
+//! have become together is nobody's.
 
 use std::ptr::NonNull;
 

@@ -179,3 +179,87 @@ fn who_sent_what_waited_is_named() {
     }
     assert!(waited > 0, "no message waited");
 }
+
+/// An object that refers to a shared value moves while that is destroyed.
+mod destroyed_too_early {
+    use talisman::prelude::*;
+
+    #[derive(Pup)]
+    struct Holder {
+        table: Option<Shared<Vec<u32>>>,
+    }
+
+    #[chare(array1d)]
+    impl Holder {
+        #[init]
+        fn new() -> Self {
+            Holder { table: None }
+        }
+
+        #[entry]
+        fn hold(&mut self, table: Shared<Vec<u32>>) -> u32 {
+            self.table = Some(table);
+            1
+        }
+
+        #[entry]
+        fn walk(&mut self, cx: &mut Cx<Self>) {
+            cx.migrate_to((cx.pe() + 1) % cx.pes());
+        }
+
+        #[entry]
+        fn sum(&mut self, table: Shared<Vec<u32>>) {
+            drop(table);
+        }
+    }
+
+    #[derive(clap::Parser, Pup, Clone)]
+    pub struct Options {
+        pub moves: bool,
+    }
+
+    #[derive(Pup)]
+    pub struct Main;
+
+    #[talisman::main]
+    impl Main {
+        #[init]
+        fn new(cx: &mut Cx<Self>, options: Options) -> Self {
+            cx.me().run(options);
+            Main
+        }
+
+        #[entry]
+        async fn run(&mut self, cx: &mut Cx<Self>, options: Options) {
+            let holders: Array<Holder> = Holder::array(6).new();
+            let table: Shared<Vec<u32>> = cx.share(vec![7; 10]);
+            if options.moves {
+                let _held: u32 = holders.hold(table.clone()).reduce(Sum).await;
+                holders.walk();
+            } else {
+                holders.at(5).sum(table.clone());
+            }
+            table.destroy();
+            cx.quiescence().await;
+            cx.exit();
+        }
+    }
+}
+
+/// It cannot be read: the error names the value's type, whoever wanted it, and what to do.
+#[test]
+fn what_refers_to_a_destroyed_value_is_named_with_what_to_do() {
+    for (moves, who) in [(true, "Holder["), (false, "Holder[5]::sum")] {
+        let mut refused = 0;
+        for seed in 0..60 {
+            let options = destroyed_too_early::Options { moves };
+            let tested = Test::new().simulated(3, seed).run::<destroyed_too_early::Main>((options,));
+            let Some(said) = tested.message else { continue };
+            let words =
+                [who, "the shared `Vec<u32>` that PE 0 made was destroyed", "`cx.quiescence().await`"];
+            assert!(words.iter().all(|word| said.contains(word)), "{said}");
+            refused += 1;
+        }
+        assert!(refused > 0, "nothing was on its way");
+    }
+}

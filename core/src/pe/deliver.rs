@@ -12,7 +12,7 @@ use crate::message::cell::Words;
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope, Extra};
 use crate::object::{Head, flag};
-use crate::pup::{Packed, Purpose};
+use crate::pup::{Packed, PupError, Purpose};
 use crate::witness::{Seen, Shadow};
 use talisman_base::ids::{ObjId, PeId};
 use talisman_observe::mutations::mutated;
@@ -357,22 +357,25 @@ impl Pe {
         extra: Option<Box<Extra>>,
     ) {
         // SAFETY: the object is live.
-        let collection = unsafe { head.as_ref() }.collection();
+        let object = unsafe { head.as_ref() };
+        let (collection, index) = (object.collection(), object.index());
         let Some(info) = collection.chare.entries.get(entry as usize) else {
-            return self.unreadable(collection, &format!("entry number {entry}"), "there is no such entry");
+            let what = format!("entry number {entry}");
+            return self.unreadable_for(collection, index, &what, "there is no such entry");
         };
         match info.args.read(args) {
             Ok(mut words) => self.run_entry(head, info, &mut { extra }, &mut words, &mut Body::Empty),
-            Err(error) => self.unreadable(collection, info.name, &error.to_string()),
+            Err(error) => self.unreadable_for(collection, index, info.name, &error.to_string()),
         }
     }
 
     /// Hands the state of a lost member to the one that stands in for it.
     fn run_lost(&self, head: NonNull<Head>, state: Packed) {
         // SAFETY: the object is live.
-        let collection = unsafe { head.as_ref() }.collection();
+        let object = unsafe { head.as_ref() };
+        let (collection, index) = (object.collection(), object.index());
         let Some(lost) = collection.chare.lost else {
-            return self.unreadable(collection, "(lost)", "its members do not hear of lost ones");
+            return self.unreadable_for(collection, index, "(lost)", "its members do not hear of lost ones");
         };
         self.stats.run.add(1);
         self.running.set(Some(head));
@@ -381,7 +384,7 @@ impl Pe {
         let heard = state.read(Purpose::Migration, |u| unsafe { lost(head, self, u) });
         self.running.set(None);
         if let Err(error) = heard {
-            return self.unreadable(collection, "(lost)", &error.to_string());
+            return self.unreadable_for(collection, index, "(lost)", &error.to_string());
         }
         // SAFETY: the object is live: it goes below at the earliest.
         if unsafe { head.as_ref() }.has(flag::AFTER) || self.repacks {
@@ -428,10 +431,28 @@ impl Pe {
         }
     }
 
-    /// A message cannot be read: the job ends, since it would go on without it.
+    /// A message for no element in particular cannot be read: the job ends, since it would go on without it.
     pub(crate) fn unreadable(&self, collection: &Collection, what: &str, why: &str) {
         let chare = (collection.chare.name)();
         self.node.job.end(1, Some(format!("a message to {chare}::{what} cannot be read: {why}")));
+    }
+
+    /// The same of a message for this element.
+    pub(crate) fn unreadable_for(&self, collection: &Collection, index: u128, what: &str, why: &str) {
+        let who = collection.label(index);
+        self.node.job.end(1, Some(format!("a message to {who}::{what} cannot be read: {why}")));
+    }
+
+    /// An element that comes cannot be read.
+    pub(crate) fn unreadable_element(
+        &self,
+        collection: &Collection,
+        index: u128,
+        whence: &str,
+        why: &PupError,
+    ) {
+        let who = collection.label(index);
+        self.node.job.end(1, Some(format!("{who}, which comes {whence}, cannot be read: {why}")));
     }
 
     /// A message from PE to PE.

@@ -203,11 +203,13 @@ impl Pe {
     pub(crate) fn send_kept(&self, collection: &Collection, mut envelope: NonNull<Envelope>) {
         // SAFETY: kept by this PE, which gives it away.
         let message = unsafe { envelope.as_mut() };
+        let index = message.to().index;
         if let Body::Invoke(entry) = message.body
             && entry.chare != collection.key
         {
             self.discard(envelope, Why::Refused);
-            return self.unreadable(collection, entry.name, "a proxy of another chare type was used");
+            let why = "a proxy of another chare type was used";
+            return self.unreadable_for(collection, index, entry.name, why);
         }
         if !collection.chare.ordered
             && let Some(extra) = &mut message.extra
