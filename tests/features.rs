@@ -8,6 +8,7 @@ mod features {
     mod again;
     mod arrays;
     mod balancing;
+    mod blamed;
     mod callbacks;
     mod checkpoints;
     mod destroy;

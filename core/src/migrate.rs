@@ -192,7 +192,10 @@ impl Pe {
             Luggage::Object(moving) => moving.take(),
             Luggage::Packed(packed) => match self.unpack_object(collection, id.index, packed) {
                 Ok(head) => head,
-                Err(error) => return self.unreadable(collection, "(migration)", &error.to_string()),
+                Err(error) => {
+                    let whence = format!("from PE {from}");
+                    return self.unreadable_element(collection, id.index, &whence, &error);
+                }
             },
         };
         // SAFETY: the object is live and this PE's.
@@ -260,7 +263,9 @@ impl Pe {
         let packed = unsafe { pack_object(collection.chare, old) };
         let new = match self.unpack_object(collection, object.index(), packed) {
             Ok(new) => new,
-            Err(error) => return self.unreadable(collection, "(repacking)", &error.to_string()),
+            Err(error) => {
+                return self.unreadable_element(collection, object.index(), "back in its place", &error);
+            }
         };
         // SAFETY: just made.
         unsafe { new.as_ref() }.take_over(object);

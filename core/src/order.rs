@@ -173,7 +173,7 @@ impl Pe {
         let read = wire::read_kept(self, packed, Purpose::Message);
         let envelope = match read.and_then(|envelope| wire::checked(self, envelope)) {
             Ok(envelope) => envelope,
-            Err(error) => return self.unreadable(collection, "(kept)", &error.to_string()),
+            Err(error) => return self.unreadable_for(collection, index, "(kept)", &error.to_string()),
         };
         // SAFETY: just made.
         let message = unsafe { envelope.as_ref() };
@@ -184,7 +184,7 @@ impl Pe {
             return;
         }
         self.discard(envelope, Why::Refused);
-        self.unreadable(collection, "(kept)", "it is for somebody else");
+        self.unreadable_for(collection, index, "(kept)", "it is for somebody else");
     }
 }
 

@@ -2,8 +2,10 @@
 //! kept, and says what it is, of whom, in which field, and which limit it is beyond ([`talisman_base::limits`]).
 //!
 //! Whoever sends is known where bytes are made, because a message that leaves the node is packed while its sender runs. A message has its
-//! sender's PE only, so that is what is said of those that are packed later: they have waited for their receiver (which is on its way, or in a
-//! collection that is not known yet), or go on from a PE that it has left. What a reduction has combined is nobody's in particular.
+//! sender's PE only. Of those that have waited on that PE for their receiver (which is on its way, or in a collection that is not known yet)
+//! the caller was noted ([`crate::undelivered`]); of those that go on from a PE that their receiver has left the PE is said. A contribution to a
+//! reduction is packed with others, by whoever contributes last: whose it is, its reducer knows ([`PupError::giver`]). What several contributions
+//! have become together is nobody's.
 
 use std::ptr::NonNull;
 
@@ -36,6 +38,24 @@ impl Pe {
             Some(_) if from == self.id => self.who_runs(),
             _ => format!("an object of PE {from}"),
         };
+        self.refuse(&sender, what, why);
+    }
+
+    /// The same of a message for an object. If it has waited here, whoever called was noted.
+    #[cold]
+    pub(crate) fn refuse_call(&self, from: PeId, to: ObjId, call: Call, why: &PupError) {
+        let what = self.label_of_call(to, call);
+        let sender = match call {
+            Call::Entry(entry) if from == self.id && self.running().is_none() => self.who_called(to, entry),
+            _ => None,
+        };
+        match sender {
+            Some(sender) => self.refuse(&format!("{sender}, or another object of PE {from},"), &what, why),
+            None => self.refuse_to_send(from, &what, why),
+        }
+    }
+
+    pub(crate) fn refuse(&self, sender: &str, what: &str, why: &PupError) {
         self.node.job.end(1, Some(format!("{sender} sends what no receiver can take: {what}: {why}")));
     }
 
@@ -106,14 +126,14 @@ impl Pe {
     }
 
     /// `Block::entry of Block[3]`, of a message for an object, whoever has packed it.
-    pub(crate) fn label_of_call(&self, to: ObjId, message: &ObjectMessage) -> String {
+    fn label_of_call(&self, to: ObjId, call: Call) -> String {
         let Some(known) = self.collections.get(to.collection) else { return self.label_of(to) };
         let chare = known.chare;
-        let what = match message {
-            ObjectMessage::Invoke { entry, .. } => chare.entries.get(*entry as usize).map(|entry| entry.name),
-            ObjectMessage::Create { init, .. } => chare.inits.get(*init as usize).map(|init| init.name),
-            ObjectMessage::Reply { .. } => Some("(an answer)"),
-            ObjectMessage::Forget { .. } | ObjectMessage::Marker { .. } | ObjectMessage::Lost { .. } => None,
+        let what = match call {
+            Call::Entry(entry) => chare.entries.get(entry as usize).map(|entry| entry.name),
+            Call::Init(init) => chare.inits.get(init as usize).map(|init| init.name),
+            Call::Answer => Some("(an answer)"),
+            Call::Other => None,
         };
         let (name, who) = ((chare.name)(), known.label(to.index));
         what.map_or_else(|| who.clone(), |what| format!("`{name}::{what}` for {who}"))
@@ -126,7 +146,7 @@ impl Pe {
             Body::Create(init) => self.label_of_named(message.to(), init.name),
             Body::Object => message
                 .object_message()
-                .map_or_else(String::new, |packed| self.label_of_call(message.to(), packed)),
+                .map_or_else(String::new, |packed| self.label_of_call(message.to(), Call::of(packed))),
             Body::Pe => {
                 message.pe_message().map_or_else(String::new, |of| self.label_of_request(About::of(of)))
             }
@@ -184,6 +204,32 @@ fn placed_args(message: &Envelope) -> Option<Packed> {
     // SAFETY: the body says that the words hold these arguments.
     unsafe { (args.lend)(&message.words, &mut lender) };
     Some(Packed::from(lender.finish()).placed(Purpose::Message, args.unpack_and_drop()))
+}
+
+/// What a message for an object is about, for people.
+#[derive(Clone, Copy)]
+pub(crate) enum Call {
+    /// An entry, by its number.
+    Entry(u16),
+    /// An `#[init]`, by its number.
+    Init(u16),
+    /// What was waited for.
+    Answer,
+    /// Something of the runtime.
+    Other,
+}
+
+impl Call {
+    pub(crate) fn of(message: &ObjectMessage) -> Call {
+        match message {
+            ObjectMessage::Invoke { entry, .. } => Call::Entry(*entry),
+            ObjectMessage::Create { init, .. } => Call::Init(*init),
+            ObjectMessage::Reply { .. } => Call::Answer,
+            ObjectMessage::Forget { .. } | ObjectMessage::Marker { .. } | ObjectMessage::Lost { .. } => {
+                Call::Other
+            }
+        }
+    }
 }
 
 /// What a message from PE to PE is about, for people.

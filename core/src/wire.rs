@@ -14,7 +14,7 @@ use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Birth, Body, Envelope, Extra};
 use crate::pe::Pe;
 use crate::pe::send::pack_in_place;
-use crate::refusal::About;
+use crate::refusal::{About, Call};
 use crate::registry::ChareType;
 use crate::route::Route;
 use crate::witness::{self, Shadow, Why};
@@ -192,16 +192,24 @@ pub(crate) fn for_pe(from: PeId, message: &PeMessage) -> Packed {
 fn write(pe: &Pe, mut envelope: NonNull<Envelope>, packer: Packer) -> (Packer, Vec<Segment>) {
     // SAFETY: the sender owns the envelope.
     let message = unsafe { envelope.as_mut() };
-    let (mut packer, segments) = match message.body {
+    let (packer, segments) = match message.body {
         Body::Invoke(entry) if message.extra.is_none() => compact::write(pe, message, entry, packer),
         _ => write_whole(pe, message, packer),
     };
+    pe.release(envelope);
+    (packer, segments)
+}
+
+/// What a link does not take, for it has too many slices beside it, is refused: `refuse` says what it is.
+fn refuse_too_many(
+    (mut packer, segments): (Packer, Vec<Segment>),
+    refuse: impl FnOnce(&PupError),
+) -> (Packer, Vec<Segment>) {
     if segments.len() > SEGMENTS_MAX && packer.refusal().is_none() {
         let why = too_many(segments.len(), SEGMENTS_MAX);
-        pe.refuse_to_send(message.from, "a message", &why);
+        refuse(&why);
         packer.refuse(why);
     }
-    pe.release(envelope);
     (packer, segments)
 }
 
@@ -227,23 +235,28 @@ fn write_whole(pe: &Pe, message: &mut Envelope, mut p: Packer) -> (Packer, Vec<S
     if let Some(control) = message.take_pe_message() {
         TO_PE.pack(&mut p);
         message.from.pack(&mut p);
-        let about = About::of(&control);
+        let (about, part) = (About::of(&control), control.part().map(|part| (part.collection, part.about())));
+        let refuse = |why: &PupError| match part.and_then(|(of, part)| Some((pe.collections.get(of)?, part)))
+        {
+            Some((collection, part)) => pe.refuse_part(collection, part, why),
+            None => pe.refuse_to_send(message.from, &pe.label_of_request(about), why),
+        };
         let (packer, segments) = pack_away(Box::new(as_it_travels(*control)), p);
-        if let Some(why) = packer.refusal() {
-            pe.refuse_to_send(message.from, &pe.label_of_request(about), why);
-        }
-        return (packer, segments);
+        packer.refusal().into_iter().for_each(refuse);
+        return refuse_too_many((packer, segments), refuse);
     }
     let Some(packed) = message.take_object_message() else { return (p, Vec::new()) };
-    if let Some(why) = packed.packed().and_then(Packed::refusal) {
-        pe.refuse_to_send(message.from, &pe.label_of_call(message.to(), &packed), why);
-    }
+    let about = Call::of(&packed);
+    let refuse = |why: &PupError| pe.refuse_call(message.from, message.to(), about, why);
+    packed.packed().and_then(Packed::refusal).into_iter().for_each(refuse);
     TO_OBJECT.pack(&mut p);
     message.from.pack(&mut p);
     message.to().pack(&mut p);
     message.forwarded.pack(&mut p);
     let options = message.extra.take().map(|extra| options(*extra));
-    pack_away((options, packed), p)
+    refuse_too_many(pack_away((options, packed), p), |why| {
+        pe.refuse_call(message.from, message.to(), about, why)
+    })
 }
 
 /// A part of a reduction has values of the program in it, which the receiver may not be able to read at once.

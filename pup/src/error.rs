@@ -128,6 +128,8 @@ struct Inner {
     fault: Fault,
     /// Innermost first, because a path is built on the way out.
     path: Vec<Part>,
+    /// Whose the value is, of one that many have given to.
+    giver: Option<u128>,
 }
 
 #[derive(Clone, PartialEq, Eq)]
@@ -140,7 +142,7 @@ impl PupError {
     /// An error at byte `at`, with no path yet. Inside `unpack` use [`Unpacker::fault`](crate::Unpacker::fault).
     #[cold]
     pub fn new(at: usize, fault: Fault) -> Self {
-        PupError(Box::new(Inner { at, fault, path: Vec::new() }))
+        PupError(Box::new(Inner { at, fault, path: Vec::new(), giver: None }))
     }
 
     /// Puts a field in front of the path: `edges`, or `Grid.edges`, of which the type is shown when it is outermost.
@@ -172,6 +174,18 @@ impl PupError {
             }
             _ => self,
         }
+    }
+
+    /// This error of what `giver` has given to the value: see [`Packer::given_by`](crate::Packer::given_by).
+    #[cold]
+    pub(crate) fn given_by(mut self, giver: u128) -> PupError {
+        self.0.giver.get_or_insert(giver);
+        self
+    }
+
+    /// Who has given the part of the value that was wrong, by the number that [`Packer::given_by`](crate::Packer::given_by) was told.
+    pub fn giver(&self) -> Option<u128> {
+        self.0.giver
     }
 
     /// What was wrong.

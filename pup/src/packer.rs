@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use crate::depth::Depth;
 use crate::limits::EMPTY_MAX;
-use crate::{Fault, Packed, Plain, PlainProof, Pup, PupError, Segment, bulk};
+use crate::{Fault, Packed, Plain, PlainProof, Pup, PupError, Segment, Unpacker, bulk};
 
 /// Why a value is being packed or unpacked. A hand-written [`Pup`] may leave out of a message what a checkpoint keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -184,6 +184,39 @@ impl Packer {
     #[cold]
     pub fn refuse(&mut self, why: PupError) {
         self.limits.refusal.get_or_insert(why);
+    }
+
+    /// Writes what `giver` has given to a value that many give to. If it is refused, the refusal says whose it is
+    /// ([`PupError::giver`]): whoever packs the whole may be another, and innocent.
+    #[inline]
+    pub fn given_by(&mut self, giver: u128, f: impl FnOnce(&mut Self)) {
+        let was_refused = self.limits.refusal.is_some();
+        f(self);
+        if !was_refused && let Some(why) = self.limits.refusal.take() {
+            // Of values without bytes there may be too many of all together.
+            let is_of_all = matches!(why.fault(), Fault::Empty { .. });
+            self.limits.refusal = Some(if is_of_all { why } else { why.given_by(giver) });
+        }
+    }
+
+    /// What was written from `start` on can be read by itself: if it was refused, the refusal says which field it is about, as
+    /// [`Packed::placed`] has it. That costs nothing where all is well.
+    #[inline]
+    pub fn place_refusal<R>(
+        &mut self,
+        start: usize,
+        read: impl FnOnce(&mut Unpacker<'_>) -> Result<R, PupError>,
+    ) {
+        if self.limits.refusal.is_some() && !self.sizing {
+            // At the same depth: further in, nothing was written that could be read.
+            let depth = self.limits.depth;
+            let at_depth = |u: &mut Unpacker<'_>| {
+                u.set_depth(depth);
+                read(u)
+            };
+            let placed = self.copy_from(start, &[]).placed(self.purpose, at_depth);
+            self.limits.refusal = placed.refusal().cloned();
+        }
     }
 
     /// Why what was written cannot be read again, if it cannot: it is beyond one of the [limits](crate::limits).

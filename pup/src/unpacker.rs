@@ -161,6 +161,10 @@ impl<'a> Unpacker<'a> {
         result
     }
 
+    pub(crate) fn set_depth(&mut self, depth: Depth) {
+        self.depth = depth;
+    }
+
     /// Reads `len` elements with `f`, one level deeper, each with its index in errors.
     ///
     /// `T` is what one element takes in memory and `min` the fewest bytes it takes here.

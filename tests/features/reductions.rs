@@ -252,7 +252,11 @@ mod different {
 
     #[test]
     fn contributions_are_an_error() {
-        crate::common::fails_everywhere::<__Main, _>(|| (), 1, &["cannot join", "Sum", "Max"]);
+        crate::common::fails_everywhere::<__Main, _>(
+            || (),
+            1,
+            &["cannot join", "Sum", "Max", "failed at what "],
+        );
     }
 }
 

@@ -90,6 +90,73 @@ fn are_told_with_who_called() {
     }
 }
 
+/// Broadcasts and contributions that wait for the first elements of an array, which nobody has said to be all.
+mod never_complete {
+    use talisman::prelude::*;
+
+    #[derive(Pup)]
+    struct Cell;
+
+    #[chare(array1d)]
+    impl Cell {
+        #[init]
+        fn new() -> Self {
+            Cell
+        }
+
+        #[entry]
+        fn boom(&mut self) {}
+
+        #[entry]
+        fn halt(&mut self) {}
+
+        #[entry]
+        fn give(&mut self, cx: &mut Cx<Self>) {
+            let to: Callback<i32> = cx.array().at(0).callback(Self::take);
+            cx.contribute(1_i32, Sum, to);
+        }
+
+        #[entry]
+        fn take(&mut self, sum: i32) {
+            let _ = sum;
+        }
+    }
+
+    #[talisman::main]
+    async fn main(cx: &mut Cx) {
+        let open: Array<Cell> = Cell::sparse();
+        let complete: Array<Cell> = Cell::sparse();
+        for index in 0..3 {
+            open.insert(index).new();
+            complete.insert(index).new();
+        }
+        complete.boom();
+        complete.done_inserting();
+        open.boom();
+        open.boom();
+        open.halt();
+        open.at(1).give();
+        open.at(2).give();
+        cx.quiescence().await;
+    }
+
+    #[test]
+    fn waits_are_told_with_the_reason() {
+        for (name, test) in crate::common::manners_and_losses() {
+            let tested = test.run::<__Main>(());
+            crate::common::assert_ended_well(&name, &tested);
+            let told: Vec<_> = tested.undelivered.iter().map(ToString::to_string).collect();
+            assert!(
+                tested.undelivered.iter().all(|of| of.to.ends_with("never_complete::Cell")),
+                "{name}: {told:?}"
+            );
+            let counts: Vec<_> = tested.undelivered.iter().map(|of| (&*of.entry, of.count)).collect();
+            assert_eq!(counts, [("(contributions to a reduction)", 2), ("boom", 2), ("halt", 1)], "{name}");
+            assert!(told.iter().all(|line| line.contains("`done_inserting()` was never called")), "{told:?}");
+        }
+    }
+}
+
 mod very_many {
     use talisman::prelude::*;
 

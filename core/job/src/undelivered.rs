@@ -8,13 +8,19 @@ use crate::report::Undelivered;
 /// Kinds of messages that a job tells of, however many PEs it has.
 const TOLD: usize = 1000;
 /// Callers that are named of messages of one kind.
-const NAMED: usize = 3;
+pub const NAMED: usize = 3;
+
+/// Why elements of an array that is filled by insertion were not called.
+pub const NEVER_COMPLETE: &str =
+    "they wait for its first elements to be all there, and `done_inserting()` was never called";
 
 /// What PEs know of messages that nobody got.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Leftovers {
     pub kept: Vec<Kept>,
     pub callers: Vec<Caller>,
+    /// What waits for all elements of arrays.
+    pub held: Vec<Undelivered>,
     /// Messages of further kinds.
     pub others: u64,
 }
@@ -48,13 +54,19 @@ impl Leftovers {
         let further = self.kept.split_off(self.kept.len().min(TOLD));
         let further = further.iter().fold(0, |sum: u64, kept| sum.saturating_add(kept.count));
         self.others = self.others.saturating_add(further);
+        self.held.append(&mut other.held);
+        let further = self.held.split_off(self.held.len().min(TOLD));
+        let further = further.iter().fold(0, |sum: u64, held| sum.saturating_add(held.count));
+        self.others = self.others.saturating_add(further);
     }
 
     /// What is told of them, in the same order in every run; those of too many kinds as one.
     pub fn told(mut self) -> Vec<Undelivered> {
         self.kept
             .sort_by(|one, other| (&one.to, &one.entry, one.pe).cmp(&(&other.to, &other.entry, other.pe)));
+        self.held.sort_by(|one, other| (&one.to, &one.entry).cmp(&(&other.to, &other.entry)));
         let mut told: Vec<_> = self.kept.iter().map(|kept| self.of(kept)).collect();
+        told.append(&mut self.held);
         if self.others > 0 {
             told.push(Undelivered { count: self.others, ..Undelivered::default() });
         }
@@ -73,7 +85,13 @@ impl Leftovers {
             true => format!("PE {}", kept.pe),
             false => format!("{} on PE {}", who.join(", "), kept.pe),
         };
-        Undelivered { to: kept.to.clone(), entry: kept.entry.clone(), from, count: kept.count }
+        Undelivered {
+            to: kept.to.clone(),
+            entry: kept.entry.clone(),
+            from,
+            count: kept.count,
+            ..Undelivered::default()
+        }
     }
 }
 
@@ -104,11 +122,23 @@ mod tests {
     }
 
     #[test]
+    fn what_waited_for_all_elements_is_told_with_the_reason() {
+        let (to, entry, cause) = ("A".into(), "go".into(), NEVER_COMPLETE.into());
+        let held = vec![Undelivered { to, entry, cause, count: 2, ..Undelivered::default() }];
+        let mut all = Leftovers::default();
+        all.add(Leftovers { held, ..Leftovers::default() });
+        let expected = "2 messages for all elements of `A`: `go`; they wait for its first elements to be all there, and \
+                        `done_inserting()` was never called";
+        assert_eq!(all.told().iter().map(ToString::to_string).collect::<Vec<_>>(), [expected]);
+    }
+
+    #[test]
     fn however_many_pes_have_kept_some_little_is_told() {
         let mut all = Leftovers::default();
         for pe in 0..2000 {
             let callers = (0..64).map(|who| caller("A[9]", pe, &format!("A[{who}]"))).collect();
-            all.add(Leftovers { kept: vec![kept("A[9]", pe, 5); 64], callers, others: 1 });
+            let kept = vec![kept("A[9]", pe, 5); 64];
+            all.add(Leftovers { kept, callers, others: 1, ..Leftovers::default() });
         }
         assert!(all.kept.len() <= TOLD && all.callers.len() <= TOLD);
         let told = all.told();

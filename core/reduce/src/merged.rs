@@ -40,10 +40,12 @@ impl<T: Merge> Reducer<T> for Merged {
     }
 
     fn add(total: &mut Ordered<T>, value: T, at: u128) {
-        match total.first_mut() {
-            Some(first) if T::COMMUTES => first.merge(value),
-            _ => total.push(value, at),
+        if T::COMMUTES
+            && let Some(first) = total.first_mut()
+        {
+            return first.merge(value);
         }
+        total.push(value, at);
     }
 
     fn finish(total: Ordered<T>) -> Result<T, ReduceError> {

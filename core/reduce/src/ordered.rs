@@ -6,12 +6,14 @@ use talisman_pup::{Packer, Pup, PupError, Unpacker};
 #[derive(Clone, Debug)]
 pub struct Ordered<T> {
     entries: Vec<(u128, T)>,
+    /// Values of several contributors have become one.
+    joined: bool,
 }
 
 impl<T> Ordered<T> {
     /// The value of the contributor `at`.
     pub fn one(value: T, at: u128) -> Self {
-        Ordered { entries: vec![(at, value)] }
+        Ordered { entries: vec![(at, value)], joined: false }
     }
 
     /// Takes in the value of another contributor.
@@ -25,15 +27,20 @@ impl<T> Ordered<T> {
             std::mem::swap(self, &mut other);
         }
         self.entries.append(&mut other.entries);
+        self.joined |= other.joined;
     }
 
-    /// The value that came first.
+    /// The value that came first, which may become one with those of others.
     pub fn first_mut(&mut self) -> Option<&mut T> {
+        self.joined = true;
         self.entries.first_mut().map(|entry| &mut entry.1)
     }
 
     /// Makes one value of all, in any order; it counts as the first contributor's.
     pub fn fold_with(&mut self, join: impl Fn(&mut T, T)) {
+        if self.entries.len() <= 1 {
+            return;
+        }
         let mut entries = std::mem::take(&mut self.entries).into_iter();
         self.entries.extend(entries.next());
         if let Some(first) = self.first_mut() {
@@ -67,7 +74,10 @@ impl<T: Pup> Pup for Ordered<T> {
         (width as u8).pack(p);
         for (at, value) in &self.entries {
             p.bytes(&(at - low).to_le_bytes()[..width]);
-            value.pack(p);
+            match self.joined {
+                true => value.pack(p),
+                false => p.given_by(*at, |p| value.pack(p)),
+            }
         }
     }
 
@@ -84,7 +94,7 @@ impl<T: Pup> Pup for Ordered<T> {
             let at = low.wrapping_add(unpack_index(width, u)?);
             entries.push((at, T::unpack(u).map_err(|error| error.index(i))?));
         }
-        Ok(Ordered { entries })
+        Ok(Ordered { entries, joined: false })
     }
 }
 

@@ -19,7 +19,7 @@ use crate::migrate::{pack_object, pack_object_in, travel_of};
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::pe::turn::world;
-use crate::reduction::BirthId;
+use crate::reduction::{BirthId, ReductionKey};
 use crate::wire;
 use crate::witness::{self, Seen};
 use talisman_base::ids::{CollectionId, PeId};
@@ -56,7 +56,7 @@ impl Pe {
         let mut lender = Lender::new(Packer::over(Purpose::Message, checkpoints.scratch.take()));
         part.lend(&mut lender);
         if let Some(why) = lender.packer().refusal().filter(|_| !checkpoints.refused.get()) {
-            self.refuse_checkpoint(&format!("PE {}", self.id), why);
+            self.refuse_part_of_pe(part, why);
         }
         let packed = lender.finish_in(|bytes, align| room.copy(&*self.node.store, bytes, align));
         let (packed, mut scratch) = room.packed(&*self.node.store, packed);
@@ -65,6 +65,21 @@ impl Pe {
         checkpoints.scratch.set(scratch);
         room.hold_pages(&packed);
         packed
+    }
+
+    /// What this PE has cannot be kept, which none of its objects and messages is to blame for: what has come of a reduction, mostly.
+    #[cold]
+    fn refuse_part_of_pe(&self, part: &Part, why: &PupError) {
+        let of_roots = part.roots.iter().map(|root| (root.id, &root.open));
+        let of_sections = part.sections.iter().map(|section| (section.of, &section.open));
+        let refused = |(of, open): (CollectionId, &Vec<(ReductionKey, Packed)>)| {
+            let why = open.iter().find_map(|(_, pending)| pending.refusal())?;
+            Some((self.collections.get(of)?, why.clone()))
+        };
+        match of_roots.chain(of_sections).find_map(refused) {
+            Some((of, why)) => self.refuse_to_keep_part(of, &why),
+            None => self.refuse_checkpoint(&format!("PE {}", self.id), why),
+        }
     }
 
     /// The period of the node ends, and what was said in it is in the part of its first PE.

@@ -240,7 +240,7 @@ impl Pe {
         let head = match self.unpack_object(collection, id.index, state) {
             Ok(head) => head,
             Err(error) => {
-                self.unreadable(collection, "(checkpoint)", &error.to_string());
+                self.unreadable_element(collection, id.index, "back from a checkpoint", &error);
                 return None;
             }
         };

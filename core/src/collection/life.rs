@@ -140,7 +140,9 @@ impl Pe {
             let init = &collection.chare.inits[fill.init as usize];
             match init.args.read(Cow::Borrowed(&fill.args)) {
                 Ok(mut words) => self.make(collection, index, init, &mut words, None),
-                Err(error) => return self.unreadable(collection, init.name, &error.to_string()),
+                Err(error) => {
+                    return self.unreadable_for(collection, index, init.name, &error.to_string());
+                }
             }
         }
     }
@@ -363,11 +365,12 @@ impl Pe {
         birth: Option<Birth>,
     ) {
         let Some(info) = collection.chare.inits.get(init as usize) else {
-            return self.unreadable(collection, &format!("init number {init}"), "there is no such `#[init]`");
+            let what = format!("init number {init}");
+            return self.unreadable_for(collection, index, &what, "there is no such `#[init]`");
         };
         match info.args.read(Cow::Owned(args)) {
             Ok(mut words) => self.make(collection, index, info, &mut words, birth),
-            Err(error) => self.unreadable(collection, info.name, &error.to_string()),
+            Err(error) => self.unreadable_for(collection, index, info.name, &error.to_string()),
         }
     }
 

@@ -13,6 +13,7 @@ mod counter;
 mod mailbox;
 mod replies;
 mod running;
+mod shared;
 mod stamp;
 mod waiting;
 
@@ -23,5 +24,6 @@ pub use counter::{Countable, Counter, Int};
 pub use mailbox::Mailbox;
 pub use replies::{Answer, Replies};
 pub use running::{Running, RunningList, Step};
+pub use shared::{UsedAfterOverlap, UsedByAnotherPart, used_after_overlap, used_by_another_part};
 pub use stamp::{Stamp, unknown_state};
 pub use waiting::Waiting;

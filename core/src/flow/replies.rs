@@ -6,7 +6,7 @@ use super::{Awaitable, Begin};
 use talisman_base::ids::ObjId;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
-use talisman_pup::{Lender, Packed, Packer, Pup, PupError, Unpacker};
+use talisman_pup::{Fault, Lender, Packed, Packer, Pup, PupError, Unpacker};
 
 /// The type of an answer, from the place where it is asked for to the place where it is taken: the compiler finds it out,
 /// and neither place has to name it.
@@ -88,9 +88,13 @@ impl Replies {
 
 #[cold]
 fn unreadable<T>(asked: &str, error: &PupError) -> ! {
+    let why = match error.fault() {
+        // The value itself says what is wrong with it.
+        Fault::Invalid(_) => "",
+        _ => ": the bytes were damaged on their way, or sent by another build of the program",
+    };
     panic!(
-        "{asked}: what arrived cannot be read as `{}`: {error}. This is no mistake of the entry that waits: the bytes were \
-         damaged on their way, or sent by another build of the program",
+        "{asked}: what arrived cannot be read as `{}`: {error}. This is no mistake of the entry that waits{why}",
         std::any::type_name::<T>()
     )
 }

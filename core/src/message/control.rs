@@ -251,6 +251,14 @@ pub(crate) enum PeMessage {
 }
 
 impl PeMessage {
+    /// The part of a reduction that it has.
+    pub(crate) fn part(&self) -> Option<&Contribution> {
+        match self {
+            PeMessage::Contribution(part) => Some(part),
+            _ => None,
+        }
+    }
+
     /// The collection that has to be known for it to mean anything.
     pub(crate) fn collection(&self) -> Option<CollectionId> {
         match self {

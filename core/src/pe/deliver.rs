@@ -18,7 +18,7 @@ use talisman_base::ids::{ObjId, PeId};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_observe::stats::count;
-use talisman_pup::Packed;
+use talisman_pup::{Packed, PupError};
 
 impl Pe {
     /// Takes in a message from another PE.
@@ -314,13 +314,15 @@ impl Pe {
         extra: Option<Box<Extra>>,
     ) {
         // SAFETY: the object is live.
-        let collection = unsafe { head.as_ref() }.collection();
+        let object = unsafe { head.as_ref() };
+        let (collection, index) = (object.collection(), object.index());
         let Some(info) = collection.chare.entries.get(entry as usize) else {
-            return self.unreadable(collection, &format!("entry number {entry}"), "there is no such entry");
+            let what = format!("entry number {entry}");
+            return self.unreadable_for(collection, index, &what, "there is no such entry");
         };
         match info.args.read(args) {
             Ok(mut words) => self.run_entry(head, info, &mut { extra }, &mut words, &mut Body::Empty),
-            Err(error) => self.unreadable(collection, info.name, &error.to_string()),
+            Err(error) => self.unreadable_for(collection, index, info.name, &error.to_string()),
         }
     }
 
@@ -343,10 +345,28 @@ impl Pe {
         }
     }
 
-    /// A message cannot be read: the job ends, since it would go on without it.
+    /// A message for no element in particular cannot be read: the job ends, since it would go on without it.
     pub(crate) fn unreadable(&self, collection: &Collection, what: &str, why: &str) {
         let chare = (collection.chare.name)();
         self.node.job.end(1, Some(format!("a message to {chare}::{what} cannot be read: {why}")));
+    }
+
+    /// The same of a message for this element.
+    pub(crate) fn unreadable_for(&self, collection: &Collection, index: u128, what: &str, why: &str) {
+        let who = collection.label(index);
+        self.node.job.end(1, Some(format!("a message to {who}::{what} cannot be read: {why}")));
+    }
+
+    /// An element that comes cannot be read.
+    pub(crate) fn unreadable_element(
+        &self,
+        collection: &Collection,
+        index: u128,
+        whence: &str,
+        why: &PupError,
+    ) {
+        let who = collection.label(index);
+        self.node.job.end(1, Some(format!("{who}, which comes {whence}, cannot be read: {why}")));
     }
 
     /// A message from PE to PE.
@@ -362,8 +382,8 @@ impl Pe {
             PeMessage::SectionCast { collection, section, number, members, cast } => {
                 self.on_section_cast(collection, section, number, &members, &cast);
             }
-            PeMessage::Contribution(part) => self.on_contribution(*part),
-            PeMessage::Part { collection, part } => self.on_part(collection, part),
+            PeMessage::Contribution(part) => self.on_contribution(from, *part),
+            PeMessage::Part { collection, part } => self.on_part(from, collection, part),
             PeMessage::Insert { to, pe, init, args, number } => {
                 self.on_insert(to, pe, init, args);
                 if number > 0 {

@@ -129,14 +129,18 @@ impl Pe {
     /// The object is live, and runs nothing else.
     unsafe fn call_for_lost(&self, head: NonNull<Head>, state: Packed) {
         // SAFETY: the object is live.
-        let collection = unsafe { head.as_ref() }.collection();
+        let object = unsafe { head.as_ref() };
+        let (collection, index) = (object.collection(), object.index());
         let heard = match collection.chare.lost {
             // SAFETY: the caller's promise; the object is of this type.
             Some(lost) => state.read(Purpose::Migration, |u| unsafe { lost(head, self, u) }),
-            None => return self.unreadable(collection, "(lost)", "its members do not hear of lost ones"),
+            None => {
+                let why = "its members do not hear of lost ones";
+                return self.unreadable_for(collection, index, "(lost)", why);
+            }
         };
         if let Err(error) = heard {
-            self.unreadable(collection, "(lost)", &error.to_string());
+            self.unreadable_for(collection, index, "(lost)", &error.to_string());
         }
     }
 }

@@ -193,7 +193,9 @@ impl Pe {
     /// its sender may be elsewhere by then, and have sent more.
     fn keep_unsent(&self, to: CollectionId, mut envelope: NonNull<Envelope>) {
         // SAFETY: the sender owns the envelope.
-        self.number_message(unsafe { envelope.as_mut() });
+        let message = unsafe { envelope.as_mut() };
+        self.number_message(message);
+        entry_called(message).into_iter().for_each(|entry| self.note_waiting(message.to(), entry));
         self.keep_for_unknown(to, envelope);
     }
 
@@ -201,11 +203,13 @@ impl Pe {
     pub(crate) fn send_kept(&self, collection: &Collection, mut envelope: NonNull<Envelope>) {
         // SAFETY: kept by this PE, which gives it away.
         let message = unsafe { envelope.as_mut() };
+        let index = message.to().index;
         if let Body::Invoke(entry) = message.body
             && entry.chare != collection.key
         {
             self.discard(envelope, Why::Refused);
-            return self.unreadable(collection, entry.name, "a proxy of another chare type was used");
+            let why = "a proxy of another chare type was used";
+            return self.unreadable_for(collection, index, entry.name, why);
         }
         if !collection.chare.ordered
             && let Some(extra) = &mut message.extra
@@ -290,11 +294,17 @@ impl Pe {
                 self.enqueue(envelope);
             }
             Place::At { pe, .. } => self.transmit(pe, envelope),
-            Place::Switching => self.hold(collection, envelope),
+            Place::Switching => {
+                if let (true, Some(entry)) = (message.from == self.id, entry_called(message)) {
+                    self.note_waiting(message.to(), entry);
+                }
+                self.hold(collection, envelope);
+            }
             Place::Unknown | Place::Gone { .. } => {
                 let home = collection.home(index);
                 if message.from == self.id && (home == self.id || Self::may_be_stray(collection, index)) {
-                    self.note_caller_of(message);
+                    // If the object that runs sends this.
+                    entry_called(message).into_iter().for_each(|entry| self.note_caller(message.to(), entry));
                 }
                 if home == self.id {
                     self.nowhere(collection, envelope)
@@ -302,15 +312,6 @@ impl Pe {
                     self.transmit(home, envelope)
                 }
             }
-        }
-    }
-
-    /// If the object that runs sends this.
-    fn note_caller_of(&self, message: &Envelope) {
-        match (message.body, message.object_message()) {
-            (Body::Invoke(entry), _) => self.note_caller(message.to(), entry.number),
-            (_, Some(ObjectMessage::Invoke { entry, .. })) => self.note_caller(message.to(), *entry),
-            _ => {}
         }
     }
 
@@ -499,6 +500,15 @@ impl Pe {
 const FETCH_OBJECT: usize = 5;
 /// The message itself is needed then, and fetched as much earlier.
 const FETCH_MESSAGE: usize = 10;
+
+/// The number of the entry that a message calls, if it calls one.
+fn entry_called(message: &Envelope) -> Option<u16> {
+    match (message.body, message.object_message()) {
+        (Body::Invoke(entry), _) => Some(entry.number),
+        (_, Some(ObjectMessage::Invoke { entry, .. })) => Some(*entry),
+        _ => None,
+    }
+}
 
 /// Whether quiescence waits for a message.
 pub(crate) fn is_counted(message: &Envelope) -> bool {

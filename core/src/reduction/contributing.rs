@@ -1,6 +1,6 @@
 //! What elements contribute, and what is made of that on their PE.
 
-use super::{BirthId, Contribution, Pending, ReductionKey, Tally, answers_key};
+use super::{BirthId, By, Contribution, Pending, ReductionKey, Tally, answers_key};
 use crate::collection::Collection;
 use crate::message::control::PeMessage;
 use crate::object::{Head, flag};
@@ -71,7 +71,11 @@ impl Pe {
     pub(crate) fn answer(&self, to: Collect, value: Packed) {
         let Some(collection) = self.collections.get(to.collection) else { return };
         let Some(reducer) = ReduceInfo::known(to.reducer) else {
-            return self.reduction_failed(collection, &ReduceError::Unknown { id: to.reducer });
+            return self.reduction_failed(
+                collection,
+                Some(By::Element(to.index)),
+                &ReduceError::Unknown { id: to.reducer },
+            );
         };
         self.see_contribution(collection.object(to.index), answers_key(&to));
         let add = |pending: &mut Pending| {
@@ -86,7 +90,7 @@ impl Pe {
                 }
             }
         };
-        self.with_pending(collection, answers_key(&to), add, true);
+        self.with_pending(collection, answers_key(&to), By::Element(to.index), add);
     }
 
     /// A member contributes to the next reduction of a section.
@@ -122,7 +126,7 @@ impl Pe {
         let (collection, index) = (object.collection(), object.index());
         let value = match AnyPartial::lift::<T, R>(value, index) {
             Ok(value) => value,
-            Err(error) => return self.reduction_failed(collection, &error),
+            Err(error) => return self.reduction_failed(collection, Some(By::Element(index)), &error),
         };
         let part = Contribution {
             value: Some(value),
@@ -153,7 +157,7 @@ impl Pe {
                 }
             }
         };
-        self.with_pending(collection, key, add, true);
+        self.with_pending(collection, key, By::Element(index), add);
     }
 
     /// Changes a reduction's parts here, and sends them on if nothing more will come from this PE.
@@ -161,14 +165,14 @@ impl Pe {
         &self,
         collection: &Collection,
         key: ReductionKey,
+        by: By,
         change: impl FnOnce(&mut Pending) -> Result<(), ReduceError>,
-        made_here: bool,
     ) {
         let (changed, full) = {
             let mut all = collection.pending.borrow_mut();
             let first = all.is_empty();
             let pending = all.entry(key).or_default();
-            pending.made_here += u64::from(made_here);
+            pending.made_here += u64::from(matches!(by, By::Element(_)));
             let changed = change(pending);
             if first {
                 self.unflushed.borrow_mut().push(collection.id);
@@ -177,7 +181,7 @@ impl Pe {
             (changed, pending.made_here >= u64::from(collection.members.get()))
         };
         match changed {
-            Err(error) => self.reduction_failed(collection, &error),
+            Err(error) => self.reduction_failed(collection, Some(by), &error),
             Ok(()) if full => self.send_up(collection, key),
             Ok(()) => {}
         }

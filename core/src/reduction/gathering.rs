@@ -1,6 +1,6 @@
 //! The way of partial results up the tree, and what follows when all are at its root.
 
-use super::{Contribution, Pending, ReductionKey};
+use super::{By, Contribution, Pending, ReductionKey};
 use crate::collection::Collection;
 use crate::message::control::PeMessage;
 use crate::pe::Pe;
@@ -16,33 +16,35 @@ impl Pe {
     /// A count, or a part from below in the tree.
     pub(crate) fn contribution_made(&self, collection: &Collection, part: Contribution) {
         let Contribution { key, tally, value, to, .. } = part;
-        self.with_pending(collection, key, |pending| pending.absorb(&tally, value, to), false);
+        self.with_pending(collection, key, By::Pe(self.id), |pending| pending.absorb(&tally, value, to));
     }
 
     /// A part from another node.
-    pub(crate) fn on_part(&self, collection: CollectionId, part: Packed) {
+    pub(crate) fn on_part(&self, from: PeId, collection: CollectionId, part: Packed) {
         match part.into_value::<Contribution>() {
-            Ok(part) => self.on_contribution(part),
+            Ok(part) => self.on_contribution(from, part),
             Err(error) => {
                 if let Some(collection) = self.collections.get(collection) {
-                    self.unreadable(collection, "(reduction)", &error.to_string());
+                    let what = format!("(reduction), sent by PE {from},");
+                    self.unreadable(collection, &what, &error.to_string());
                 }
             }
         }
     }
 
-    pub(crate) fn on_contribution(&self, part: Contribution) {
+    pub(crate) fn on_contribution(&self, from: PeId, part: Contribution) {
         let Some(collection) = self.collections.get(part.collection) else { return };
         if self.is_of_nobody(&part) {
             return sometimes(
                 "a member that was made again contributed to a section that was made before it",
             );
         }
-        if self.ends_here(collection, part.key) {
-            let Contribution { key, tally, value, to, .. } = part;
-            self.absorb_at_root(collection, key, |pending| pending.absorb(&tally, value, to));
+        let by = part.by(from);
+        let Contribution { key, tally, value, to, .. } = part;
+        if self.ends_here(collection, key) {
+            self.absorb_at_root(collection, key, by, |pending| pending.absorb(&tally, value, to));
         } else {
-            self.contribution_made(collection, part);
+            self.with_pending(collection, key, by, |pending| pending.absorb(&tally, value, to));
         }
     }
 
@@ -92,7 +94,8 @@ impl Pe {
         let Some(pending) = collection.take_pending(key) else { return };
         let Pending { tally, value, to, .. } = pending;
         if self.ends_here(collection, key) {
-            return self.absorb_at_root(collection, key, |sum| sum.absorb(&tally, value, to));
+            return self
+                .absorb_at_root(collection, key, By::Pe(self.id), |sum| sum.absorb(&tally, value, to));
         }
         let part = Contribution { value, to, ..Contribution::count(collection.id, key, tally) };
         self.tell(self.above(collection, key), PeMessage::Contribution(Box::new(part)));
@@ -125,13 +128,14 @@ impl Pe {
         &self,
         collection: &Collection,
         key: ReductionKey,
+        by: By,
         change: impl FnOnce(&mut Pending) -> Result<(), ReduceError>,
     ) {
         match key {
             ReductionKey::Section(section, _) | ReductionKey::SectionAnswers(section, _) => {
                 match self.sections.with_open(section, key, change) {
                     Some(Ok(())) => self.complete_over_section(collection, section, key),
-                    Some(Err(error)) => self.reduction_failed(collection, &error),
+                    Some(Err(error)) => self.reduction_failed(collection, Some(by), &error),
                     None if self.sections.has(section) => {}
                     None => self.note_too_late("a contribution to a section that was destroyed".into()),
                 }
@@ -142,7 +146,7 @@ impl Pe {
                 let added = change(&mut part).and_then(|()| root.borrow_mut().add_late(member, nth, part));
                 match added {
                     Ok(()) => self.complete_reductions(collection),
-                    Err(error) => self.reduction_failed(collection, &error),
+                    Err(error) => self.reduction_failed(collection, Some(by), &error),
                 }
             }
             ReductionKey::All(_) | ReductionKey::Answers(_) => {
@@ -152,7 +156,7 @@ impl Pe {
                 }
                 let changed = change(root.borrow_mut().open.entry(key).or_default());
                 if let Err(error) = changed {
-                    return self.reduction_failed(collection, &error);
+                    return self.reduction_failed(collection, Some(by), &error);
                 }
                 self.complete(collection, key);
             }
@@ -168,7 +172,7 @@ impl Pe {
                 if let ReductionKey::Answers(_) = key {
                     tally.reports = u32::MAX;
                 }
-                self.absorb_at_root(collection, key, |sum| sum.absorb(&tally, value, to));
+                self.absorb_at_root(collection, key, By::Pe(self.id), |sum| sum.absorb(&tally, value, to));
             }
             Err(error) => self.unreadable(collection, "(reduction)", &error.to_string()),
         }
@@ -188,7 +192,7 @@ impl Pe {
         let Some(root) = &collection.root else { return };
         loop {
             if let Err(error) = self.admit_late(collection) {
-                return self.reduction_failed(collection, &error);
+                return self.reduction_failed(collection, None, &error);
             }
             let complete = root.borrow_mut().take_complete();
             let Some((key, pending)) = complete else { break };
@@ -204,14 +208,12 @@ impl Pe {
             // Everybody went, and nobody contributed.
             (_, None) => sometimes("a reduction was complete because everybody went"),
             (_, Some(to @ Route::Destroyed(_))) => self.route(&to, Packed::default()),
-            (Some(Ok(value)), Some(to)) => self.route(&to, value),
-            (Some(Err(error)), _) => self.reduction_failed(collection, &error),
-            (None, Some(_)) => self.reduction_failed(collection, &ReduceError::Nobody),
+            (Some(Ok(value)), Some(to)) => match value.refusal() {
+                None => self.route(&to, value),
+                Some(why) => self.refuse_result(collection, why),
+            },
+            (Some(Err(error)), _) => self.reduction_failed(collection, None, &error),
+            (None, Some(_)) => self.reduction_failed(collection, None, &ReduceError::Nobody),
         }
-    }
-
-    pub(super) fn reduction_failed(&self, collection: &Collection, error: &ReduceError) {
-        let name = (collection.chare.name)();
-        self.node.job.end(1, Some(format!("a reduction over the elements of `{name}` failed: {error}")));
     }
 }

@@ -8,6 +8,7 @@
 //! the root waits for all newborn that were announced, and tells them apart; one that goes says so too. See
 //! [`Tally::is_complete`]. Members of groups on PEs that come later are a case of their own ([`late`]).
 
+mod blame;
 mod contributing;
 mod gathering;
 pub(crate) mod late;
@@ -15,6 +16,7 @@ mod root;
 mod tally;
 
 use crate::route::{Collect, Route};
+use blame::By;
 pub(crate) use late::Begin;
 pub(crate) use root::Root;
 use talisman_base::ids::{CollectionId, SectionId};
@@ -60,6 +62,11 @@ impl Contribution {
     /// Whether somebody waits for the result.
     pub(crate) fn is_wanted(&self) -> bool {
         self.to.as_ref().is_some_and(|to| *to != Route::Ignore)
+    }
+
+    /// How many have contributed to it.
+    pub(crate) fn contributions(&self) -> u64 {
+        self.tally.contributions()
     }
 }
 

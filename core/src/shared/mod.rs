@@ -36,8 +36,8 @@ impl<T> Shared<T> {
     /// Whoever has it still can read it as before, and takes a copy of its own along when it moves or is kept in a checkpoint; such a copy
     /// goes with the last who has it. A value that another shared value refers to, or with which a group was made, stays for as long as that.
     ///
-    /// What was packed before and is read after this cannot find the value, and ends the job with an error that says so: a message that is
-    /// under way, and also an object that is just moving. So destroy it when everybody has it who will, which the answers to a broadcast
+    /// What was packed before and is read after this cannot find the value, and ends the job with an error that names the value's type and
+    /// whoever wanted it: a message that is under way, and also an object that is just moving. So destroy it when everybody has it who will, which the answers to a broadcast
     /// tell, and when nobody who has it can be on the move: with chares that migrate, or a balancer, that is in
     /// [quiescence](crate::Cx::quiescence).
     ///
@@ -127,11 +127,7 @@ impl<T: Value + Sync> Pup for Shared<T> {
             return Ok(Shared { id, value: Arc::new(T::unpack(u)?) });
         }
         let Some(found) = current(|pe| pe.node.shared.get(id)) else {
-            let what = match current(|pe| pe.node.shared.is_destroyed(id)) {
-                true => "was destroyed before this was read",
-                false => "is not known here",
-            };
-            return Err(u.invalid(format!("the shared value {id:#x} {what}")));
+            return Err(u.invalid(missing::<T>(id)));
         };
         let value = match found.typed {
             Some(typed) => typed.downcast::<T>().map_err(|_| u.invalid("a shared value of another type"))?,
@@ -142,6 +138,19 @@ impl<T: Value + Sync> Pup for Shared<T> {
             }
         };
         Ok(Shared { id, value })
+    }
+}
+
+/// Why a shared value is not to be had, which something refers to that was packed before.
+#[cold]
+fn missing<T: Value>(id: u64) -> String {
+    let (name, creator) = (T::name(), id >> 32);
+    match current(|pe| pe.node.shared.is_destroyed(id)) {
+        true => format!(
+            "the shared `{name}` that PE {creator} made was destroyed while this, which refers to it, was on its way: say `destroy()` when \
+             nobody who has it can be on the move and no message with it can be under way, for example after `cx.quiescence().await`"
+        ),
+        false => format!("the shared `{name}` that PE {creator} made is not known here"),
     }
 }
 

@@ -16,6 +16,7 @@ use crate::message::cell::Words;
 use crate::message::control::ObjectMessage;
 use crate::message::envelope::{Body, Envelope};
 use crate::pe::Pe;
+use crate::refusal::Call;
 use talisman_base::ids::{CollectionId, ObjId, PeId};
 use talisman_pup::{Fault, Packed, Packer, Pup, PupError, Purpose, Segment, Unpacker};
 
@@ -43,7 +44,9 @@ pub(super) fn write(
         refuse(pe, (message.from, to), entry, (&packer, start, &segments));
     }
     if packer.needs().is_empty() {
-        return (packer, segments);
+        return super::refuse_too_many((packer, segments), |why| {
+            pe.refuse_call(message.from, to, Call::Entry(entry.number), why);
+        });
     }
     // They refer to something that may come later: the receiver has to see that before it reads them.
     let (mut bytes, needs) = packer.into_parts();
@@ -61,9 +64,8 @@ fn refuse(
     entry: &EntryInfo,
     (packer, start, segments): (&Packer, usize, &[Segment]),
 ) {
-    let what = pe.label_of_named(to, entry.name);
     let args = packer.copy_from(start, segments).placed(Purpose::Message, entry.args.unpack_and_drop());
-    args.refusal().into_iter().for_each(|why| pe.refuse_to_send(from, &what, why));
+    args.refusal().into_iter().for_each(|why| pe.refuse_call(from, to, Call::Entry(entry.number), why));
 }
 
 /// Reads what [`write`] wrote, behind the tag. If the collection is known, the arguments come to lie where the entry

@@ -11,23 +11,23 @@ use crate::slabs::SlabSource;
 
 /// Memory that parts go into.
 #[derive(Default)]
-pub(crate) struct TestSource {
+pub struct TestSource {
     memory: OnceLock<Arc<SharedMemory>>,
     pages: OnceLock<Arc<PagePool>>,
 }
 
 impl TestSource {
-    pub(crate) fn share(&self) {
+    pub fn share(&self) {
         let memory = SharedMemory::new().expect("the system has it");
         assert!(self.memory.set(Arc::new(memory)).is_ok(), "once");
     }
 
-    pub(crate) fn lend_pages(&self) {
+    pub fn lend_pages(&self) {
         let pool = PagePool::new(self.memory.get().cloned());
         assert!(self.pages.set(Arc::new(pool)).is_ok(), "once");
     }
 
-    pub(crate) fn pages(&self) -> Option<Arc<dyn PageSource>> {
+    pub fn pages(&self) -> Option<Arc<dyn PageSource>> {
         self.pages.get().map(|pages| pages.clone() as Arc<dyn PageSource>)
     }
 }

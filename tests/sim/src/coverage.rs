@@ -341,6 +341,7 @@ pub const MARKS: &[Mark] = &[
     may("an agent that looked for a launcher lost its place at a door to strangers"),
     may("a process that was to lead ended before it did"),
     may("a host was tried at which nobody let anybody in"),
+    may("a process that was to lead ended before its own agent had found it"),
     may("too few hosts were left to go on without their launcher"),
     may("a node that did not introduce itself to the next launcher was killed"),
     may("a node complained of another when nobody needed that one any more"),

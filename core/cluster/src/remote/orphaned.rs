@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, TcpListener};
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use std::process::Child;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -20,6 +21,7 @@ use tokio::io::split;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 
+use super::super::succession::seeking::{Found, Successors, seek};
 use super::agent::ssh_came_in_by;
 use super::message::{FromAgent, ToAgent};
 use super::relay::{self, Orders, Said, Voice, Window};
@@ -27,7 +29,6 @@ use crate::children::{self, Executable};
 use crate::standby::{Pledge, keep_from_children};
 use crate::succession::door::{Newcomer, Newcomers, Pass};
 use crate::succession::estate::{Estate, Orphan, Will};
-use crate::succession::seeking::{Found, seek};
 use crate::succession::successor;
 use crate::takeover::hangup::has_terminal;
 use crate::voice::die;
@@ -66,8 +67,8 @@ pub(super) struct Heir {
     launcher: Option<OwnedFd>,
     /// A process that was started here to take the launcher's place.
     successor: Arc<Mutex<Option<Child>>>,
-    /// There is one, just now.
-    is_led: Arc<Notify>,
+    /// Whether it listens here in this agent's place, and that this has changed.
+    is_led: Arc<(AtomicBool, Notify)>,
     /// How often that was so.
     led: u32,
     /// Whether the launcher was started at a terminal, which is to be there as long as the job.
@@ -198,11 +199,8 @@ impl Heir {
     pub(super) async fn next(&mut self) -> Happened {
         tokio::select! {
             newcomer = next_of(&mut self.newcomers) => Happened::Came(newcomer),
-            () = self.is_led.notified() => {
-                // They find the process that listens here now.
-                self.newcomers = None;
-                self.callers.clear();
-                self.led += 1;
+            () = self.is_led.1.notified() => {
+                self.on_led(self.is_led.0.load(Ordering::Acquire));
                 Happened::Next(Next::More)
             }
             found = end_of(&mut self.searching) => {
@@ -210,6 +208,19 @@ impl Heir {
                 Happened::Next(self.on_found(found))
             }
         }
+    }
+
+    /// A process that was started here begins to listen, or does not any more.
+    fn on_led(&mut self, is_led: bool) {
+        if !is_led {
+            // If it cannot, the others pass this host over.
+            self.begins_to_listen();
+            return;
+        }
+        // They find the process that listens here now.
+        self.newcomers = None;
+        self.callers.clear();
+        self.led += 1;
     }
 
     /// Another agent has lost the launcher.
@@ -236,14 +247,8 @@ impl Heir {
         }
         let door = self.door.try_clone();
         let (pass, silence) = (self.pass.clone(), estate.silence);
-        let lead = move || {
-            let door = door.as_ref().map_err(|error| std::io::Error::from(error.kind()))?;
-            let will = Will { estate: estate.clone(), roll: roll.clone() };
-            *lock(&successor) = Some(successor::start(&executable, &will, door)?);
-            is_led.notify_one();
-            Ok(())
-        };
-        seek(orphan, pass, silence, lead)
+        let will = Will { estate, roll };
+        seek(orphan, pass, silence, Own { executable, will, door, successor, is_led })
     }
 
     fn on_found(&mut self, found: Found) -> Next {
@@ -278,6 +283,43 @@ impl Heir {
         if self.had_terminal && !has_terminal() {
             die();
         }
+    }
+}
+
+/// What is started here to take the launcher's place.
+struct Own {
+    executable: Executable,
+    will: Will,
+    door: std::io::Result<TcpListener>,
+    successor: Arc<Mutex<Option<Child>>>,
+    is_led: Arc<(AtomicBool, Notify)>,
+}
+
+impl Own {
+    fn is_led(&self, is_led: bool) {
+        self.is_led.0.store(is_led, Ordering::Release);
+        self.is_led.1.notify_one();
+    }
+}
+
+impl Successors for Own {
+    fn lead(&mut self) -> std::io::Result<()> {
+        let door = self.door.as_ref().map_err(|error| std::io::Error::from(error.kind()))?;
+        *lock(&self.successor) = Some(successor::start(&self.executable, &self.will, door)?);
+        self.is_led(true);
+        Ok(())
+    }
+
+    fn has_ended(&mut self) -> bool {
+        let mut successor = lock(&self.successor);
+        let has_ended =
+            successor.as_mut().is_none_or(|process| matches!(process.try_wait(), Ok(Some(_)) | Err(_)));
+        if has_ended {
+            *successor = None;
+            drop(successor);
+            self.is_led(false);
+        }
+        has_ended
     }
 }
 

@@ -26,26 +26,35 @@ pub enum Found {
     Nobody(String),
 }
 
-/// Looks at the hosts in their order, each of which is waited for within this limit of silence; `lead` starts a process here that
-/// takes the launcher's place.
-pub async fn seek(
-    orphan: Orphan,
-    pass: Pass,
-    silence: Duration,
-    mut lead: impl FnMut() -> io::Result<()>,
-) -> Found {
+/// Processes that are started here to take the launcher's place, one after the other.
+pub trait Successors {
+    /// Starts one.
+    ///
+    /// # Errors
+    /// The system gives no process, descriptor or file.
+    fn lead(&mut self) -> io::Result<()>;
+
+    /// Whether that has ended.
+    fn has_ended(&mut self) -> bool;
+}
+
+/// Looks at the hosts in their order, each of which is waited for within this limit of silence; if none is left, the job is led from here.
+pub async fn seek(orphan: Orphan, pass: Pass, silence: Duration, mut successors: impl Successors) -> Found {
     let mut quest = Discovery::new(orphan.rank, orphan.roll.clone(), silence);
     let Ok(follow) = encode(&FromAgent::Follow(Box::new(orphan))) else {
         return Found::Nobody("what it is cannot be said".into());
     };
     let began = Instant::now();
     loop {
+        if quest.has_led() && successors.has_ended() {
+            quest.on_led_ended();
+        }
         let door = match quest.next(began.elapsed()) {
             Step::Try(door) => door,
             Step::GiveUp => {
                 return Found::Nobody("the process that was to lead the job does not answer".into());
             }
-            Step::Lead => match lead() {
+            Step::Lead => match successors.lead() {
                 Ok(()) => continue,
                 Err(error) => {
                     return Found::Nobody(format!("no process can be started that leads the job: {error}"));

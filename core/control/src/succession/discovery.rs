@@ -13,6 +13,9 @@ use crate::succession::quorum::Roll;
 /// A process that was started here has answered within this.
 pub const STARTS_WITHIN: Duration = Duration::from_secs(20);
 
+/// So many processes are started in one search that lead: those that end at once shall not go on for ever.
+const LEADS: u32 = 8;
+
 /// An agent's search.
 #[derive(Clone, Debug)]
 pub struct Discovery {
@@ -21,6 +24,8 @@ pub struct Discovery {
     search: Search,
     /// When a process was started here that leads.
     led_since: Option<Duration>,
+    /// How many were.
+    leads: u32,
     /// So many ticks that one has said nothing.
     silent: u32,
     limit: u32,
@@ -64,7 +69,7 @@ impl Discovery {
     pub fn new(own: u32, roll: Roll, silence: Duration) -> Self {
         let ticks = silence.as_millis().div_ceil(TICK.as_millis());
         let limit = u32::try_from(ticks).unwrap_or(u32::MAX);
-        Discovery { own, roll, search: Search::new(own, limit), led_since: None, silent: 0, limit }
+        Discovery { own, roll, search: Search::new(own, limit), led_since: None, leads: 0, silent: 0, limit }
     }
 
     /// What is to be done now.
@@ -73,7 +78,10 @@ impl Discovery {
             let candidate = self.search.candidate();
             if candidate == self.own {
                 let Some(since) = self.led_since else {
-                    self.led_since = Some(now);
+                    if self.leads == LEADS {
+                        return Step::GiveUp;
+                    }
+                    (self.led_since, self.leads) = (Some(now), self.leads + 1);
                     return Step::Lead;
                 };
                 if now.saturating_sub(since) > STARTS_WITHIN {
@@ -86,6 +94,16 @@ impl Discovery {
                 None => self.search.on_dead(),
             }
         }
+    }
+
+    /// Whether a process was started here that leads, and is not known to have ended.
+    pub fn has_led(&self) -> bool {
+        self.led_since.is_some()
+    }
+
+    /// That process has ended before this search found it. All hosts are looked at again: another may have found none here, and lead.
+    pub fn on_led_ended(&mut self) {
+        (self.search, self.led_since, self.silent) = (Search::new(self.own, self.limit), None, 0);
     }
 
     /// Whoever it tries is dead.
@@ -178,6 +196,23 @@ mod tests {
         assert_eq!(quest.next(STARTS_WITHIN), Step::Try(door(2)), "perhaps it answers now");
         assert!(quest.on_tick());
         assert_eq!(quest.next(STARTS_WITHIN * 2), Step::GiveUp);
+    }
+
+    #[test]
+    fn when_the_process_that_was_started_here_ends_all_hosts_are_looked_at_again() {
+        let mut quest = quest();
+        for _ in 0..LEADS {
+            assert!(!quest.has_led());
+            (0..2).for_each(|rank| {
+                assert_eq!(quest.next(Duration::ZERO), Step::Try(door(rank)));
+                quest.on_dead();
+            });
+            assert_eq!(quest.next(Duration::ZERO), Step::Lead);
+            assert!(quest.has_led());
+            quest.on_led_ended();
+        }
+        (0..2).for_each(|_| quest.on_dead());
+        assert_eq!(quest.next(Duration::ZERO), Step::GiveUp, "they always end");
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod emit;
 mod ir;
 mod liveness;
 mod lower;
+mod moves;
 mod rewrite;
 #[cfg(test)]
 mod tests;

@@ -12,7 +12,11 @@ use crate::{ReduceError, Reducer};
 /// [registered](crate::register_reducer), partial results are kept as they came and passed on together,
 /// and only [`AnyPartial::finish`] is an error.
 #[derive(Debug)]
-pub struct AnyPartial(State);
+pub struct AnyPartial {
+    state: State,
+    /// Who contributed, if that was one, and this has not been sent.
+    sole: Option<u128>,
+}
 
 #[derive(Debug)]
 enum State {
@@ -31,7 +35,8 @@ impl AnyPartial {
         R: Reducer<T>,
     {
         let info = ReduceInfo::of::<T, R>()?;
-        Ok(AnyPartial(State::Known { info, total: Box::new(R::lift(value, at)) }))
+        let state = State::Known { info, total: Box::new(R::lift(value, at)) };
+        Ok(AnyPartial { state, sole: Some(at) })
     }
 
     /// The partial result of one packed contribution.
@@ -43,7 +48,8 @@ impl AnyPartial {
         value: &mut Unpacker<'_>,
         at: u128,
     ) -> Result<Self, ReduceError> {
-        Ok(AnyPartial(State::Known { info, total: (info.lift)(value, at)? }))
+        let state = State::Known { info, total: (info.lift)(value, at)? };
+        Ok(AnyPartial { state, sole: Some(at) })
     }
 
     /// Takes in one more contribution.
@@ -55,7 +61,8 @@ impl AnyPartial {
         T: Pup + Send + 'static,
         R: Reducer<T>,
     {
-        match &mut self.0 {
+        self.sole = None;
+        match &mut self.state {
             State::Known { info, total } if info.is::<T, R>() => {
                 R::add(typed(&mut **total), value, at);
                 Ok(())
@@ -74,7 +81,8 @@ impl AnyPartial {
         value: &mut Unpacker<'_>,
         at: u128,
     ) -> Result<(), ReduceError> {
-        match &mut self.0 {
+        self.sole = None;
+        match &mut self.state {
             State::Known { info: own, total } if own.id == info.id => {
                 Ok((info.add)(&mut **total, value, at)?)
             }
@@ -93,7 +101,8 @@ impl AnyPartial {
         }
         // Both are of one reducer, which may have become known since the first came.
         self.settle()?;
-        match (&mut self.0, next.0) {
+        self.sole = None;
+        match (&mut self.state, next.state) {
             (State::Known { info, total }, State::Known { total: next, .. }) => {
                 (info.combine)(&mut **total, next);
             }
@@ -116,7 +125,7 @@ impl AnyPartial {
     /// What the reducer's own `finish` says, and [`ReduceError::Unknown`] when this process does not know it.
     pub fn finish(mut self) -> Result<Packed, ReduceError> {
         self.settle()?;
-        match self.0 {
+        match self.state {
             State::Known { info, total } => (info.finish)(total),
             State::Foreign { id, .. } => Err(ReduceError::Unknown { id }),
         }
@@ -124,14 +133,14 @@ impl AnyPartial {
 
     /// The id of the reducer.
     pub fn id(&self) -> u64 {
-        match &self.0 {
+        match &self.state {
             State::Known { info, .. } => info.id,
             State::Foreign { id, .. } => *id,
         }
     }
 
     fn name(&self) -> String {
-        match &self.0 {
+        match &self.state {
             State::Known { info, .. } => info.name.into(),
             State::Foreign { id, .. } => format!("the unknown reducer {id:#018x}"),
         }
@@ -139,10 +148,10 @@ impl AnyPartial {
 
     /// Unpacks what came from elsewhere, if its reducer is known by now.
     fn settle(&mut self) -> Result<(), ReduceError> {
-        if let State::Foreign { id, parts } = &self.0
+        if let State::Foreign { id, parts } = &self.state
             && let Some(info) = ReduceInfo::known(*id)
         {
-            self.0 = State::Known { info, total: unpack_parts(info, parts)? };
+            self.state = State::Known { info, total: unpack_parts(info, parts)? };
         }
         Ok(())
     }
@@ -165,17 +174,20 @@ fn unpack_part(info: &'static ReduceInfo, part: &[u8]) -> Result<Total, PupError
 }
 
 /// The id, then the number of parts, normally one, each with its length: whoever does not know the reducer can
-/// still pass it on.
+/// still pass it on. If it cannot be read again, the refusal says who contributed that, where it is known.
 impl Pup for AnyPartial {
     const MIN_SIZE: usize = 24;
 
     fn pack(&self, p: &mut Packer) {
         self.id().pack(p);
-        match &self.0 {
-            State::Foreign { parts, .. } => parts.pack(p),
-            State::Known { info, total } => {
+        match (&self.state, self.sole) {
+            (State::Foreign { parts, .. }, _) => parts.pack(p),
+            (State::Known { info, total }, sole) => {
                 p.len(1);
-                pack_part(info, total, p);
+                match sole {
+                    Some(at) => p.given_by(at, |p| pack_part(info, total, p)),
+                    None => pack_part(info, total, p),
+                }
             }
         }
     }
@@ -186,7 +198,7 @@ impl Pup for AnyPartial {
         if parts.is_empty() {
             return Err(u.invalid(ReduceError::Empty));
         }
-        let mut partial = AnyPartial(State::Foreign { id, parts });
+        let mut partial = AnyPartial { state: State::Foreign { id, parts }, sole: None };
         partial.settle().map_err(|error| u.invalid(error))?;
         Ok(partial)
     }
@@ -197,7 +209,11 @@ fn pack_part(info: &ReduceInfo, total: &Total, p: &mut Packer) {
     let mut sizer = Packer::sizer(p.purpose());
     (info.pack)(&**total, &mut sizer);
     p.len(sizer.size());
+    let (start, was_refused) = (p.size(), p.refusal().is_some());
     (info.pack)(&**total, p);
+    if !was_refused {
+        p.place_refusal(start, info.unpack);
+    }
 }
 
 #[cfg(test)]
@@ -218,10 +234,10 @@ mod tests {
 
     /// As it looks in a process that does not know the reducer.
     fn foreign(partial: &AnyPartial) -> AnyPartial {
-        let State::Known { info, total } = &partial.0 else { panic!("already foreign") };
+        let State::Known { info, total } = &partial.state else { panic!("already foreign") };
         let mut p = Packer::new(Purpose::Message);
         (info.pack)(&**total, &mut p);
-        AnyPartial(State::Foreign { id: info.id, parts: vec![p.finish()] })
+        AnyPartial { state: State::Foreign { id: info.id, parts: vec![p.finish()] }, sole: None }
     }
 
     #[test]
@@ -240,11 +256,14 @@ mod tests {
     #[test]
     fn passed_on_by_those_who_do_not_know_it() {
         let lift = |value: u32| AnyPartial::lift::<_, Sum>(value, 0).unwrap();
-        let State::Known { info, .. } = lift(0).0 else { panic!("made here") };
+        let State::Known { info, .. } = lift(0).state else { panic!("made here") };
         let unknown = !info.id;
-        let as_unknown = |partial: AnyPartial| match foreign(&partial).0 {
-            State::Foreign { parts, .. } => AnyPartial(State::Foreign { id: unknown, parts }),
-            known => AnyPartial(known),
+        let as_unknown = |partial: AnyPartial| {
+            let state = match foreign(&partial).state {
+                State::Foreign { parts, .. } => State::Foreign { id: unknown, parts },
+                known => known,
+            };
+            AnyPartial { state, sole: None }
         };
         let mut passed_on = sent(&as_unknown(lift(1)));
         passed_on.combine(sent(&as_unknown(lift(2)))).unwrap();
@@ -272,6 +291,66 @@ mod tests {
         let mixed = sum.add::<_, Max>(1u8, 0).unwrap_err().to_string();
         assert!(mixed.contains("Max") && mixed.contains("Sum"), "{mixed}");
         assert!(matches!(sum.add::<_, Sum>(1u16, 0), Err(ReduceError::Mismatch { .. })));
+    }
+
+    /// One box in the other.
+    #[derive(Pup, Default)]
+    struct Chain {
+        next: Option<Box<Chain>>,
+    }
+
+    fn chain(levels: usize) -> Chain {
+        (0..levels).fold(Chain::default(), |next, _| Chain { next: Some(Box::new(next)) })
+    }
+
+    /// Whose a refused partial result is, and the field.
+    fn refusal(partial: &AnyPartial) -> (Option<u128>, String) {
+        let mut p = Packer::new(Purpose::Message);
+        // Inside of something else.
+        p.nested::<u64>(|p| p.nested::<u64>(|p| partial.pack(p)));
+        let why = p.refusal().expect("it is nested too deeply");
+        (why.giver(), why.path())
+    }
+
+    const DEEP: usize = 3000;
+
+    #[test]
+    fn a_refusal_says_who_contributed_what_is_refused_and_where() {
+        let (levels, shallow) = (|at| if at == 5 { DEEP } else { 1 }, [3, 4, 6, 7]);
+        let mut concat = AnyPartial::lift::<_, Concat>(chain(levels(5)), 5).unwrap();
+        let mut tuple = AnyPartial::lift::<_, (Sum, Concat)>((1u32, chain(levels(3))), 3).unwrap();
+        for at in shallow {
+            concat.add::<_, Concat>(chain(1), at).unwrap();
+            tuple.add::<_, (Sum, Concat)>((1u32, chain(levels(at + 1))), at + 1).unwrap();
+        }
+        for partial in [concat, tuple] {
+            let (giver, path) = refusal(&partial);
+            assert_eq!(giver, Some(5));
+            assert!(path.contains("Chain.next.next."), "{path}");
+        }
+    }
+
+    impl crate::Merge for Chain {
+        const COMMUTES: bool = true;
+
+        fn merge(&mut self, other: Self) {
+            if self.next.is_none() {
+                self.next = other.next;
+            }
+        }
+    }
+
+    #[test]
+    fn what_became_of_several_is_nobodys() {
+        let lift = |levels, at| AnyPartial::lift::<_, crate::Merged>(chain(levels), at).unwrap();
+        let alone = lift(DEEP, 7);
+        assert_eq!(refusal(&alone).0, Some(7), "it was one");
+        let mut joined = lift(0, 3);
+        joined.combine(alone).unwrap();
+        assert_eq!(refusal(&joined).0, None);
+        let mut added = lift(0, 3);
+        added.add::<_, crate::Merged>(chain(DEEP), 7).unwrap();
+        assert_eq!(refusal(&added).0, None);
     }
 
     proptest! {

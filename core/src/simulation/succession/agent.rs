@@ -37,7 +37,7 @@ pub(super) struct Heir {
     begun: BTreeSet<u32>,
     has_begun: bool,
     pub(super) settled: Option<Results>,
-    /// Whether it lets anybody in: not while a process that it has started is to, even if that has ended since.
+    /// Whether it lets anybody in: not while a process that it has started is to, and until it knows that this has ended.
     pub(super) listens: bool,
     /// Those that have come here.
     pub(super) callers: Inquiries<u64>,
@@ -226,6 +226,7 @@ impl World {
     }
 
     pub(super) fn search(&self, host: u32, turn: u32) {
+        self.look_after_successor(host);
         let now = self.duration();
         let next = self.with_heir(host, |heir| {
             let seeks = heir.seeks.as_mut().filter(|_| heir.turn == turn)?;
@@ -248,6 +249,24 @@ impl World {
                 self.with_quest(host, |seeks| seeks.visit = Some((visit, now)));
             }
             Some(discovery::Step::GiveUp) => self.end_agent(host),
+        }
+    }
+
+    /// A process that an agent has started may have ended before the agent found it: the agent listens again.
+    fn look_after_successor(&self, host: u32) {
+        let leads = self.seat(self.era.get()) == host && self.era.get() > 0 && !self.launcher.borrow().gone;
+        if leads || self.succession.borrow().successors.contains_key(&host) {
+            return;
+        }
+        let has_ended = self.with_heir(host, |heir| {
+            let seeks = heir.seeks.as_mut().filter(|seeks| seeks.quest.has_led())?;
+            seeks.quest.on_led_ended();
+            heir.listens = true;
+            Some(())
+        });
+        if has_ended.flatten().is_some() {
+            sometimes("a process that was to lead ended before its own agent had found it");
+            self.say(Who::Launcher, format_args!("its process ended before host {host} had found it"));
         }
     }
 

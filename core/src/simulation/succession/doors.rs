@@ -198,7 +198,7 @@ impl World {
         }
     }
 
-    /// Whether anybody there lets others in: an agent does not when the process that it has started has ended.
+    /// Whether anybody there lets others in: an agent does not until it knows that the process that it has started has ended.
     fn lets_in(&self, host: u32) -> bool {
         let leads = self.seat(self.era.get()) == host && !self.launcher.borrow().gone && self.era.get() > 0;
         let succession = self.succession.borrow();

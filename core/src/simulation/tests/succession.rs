@@ -84,6 +84,28 @@ fn whoever_takes_the_launchers_place_may_be_lost_too() {
     assert!(led >= 40, "{led}");
 }
 
+/// Its agent starts another process when that ends which it has started, also before it has found it: no host is given up.
+#[test]
+fn no_host_is_lost_with_a_process_that_was_to_lead() {
+    for hosts in [2, 3] {
+        let middle = amid(hosts);
+        let mut killed_early = 0;
+        for after_us in (0..60).map(|step| step * 250) {
+            let second = at(middle + after_us * 1_000, What::LauncherLoss);
+            let faults = vec![at(middle, What::LauncherLoss), second];
+            let plan = on_hosts(OFTEN, hosts, Plan { faults, ..Plan::calm(1, hosts, 2) });
+            let ran = simulate::<__Main>((), &plan, true);
+            killed_early +=
+                u32::from(ran.log.iter().any(|line| line.contains("ended before host 0 had found it")));
+            let nodes: Vec<_> =
+                ran.outcome.failures.iter().filter(|failure| failure.node.is_some()).collect();
+            assert!(nodes.is_empty(), "{hosts} hosts, after {after_us} us: {nodes:?}");
+            came_out_right_perhaps_twice(ran);
+        }
+        assert!(killed_early > 0, "the moment was never met");
+    }
+}
+
 /// Of two hosts one cannot tell that the other is lost from that it is cut off, unless it has the launcher.
 #[test]
 fn a_host_alone_goes_on_only_if_it_has_the_launcher() {

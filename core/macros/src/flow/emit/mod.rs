@@ -5,9 +5,12 @@ mod state;
 mod wait;
 
 use super::Flow;
-use super::ir::{Body, Branch, Code, Label, LabelId, Local, Machine, Meaning, Node, On, Out, Piece, Range};
+use super::ir::{
+    Body, Branch, Code, Env, Label, LabelId, Local, Machine, Meaning, Node, On, Out, Piece, Range,
+};
 use super::liveness::{Live, watches};
 use super::lower::set_loop_variable;
+use super::moves::{self, Shared, User};
 use super::rewrite::ReplaceJumps;
 use super::types::cannot_be_kept;
 use super::uses::Names;
@@ -45,15 +48,17 @@ struct Solved<'m> {
     live: Live,
     /// Variables of the machine around it that have become its own.
     adopted: Names,
+    /// Those that it shares with others, and so must not move.
+    shared: Shared,
 }
 
 impl<'m> Solved<'m> {
     fn of(machine: &'m Machine) -> Self {
-        Self::with(machine, Names::new())
+        Self::with(machine, Names::new(), Shared::new())
     }
 
-    fn with(machine: &'m Machine, adopted: Names) -> Self {
-        Solved { machine, live: Live::of(machine), adopted }
+    fn with(machine: &'m Machine, adopted: Names, shared: Shared) -> Self {
+        Solved { machine, live: Live::of(machine), adopted, shared: moves::watched(machine, shared) }
     }
 
     /// The parts of an overlap, each with the variables that have become its own.
@@ -69,8 +74,27 @@ impl<'m> Solved<'m> {
         branches
             .iter()
             .zip(adopted)
-            .map(|(branch, names)| (branch, Solved::with(&branch.machine, names)))
+            .map(|(branch, names)| {
+                let shared = self.shared_by(env, branches, branch, &names);
+                (branch, Solved::with(&branch.machine, names, shared))
+            })
             .collect()
+    }
+
+    /// The variables around a part of an overlap that others use too.
+    fn shared_by(&self, env: &Env, branches: &[Branch], part: &Branch, adopted: &Names) -> Shared {
+        let others = branches.iter().filter(|other| other.var != part.var);
+        let user = |name: &String| {
+            let local = env.iter().find(|local| local.name == name.as_str() && local.range.is_none())?;
+            match others.clone().any(|other| other.outer.contains(name)) {
+                // It belongs to an overlap around this one, and perhaps another part of that uses it.
+                _ if !self.owns(local) => self.shared.get(name).copied(),
+                true => Some(User::AnotherPart),
+                false => Some(User::Afterwards),
+            }
+        };
+        let names = part.outer.iter().filter(|name| !adopted.contains(*name));
+        names.filter_map(|name| Some((name.clone(), user(name)?))).collect()
     }
 
     /// Whether this variable is a field of the machine's states.
@@ -205,8 +229,15 @@ impl Emit<'_> {
 
     fn node(&mut self, solved: &Solved, node: &Node) -> TokenStream {
         match node {
-            Node::Run(piece) => self.stmt(solved, piece).to_token_stream(),
-            Node::Raw(tokens, _) => tokens.clone(),
+            Node::Run(piece) => {
+                let asks = moves::asks(&piece.code, &solved.shared);
+                let stmt = self.stmt(solved, piece);
+                quote!(#asks #stmt)
+            }
+            Node::Raw(tokens, _) => {
+                let asks = moves::asks(tokens, &solved.shared);
+                quote!(#asks #tokens)
+            }
             Node::Count(Range { counter, slot }, range, _) => {
                 self.slots.push(slot.clone());
                 // All that can be wrong with the range is wrong at one place, and told once.
@@ -218,11 +249,13 @@ impl Emit<'_> {
                 quote!(let #of = #range; let mut #counter = #new;)
             }
             Node::If(condition, then, otherwise) => {
+                let asks = moves::asks(&condition.code, &solved.shared);
                 let condition = self.expr(solved, condition);
                 let (then, otherwise) = (self.code(solved, then), self.code(solved, otherwise));
-                quote!(if #condition { #then } else { #otherwise })
+                quote!(#asks if #condition { #then } else { #otherwise })
             }
             Node::Match(value, cases) => {
+                let asks = moves::asks(&value.code, &solved.shared);
                 let value = self.expr(solved, value);
                 let mut arms = TokenStream::new();
                 for case in cases {
@@ -230,7 +263,7 @@ impl Emit<'_> {
                     let (guard, body) = (guard.map(|guard| quote!(if #guard)), self.code(solved, &case.code));
                     arms.extend(quote!(#pat #guard => { #body }));
                 }
-                quote!(match #value { #arms })
+                quote!(#asks match #value { #arms })
             }
             Node::Jump(to, here) => {
                 self.check_jump(solved, *to, here, &[]);
@@ -244,7 +277,11 @@ impl Emit<'_> {
                 };
                 solved.parts(*label).iter().map(begin).collect()
             }
-            Node::Done(value) => self.done(solved, value.as_ref()),
+            Node::Done(value) => {
+                let asks = value.as_ref().map(|value| moves::asks(&value.code, &solved.shared));
+                let done = self.done(solved, value.as_ref());
+                quote!(#asks #done)
+            }
         }
     }
 
