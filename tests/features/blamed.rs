@@ -254,7 +254,7 @@ fn what_refers_to_a_destroyed_value_is_named_with_what_to_do() {
         for seed in 0..60 {
             let options = destroyed_too_early::Options { moves };
             let tested = Test::new().simulated(3, seed).run::<destroyed_too_early::Main>((options,));
-            let Some(said) = tested.message else { continue };
+            let Some(said) = tested.message.clone() else { continue };
             let words =
                 [who, "the shared `Vec<u32>` that PE 0 made was destroyed", "`cx.quiescence().await`"];
             assert!(words.iter().all(|word| said.contains(word)), "{said}");
