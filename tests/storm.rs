@@ -123,17 +123,17 @@ fn storms_come_out_right_growing() {
 
 #[test]
 fn storms_come_out_right_replayed() {
-    weather(Manner::Replayed, 40);
+    weather(Manner::Replayed, 20);
 }
 
 #[test]
 fn storms_come_out_right_replayed_with_checkpoints() {
-    checkpoints_were_taken(weather(Manner::ReplayedWithCheckpoints, 30));
+    checkpoints_were_taken(weather(Manner::ReplayedWithCheckpoints, 15));
 }
 
 #[test]
 fn storms_come_out_right_replayed_going_back() {
-    weather(Manner::ReplayedGoingBack, 30);
+    weather(Manner::ReplayedGoingBack, 15);
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn messages_of_an_ordered_array_come_in_order_growing() {
 
 #[test]
 fn messages_of_an_ordered_array_come_in_order_replayed() {
-    talks(Manner::Replayed, 30);
+    talks(Manner::Replayed, 15);
 }
 
 #[test]

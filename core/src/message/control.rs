@@ -209,7 +209,7 @@ pub(crate) enum PeMessage {
     KeepShared { id: u64, value: Packed },
     /// To the other PEs of a node: it has this read-only value now.
     Shared { id: u64 },
-    /// A read-only value is to end: to its creator, and down the creator's tree.
+    /// A read-only value is to end: to its creator, down the creator's tree, and to the other PEs of each node.
     DropShared { id: u64 },
     /// Ask for, and answer with, the counts that show quiescence.
     Quiescence(Wave),
