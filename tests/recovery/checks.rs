@@ -68,10 +68,16 @@ use crate::launcher::{
     the_launcher_of_a_job_with_a_node_that_is_stopped, the_launcher_of_other_programs_and_on_disk,
     the_report_is_that_of_the_whole_job,
 };
+use crate::membership::{
+    members_are_the_same_whenever_nodes_are_killed, members_are_the_same_whoever_is_lost_at_a_step,
+};
 use crate::moments::random_moments;
 use crate::printing::{
     what_a_launcher_was_printing_is_printed_once, what_goes_to_a_file_is_there_once,
     what_is_printed_where_files_are_short,
+};
+use crate::refused::{
+    a_job_goes_on_from_before_a_checkpoint_that_was_refused, a_loss_before_a_checkpoint_is_refused,
 };
 use crate::reports::{
     a_job_with_two_losses_tells_all_of_them, each_checkpoint_is_told_on_a_terminal,
@@ -146,6 +152,10 @@ trials!(
     connections_that_break_meanwhile needs rights,
     other_ends_are_as_ever,
     random_moments,
+    members_are_the_same_whoever_is_lost_at_a_step,
+    members_are_the_same_whenever_nodes_are_killed,
+    a_loss_before_a_checkpoint_is_refused,
+    a_job_goes_on_from_before_a_checkpoint_that_was_refused,
     searches_go_back_to_checkpoints,
     the_search_with_heirs_goes_back,
     a_job_with_two_losses_tells_all_of_them,
