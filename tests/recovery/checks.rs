@@ -13,9 +13,9 @@ use crate::buddies::{
 };
 use crate::disk::{
     a_whole_job_is_started_again, both_buddies_on_disk, damaged_files_are_named_and_nothing_is_overwritten,
-    examples_are_started_again, folders_that_cannot_be_used, it_can_be_started_again_more_than_once,
-    lost_nodes_come_back, more_nodes_than_before, nodegroups_on_other_pes_than_before,
-    on_disk_like_in_memory,
+    examples_are_started_again, folders_that_cannot_be_used, interrupts_while_a_job_is_started_again,
+    it_can_be_started_again_more_than_once, lost_nodes_come_back, more_nodes_than_before,
+    nodegroups_on_other_pes_than_before, on_disk_like_in_memory,
 };
 use crate::early::{
     a_job_that_loses_a_node_before_it_begins_is_started_again,
@@ -169,6 +169,7 @@ trials!(
     nodegroups_on_other_pes_than_before,
     lost_nodes_come_back,
     it_can_be_started_again_more_than_once,
+    interrupts_while_a_job_is_started_again,
     examples_are_started_again,
     damaged_files_are_named_and_nothing_is_overwritten,
     both_buddies_on_disk,

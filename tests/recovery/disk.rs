@@ -407,6 +407,42 @@ pub fn both_buddies_on_disk() {
     assert!(folder.contents() == before);
 }
 
+/// Whenever it comes while a job is started again, from the look into its folder to its first rounds: the job ends in order, nothing of it is left,
+/// and what it began from is there for the next.
+pub fn interrupts_while_a_job_is_started_again() {
+    let mut rng = Rng::new(16);
+    let expected = LONG.undisturbed((3, 1, "shm"));
+    let whole = Folder::new();
+    let run = LONG.start((3, 1, "shm"), &whole.held("--words 40000 --ckpt-every 5steps"));
+    let said = cut_off(run, &whole, 3, "at 22");
+    let shapes = [(3, 1, "mixed"), (1, 2, "shm"), (2, 1, "tcp")];
+    let (mut early, mut late) = (0, 0);
+    for (round, shape) in shapes.iter().cycle().enumerate().take(60) {
+        if round >= 12 && early > 0 && late > 0 {
+            break;
+        }
+        let (asked, status) = [(Signal::INT, 130), (Signal::TERM, 143)][round % 2];
+        let folder = whole.copy();
+        let options = folder.restart(&format!("--ft disk {}", folder.holding()));
+        let run = LONG.start(*shape, &options);
+        match round % 4 {
+            // Before it handles signals it is ended by them.
+            0 => run.job.wait_for_error("goes on from checkpoint"),
+            _ => run.job.wait_for("at "),
+        };
+        sleep(Duration::from_micros(rng.below(3000)));
+        signal(run.job.launcher_pid(), asked);
+        let ended = run.job.end().expect(status, &[]).at_once();
+        match ended.stdout.is_empty() {
+            true => early += 1,
+            false => late += 1,
+        }
+        folder.let_go();
+        assert_eq!(folder.versions().is_empty(), folder.files().is_empty());
+    }
+    goes_on(LONG, (2, 1, "shm"), &whole.restart(""), &said, &expected);
+}
+
 pub fn folders_that_cannot_be_used() {
     let folder = Folder::new();
     let run = |options: &str| LONG.start((2, 1, "shm"), options).job.end();

@@ -4,13 +4,13 @@ use std::io;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Barrier, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rustix::process::{Resource, getrlimit};
 
 use super::Done;
 use super::cores;
-use super::held_up::HeldUp;
+use super::held_up::{HeldUp, LOOK_EVERY};
 use super::panics::caught;
 use super::worker::work;
 use crate::launch::Progress;
@@ -22,9 +22,6 @@ use crate::pup::lease_from;
 use talisman_base::clock::Clock;
 use talisman_base::topology::Shape;
 use talisman_observe::stats::Totals;
-
-/// How often progress is looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// A node of this process, and its PEs' ways to the other nodes.
 pub(super) struct Ready {

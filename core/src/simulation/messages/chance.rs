@@ -11,6 +11,7 @@ use super::flights::Stage;
 use super::{Cluster, Rules, accept};
 use crate::pe::Here;
 use crate::run::caught;
+use crate::run::in_turn::in_turn;
 use talisman_base::ids::PeId;
 use talisman_base::rng::Rng;
 
@@ -84,9 +85,11 @@ impl Rules for Chance {
         let mut worked = received;
         let pe = &cluster.pes[id as usize];
         let here = Here::enter(pe);
-        caught(pe, || {
-            let ran = !pe.stopped.get() && pe.run_one();
-            worked = received | ran | pe.run_timers() || pe.do_chores();
+        in_turn(pe, || {
+            caught(pe, || {
+                let ran = !pe.stopped.get() && pe.run_one();
+                worked = received | ran | pe.run_timers() || pe.do_chores();
+            });
         });
         drop(here);
         cluster.trace.note(at, 0, id, pe.stats.run.get());
