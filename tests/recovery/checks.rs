@@ -100,7 +100,8 @@ use crate::stops::{
 };
 use crate::strangers::{
     a_folder_of_a_running_job_is_not_gone_on_from, checkpoints_are_for_nobody_else, checkpoints_with_a_key,
-    crowds_at_the_doors_of_nodes_without_their_launcher, folders_of_other_users_are_refused,
+    crowds_at_the_doors_of_nodes_without_their_launcher, doors_are_for_nobody_else,
+    files_of_other_users_are_not_gone_on_from, folders_of_other_users_are_refused,
     folders_that_lead_elsewhere_are_refused, other_users_cannot_reach_nodes, root,
 };
 use crate::system::rights;
@@ -122,6 +123,8 @@ trials!(
     checkpoints_are_for_nobody_else,
     checkpoints_with_a_key,
     folders_of_other_users_are_refused needs root,
+    files_of_other_users_are_not_gone_on_from needs root,
+    doors_are_for_nobody_else,
     folders_that_lead_elsewhere_are_refused,
     a_folder_of_a_running_job_is_not_gone_on_from,
     what_is_printed_where_files_are_short,
