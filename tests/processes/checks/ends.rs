@@ -75,7 +75,7 @@ fn by_interrupts_while_an_entry_does_not_return() {
     job.end().expect(130, &[]).at_once();
 }
 
-/// As on threads: in order, with the same statuses, and told what is waited for. With failures all of it is simulated, processes too.
+/// As on threads: in order, with the same statuses, and told what is waited for.
 fn by_an_interrupt_in_simulation() {
     let simulated = |words: &str| program(&format!("--simulate {words}"), (4, 1, "mixed"));
     for words in ["traffic", "--ft double --ckpt-every 1ms traffic"] {
@@ -84,19 +84,17 @@ fn by_an_interrupt_in_simulation() {
             job.wait_for("under way");
             signal(job.launcher_pid(), asked);
             let ended = job.end().expect(status, &[]).at_once();
-            let is_trace = |line: &String| line.contains("trace of ");
-            assert!(ended.stderr.iter().all(is_trace), "{}", ended.said());
+            let is_known = |line: &String| line.contains("trace of ") || line.contains("has no effect");
+            assert!(ended.stderr.iter().all(is_known), "{}", ended.said());
         }
     }
-    for words in ["spin", "--ft double --kill 1@1h spin"] {
-        let job = Job::start(simulated(words));
-        job.wait_for("under way");
-        signal(job.launcher_pid(), Signal::INT);
-        let line = job.wait_for_error("waits for entries to return");
-        assert!(line.contains("PE 3: ") && line.contains("Spinner[3], entry `spin`, since"), "{line}");
-        signal(job.launcher_pid(), Signal::INT);
-        job.end().expect(130, &[]).at_once();
-    }
+    let job = Job::start(simulated("spin"));
+    job.wait_for("under way");
+    signal(job.launcher_pid(), Signal::INT);
+    let line = job.wait_for_error("waits for entries to return");
+    assert!(line.contains("PE 3: ") && line.contains("Spinner[3], entry `spin`, since"), "{line}");
+    signal(job.launcher_pid(), Signal::INT);
+    job.end().expect(130, &[]).at_once();
 }
 
 fn without_room_for_its_output() {
