@@ -8,7 +8,7 @@
 //! Each run is compared with one of the same program that loses nobody: exit status, every line of `cx.output()` once, and
 //! every result to the bit. Afterwards no process is left. Nothing depends on how fast anything is.
 //!
-//! Two of the programs are this binary itself, called with `program` as its first argument; the others are examples of the
+//! Four of the programs are this binary itself, called with `program` as its first argument; the others are examples of the
 //! same build.
 
 #![allow(missing_docs)]
@@ -35,6 +35,8 @@ mod growing;
 mod harness;
 #[path = "recovery/held.rs"]
 mod held;
+#[path = "recovery/hoard.rs"]
+mod hoard;
 #[path = "recovery/hosts.rs"]
 mod hosts;
 #[path = "processes/job.rs"]
@@ -46,14 +48,20 @@ mod joining;
 mod kills;
 #[path = "recovery/launcher.rs"]
 mod launcher;
+#[path = "recovery/membership.rs"]
+mod membership;
 #[path = "recovery/moments.rs"]
 mod moments;
+#[path = "recovery/nursery.rs"]
+mod nursery;
 #[path = "recovery/planned.rs"]
 mod planned;
 #[path = "recovery/printing.rs"]
 mod printing;
 #[path = "recovery/program.rs"]
 mod program;
+#[path = "recovery/refused.rs"]
+mod refused;
 #[path = "recovery/reports.rs"]
 mod reports;
 #[path = "recovery/said.rs"]
@@ -79,8 +87,11 @@ mod trials;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    let has = |option: &str| std::env::args().any(|word| word == option);
     match std::env::args().nth(1).as_deref() {
-        Some("program") if std::env::args().any(|word| word == "--garden") => garden::start(),
+        Some("program") if has("--garden") => garden::start(),
+        Some("program") if has("--nursery") => nursery::start(),
+        Some("program") if has("--hoard") => hoard::start(),
         // An agent is the same whatever its nodes run.
         Some("program" | "--talisman-agent") => {
             early::die_if_it_is_ones_turn();

@@ -347,6 +347,99 @@ mod from_outside_by_way_of_others {
     }
 }
 
+/// Who inserts from outside has heard of the array before its announcement came: from an element, or from one who had heard of it so.
+mod before_the_announcement {
+    use talisman::prelude::*;
+
+    const HERALDS: i32 = 8;
+    const ROUNDS: i32 = 24;
+
+    #[derive(Pup)]
+    struct Block;
+
+    #[chare(array1d)]
+    impl Block {
+        #[init]
+        fn new() -> Self {
+            Block
+        }
+
+        #[entry]
+        fn one(&self) -> u64 {
+            1
+        }
+    }
+
+    #[derive(Pup)]
+    struct Herald {
+        main: Proxy<Main>,
+    }
+
+    #[chare(array1d)]
+    impl Herald {
+        #[init]
+        fn new(main: Proxy<Main>) -> Self {
+            Herald { main }
+        }
+
+        #[entry]
+        fn announce(&mut self, cx: &mut Cx<Self>, blocks: Array<Block>, round: i32) {
+            blocks.insert(100).new();
+            if round % 2 == 0 {
+                return cx.array().at((cx.index() + round) % HERALDS).pass_on(blocks);
+            }
+            self.pass_on(blocks);
+        }
+
+        #[entry]
+        fn pass_on(&mut self, blocks: Array<Block>) {
+            blocks.one().reduce(Sum).reply(self.main.callback(Main::counted));
+            blocks.insert(101).new();
+        }
+    }
+
+    #[derive(Pup)]
+    struct Main {
+        heralds: Array<Herald>,
+        counts: Vec<u64>,
+    }
+
+    #[talisman::main]
+    impl Main {
+        #[init]
+        fn new(cx: &mut Cx<Self>) -> Self {
+            let main = Main { heralds: Herald::array(HERALDS).new(cx.me()), counts: vec![] };
+            main.go_on();
+            main
+        }
+
+        #[entry]
+        fn counted(&mut self, cx: &mut Cx<Self>, count: u64) {
+            self.counts.push(count);
+            if self.counts.len() < ROUNDS as usize {
+                return self.go_on();
+            }
+            self.counts.dedup();
+            writeln!(cx.output(), "{:?}", self.counts);
+            cx.exit();
+        }
+    }
+
+    impl Main {
+        /// With a new array, which nobody knows yet.
+        fn go_on(&self) {
+            let round = self.counts.len() as i32;
+            let blocks: Array<Block> = Block::array(8).new();
+            self.heralds.at(round % HERALDS).announce(blocks, round);
+        }
+    }
+
+    #[test]
+    fn what_was_inserted_before_is_in_and_what_was_after_is_not() {
+        crate::common::same_everywhere::<Main, _>(|| (), &["[9]"]);
+    }
+}
+
 /// What elements contribute in the entry that a broadcast calls, before they insert others.
 mod contributors {
     use talisman::prelude::*;

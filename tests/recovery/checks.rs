@@ -13,9 +13,9 @@ use crate::buddies::{
 };
 use crate::disk::{
     a_whole_job_is_started_again, both_buddies_on_disk, damaged_files_are_named_and_nothing_is_overwritten,
-    examples_are_started_again, folders_that_cannot_be_used, it_can_be_started_again_more_than_once,
-    lost_nodes_come_back, more_nodes_than_before, nodegroups_on_other_pes_than_before,
-    on_disk_like_in_memory,
+    examples_are_started_again, folders_that_cannot_be_used, interrupts_while_a_job_is_started_again,
+    it_can_be_started_again_more_than_once, lost_nodes_come_back, more_nodes_than_before,
+    nodegroups_on_other_pes_than_before, on_disk_like_in_memory,
 };
 use crate::early::{
     a_job_that_loses_a_node_before_it_begins_is_started_again,
@@ -68,10 +68,16 @@ use crate::launcher::{
     the_launcher_of_a_job_with_a_node_that_is_stopped, the_launcher_of_other_programs_and_on_disk,
     the_report_is_that_of_the_whole_job,
 };
+use crate::membership::{
+    members_are_the_same_whenever_nodes_are_killed, members_are_the_same_whoever_is_lost_at_a_step,
+};
 use crate::moments::random_moments;
 use crate::printing::{
     what_a_launcher_was_printing_is_printed_once, what_goes_to_a_file_is_there_once,
     what_is_printed_where_files_are_short,
+};
+use crate::refused::{
+    a_job_goes_on_from_before_a_checkpoint_that_was_refused, a_loss_before_a_checkpoint_is_refused,
 };
 use crate::reports::{
     a_job_with_two_losses_tells_all_of_them, each_checkpoint_is_told_on_a_terminal,
@@ -94,7 +100,8 @@ use crate::stops::{
 };
 use crate::strangers::{
     a_folder_of_a_running_job_is_not_gone_on_from, checkpoints_are_for_nobody_else, checkpoints_with_a_key,
-    crowds_at_the_doors_of_nodes_without_their_launcher, folders_of_other_users_are_refused,
+    crowds_at_the_doors_of_nodes_without_their_launcher, doors_are_for_nobody_else,
+    files_of_other_users_are_not_gone_on_from, folders_of_other_users_are_refused,
     folders_that_lead_elsewhere_are_refused, other_users_cannot_reach_nodes, root,
 };
 use crate::system::rights;
@@ -116,6 +123,8 @@ trials!(
     checkpoints_are_for_nobody_else,
     checkpoints_with_a_key,
     folders_of_other_users_are_refused needs root,
+    files_of_other_users_are_not_gone_on_from needs root,
+    doors_are_for_nobody_else,
     folders_that_lead_elsewhere_are_refused,
     a_folder_of_a_running_job_is_not_gone_on_from,
     what_is_printed_where_files_are_short,
@@ -146,6 +155,10 @@ trials!(
     connections_that_break_meanwhile needs rights,
     other_ends_are_as_ever,
     random_moments,
+    members_are_the_same_whoever_is_lost_at_a_step,
+    members_are_the_same_whenever_nodes_are_killed,
+    a_loss_before_a_checkpoint_is_refused,
+    a_job_goes_on_from_before_a_checkpoint_that_was_refused,
     searches_go_back_to_checkpoints,
     the_search_with_heirs_goes_back,
     a_job_with_two_losses_tells_all_of_them,
@@ -159,6 +172,7 @@ trials!(
     nodegroups_on_other_pes_than_before,
     lost_nodes_come_back,
     it_can_be_started_again_more_than_once,
+    interrupts_while_a_job_is_started_again,
     examples_are_started_again,
     damaged_files_are_named_and_nothing_is_overwritten,
     both_buddies_on_disk,

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
@@ -405,6 +406,43 @@ pub fn both_buddies_on_disk() {
     let refused = SAVED.start(shape, &folder.restart("--ft disk")).job.end();
     refused.expect(2, &["is whole, and nothing was changed there", "v1-pe1.part", "is nowhere"]);
     assert!(folder.contents() == before);
+}
+
+/// Whenever it comes while a job is started again, from the look into its folder to its first rounds: the job ends in order, nothing of it is left,
+/// and what it began from is there for the next.
+pub fn interrupts_while_a_job_is_started_again() {
+    let mut rng = Rng::new(16);
+    let expected = LONG.undisturbed((3, 1, "shm"));
+    let whole = Folder::new();
+    let run = LONG.start((3, 1, "shm"), &whole.held("--words 40000 --ckpt-every 5steps"));
+    let said = cut_off(run, &whole, 3, "at 22");
+    let shapes = [(3, 1, "mixed"), (1, 2, "shm"), (2, 1, "tcp")];
+    let (mut early, mut late) = (0, 0);
+    for (round, shape) in shapes.iter().cycle().enumerate().take(60) {
+        if round >= 12 && early > 0 && late > 0 {
+            break;
+        }
+        let (asked, status) = [(Signal::INT, 130), (Signal::TERM, 143)][round % 2];
+        let folder = whole.copy();
+        let options = folder.restart(&format!("--ft disk {}", folder.holding()));
+        let run = LONG.start(*shape, &options);
+        match round % 4 {
+            0 => run.job.wait_for_error("goes on from checkpoint"),
+            _ => run.job.wait_for("at "),
+        };
+        sleep(Duration::from_micros(rng.below(3000)));
+        signal(run.job.launcher_pid(), asked);
+        let ended = run.job.end().at_once();
+        // Before it has begun anything that is to be ended in order, the system ends it; a shell says the same then.
+        let is_asked =
+            ended.status.code().or(ended.status.signal().map(|signal| 128 + signal)) == Some(status);
+        assert!(is_asked, "{}", ended.said());
+        match ended.stdout.is_empty() {
+            true => early += 1,
+            false => late += 1,
+        }
+    }
+    goes_on(LONG, (2, 1, "shm"), &whole.restart(""), &said, &expected);
 }
 
 pub fn folders_that_cannot_be_used() {

@@ -8,6 +8,7 @@ use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
 use std::os::unix::net::{SocketAddr as UnixAddress, UnixStream};
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
@@ -201,6 +202,43 @@ pub fn folders_of_other_users_are_refused() {
     chown(folder.0.join("node-1"), Some(NOBODY), None).expect("root may");
     let ended = LONG.start((2, 1, "shm"), &folder.disk(NEVER)).job.end();
     ended.expect(2, &["cannot keep checkpoints in", "node-1", "belongs to another user"]);
+}
+
+/// Without a key nothing but its owner tells who made a file.
+pub fn files_of_other_users_are_not_gone_on_from() {
+    let expected = LONG.undisturbed((2, 1, "shm"));
+    let folder = Folder::new();
+    let said = cut_off(LONG.start((2, 1, "shm"), &folder.held("--ckpt-every 4steps")), &folder, 2, "at 12");
+    goes_on(LONG, (2, 1, "shm"), &folder.restart(""), &said, &expected);
+    for node in fs::read_dir(&folder.0).expect("it is ours").flatten() {
+        for file in fs::read_dir(node.path()).expect("it is ours").flatten() {
+            chown(file.path(), Some(NOBODY), None).expect("root may");
+        }
+    }
+    let ended = LONG.start((2, 1, "shm"), &folder.restart("")).job.end();
+    ended.expect(2, &["belongs to another user"]);
+}
+
+/// Where a job is asked, and where its nodes find each other without their launcher.
+pub fn doors_are_for_nobody_else() {
+    let place = Folder::new();
+    fs::create_dir_all(&place.0).expect("the folder is ours");
+    let surroundings = |mut command: Command| {
+        command.env("TMPDIR", &place.0);
+        command
+    };
+    let hold = Folder::new();
+    let options = format!("--ft double --ckpt-every 4steps {}", hold.holding());
+    let run = LONG.start_by((3, 1, "shm"), &options, surroundings);
+    run.job.wait_for("at 12");
+    let folders: Vec<_> = fs::read_dir(&place.0).expect("it is there").flatten().collect();
+    assert!(!folders.is_empty(), "where a job is asked is made there");
+    for folder in folders {
+        let found = folder.metadata().expect("it is there");
+        assert!(!found.is_dir() || found.mode() & 0o777 == 0o700, "{}", folder.path().display());
+    }
+    hold.let_go();
+    run.job.end().expect(0, &[]);
 }
 
 /// Whoever may write beside it may have made them.

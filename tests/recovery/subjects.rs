@@ -27,6 +27,12 @@ pub const ROUNDS: Subject = Subject { name: "", options: "" };
 pub const GARDEN: Subject = Subject { name: "", options: "--garden --rounds 20" };
 /// Can be held, and is long enough to be cut off.
 pub const LONG: Subject = Subject { name: "", options: "--rounds 80" };
+/// Elements that are inserted and go.
+pub const NURSERY: Subject = Subject { name: "", options: "--nursery --rounds 40" };
+/// The same, which can be held.
+pub const LONG_NURSERY: Subject = Subject { name: "", options: "--nursery --rounds 70" };
+/// Can be held, and has too much from its fifth round on.
+pub const HOARD: Subject = Subject { name: "", options: "--hoard" };
 /// Four blocks are large enough for memory that a checkpoint keeps, the others are copied.
 pub const JACOBI: Subject =
     Subject { name: "jacobi3d", options: "--grid 44,42,21 --block 21,21,21 --steps 60 --check" };

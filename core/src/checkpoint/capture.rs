@@ -206,6 +206,7 @@ impl Pe {
                 None => messages.push(message),
             }
         }
+        self.save_held(&mut requests);
         let refuse = |message: &Envelope, why: &PupError| self.refuse_to_keep_message(message, why);
         (births, Messages::pack(messages.into_iter(), &self.node.store, room, refuse), requests)
     }
@@ -239,10 +240,13 @@ impl Pe {
         let checkpoints = self.checkpoints.iter().flat_map(|checkpoints| checkpoints.root.borrow().waiting());
         let checkpoints = checkpoints
             .map(|(why, then)| PeMessage::Checkpoint(Checkpoint::Request { why, then: Some(then) }));
-        // Going back, the insertions that they wait for are with their roots.
-        let held = self.admissions.held().into_iter();
-        let casts = held.map(|(collection, cast)| PeMessage::CastRequest { collection, cast });
-        balancing.chain(checkpoints).chain(casts).map(|request| wire::for_pe(self.id, &request)).collect()
+        balancing.chain(checkpoints).map(|request| wire::for_pe(self.id, &request)).collect()
+    }
+
+    /// Broadcasts that wait for insertions, and what waits behind them. Going back, those insertions are with their roots: among what
+    /// waits there, which may be here, so that this comes after it.
+    fn save_held(&self, requests: &mut Vec<Packed>) {
+        self.admissions.with_held(|message| requests.push(wire::for_pe(self.id, message)));
     }
 
     /// Values that this PE made, or those for whom it stands in.

@@ -3,7 +3,8 @@
 //! The root gives an insertion from outside its place among the broadcasts when it comes there. Its inserter may tell others of it
 //! meanwhile, and what one of those calls could come to the root first. So until the root has admitted it, what a PE that knows of it
 //! sends to another is preceded by word of it (`Unadmitted`), the other asks the root as well, and broadcasts from there wait for the
-//! answer. Where nobody inserts from outside, this costs a look at a flag for each message to another PE.
+//! answer. What a PE inserts itself after such a broadcast waits behind it, as it must not come into it. Where nobody inserts from
+//! outside, this costs a look at a flag for each message to another PE.
 //!
 //! A collection that is destroyed admits nobody any more. Each PE that drops its part forgets what it knew of insertions there, and hears of
 //! no others.
@@ -35,10 +36,25 @@ pub(crate) struct Admissions {
     admitted: RefCell<BTreeMap<Inserter, u32>>,
     /// PEs that have been told of all that are open.
     told: RefCell<BTreeSet<PeId>>,
-    /// Broadcasts that wait.
-    held: RefCell<Vec<(CollectionId, Cast)>>,
+    /// Broadcasts that wait, and insertions behind them, in the order in which they were called.
+    held: RefCell<Vec<Held>>,
     /// At a root: who asked for which.
     asked: RefCell<Vec<(Inserter, u32, PeId)>>,
+}
+
+/// What is not sent to the root yet.
+struct Held {
+    collection: CollectionId,
+    /// Insertions that it waits for: those that this PE had heard of then. (Were it those that it hears of later as well, two could wait for
+    /// each other.)
+    after: Vec<(PeId, u32)>,
+    message: PeMessage,
+}
+
+impl Held {
+    fn is_insertion(&self) -> bool {
+        matches!(self.message, PeMessage::Insert { .. })
+    }
 }
 
 impl Admissions {
@@ -47,9 +63,14 @@ impl Admissions {
         self.are_open.get()
     }
 
-    /// Broadcasts that wait.
-    pub(crate) fn held(&self) -> Vec<(CollectionId, Cast)> {
-        self.held.borrow().clone()
+    /// What waits, in its order.
+    pub(crate) fn with_held(&self, mut each: impl FnMut(&PeMessage)) {
+        self.held.borrow().iter().for_each(|held| each(&held.message));
+    }
+
+    /// Whether insertions wait here that their root has not been sent.
+    fn holds_insertions(&self, id: CollectionId) -> bool {
+        self.held.borrow().iter().any(|held| held.collection == id && held.is_insertion())
     }
 
     fn is_admitted(&self, from: Inserter, number: u32) -> bool {
@@ -68,8 +89,8 @@ impl Admissions {
         true
     }
 
-    /// Insertions up to this one are admitted: the broadcasts that need not wait any more, and who asked.
-    fn settle(&self, from: Inserter, number: u32) -> Vec<(CollectionId, Cast)> {
+    /// Insertions up to this one are admitted: what need not wait any more.
+    fn settle(&self, from: Inserter, number: u32) -> Vec<PeMessage> {
         let mut open = self.open.borrow_mut();
         let mut admitted = self.admitted.borrow_mut();
         let last = admitted.entry(from).or_default();
@@ -78,23 +99,32 @@ impl Admissions {
             open.remove(&from);
         }
         self.are_open.set(!open.is_empty());
-        let waits = |id: CollectionId| open.keys().any(|(of, _)| *of == id);
-        self.held.borrow_mut().extract_if(.., |(id, _)| !waits(*id)).collect()
+        let is_admitted = |id, pe, number| admitted.get(&(id, pe)).is_some_and(|last| *last >= number);
+        let mut none_before = true;
+        // None goes before what was called before it.
+        let goes = |held: &mut Held| {
+            if held.collection != from.0 {
+                return false;
+            }
+            none_before &= held.after.iter().all(|(pe, number)| is_admitted(held.collection, *pe, *number));
+            none_before
+        };
+        self.held.borrow_mut().extract_if(.., goes).map(|held| held.message).collect()
     }
 
-    /// A collection was destroyed: nothing of it is waited for. How many broadcasts had been.
+    /// A collection was destroyed: nothing of it is waited for. How much had waited.
     pub(super) fn forget(&self, id: CollectionId) -> usize {
         let mut open = self.open.borrow_mut();
         open.retain(|(of, _), _| *of != id);
         self.are_open.set(!open.is_empty());
         self.admitted.borrow_mut().retain(|(of, _), _| *of != id);
         self.asked.borrow_mut().retain(|((of, _), _, _)| *of != id);
-        self.held.borrow_mut().extract_if(.., |(of, _)| *of == id).count()
+        self.held.borrow_mut().extract_if(.., |held| held.collection == id).count()
     }
 }
 
 impl Pe {
-    /// The number of an insertion from outside that goes to a root elsewhere.
+    /// The number of an insertion from outside that goes to a root elsewhere, or waits here.
     pub(crate) fn number_insertion(&self, id: CollectionId) -> u32 {
         let number = self.admissions.made.get() + 1;
         self.admissions.made.set(number);
@@ -112,8 +142,11 @@ impl Pe {
         let open: Vec<_> =
             self.admissions.open.borrow().iter().map(|(from, number)| (*from, *number)).collect();
         for ((collection, inserter), number) in open {
-            // Its inserter knows, and what it sends to the root comes behind it.
-            let knows = to == inserter || self.id == inserter && to == self.view().seat(collection.creator);
+            // Its inserter knows, and what it sends to the root comes behind it, unless it waits here.
+            let comes_behind = || {
+                to == self.view().seat(collection.creator) && !self.admissions.holds_insertions(collection)
+            };
+            let knows = to == inserter || self.id == inserter && comes_behind();
             if !knows {
                 self.tell(to, PeMessage::Unadmitted { collection, inserter, number });
             }
@@ -164,21 +197,35 @@ impl Pe {
         if self.collections.is_gone(collection) {
             return;
         }
-        for (id, cast) in self.admissions.settle((collection, inserter), number) {
-            self.broadcast(id, cast);
+        for message in self.admissions.settle((collection, inserter), number) {
+            self.tell(self.view().seat(collection.creator), message);
         }
     }
 
     /// Whether a broadcast has to wait for an insertion that this PE has heard of; if so, it is kept.
     pub(crate) fn holds_broadcast(&self, id: CollectionId, cast: &Cast) -> bool {
         // What this PE has inserted itself comes to the root before.
-        let waits =
-            self.admissions.open.borrow().keys().any(|(of, inserter)| *of == id && *inserter != self.id);
-        let waits = waits || self.admissions.held.borrow().iter().any(|(of, _)| *of == id);
+        let open = self.admissions.open.borrow();
+        let after = open.iter().filter(|((of, inserter), _)| *of == id && *inserter != self.id);
+        let after: Vec<_> = after.map(|((_, inserter), number)| (*inserter, *number)).collect();
+        let waits = !after.is_empty() || self.holds(id);
         if waits {
             sometimes("a broadcast waited for an insertion that its sender had heard of");
-            self.admissions.held.borrow_mut().push((id, cast.clone()));
+            let message = PeMessage::CastRequest { collection: id, cast: cast.clone() };
+            self.admissions.held.borrow_mut().push(Held { collection: id, after, message });
         }
         waits
+    }
+
+    /// Whether broadcasts to a collection wait here.
+    pub(crate) fn holds(&self, id: CollectionId) -> bool {
+        self.admissions.held.borrow().iter().any(|held| held.collection == id)
+    }
+
+    /// An insertion from outside waits behind broadcasts that were called before it: it is not in those.
+    #[cold]
+    pub(crate) fn hold_insertion(&self, collection: CollectionId, message: PeMessage) {
+        sometimes("an insertion waited behind a broadcast that waited for another");
+        self.admissions.held.borrow_mut().push(Held { collection, after: vec![], message });
     }
 }

@@ -139,7 +139,7 @@ impl Pe {
         self.sections.forget_all_of(id).into_iter().for_each(|what| self.note_too_late(what));
         self.lost.forget(id);
         for _ in 0..self.admissions.forget(id) {
-            self.note_too_late("a broadcast to a destroyed collection".into());
+            self.note_too_late("a broadcast to a destroyed collection, or an insertion into it".into());
         }
         // SAFETY: this is the only message that is being worked on here, and it is for the PE; the objects are gone.
         drop(unsafe { self.collections.remove(id) });

@@ -464,9 +464,22 @@ impl Pe {
                     self.insert_by_root(to, pe, init, args, collection.root_pe());
                 }
             },
-            // Made in this very entry: its announcement is in this PE's queue, before this.
-            None => self.insert_by_root(to, pe, init, args, self.id),
+            None => self.insert_by_root(to, pe, init, args, self.root_of_unknown(to.collection)),
         }
+    }
+
+    /// Where an insertion goes if this PE has no part of the collection. That may have been made in this very entry: its announcement is in
+    /// this PE's queue then, before what comes now. Or a message that names it was faster than its announcement: what is called by whoever
+    /// hears of the insertion has to wait for it then as well, so it goes where broadcasts are numbered, and has a number itself.
+    fn root_of_unknown(&self, id: CollectionId) -> PeId {
+        if self.collections.is_gone(id) {
+            return self.id;
+        }
+        let root = self.view().seat(id.creator);
+        if root != self.id {
+            sometimes("an element was inserted into an array that was not known there");
+        }
+        root
     }
 
     fn insert_by_root<A: Args>(&self, to: ObjId, pe: Option<PeId>, init: &InitInfo, args: A, root: PeId) {
@@ -476,8 +489,13 @@ impl Pe {
             format!("`{name}::{}` for a new element", init.name)
         };
         let args = pack_args(&init.args, args, what);
-        let number = if root == self.id { 0 } else { self.number_insertion(to.collection) };
-        self.tell(root, PeMessage::Insert { to, pe, init: init.number, args, number });
+        let waits = self.admissions.are_open() && self.holds(to.collection);
+        let number = if root == self.id && !waits { 0 } else { self.number_insertion(to.collection) };
+        let insertion = PeMessage::Insert { to, pe, init: init.number, args, number };
+        match waits {
+            true => self.hold_insertion(to.collection, insertion),
+            false => self.tell(root, insertion),
+        }
     }
 
     fn name_birth(&self) -> BirthId {

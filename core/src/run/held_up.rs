@@ -4,9 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::node::Node;
+use super::in_turn::Turn;
+use crate::pe::running::Window;
 use talisman_base::ids::PeId;
 use talisman_job::job::Job;
 
+/// How often it is looked at, and progress.
+pub(super) const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Who has asked a job to end, or sees that it failed, wants to know soon why it does not.
 const FIRST_AFTER_FAILURE: Duration = Duration::from_millis(500);
 /// A program that has said that it is done may have entries that take long, and so may one that goes back.
@@ -21,11 +25,18 @@ pub(super) struct HeldUp {
 }
 
 struct Seen {
-    node: Arc<Node>,
-    rank: usize,
+    at: Place,
     /// Entries that it had run when it was last looked at, and since when.
     run: Option<u64>,
     since: Duration,
+}
+
+/// Where a PE is seen.
+enum Place {
+    /// One of this node.
+    Of(Arc<Node>, usize),
+    /// Whichever has its turn, in simulation.
+    InTurn(Arc<Turn>),
 }
 
 /// When it was last told.
@@ -38,16 +49,21 @@ struct Told {
 impl HeldUp {
     pub(super) fn new<'a>(nodes: impl Iterator<Item = &'a Arc<Node>>) -> Self {
         let of = |node: &Arc<Node>| {
-            let seen = |rank| Seen { node: node.clone(), rank, run: None, since: Duration::ZERO };
+            let seen = |rank| Seen::new(Place::Of(node.clone(), rank));
             (0..node.windows.len()).map(seen).collect::<Vec<_>>()
         };
         HeldUp { pes: nodes.flat_map(of).collect(), told: Told::default() }
     }
 
+    /// Of a job whose PEs share a thread.
+    pub(super) fn in_turn(turn: Arc<Turn>) -> Self {
+        HeldUp { pes: vec![Seen::new(Place::InTurn(turn))], told: Told::default() }
+    }
+
     /// Time went by, on the job's clock: what to tell people, if anything.
     pub(super) fn look(&mut self, now: Duration, job: &Job) -> Option<String> {
         for pe in &mut self.pes {
-            let run = pe.node.windows[pe.rank].run();
+            let run = pe.at.window().run();
             if std::mem::replace(&mut pe.run, run) != run {
                 pe.since = now;
             }
@@ -76,13 +92,33 @@ impl Told {
     }
 }
 
+impl Place {
+    fn window(&self) -> &Window {
+        match self {
+            Place::Of(node, rank) => &node.windows[*rank],
+            Place::InTurn(turn) => &turn.window,
+        }
+    }
+
+    fn pe(&self) -> PeId {
+        match self {
+            Place::Of(node, rank) => node.shape.first_pe(node.number) + *rank as PeId,
+            Place::InTurn(turn) => turn.pe(),
+        }
+    }
+}
+
 impl Seen {
+    fn new(at: Place) -> Self {
+        Seen { at, run: None, since: Duration::ZERO }
+    }
+
     /// What it is at, if it works still.
     fn in_words(&self) -> Option<String> {
         self.run?;
-        let pe: PeId = self.node.shape.first_pe(self.node.number) + self.rank as PeId;
+        let pe = self.at.pe();
         let since = self.since.as_secs_f64();
-        Some(match self.node.windows[self.rank].who() {
+        Some(match self.at.window().who() {
             Some(who) => format!("PE {pe}: {who}, since {since:.1} s from the start"),
             None => format!("PE {pe}, which runs no entry"),
         })

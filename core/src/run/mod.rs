@@ -4,6 +4,7 @@ mod beginning;
 pub(crate) mod connections;
 mod cores;
 mod held_up;
+pub(crate) mod in_turn;
 pub(crate) mod linking;
 mod lives;
 pub(crate) mod member;
@@ -104,6 +105,10 @@ impl Stopper {
 
 /// Runs a program's main chare with its arguments until the job ends.
 pub fn run<C: MainChare, A: Args + Send>(args: A, options: &RunArgs, watch: Watch) -> Outcome {
+    if options.simulate {
+        let job = watch.job.clone();
+        return in_turn::watched(&job, || run_on::<C, A>(args, options, watch, None));
+    }
     run_on::<C, A>(args, options, watch, None)
 }
 

@@ -4,13 +4,13 @@ use std::io;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Barrier, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rustix::process::{Resource, getrlimit};
 
 use super::Done;
 use super::cores;
-use super::held_up::HeldUp;
+use super::held_up::{HeldUp, LOOK_EVERY};
 use super::panics::caught;
 use super::worker::work;
 use crate::net::Net;
@@ -23,9 +23,6 @@ use talisman_job::Progress;
 use talisman_job::job::Job;
 use talisman_observe::stats::Totals;
 use talisman_pup::lease_from;
-
-/// How often progress is looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// A node of this process, and its PEs' ways to the other nodes.
 pub(super) struct Ready {

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use talisman_ft::double::Order;
 
+use super::in_turn::in_turn;
 pub(crate) use super::linking::Streams;
 use super::panics::caught;
 use super::worker::{Pace, Suspicion, end, turn};
@@ -258,7 +259,7 @@ impl Turns {
     fn within(&self, f: impl FnOnce(&Threads)) {
         let _here = Here::enter(&self.pe);
         let _putting_off = self.put_off.begin();
-        caught(&self.pe, || f(self.port()));
+        in_turn(&self.pe, || caught(&self.pe, || f(self.port())));
     }
 
     fn port(&self) -> &Threads {

@@ -14,6 +14,7 @@ checks!(
     by_a_panic_on_another_node,
     by_an_interrupt,
     by_interrupts_while_an_entry_does_not_return,
+    by_an_interrupt_in_simulation,
     without_room_for_its_output
 );
 
@@ -70,6 +71,28 @@ fn by_interrupts_while_an_entry_does_not_return() {
     let line = job.wait_for_error("waits for entries to return");
     assert!(line.contains("PE 1: ") && line.contains("Spinner[1], entry `spin`, since"), "{line}");
     assert!(!line.contains("PE 0"), "it has stopped: {line}");
+    signal(job.launcher_pid(), Signal::INT);
+    job.end().expect(130, &[]).at_once();
+}
+
+/// As on threads: in order, with the same statuses, and told what is waited for.
+fn by_an_interrupt_in_simulation() {
+    let simulated = |words: &str| program(&format!("--simulate {words}"), (4, 1, "mixed"));
+    for words in ["traffic", "--ft double --ckpt-every 1ms traffic"] {
+        for (asked, status) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+            let job = Job::start(simulated(words));
+            job.wait_for("under way");
+            signal(job.launcher_pid(), asked);
+            let ended = job.end().expect(status, &[]).at_once();
+            let is_known = |line: &String| line.contains("trace of ") || line.contains("has no effect");
+            assert!(ended.stderr.iter().all(is_known), "{}", ended.said());
+        }
+    }
+    let job = Job::start(simulated("spin"));
+    job.wait_for("under way");
+    signal(job.launcher_pid(), Signal::INT);
+    let line = job.wait_for_error("waits for entries to return");
+    assert!(line.contains("PE 3: ") && line.contains("Spinner[3], entry `spin`, since"), "{line}");
     signal(job.launcher_pid(), Signal::INT);
     job.end().expect(130, &[]).at_once();
 }

@@ -250,8 +250,10 @@ pub const MARKS: &[Mark] = &[
     must("an element was made away from its home"),
     must("an element was inserted by way of the root"),
     may("an insertion was sent on to the root"),
+    may("an element was inserted into an array that was not known there"),
     may("a PE heard of an insertion that had not come to its root"),
     may("a broadcast waited for an insertion that its sender had heard of"),
+    may("an insertion waited behind a broadcast that waited for another"),
     must("an element was removed"),
     must("an element was removed before the turn of messages that had come early"),
     // Members of groups that come late: in the sweep, nobody does.

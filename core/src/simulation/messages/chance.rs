@@ -12,6 +12,7 @@ use super::{Arrived, Cluster, Rules, accept};
 use crate::pe::turn::Feed;
 use crate::pe::{Here, Pe};
 use crate::run::caught;
+use crate::run::in_turn::in_turn;
 use talisman_base::ids::PeId;
 use talisman_base::rng::Rng;
 
@@ -105,7 +106,7 @@ impl Rules for Chance {
         let mut worked = !arrived.is_empty();
         let pe = &cluster.pes[id as usize];
         let here = Here::enter(pe);
-        caught(pe, || worked = pe.turn(&mut Round { arrived: &mut arrived }));
+        in_turn(pe, || caught(pe, || worked = pe.turn(&mut Round { arrived: &mut arrived })));
         drop(here);
         cluster.spare_arrived = arrived;
         cluster.trace.note(at, 0, id, pe.stats.run.get());
