@@ -12,7 +12,7 @@ use crate::checkpoint;
 use crate::checkpoint::said::{Said, SavedPeriod};
 use crate::checkpoint::store::Store;
 use crate::cluster::control::Lines;
-use crate::launch::output::tell;
+use crate::launch::diagnostics::{self, subjects::CONTROL};
 use crate::launch::progress::Steps;
 use crate::launch::{BalancingStep, CheckpointTaken, Output, ResultValue, Results, RunArgs};
 use crate::measure::Measures;
@@ -381,10 +381,10 @@ impl Job {
         all.push_back(step);
     }
 
-    /// Tells the user something beside the program's output.
-    pub(crate) fn say(&self, line: &str) {
+    /// Tells the user something beside the program's output: an event of the level `info` or above.
+    pub(crate) fn say(&self, event: impl FnOnce()) {
         if !self.output.is_kept() {
-            tell(line);
+            diagnostics::say(event);
         }
     }
 
@@ -392,7 +392,7 @@ impl Job {
     pub(crate) fn warn(&self, line: String) {
         match self.others.get() {
             Some(others) => others.note(line),
-            None => self.say(&line),
+            None => self.say(|| tracing::warn!(target: CONTROL, "{line}")),
         }
     }
 

@@ -18,6 +18,7 @@ use super::attendance::{Action, Attendance};
 use super::children;
 use super::control::{Task, ToLauncher};
 use super::descriptors;
+use super::events;
 use super::frame::{Decoder, FrameError, encode};
 use super::heartbeat::TICK;
 use super::takeover::door;
@@ -232,6 +233,7 @@ impl Listener {
     }
 
     fn carry_out(&self, action: Action) {
+        events::done(self.task.number, &action);
         match action {
             Action::Say(message) => self.control.send(message),
             Action::Connect(book) => self.shared.change(|heard| heard.book = Some(book)),

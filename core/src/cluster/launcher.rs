@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, timeout};
+use tracing::info;
 
 use super::asked::Asked;
 use super::children::Executable;
@@ -15,6 +16,7 @@ use super::conductor::{Action, Conductor};
 use super::control::{Fetch, ToLauncher, ToNode};
 use super::descriptors;
 use super::desk::{Desk, Wires};
+use super::events;
 use super::exhaustion::Exhaustion;
 use super::heartbeat::LOOK;
 use super::hosts::Share;
@@ -32,6 +34,7 @@ use super::standby::{Prepared, Turn};
 use super::verdict::UNRECOVERABLE;
 use crate::checkpoint::files::afar::Answer;
 use crate::checkpoint::files::set::Here;
+use crate::launch::diagnostics::{say, subjects::CONTROL};
 use crate::launch::progress::Steps;
 use crate::launch::{Program, RunArgs, Signal};
 use talisman_base::topology::Shape;
@@ -63,7 +66,8 @@ pub(crate) fn launch(program: &Program, options: &RunArgs, turn: Turn) -> Cluste
         left -= 1;
         match outcome.early_loss.as_ref().filter(|_| left > 0 && outcome.interrupted.is_none()) {
             Some(loss) => {
-                eprintln!("{}: {loss}; nothing has begun, and the job is started again", program.name);
+                let again = "nothing has begun, and the job is started again";
+                say(|| info!(target: CONTROL, program = program.name, "{loss}; {again}"));
             }
             None => return outcome,
         }
@@ -107,7 +111,8 @@ pub(super) fn launch_with(means: &Means, program: &Program, options: &RunArgs) -
         numbers: plan.nodes,
         program: program.name.into(),
     });
-    plan.keeping.notes.iter().for_each(|note| eprintln!("{}: {note}", program.name));
+    let notes = plan.keeping.notes.iter();
+    notes.for_each(|note| say(|| info!(target: CONTROL, program = program.name, "{note}")));
     let shelves = plan.keeping.shelves.clone();
     let made_folder = shelves.as_ref().is_some_and(|shelves| shelves.is_new);
     let turn = Turn { made_folder, ..means.turn };
@@ -240,6 +245,7 @@ impl Launcher {
     }
 
     fn on_event(&mut self, node: u32, event: Event) {
+        events::happened(node, &event);
         if let Event::Said(ToLauncher::Fetch(fetch)) = event {
             return self.fetch(node, fetch);
         }
@@ -264,8 +270,9 @@ impl Launcher {
         });
     }
 
-    fn carry_out(&mut self, (means, events): (&Means, &Events), asked: &mut Asked) {
+    fn carry_out(&mut self, (means, happened): (&Means, &Events), asked: &mut Asked) {
         for action in self.conductor.take_actions() {
+            events::decided(&action);
             match action {
                 // The node forgets what was printed: not before it is.
                 Action::Send(
@@ -278,7 +285,7 @@ impl Launcher {
                 Action::Kill(node) => self.sites.kill(node),
                 Action::Use { spare, node } => self.sites.use_spare(spare, node),
                 Action::Start(node) => {
-                    let host = self.sites.start_again(node, means, events, &self.lines);
+                    let host = self.sites.start_again(node, means, happened, &self.lines);
                     host.into_iter().for_each(|host| self.conductor.on_placed(node, host));
                 }
                 Action::Say(text) => self.say(format!("{}: {text}", self.name)),

@@ -27,6 +27,7 @@
 //! | [`takeover`] | a node that becomes the launcher when that is gone |
 //! | [`standby`] | a process that starts the job again if that happens before the program has begun |
 //! | [`control`], [`frame`] | what is said, and how it is written |
+//! | [`events`] | what happens, for a closer look |
 //! | [`hostile`] | what comes to doors, for fuzz targets |
 //! | [`probe`] | a program of nodes without messages, for tests |
 //! | [`attendance`] | the node's side: what it does about the launcher's words; pure |
@@ -40,6 +41,7 @@ pub(crate) mod control;
 mod control_thread;
 mod descriptors;
 mod desk;
+mod events;
 mod exhaustion;
 pub(crate) mod fate;
 pub(crate) mod frame;

@@ -12,7 +12,7 @@ use super::lines::Merger;
 use super::spool::again::Again;
 use super::spool::{Piece, Spool};
 use crate::launch::Progress;
-use crate::launch::output::tell;
+use crate::launch::diagnostics::{say, subjects::CONTROL};
 use crate::launch::progress::Steps;
 
 /// Pieces of output that wait at most; then the nodes wait, as they would for the terminal.
@@ -125,7 +125,7 @@ fn write_all(
                 });
             }
             Print::GoOn => is_amid = true,
-            Print::Say(line) => progress.aside(|| tell(&line)),
+            Print::Say(line) => progress.aside(|| say(|| tracing::info!(target: CONTROL, "{line}"))),
             Print::Written(node, message) => drop(written.send((node, message))),
             Print::Show(now, steps) => {
                 progress.update(now, steps);

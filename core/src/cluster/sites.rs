@@ -8,6 +8,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 
 use tokio::sync::oneshot;
+use tracing::warn;
 
 use super::control::ToNode;
 use super::hosts::{Hosts, Share};
@@ -31,6 +32,7 @@ use super::takeover::adopted::Adopted;
 use super::takeover::folder::Doors;
 use super::takeover::streams::Streams;
 use crate::checkpoint::files::afar::{Answer, Ask};
+use crate::launch::diagnostics::{say, subjects::TRANSPORT};
 use crate::launch::options::Transport;
 use crate::launch::{Program, RunArgs};
 use talisman_base::build::build_number;
@@ -365,10 +367,8 @@ fn inheritance(share: &Share, means: &Means, program: &Program, plan: &mut Plan)
     }
     let memory = (means.memory)(share.nodes, plan.pes);
     memory.and_then(|memory| Inheritance::new(memory, share.nodes * plan.pes)).unwrap_or_else(|error| {
-        let name = program.name;
-        eprintln!(
-            "{name}: warning: no shared memory for the nodes of this host ({error}); tcp links them instead"
-        );
+        let instead = "no shared memory for the nodes of this host";
+        say(|| warn!(target: TRANSPORT, program = program.name, "{instead} ({error}); tcp links them instead"));
         plan.transport = Transport::Tcp;
         Inheritance::default()
     })

@@ -12,8 +12,10 @@
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 
+use tracing::warn;
+
 use super::Collection;
-use crate::launch::output::tell;
+use crate::launch::diagnostics::{say, subjects::COLLECTION};
 use crate::message::control::{Cast, CastCall, ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope, Extra};
 use crate::object::{Head, flag};
@@ -57,7 +59,8 @@ impl TooLate {
     /// At the end, where only the first was said.
     pub(crate) fn sum_up(&self, pe: u32) {
         if self.count.get() > 1 {
-            tell(&format!("talisman: PE {pe}: {} messages in all came too late", self.count.get()));
+            let count = self.count.get();
+            say(|| warn!(target: COLLECTION, "talisman: PE {pe}: {count} messages in all came too late"));
         }
     }
 }
@@ -204,7 +207,8 @@ impl Pe {
     /// What the program may miss. The first on each PE is said at once.
     pub(crate) fn note_too_late(&self, what: String) {
         if self.too_late.count.get() == 0 {
-            tell(&format!("talisman: PE {}: dropped, since it came too late: {what}", self.id));
+            let pe = self.id;
+            say(|| warn!(target: COLLECTION, "talisman: PE {pe}: dropped, since it came too late: {what}"));
         }
         count(&self.too_late.count, 1);
         self.too_late.last.replace(what);

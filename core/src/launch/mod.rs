@@ -9,6 +9,7 @@
 //! | [`balancing`] | how load balancing is asked for |
 //! | `variables` | the `TALISMAN_…` variables that are empty, or that nobody reads |
 //! | [`faults`] | when a node is killed on purpose |
+//! | `diagnostics` | what the runtime says beside the program's output: events, and the lines that they become |
 //! | [`output`] | whole lines to standard output, or into a test |
 //! | [`progress`] | the bar or the occasional line of `--progress` |
 //! | [`report`] | the JSON file of `--report` |
@@ -22,6 +23,7 @@ pub(crate) mod asking;
 pub mod balancing;
 pub mod checkpoints;
 pub mod command_line;
+pub(crate) mod diagnostics;
 pub mod exit;
 pub mod faults;
 pub mod interrupt;

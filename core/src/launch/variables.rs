@@ -65,7 +65,7 @@ fn said_of(name: &str, known: &[&str]) -> String {
 }
 
 /// So many letters have to be changed, added or taken away to make one word the other (Levenshtein 1966).
-fn distance(one: &str, other: &str) -> usize {
+pub(super) fn distance(one: &str, other: &str) -> usize {
     let mut row: Vec<usize> = (0..=other.len()).collect();
     for (place, letter) in one.bytes().enumerate() {
         let mut diagonal = std::mem::replace(&mut row[0], place + 1);

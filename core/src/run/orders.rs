@@ -9,6 +9,7 @@ use talisman_ft::{Epoch, NodeId, Version};
 use crate::cluster::control::{Place, Stop};
 use crate::cluster::member;
 use crate::cluster::verdict::UNRECOVERABLE;
+use crate::launch::diagnostics::subjects::CONTROL;
 use crate::launch::progress::Steps;
 use crate::node::{End, Job};
 
@@ -107,7 +108,8 @@ impl member::Orders for Orders {
         self.hear(|heard| {
             // Whoever is left says why it does not go on: the launcher's terminal may be far away.
             if let Some(why) = message.as_ref().filter(|_| heard.waits && status == UNRECOVERABLE) {
-                self.job.say(&format!("node {}: {why}", self.number));
+                let number = self.number;
+                self.job.say(|| tracing::error!(target: CONTROL, "node {number}: {why}"));
             }
             self.job.end_here(End { status, message });
         });
