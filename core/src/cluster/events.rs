@@ -26,7 +26,7 @@ pub(super) fn happened(node: u32, event: &Event) {
 fn said(node: u32, message: &ToLauncher) {
     match message {
         ToLauncher::Alive | ToLauncher::Step(_) | ToLauncher::Lines(_) | ToLauncher::Fetch(_) => {
-            trace!(target: CONTROL, node, message = %name(message), "a node says");
+            trace!(target: CONTROL, node, what = %name(message), "a node says");
         }
         ToLauncher::Suspect { node: other, why } => {
             debug!(target: CONTROL, node, other, why, "a node suspects another");
@@ -43,7 +43,7 @@ fn said(node: u32, message: &ToLauncher) {
         ToLauncher::Committed { version, .. } => {
             debug!(target: CHECKPOINT, node, version, "a version is committed")
         }
-        _ => debug!(target: CONTROL, node, message = %name(message), "a node says"),
+        _ => debug!(target: CONTROL, node, what = %name(message), "a node says"),
     }
 }
 
@@ -68,7 +68,7 @@ pub(super) fn decided(action: &conductor::Action) {
             );
         }
         Action::Send(node, message) => {
-            debug!(target: CONTROL, node, message = %name(message), "a node is told")
+            debug!(target: CONTROL, node, what = %name(message), "a node is told")
         }
         Action::Kill(node) => debug!(target: CONTROL, node, "a node is killed"),
         Action::Start(node) => debug!(target: CONTROL, node, "a node gets another process"),
@@ -85,7 +85,7 @@ pub(super) fn done(node: u32, action: &attendance::Action) {
     use attendance::Action;
     match action {
         Action::Say(_) | Action::StepSeen(_) | Action::LinesSeen { .. } | Action::Fetched { .. } => {
-            trace!(target: CONTROL, node, action = %name(action), "a node does something usual");
+            trace!(target: CONTROL, node, what = %name(action), "a node does something usual");
         }
         Action::Begin => debug!(target: CONTROL, node, "the program begins"),
         Action::Halt { epoch, lost } => debug!(target: RECOVERY, node, epoch, ?lost, "all PEs stop"),
@@ -96,7 +96,7 @@ pub(super) fn done(node: u32, action: &attendance::Action) {
         Action::Checkpoint { on_disk, leaving } => {
             debug!(target: CHECKPOINT, node, on_disk, ?leaving, "a checkpoint is asked for");
         }
-        _ => debug!(target: CONTROL, node, action = %name(action), "a node does"),
+        _ => debug!(target: CONTROL, node, what = %name(action), "a node does"),
     }
 }
 

@@ -58,7 +58,7 @@ fn of(directive: &str) -> Result<Targets, String> {
         return Err(wrong(&format!("`{level}` is no level")));
     }
     if target.contains(['[', '{', '"']) {
-        return Err(wrong("spans and fields are not chosen by"));
+        return Err(wrong("spans and fields cannot be chosen"));
     }
     if is_unknown(target) {
         return Err(wrong(&format!("there are {}", subjects::ALL.join(", "))));

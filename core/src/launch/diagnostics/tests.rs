@@ -97,7 +97,7 @@ fn a_wrong_filter_is_refused_with_what_is_wanted() {
         ("talisman::balances", "there are talisman::launch"),
         ("debgu", "is it to be `debug`"),
         ("wran", "is it to be `warn`"),
-        ("talisman::balance[step]=debug", "spans and fields are not chosen"),
+        ("talisman::balance[step]=debug", "spans and fields cannot be chosen"),
         ("a=b=debug", "is no level"),
         ("a{b=c}=debug", "is no level"),
     ] {
