@@ -138,7 +138,7 @@ const WRONG: [(&str, &str, &str); 23] = [
     ("silence", "10", "write for example 250ms, 2s"),
     ("balancer", "greed", "greedy-refine"),
     ("lb-every", "often", "neither `sync` nor `auto` nor a time such as 250ms"),
-    ("node-memory", "4GB", "write for example 4096, 64KiB"),
+    ("node-memory", "4XB", "write for example 4096, 64KiB"),
     ("pe-speeds", "fast", "write one of 0.001 to 1000"),
     ("ft", "triple", "possible values: off, double, disk"),
     ("ckpt-every", "10", "a number of steps such as 100steps"),
