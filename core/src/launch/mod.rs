@@ -8,6 +8,7 @@
 //! | [`command_line`] | the program's own `clap` options and the runtime's, read together |
 //! | [`balancing`] | how load balancing is asked for |
 //! | `variables` | the `TALISMAN_…` variables that are empty, or that nobody reads |
+//! | `slips` | how far a word is from another that may be meant |
 //! | [`faults`] | when a node is killed on purpose |
 //! | `diagnostics` | what the runtime says beside the program's output: events, and the lines that they become |
 //! | [`output`] | whole lines to standard output, or into a test |
@@ -33,6 +34,7 @@ pub mod output;
 pub mod progress;
 mod replay;
 pub mod report;
+mod slips;
 pub mod tool;
 pub(crate) mod variables;
 

@@ -4,7 +4,7 @@ use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
 
 use super::subjects;
-use crate::launch::variables::distance;
+use crate::launch::slips::distance;
 
 /// What a level is called.
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
