@@ -3,6 +3,8 @@
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
+use tracing::{error, info, warn};
+
 use crate::chare::{Args, MainChare};
 use crate::checkpoint::types::Registered;
 use crate::function;
@@ -12,7 +14,7 @@ use talisman_cluster::{self as cluster, Turn, member::Joining, remote::agent, ta
 use talisman_control::outcome::ClusterOutcome;
 use talisman_job::Program;
 use talisman_job::command_line::{self, ProgramArgs, Read};
-use talisman_job::output::tell;
+use talisman_job::diagnostics::{self, say, subjects::LAUNCH};
 use talisman_job::variables;
 use talisman_job::{ExitStatus, Interrupts, Output, Progress, Report, RunArgs, Undelivered};
 
@@ -42,6 +44,12 @@ macro_rules! program {
 /// Runs a program as its command line says.
 #[doc(hidden)]
 pub fn main<C: MainChare, A: ProgramArgs + Args + Send>(program: Program) -> ExitCode {
+    main_with::<C, A>(program, || {})
+}
+
+/// The same for a program that installs a `tracing` subscriber of its own in each of its processes, as soon as these may have other threads.
+#[doc(hidden)]
+pub fn main_with<C: MainChare, A: ProgramArgs + Args + Send>(program: Program, subscribe: fn()) -> ExitCode {
     if agent::is_asked_for() {
         return agent::main();
     }
@@ -54,12 +62,16 @@ pub fn main<C: MainChare, A: ProgramArgs + Args + Send>(program: Program) -> Exi
     if joining.is_none() && will.is_none() && io::stderr().is_terminal() {
         options.log_on_a_terminal();
     }
+    subscribe();
+    let unread =
+        diagnostics::install(options.log.as_deref()).map(|note| command_line::naming_variables(&note));
     if let Some(will) = will {
         return succeed(&program, &options, will).into();
     }
     if joining.is_none() {
-        options.note().iter().for_each(|note| tell(&format!("{}: {note}", program.name)));
-        notes.iter().for_each(|note| tell(&format!("{}: warning: {note}", program.name)));
+        let name = program.name;
+        options.note().iter().for_each(|note| say(|| info!(target: LAUNCH, program = name, "{note}")));
+        notes.iter().chain(&unread).for_each(|note| say(|| warn!(target: LAUNCH, program = name, "{note}")));
         options.validate_paths().unwrap_or_else(|error| command_line::refuse::<A>(&program, &error));
     }
     let status = match joining {
@@ -167,9 +179,11 @@ fn finish(program: &Program, options: &RunArgs, output: &Output, outcome: &Outco
         None => {}
     }
     warn_of_undelivered(program, &outcome.undelivered);
-    outcome.not_injected.iter().for_each(|fault| tell(&format!("{}: {fault}", program.name)));
+    let name = program.name;
+    outcome.not_injected.iter().for_each(|fault| say(|| info!(target: LAUNCH, program = name, "{fault}")));
     if let Some(trace) = outcome.trace {
-        eprintln!("{}: trace of {} events {trace:016x}", program.name, outcome.events);
+        let events = outcome.events;
+        say(|| info!(target: LAUNCH, program = name, "trace of {events} events {trace:016x}"));
     }
     if let Err(error) = output.finish() {
         complain(program, &error.to_string());
@@ -191,12 +205,13 @@ const UNDELIVERED_SHOWN: usize = 10;
 fn warn_of_undelivered(program: &Program, undelivered: &[Undelivered]) {
     let name = program.name;
     for of in undelivered.iter().take(UNDELIVERED_SHOWN) {
-        tell(&format!("{name}: warning: nobody got {of}"));
+        say(|| warn!(target: LAUNCH, program = name, "nobody got {of}"));
     }
     let further =
         undelivered.iter().skip(UNDELIVERED_SHOWN).fold(0, |sum: u64, of| sum.saturating_add(of.count));
     if further > 0 {
-        tell(&format!("{name}: warning: nobody got {further} further messages; `--report` has more of them"));
+        let more = "`--report` has more of them";
+        say(|| warn!(target: LAUNCH, program = name, "nobody got {further} further messages; {more}"));
     }
 }
 
@@ -229,5 +244,5 @@ fn status_of(status: i32) -> ExitStatus {
 }
 
 fn complain(program: &Program, message: &str) {
-    tell(&format!("{}: error: {message}", program.name));
+    say(|| error!(target: LAUNCH, program = program.name, "{message}"));
 }

@@ -5,6 +5,9 @@ use crate::pup::Pup;
 
 /// A small, fast generator (xoshiro256++, Blackman and Vigna 2019). Not for secrets.
 ///
+/// Its numbers are those of the crate `rand_xoshiro`, whose generator does not let its state out but by way of `serde`. That is 38 bytes
+/// instead of 32 in a packed object, and takes 51 ns instead of 3 ns.
+///
 /// `cx.rng()` gives each object its own, seeded by the job's `--seed` and the object's name; it moves and is
 /// checkpointed with the object.
 #[derive(Clone, Debug, PartialEq, Eq, Pup)]
@@ -63,8 +66,19 @@ fn split_mix(state: &mut u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+
     use super::*;
     use crate::ids::CollectionId;
+
+    #[test]
+    fn numbers_are_those_of_the_published_generator() {
+        for seed in [0, 1, 42, 0xdead_beef, u64::MAX] {
+            let (mut ours, mut theirs) = (Rng::new(seed), Xoshiro256PlusPlus::seed_from_u64(seed));
+            assert!((0..1000).all(|_| ours.next_u64() == theirs.next_u64()), "{seed}");
+        }
+    }
 
     #[test]
     fn objects_draw_different_numbers_and_the_same_again() {

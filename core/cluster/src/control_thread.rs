@@ -14,6 +14,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
+use super::events;
 use crate::children;
 use crate::descriptors;
 use crate::takeover::door;
@@ -232,6 +233,7 @@ impl Listener {
     }
 
     fn carry_out(&self, action: Action) {
+        events::done(self.task.number, &action);
         match action {
             Action::Say(message) => self.control.send(message),
             Action::Connect(book) => self.shared.change(|heard| heard.book = Some(book)),

@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, timeout};
+use tracing::info;
 
+use super::events;
 use crate::asked::Asked;
 use crate::children::Executable;
 use crate::descriptors;
@@ -34,6 +36,7 @@ use talisman_control::outcome::{ClusterOutcome, Ended};
 use talisman_control::plan::Plan;
 use talisman_control::protocol::{Fetch, ToLauncher, ToNode};
 use talisman_job::Program;
+use talisman_job::diagnostics::{say, subjects::CONTROL};
 use talisman_job::progress::Steps;
 use talisman_job::{RunArgs, Signal};
 use talisman_store::files::afar::Answer;
@@ -67,7 +70,8 @@ pub fn launch(program: &Program, types: &dyn ProgramTypes, options: &RunArgs, tu
         left -= 1;
         match outcome.early_loss.as_ref().filter(|_| left > 0 && outcome.interrupted.is_none()) {
             Some(loss) => {
-                eprintln!("{}: {loss}; nothing has begun, and the job is started again", program.name);
+                let again = "nothing has begun, and the job is started again";
+                say(|| info!(target: CONTROL, program = program.name, "{loss}; {again}"));
             }
             None => return outcome,
         }
@@ -115,7 +119,8 @@ pub fn launch_with(
         numbers: plan.nodes,
         program: program.name.into(),
     });
-    plan.keeping.notes.iter().for_each(|note| eprintln!("{}: {note}", program.name));
+    let notes = plan.keeping.notes.iter();
+    notes.for_each(|note| say(|| info!(target: CONTROL, program = program.name, "{note}")));
     let shelves = plan.keeping.shelves.clone();
     let made_folder = shelves.as_ref().is_some_and(|shelves| shelves.is_new);
     let turn = Turn { made_folder, ..means.turn };
@@ -248,6 +253,7 @@ impl Launcher {
     }
 
     fn on_event(&mut self, node: u32, event: Event) {
+        events::happened(node, &event);
         if let Event::Said(ToLauncher::Fetch(fetch)) = event {
             return self.fetch(node, fetch);
         }
@@ -272,8 +278,9 @@ impl Launcher {
         });
     }
 
-    fn carry_out(&mut self, (means, events): (&Means, &Events), asked: &mut Asked) {
+    fn carry_out(&mut self, (means, happened): (&Means, &Events), asked: &mut Asked) {
         for action in self.conductor.take_actions() {
+            events::decided(&action);
             match action {
                 // The node forgets what was printed: not before it is.
                 Action::Send(
@@ -286,7 +293,7 @@ impl Launcher {
                 Action::Kill(node) => self.sites.kill(node),
                 Action::Use { spare, node } => self.sites.use_spare(spare, node),
                 Action::Start(node) => {
-                    let host = self.sites.start_again(node, means, events, &self.lines);
+                    let host = self.sites.start_again(node, means, happened, &self.lines);
                     host.into_iter().for_each(|host| self.conductor.on_placed(node, host));
                 }
                 Action::Say(text) => self.say(format!("{}: {text}", self.name)),

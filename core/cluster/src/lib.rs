@@ -27,6 +27,7 @@
 //! | [`takeover`] | a node that becomes the launcher when that is gone |
 //! | [`standby`] | a process that starts the job again if that happens before the program has begun |
 //! | [`control`] | what is said |
+//! | [`events`] | what happens, for a closer look |
 //! | [`hostile`] | what comes to doors, for fuzz targets |
 //! | [`probe`] | a program of nodes without messages, for tests |
 //! | [`attendance`] | the node's side: what it does about the launcher's words; pure |
@@ -40,6 +41,7 @@ pub mod conclude;
 pub mod control_thread;
 pub mod descriptors;
 pub mod desk;
+pub mod events;
 pub mod exhaustion;
 pub mod hostile;
 pub mod keeping;

@@ -12,8 +12,8 @@ use crate::spool::again::Again;
 use talisman_control::lines::Merger;
 use talisman_control::protocol::ToNode;
 use talisman_job::Progress;
+use talisman_job::diagnostics::{say, subjects::CONTROL};
 use talisman_job::lines::Piece;
-use talisman_job::output::tell;
 use talisman_job::progress::Steps;
 
 /// Pieces of output that wait at most; then the nodes wait, as they would for the terminal.
@@ -126,7 +126,7 @@ fn write_all(
                 });
             }
             Print::GoOn => is_amid = true,
-            Print::Say(line) => progress.aside(|| tell(&line)),
+            Print::Say(line) => progress.aside(|| say(|| tracing::info!(target: CONTROL, "{line}"))),
             Print::Written(node, message) => drop(written.send((node, message))),
             Print::Show(now, steps) => {
                 progress.update(now, steps);

@@ -8,6 +8,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 
 use tokio::sync::oneshot;
+use tracing::warn;
 
 use crate::launcher::Means;
 use crate::local::{Events, LocalHost};
@@ -34,6 +35,7 @@ use talisman_control::slurm;
 use talisman_control::succession::quorum::Register;
 use talisman_job::Program;
 use talisman_job::RunArgs;
+use talisman_job::diagnostics::{say, subjects::TRANSPORT};
 use talisman_job::options::Transport;
 use talisman_store::files::afar::{Answer, Ask};
 
@@ -361,10 +363,8 @@ fn inheritance(share: &Share, means: &Means, program: &Program, plan: &mut Plan)
     }
     let memory = (means.memory)(share.nodes, plan.pes);
     memory.and_then(|memory| Inheritance::new(memory, share.nodes * plan.pes)).unwrap_or_else(|error| {
-        let name = program.name;
-        eprintln!(
-            "{name}: warning: no shared memory for the nodes of this host ({error}); tcp links them instead"
-        );
+        let instead = "no shared memory for the nodes of this host";
+        say(|| warn!(target: TRANSPORT, program = program.name, "{instead} ({error}); tcp links them instead"));
         plan.transport = Transport::Tcp;
         Inheritance::default()
     })

@@ -25,11 +25,13 @@ use talisman_job::variables::STANDBY_VARIABLE as VARIABLE;
 
 use rustix::io::{FdFlags, fcntl_setfd, write};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use tracing::{error, info};
 
 use crate::children::{self, Executable, leave_open};
 use crate::naming;
 use talisman_job::ExitStatus;
 use talisman_job::Program;
+use talisman_job::diagnostics::{say, subjects::CONTROL};
 
 /// So often a job is started again by others than its first launcher.
 const STANDBYS: u32 = 3;
@@ -196,24 +198,22 @@ pub fn stand_by(program: &Program) -> Turn {
     unsafe { std::env::remove_var(VARIABLE) };
     let name = program.name;
     let Some((pipe, turn)) = value.to_str().and_then(inherit) else {
-        eprintln!("{name}: error: {VARIABLE} is set, but not by a launcher: unset it");
+        say(|| error!(target: CONTROL, program = name, "{VARIABLE} is set, but not by a launcher: unset it"));
         std::process::exit(ExitStatus::Usage.code().into());
     };
     naming::call(name);
     match listen(pipe) {
         Heard::Needless => std::process::exit(ExitStatus::Done.code().into()),
         Heard::Unclear => {
-            eprintln!(
-                "{name}: error: the launcher is gone, and whether the program has begun on other hosts cannot be told \
-                 here; if nothing more comes of the job, start it again"
-            );
+            let unclear = "whether the program has begun on other hosts cannot be told here";
+            let advice = "if nothing more comes of the job, start it again";
+            say(|| error!(target: CONTROL, program = name, "the launcher is gone, and {unclear}; {advice}"));
             std::process::exit(ExitStatus::Unrecoverable.code().into());
         }
         Heard::Nobody => {
             let pid = std::process::id();
-            eprintln!(
-                "{name}: the launcher is gone; nothing has begun, and process {pid} starts the job again"
-            );
+            let again = format!("nothing has begun, and process {pid} starts the job again");
+            say(|| info!(target: CONTROL, program = name, "the launcher is gone; {again}"));
             Turn { others: turn.others.saturating_sub(1), ..turn }
         }
     }

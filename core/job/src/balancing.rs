@@ -4,6 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use bytesize::ByteSize;
+
 use super::faults::time;
 
 /// `--lb-every`: when objects are balanced, beside when the program asks for it.
@@ -82,25 +84,15 @@ impl FromStr for PeSpeed {
     }
 }
 
-/// Reads a size in bytes: `4096`, `512MiB`, `4GiB`, `1.5GiB`.
+/// Reads a size in bytes: `4096`, `512MiB`, `1.5GiB`, `4GB`.
 ///
 /// # Errors
-/// The text is no size; the message says how one is written.
+/// The text is no size, or one that no memory has; the message says how one is written.
 pub fn size(text: &str) -> Result<u64, String> {
-    let wrong = || format!("`{text}` is no size; write for example 4096, 64KiB, 512MiB or 1.5GiB");
-    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let unit = match &text[digits.len()..] {
-        "" | "B" => 1.0,
-        "KiB" => 1024.0,
-        "MiB" => 1024.0 * 1024.0,
-        "GiB" => 1024.0 * 1024.0 * 1024.0,
-        "TiB" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
-        _ => return Err(wrong()),
-    };
-    let plain = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let number: f64 = if plain { digits.parse().map_err(|_| wrong())? } else { return Err(wrong()) };
-    let bytes = number * unit;
-    if bytes >= 1.0 && bytes < u64::MAX as f64 { Ok(bytes as u64) } else { Err(wrong()) }
+    let wrong = || format!("`{text}` is no size; write for example 4096, 64KiB, 512MiB, 1.5GiB or 4GB");
+    let size = text.parse::<ByteSize>().map_err(|_| wrong())?.as_u64();
+    // What is too large becomes the largest number.
+    if (1..u64::MAX).contains(&size) { Ok(size) } else { Err(wrong()) }
 }
 
 #[cfg(test)]
@@ -128,12 +120,18 @@ mod tests {
 
     #[test]
     fn sizes_have_a_unit_or_are_bytes() {
-        for (text, bytes) in
-            [("1", 1), ("4096B", 4096), ("64KiB", 65_536), ("1.5GiB", 3 << 29), ("2TiB", 2 << 40)]
-        {
+        for (text, bytes) in [
+            ("1", 1),
+            ("4096B", 4096),
+            ("64KiB", 65_536),
+            ("1.5GiB", 3 << 29),
+            ("2TiB", 2 << 40),
+            ("4GB", 4_000_000_000),
+            ("4 gib", 4 << 30),
+        ] {
             assert_eq!(size(text), Ok(bytes), "{text}");
         }
-        for text in ["", "0", "-1", "4GB", "4 GiB", "1e3", "99999999999TiB", ".", "KiB"] {
+        for text in ["", "0", "-1", "4XB", "1e3", "99999999999TiB", ".", "KiB", "NaN", "1.5"] {
             assert!(size(text).is_err(), "{text}");
         }
     }

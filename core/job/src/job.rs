@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use talisman_ft::Version;
 use talisman_ft::double::Contents;
 
+use crate::diagnostics::{self, subjects::CONTROL};
 use crate::lines::Lines;
-use crate::output::tell;
 use crate::output_commit::{Said, SavedPeriod};
 use crate::progress::Steps;
 use crate::undelivered::Leftovers;
@@ -280,10 +280,10 @@ impl Job {
         all.push_back(step);
     }
 
-    /// Tells the user something beside the program's output.
-    pub fn say(&self, line: &str) {
+    /// Tells the user something beside the program's output: an event of the level `info` or above.
+    pub fn say(&self, event: impl FnOnce()) {
         if !self.output.is_kept() {
-            tell(line);
+            diagnostics::say(event);
         }
     }
 
@@ -291,7 +291,7 @@ impl Job {
     pub fn warn(&self, line: String) {
         match self.others.get() {
             Some(others) => others.note(line),
-            None => self.say(&line),
+            None => self.say(|| tracing::warn!(target: CONTROL, "{line}")),
         }
     }
 

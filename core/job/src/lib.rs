@@ -15,6 +15,7 @@
 //! | [`report`] | the JSON file of `--report` |
 //! | [`undelivered`] | messages that nobody got |
 //! | [`asking`] | requests to a running job |
+//! | [`diagnostics`] | what the runtime says beside the program's output: events, and the lines that they become |
 //! | [`interrupt`] | what a first and a second Ctrl-C do |
 //! | [`job`] | the job, as the nodes of a process share it |
 //! | [`exit`] | exit statuses and their meaning |
@@ -29,6 +30,7 @@ pub mod asking;
 pub mod balancing;
 pub mod checkpoints;
 pub mod command_line;
+pub mod diagnostics;
 pub mod exit;
 pub mod faults;
 pub mod interrupt;
@@ -40,6 +42,7 @@ pub mod output;
 pub mod output_commit;
 pub mod progress;
 pub mod report;
+mod slips;
 pub mod strategies;
 pub mod undelivered;
 pub mod variables;

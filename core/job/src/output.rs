@@ -3,17 +3,6 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Says a line on standard error, which other processes may share: none of theirs comes amid it.
-pub fn tell(line: &str) {
-    // A standard error that cannot be written leaves no place to say so.
-    let _ = tell_to(io::stderr(), line);
-}
-
-/// In one write with its end, which a pipe takes as a whole, up to 4 KiB; `eprintln!` makes two, and more for a line that it formats.
-fn tell_to(mut writer: impl Write, line: &str) -> io::Result<()> {
-    writer.write_all([line, "\n"].concat().as_bytes())
-}
-
 /// A sink for whole lines, shared by all PEs: what one call prints is never interleaved with another's.
 ///
 /// A reader that goes away (`| head`) is no error: the rest is thrown away. Any other failure, such as a full
@@ -147,24 +136,6 @@ mod tests {
     use std::thread;
 
     use super::*;
-
-    #[test]
-    fn a_line_is_told_in_one_write() {
-        struct Writes(Vec<Vec<u8>>);
-        impl Write for Writes {
-            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-                self.0.push(bytes.to_vec());
-                Ok(bytes.len())
-            }
-
-            fn flush(&mut self) -> io::Result<()> {
-                Ok(())
-            }
-        }
-        let mut writes = Writes(Vec::new());
-        tell_to(&mut writes, "node 1: it is lost").unwrap();
-        assert_eq!(writes.0, [b"node 1: it is lost\n"]);
-    }
 
     /// Fails with the given kind once `room` bytes are written.
     struct Breaks {

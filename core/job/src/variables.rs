@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use clap::{Arg, Command};
 
 use crate::options::RunArgs;
+use crate::slips::distance;
 
 /// What all variables of the runtime begin with.
 const PREFIX: &str = "TALISMAN_";
@@ -72,29 +73,12 @@ fn said_of(name: &str, known: &[&str]) -> String {
     }
 }
 
-/// So many letters have to be changed, added or taken away to make one word the other (Levenshtein 1966).
-fn distance(one: &str, other: &str) -> usize {
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (place, letter) in one.bytes().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], place + 1);
-        for (column, its) in other.bytes().enumerate() {
-            let changed = diagonal + usize::from(letter != its);
-            diagonal = row[column + 1];
-            row[column + 1] = changed.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[other.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_slip_of_the_finger_is_seen() {
-        for (one, other, steps) in [("", "", 0), ("PES", "PE", 1), ("NODES", "NDOES", 2), ("FT", "SEED", 4)] {
-            assert_eq!(distance(one, other), steps, "{one} {other}");
-        }
         let known = ["TALISMAN_PES", "TALISMAN_NODES"];
         assert!(said_of("TALISMAN_PE", &known).ends_with("is it to be TALISMAN_PES?"));
         assert!(said_of("TALISMAN_COLOUR", &known).contains("--help"));

@@ -35,6 +35,10 @@ pub fn chare(options: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// Where a program starts: on `async fn main(cx: &mut Cx, options: Options)`, or on the impl block of a main chare.
+///
+/// What the runtime says beside the program's output are events of `tracing`, which a subscriber of its own makes lines of on standard error
+/// (`--log`). With `#[talisman::main(subscriber = function)]` the program has another: `fn function()` is called once in each process of
+/// the job, launcher and nodes, before anything is said there, and installs it.
 #[proc_macro_attribute]
 pub fn main(options: TokenStream, item: TokenStream) -> TokenStream {
     or_error(main_fn::expand(options.into(), item.into()))

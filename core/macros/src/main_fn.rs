@@ -5,23 +5,25 @@ use crate::expand::{self, Expanded};
 use crate::ir::{Kind, Options};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
+use syn::parse::{ParseStream, Parser as _};
 use syn::parse_quote;
 use syn::spanned::Spanned;
-use syn::{Error, FnArg, Ident, Item, ItemFn, ItemImpl, Pat, PathArguments, Result, ReturnType, Stmt, Type};
+use syn::{
+    Error, FnArg, Ident, Item, ItemFn, ItemImpl, Pat, Path, PathArguments, Result, ReturnType, Stmt, Token,
+    Type,
+};
 
 /// The main chare, and the `fn main` that starts the program with it.
 pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let mut errors = Errors::default();
-    if !arguments.is_empty() {
-        errors.at(&arguments, "`#[talisman::main]` takes no arguments");
-    }
+    let subscribe = subscriber(arguments, &mut errors);
     match syn::parse2::<Item>(item)? {
         Item::Impl(block) => {
             let ty = (*block.self_ty).clone();
             let main = expand::expand(Options::of(Kind::Main), block, errors)?;
-            Ok(program(&ty, main, quote!()))
+            Ok(program(&ty, main, subscribe.as_ref(), quote!()))
         }
-        Item::Fn(function) => of_function(&function, errors),
+        Item::Fn(function) => of_function(&function, subscribe.as_ref(), errors),
         other => Err(Error::new_spanned(
             other,
             "`#[talisman::main]` goes on the impl block of the main chare, or on `async fn main`",
@@ -29,26 +31,54 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> 
     }
 }
 
+/// The function of `#[talisman::main(subscriber = function)]`.
+fn subscriber(arguments: TokenStream, errors: &mut Errors) -> Option<Path> {
+    if arguments.is_empty() {
+        return None;
+    }
+    let read = |input: ParseStream<'_>| {
+        let name: Ident = input.parse()?;
+        input.parse::<Token![=]>()?;
+        let path: Path = input.parse()?;
+        input.parse::<Option<Token![,]>>()?;
+        Ok((name == "subscriber").then_some(path))
+    };
+    let path = read.parse2(arguments.clone()).ok().flatten();
+    if path.is_none() {
+        errors.at(
+            &arguments,
+            "`#[talisman::main]` takes: subscriber = function, which installs the program's own `tracing` subscriber",
+        );
+    }
+    path
+}
+
 /// The chare's code and `fn main`.
-fn program(ty: &Type, main: Expanded, attrs: TokenStream) -> TokenStream {
+fn program(ty: &Type, main: Expanded, subscribe: Option<&Path>, attrs: TokenStream) -> TokenStream {
     let Expanded { code, mut init_types } = main;
     if init_types.len() > 1 {
         // Reported already: only the options are known how to make.
         init_types.clear();
     }
+    let start = match subscribe {
+        None => quote!(::talisman::start::main::<#ty, (#(#init_types,)*)>(::talisman::program!())),
+        Some(subscribe) => quote! {
+            ::talisman::start::main_with::<#ty, (#(#init_types,)*)>(::talisman::program!(), #subscribe)
+        },
+    };
     quote! {
         #code
         #attrs
         #[allow(dead_code)] // Tests include programs as modules.
         fn main() -> ::std::process::ExitCode {
-            ::talisman::start::main::<#ty, (#(#init_types,)*)>(::talisman::program!())
+            #start
         }
         ::talisman::known_program! { #ty, (#(#init_types,)*) }
     }
 }
 
 /// An `async fn main` is an async method of a main chare without state; an entry waits for it and ends the program.
-fn of_function(function: &ItemFn, errors: Errors) -> Result<TokenStream> {
+fn of_function(function: &ItemFn, subscribe: Option<&Path>, errors: Errors) -> Result<TokenStream> {
     let (cx, options) = signature(function)?;
     let (names, types): (Vec<Ident>, Vec<Type>) = options.into_iter().unzip();
     let (block, output) = (&function.block, &function.sig.output);
@@ -73,7 +103,7 @@ fn of_function(function: &ItemFn, errors: Errors) -> Result<TokenStream> {
     };
     let main = expand::expand(Options::of(Kind::Main), chare, errors)?;
     let import = context_import(function);
-    let program = program(&parse_quote!(__Main), main, quote!(#(#attrs)*));
+    let program = program(&parse_quote!(__Main), main, subscribe, quote!(#(#attrs)*));
     Ok(quote! {
         #[derive(::talisman::Pup)]
         struct __Main;

@@ -7,3 +7,4 @@
 pub mod mutations;
 pub mod sometimes;
 pub mod stats;
+pub mod subjects;

@@ -10,8 +10,10 @@ use talisman_lb::member::{Action, Decided, Event, Member};
 use talisman_lb::plan::Plan;
 use talisman_lb::snapshot::Snapshot;
 use talisman_lb::strategy::Strategy;
+use tracing::warn;
 
 use talisman_job::job::Job;
+use talisman_observe::subjects::BALANCE;
 
 /// A member that decides, and one that gathers. Notes of either have a byte at their end that tells whose they are.
 pub(super) struct Recorded {
@@ -110,7 +112,8 @@ impl Strategy for Recorder {
         };
         let file = self.folder.join(format!("step-{:06}.snapshot", self.step));
         if let Err(error) = fs::write(&file, dump.to_bytes()) {
-            self.job.say(&format!("--lb-dump: {} cannot be written: {error}", file.display()));
+            let file = file.display();
+            self.job.say(|| warn!(target: BALANCE, "--lb-dump: {file} cannot be written: {error}"));
         }
         Plan::default()
     }

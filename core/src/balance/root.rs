@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use talisman_lb::trigger::{Interval, Trigger};
+use tracing::{debug, info, warn};
 
 use super::Balancer;
 use super::message::{Balance, Branch, Seen, Why};
@@ -13,6 +14,7 @@ use talisman_job::BalancingStep;
 use talisman_job::balancing::Every;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
+use talisman_observe::subjects::BALANCE;
 use talisman_pup::Packed;
 
 /// With `--lb-every auto`, loads are looked at so often where no array is ever at `cx.at_sync()`.
@@ -173,12 +175,15 @@ impl Pe {
 
     fn begin_step(&self, balancer: &Balancer) {
         let step = balancer.root.borrow_mut().next_step();
+        let trigger = balancer.root.borrow().why().map_or("", |why| balancer.settings.name_of(why));
+        debug!(target: BALANCE, step, trigger, "a step begins");
         self.on_begin(balancer, step);
     }
 
     /// All PEs have told what they had to compute: is a step worth it?
     pub(crate) fn on_look_over(&self, balancer: &Balancer, seen: Seen) {
         let Some(why) = balancer.root.borrow().why() else { return };
+        debug!(target: BALANCE, entries = seen.entries, max_s = seen.max, average_s = seen.average(), "loads were looked at");
         if seen.entries > 0 && self.is_worth_it(balancer, seen) {
             return self.begin_step(balancer);
         }
@@ -228,6 +233,10 @@ impl Pe {
             refused: branch.refused,
             ..BalancingStep::default()
         };
+        debug!(
+            target: BALANCE, step = step.number, objects = step.objects, moves = step.moves, max_before_s = step.max_before,
+            average_before_s = step.average_before, max_predicted_s = step.max_predicted, step_s = step.step_s, "a step is over"
+        );
         self.account_for(balancer, step);
         self.end_balancing(balancer);
     }
@@ -239,12 +248,13 @@ impl Pe {
             sometimes("a balancing step was refused");
             if balancer.root.borrow_mut().told.replace(why.clone()).as_ref() != Some(why) {
                 let number = step.number;
-                job.say(&format!(
-                    "balancing step {number} was refused: {why}; the program goes on unbalanced"
-                ));
+                let unbalanced = "the program goes on unbalanced";
+                job.say(
+                    || warn!(target: BALANCE, "balancing step {number} was refused: {why}; {unbalanced}"),
+                );
             }
         } else if balancer.settings.logs {
-            job.say(&step.to_string());
+            job.say(|| info!(target: BALANCE, "{step}"));
         }
         job.balanced(step);
     }

@@ -2,6 +2,7 @@
 
 use talisman_ft::Version;
 use talisman_ft::double::Order;
+use tracing::debug;
 
 use super::message::Why;
 use super::part::Part;
@@ -9,6 +10,7 @@ use super::reading::{make_room, parts_of};
 use crate::balance::message::Why as Balancing;
 use crate::pe::Pe;
 use talisman_observe::mutations::mutated;
+use talisman_observe::subjects::RECOVERY;
 use talisman_store::versions::StoreError;
 
 impl Pe {
@@ -28,6 +30,7 @@ impl Pe {
     }
 
     fn go_back(&self, version: Version, order: &Order) -> Result<(), StoreError> {
+        debug!(target: RECOVERY, pe = self.id, version, restore = ?order.restore, "a PE goes back");
         if !self.fetch(version, order)? {
             // It halts again.
             return Ok(());

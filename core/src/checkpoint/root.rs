@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use talisman_ft::period::Period;
 use talisman_ft::{NodeId, Version};
+use tracing::{debug, info, warn};
 
 use super::Checkpoints;
 use super::message::{Taken, Why};
@@ -14,6 +15,7 @@ use talisman_job::CheckpointTaken;
 use talisman_job::checkpoints::CkptEvery;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
+use talisman_observe::subjects::CHECKPOINT;
 use talisman_pup::Packed;
 use talisman_store::contents::Counts;
 
@@ -157,6 +159,8 @@ impl Pe {
             let then = wanted.into_iter().filter_map(|(why, then)| Some((why, then?))).collect();
             let (version, begun) = (checkpoints.version.get() + 1, self.clock.now());
             let missing = self.words_of_copies(&root.leaving);
+            let trigger = checkpoints.settings.name_of(why);
+            debug!(target: CHECKPOINT, version, trigger, on_disk, leaving = ?root.leaving, "a checkpoint begins");
             root.running = Some(Running {
                 version,
                 why,
@@ -189,6 +193,8 @@ impl Pe {
     /// All have taken their parts: the program goes on.
     pub(super) fn on_all_taken(&self, checkpoints: &Checkpoints, taken: Taken, counts: &Counts) {
         if let Some(running) = &mut checkpoints.root.borrow_mut().running {
+            let (version, objects, bytes) = (running.version, taken.objects, taken.bytes);
+            debug!(target: CHECKPOINT, version, objects, bytes, "all parts are taken, and the program goes on");
             running.blocked = Some((self.clock.now().saturating_sub(running.begun), taken));
         }
         self.on_thaw(checkpoints, counts);
@@ -251,10 +257,11 @@ impl Pe {
         // Who is to be released without it stays. Others may have been named since, for the next one.
         checkpoints.root.borrow_mut().leaving.retain(|node| !done.leaving.contains(node));
         self.node.job.answer(done.asked, Err(wrong.clone()), None);
-        self.node.job.say(&format!(
-            "checkpoint {version} is given up: {wrong}. The job goes on, and the checkpoint before it stays; the next \
-             one is tried when it is due"
-        ));
+        let goes_on =
+            "The job goes on, and the checkpoint before it stays; the next one is tried when it is due";
+        self.node
+            .job
+            .say(|| warn!(target: CHECKPOINT, "checkpoint {version} is given up: {wrong}. {goes_on}"));
         let waiting = done.then.into_iter().map(|(why, then)| (why, Some(then)));
         checkpoints.root.borrow_mut().wanted.extend(waiting);
         if done.why == Why::Failure {
@@ -270,6 +277,7 @@ impl Pe {
 
     fn commit(&self, checkpoints: &Checkpoints, done: Running) {
         witness::see(|| Seen::Committed { version: done.version });
+        debug!(target: CHECKPOINT, version = done.version, "a checkpoint is committed");
         self.on_commit(checkpoints, done.version);
         self.node.job.committed(done.version, self.all_contents(done.version));
         let (blocked, taken) = done.blocked.unwrap_or_default();
@@ -318,7 +326,7 @@ impl Pe {
             commit_s: took.as_secs_f64(),
         };
         if checkpoints.settings.logs {
-            self.node.job.say(&checkpoint.to_string());
+            self.node.job.say(|| info!(target: CHECKPOINT, "{checkpoint}"));
         }
         self.node.job.took_checkpoint(checkpoint);
     }

@@ -12,6 +12,8 @@
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 
+use tracing::warn;
+
 use super::Collection;
 use crate::message::control::{Cast, CastCall, ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope, Extra};
@@ -22,7 +24,7 @@ use crate::registry::Registry;
 use crate::route::{Collect, Route};
 use crate::witness::{self, Seen, Why};
 use talisman_base::ids::{CollectionId, SectionId};
-use talisman_job::output::tell;
+use talisman_job::diagnostics::{say, subjects::COLLECTION};
 use talisman_observe::sometimes::sometimes;
 use talisman_observe::stats::count;
 use talisman_pup::Packed;
@@ -57,7 +59,8 @@ impl TooLate {
     /// At the end, where only the first was said.
     pub(crate) fn sum_up(&self, pe: u32) {
         if self.count.get() > 1 {
-            tell(&format!("talisman: PE {pe}: {} messages in all came too late", self.count.get()));
+            let count = self.count.get();
+            say(|| warn!(target: COLLECTION, "talisman: PE {pe}: {count} messages in all came too late"));
         }
     }
 }
@@ -204,7 +207,8 @@ impl Pe {
     /// What the program may miss. The first on each PE is said at once.
     pub(crate) fn note_too_late(&self, what: String) {
         if self.too_late.count.get() == 0 {
-            tell(&format!("talisman: PE {}: dropped, since it came too late: {what}", self.id));
+            let pe = self.id;
+            say(|| warn!(target: COLLECTION, "talisman: PE {pe}: dropped, since it came too late: {what}"));
         }
         count(&self.too_late.count, 1);
         self.too_late.last.replace(what);

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 use tokio::time::sleep;
+use tracing::debug;
 
 use super::linking::Streams;
 use super::met::Met;
@@ -17,6 +18,7 @@ use talisman_control::connecting::{Action, Connecting, Dial, DialFailure};
 use talisman_control::protocol::PeerInLife;
 use talisman_control::protocol::{Place, Task, ToLauncher};
 use talisman_job::job::Job;
+use talisman_observe::subjects::TRANSPORT;
 use talisman_transport::Peer;
 use talisman_transport::door::{Door, Inbox};
 use talisman_transport::handshake::{Identity, Incarnations, Shape};
@@ -131,7 +133,10 @@ impl Connections {
     /// Where the PE of a lane asks for connections, and finds them.
     pub(super) fn door(self: &Arc<Self>, lane: u32) -> Door {
         let here = self.clone();
-        let miss = move |peer| here.decide(|connecting, now| connecting.on_broken(now, peer));
+        let miss = move |peer: Peer| {
+            debug!(target: TRANSPORT, node = here.task.number, other = peer.node, lane, "a connection is lost");
+            here.decide(|connecting, now| connecting.on_broken(now, peer));
+        };
         Door::new(self.inboxes[lane as usize].clone(), miss)
     }
 
@@ -211,6 +216,7 @@ impl Connections {
         drop(state);
         self.rescheduled.notify_one();
         for action in actions {
+            debug!(target: TRANSPORT, node = self.task.number, ?action, "connections");
             match action {
                 Action::Dial(to) => drop(self.control.runtime().spawn(self.clone().dial(to))),
                 Action::Lose(peer, message) => self.lose(peer, message),
@@ -257,6 +263,7 @@ impl Connections {
     fn place(self: &Arc<Self>, established: Established) {
         let Established { peer, life, stream } = established;
         let Some(inbox) = self.inboxes.get(peer.lane as usize) else { return };
+        debug!(target: TRANSPORT, node = self.task.number, other = peer.node, lane = peer.lane, "a connection is there");
         if self.survives {
             stream.break_after(self.task.silence);
         }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::node::Node;
 use super::in_turn::Turn;
+use crate::node::Node;
 use crate::pe::running::Window;
 use talisman_base::ids::PeId;
 use talisman_job::job::Job;

@@ -8,10 +8,10 @@ use std::thread;
 use std::time::Instant;
 
 use super::held_up::{HeldUp, LOOK_EVERY};
-use crate::node::Job;
 use crate::pe::Pe;
 use crate::pe::running::Window;
 use talisman_base::ids::PeId;
+use talisman_job::job::Job;
 
 /// Where another thread sees the PE whose turn it is.
 #[derive(Default)]

@@ -9,6 +9,7 @@ use talisman_ft::{Epoch, NodeId, Version};
 use talisman_cluster::member;
 use talisman_control::job_result::UNRECOVERABLE;
 use talisman_control::protocol::{Place, Stop};
+use talisman_job::diagnostics::subjects::CONTROL;
 use talisman_job::job::{End, Job};
 use talisman_job::progress::Steps;
 
@@ -107,7 +108,8 @@ impl member::Orders for Orders {
         self.hear(|heard| {
             // Whoever is left says why it does not go on: the launcher's terminal may be far away.
             if let Some(why) = message.as_ref().filter(|_| heard.waits && status == UNRECOVERABLE) {
-                self.job.say(&format!("node {}: {why}", self.number));
+                let number = self.number;
+                self.job.say(|| tracing::error!(target: CONTROL, "node {number}: {why}"));
             }
             self.job.end_here(End { status, message });
         });

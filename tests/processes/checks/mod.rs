@@ -1,6 +1,7 @@
 //! What is tested, by subject.
 
 mod cuts;
+mod diagnostics;
 #[cfg(feature = "tls")]
 mod encryption;
 mod ends;
@@ -34,6 +35,7 @@ pub fn all() -> Vec<Trial> {
         secrets::all(),
         limits::all(),
         options::all(),
+        diagnostics::all(),
         names::all(),
         surroundings::all(),
         pressure::all(),

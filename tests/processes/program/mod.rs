@@ -1,6 +1,7 @@
 //! The program whose processes are killed, stopped and cut off: `processes program WHAT …`.
 
 mod flood;
+mod listening;
 mod printing;
 mod spinning;
 pub mod traffic;
@@ -8,6 +9,7 @@ pub mod traffic;
 use std::process::ExitCode;
 use std::time::Duration;
 
+pub use listening::VARIABLE as OWN_SUBSCRIBER;
 pub use printing::line;
 use talisman::prelude::*;
 
@@ -36,10 +38,10 @@ enum What {
 
 /// Runs it as the command line says.
 pub fn start() -> ExitCode {
-    talisman::start::main::<__Main, (Options,)>(talisman::program!())
+    talisman::start::main_with::<__Main, (Options,)>(talisman::program!(), listening::install_if_asked)
 }
 
-#[talisman::main]
+#[talisman::main(subscriber = listening::install_if_asked)]
 async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
     match options.what {
         What::Traffic(plan) => {

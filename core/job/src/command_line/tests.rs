@@ -129,7 +129,7 @@ fn in_the_short_help_each_option_has_a_line() {
 }
 
 /// For each option that takes a value, one that it cannot have, and what is said to be wanted.
-const WRONG: [(&str, &str, &str); 22] = [
+const WRONG: [(&str, &str, &str); 23] = [
     ("nodes", "abc", "write how many nodes, from 1 to 65536, in decimal digits"),
     ("pes", "0x4", "write how many PEs each node has, from 1 to 1024, in decimal digits"),
     ("seed", "0x10", "write a number from 0 to 18446744073709551615, in decimal digits"),
@@ -138,7 +138,7 @@ const WRONG: [(&str, &str, &str); 22] = [
     ("silence", "10", "write for example 250ms, 2s"),
     ("balancer", "greed", "greedy-refine"),
     ("lb-every", "often", "neither `sync` nor `auto` nor a time such as 250ms"),
-    ("node-memory", "4GB", "write for example 4096, 64KiB"),
+    ("node-memory", "4XB", "write for example 4096, 64KiB"),
     ("pe-speeds", "fast", "write one of 0.001 to 1000"),
     ("ft", "triple", "possible values: off, double, disk"),
     ("ckpt-every", "10", "a number of steps such as 100steps"),
@@ -152,6 +152,7 @@ const WRONG: [(&str, &str, &str); 22] = [
     ("ckpt-key", "", "a value is required"),
     ("restart", "", "a value is required"),
     ("report", "", "a value is required"),
+    ("log", "talisman::balance=loud", "`loud` is no level; write a level (off, error, "),
 ];
 
 #[test]

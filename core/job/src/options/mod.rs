@@ -20,6 +20,7 @@ use clap::{Args as _, Command, ValueEnum};
 use crate::Measures;
 use crate::balancing::{Every, PeSpeed, size};
 use crate::checkpoints::{CkptEvery, FaultTolerance};
+use crate::diagnostics::readable;
 use crate::faults::{Chaos, Kill, time};
 use crate::strategies;
 pub use error::OptionsError;
@@ -31,7 +32,7 @@ pub const PES_SIMULATED: u32 = 2;
 
 /// The `clap` names of the runtime's options, in the order of their help. They are also the long names an option falls back to when the
 /// program has an option of the same name itself (`--seed` is then the program's, `--talisman-seed` ours).
-pub const IDS: [&str; 33] = [
+pub const IDS: [&str; 34] = [
     "talisman-nodes",
     "talisman-pes",
     "talisman-seed",
@@ -65,6 +66,7 @@ pub const IDS: [&str; 33] = [
     "talisman-report",
     "talisman-progress",
     "talisman-label-output",
+    "talisman-log",
 ];
 
 /// The headings of the help, in their order.
@@ -394,6 +396,16 @@ pub struct RunArgs {
     )]
     #[arg(help_heading = SEEING, value_parser = switch)]
     pub label_output: bool,
+
+    /// What the runtime says on standard error: a level, target=level
+    ///
+    /// Several with commas between them: "warn,talisman::balance=debug". Levels are off, error, warn, info, debug and trace; targets
+    /// talisman::launch, control, transport, checkpoint, recovery, balance and collection. Each line has its time, level and target
+    /// then. Not for a program that installs a `tracing` subscriber of its own [default: RUST_LOG, else info without these]
+    #[arg(id = "talisman-log", long = "log", env = "TALISMAN_LOG", hide_env_values = true)]
+    #[arg(help_heading = SEEING)]
+    #[arg(value_name = "FILTER", value_parser = readable)]
+    pub log: Option<String>,
 }
 
 impl RunArgs {
@@ -464,6 +476,7 @@ impl Default for RunArgs {
             kill: Vec::new(),
             chaos: None,
             label_output: false,
+            log: None,
             balancer: strategies::OFF.into(),
             lb_every: Every::default(),
             lb_dump: None,
