@@ -12,6 +12,7 @@ pub use talisman_pup as pup;
 
 pub mod build;
 pub mod clock;
+pub mod history;
 pub mod ids;
 pub mod index;
 pub mod limits;

@@ -305,7 +305,8 @@ impl Pe {
             return self.create(collection, envelope);
         }
         let moves = match self.place_of(collection, to.index) {
-            Place::Here { .. } | Place::Unknown => 0,
+            Place::Here { .. } => 0,
+            Place::Unknown => collection.first_moves(),
             Place::Gone { moves } => {
                 sometimes("an element was made again after it had moved and gone");
                 moves

@@ -29,6 +29,7 @@ pub(crate) enum ObjectMessage {
     Marker {
         #[pup(with = wire::pe)]
         asker: PeId,
+        /// The asker's number for it.
         asked: u32,
     },
     /// To a member of a group: the state of one that was lost, for which it stands in.

@@ -6,6 +6,7 @@ use super::fault::Fault;
 use crate::launch::RunArgs;
 use crate::launch::checkpoints::FaultTolerance;
 use crate::launch::faults::{Chaos, Kill};
+use talisman_base::history::Few;
 use talisman_base::topology::Shape;
 use talisman_store::disk::DiskRates;
 
@@ -122,12 +123,14 @@ pub struct Limits {
     pub socket_bytes: usize,
     /// Bytes that may wait for a link before its sender does.
     pub unsent_bytes: usize,
+    /// Entries of what has been of which a table makes nothing.
+    pub few: u32,
 }
 
 impl Default for Limits {
     /// As on real nodes.
     fn default() -> Self {
-        Limits { socket_bytes: 2 << 20, unsent_bytes: 64 << 20 }
+        Limits { socket_bytes: 2 << 20, unsent_bytes: 64 << 20, few: Few::default().0 }
     }
 }
 
