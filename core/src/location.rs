@@ -583,9 +583,9 @@ impl Pe {
     /// An object was removed here: its home hears of it, and this PE sends there what still comes for it.
     pub(crate) fn unsettle(&self, collection: &Collection, index: u128, moves: u32, order: Order) {
         let (home, id) = (collection.home(index), collection.object(index));
-        // Only elements of arrays have successors.
-        let inherited =
-            collection.chare.kind == Kind::Array && !order.is_empty() && !mutated("order-not-inherited");
+        // Only elements of arrays have successors; the partners of a single chare are told that it is gone, too.
+        let is_kept = matches!(collection.chare.kind, Kind::Array | Kind::Single);
+        let inherited = is_kept && !order.is_empty() && !mutated("order-not-inherited");
         if inherited {
             sometimes("an element left its order to its home");
         }
@@ -598,8 +598,8 @@ impl Pe {
             let place = if moves == 0 { Place::Unknown } else { collection.end(moves + 1) };
             collection.set_place(index, place);
             collection.limit_gone(index);
-            collection.keep_order(index, order);
-            return self.release_unborn(collection, index);
+            collection.orders.keep(index, order);
+            return self.after_end(collection, index, inherited);
         }
         sometimes("an element was removed away from its home");
         collection.set_place(index, Place::At { pe: home, moves: moves + 1 });
@@ -616,14 +616,24 @@ impl Pe {
                 .job
                 .end(1, Some(format!("{who} is said to be gone by another PE, and is on PE {}", self.id)));
         }
-        collection.keep_order(id.index, order);
+        let leaves_order = order.is_some();
+        // First: among what waits for the place may be a question about it.
+        collection.orders.keep(id.index, order);
         self.switch(collection, id.index, collection.end(moves));
         collection.limit_gone(id.index);
-        self.release_unborn(collection, id.index);
+        self.after_end(collection, id.index, leaves_order);
     }
 
-    /// The object of this name is gone: those that wait to be made can be.
-    fn release_unborn(&self, collection: &Collection, index: u128) {
+    /// The object of this name is gone, and what it left is kept: those that wait to be made can be.
+    fn after_end(&self, collection: &Collection, index: u128, leaves_order: bool) {
+        self.release_unborn(collection, index);
+        if leaves_order {
+            self.limit_orders(collection);
+        }
+    }
+
+    /// Those that wait to be made under this name can be.
+    pub(crate) fn release_unborn(&self, collection: &Collection, index: u128) {
         for envelope in collection.take_unborn(index) {
             sometimes("an element could be made because its former one was gone");
             if mutated("unborn-forgotten") {

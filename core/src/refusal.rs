@@ -113,7 +113,10 @@ impl Pe {
             ObjectMessage::Invoke { entry, .. } => chare.entries.get(*entry as usize).map(|entry| entry.name),
             ObjectMessage::Create { init, .. } => chare.inits.get(*init as usize).map(|init| init.name),
             ObjectMessage::Reply { .. } => Some("(an answer)"),
-            ObjectMessage::Forget { .. } | ObjectMessage::Marker { .. } | ObjectMessage::Lost { .. } => None,
+            ObjectMessage::Forget { .. }
+            | ObjectMessage::Marker { .. }
+            | ObjectMessage::Lost { .. }
+            | ObjectMessage::Reconcile(_) => None,
         };
         let (name, who) = ((chare.name)(), known.label(to.index));
         what.map_or_else(|| who.clone(), |what| format!("`{name}::{what}` for {who}"))

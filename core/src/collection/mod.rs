@@ -23,7 +23,7 @@ use crate::chare::Kind;
 use crate::location::{Place, Places, Switches};
 use crate::message::envelope::Envelope;
 use crate::node::Node;
-use crate::order::Order;
+use crate::order::reconcile::Orders;
 use crate::reduction::{Pending, ReductionKey, Root};
 use crate::registry::ChareType;
 use description::{Description, Fill};
@@ -63,7 +63,7 @@ pub(crate) struct Collection {
     /// At the home: elements to be made when the former ones of their names are gone.
     unborn: RefCell<HashMap<u128, Vec<NonNull<Envelope>>, FxBuildHasher>>,
     /// At the home: what elements that were removed left to the next of their names.
-    orders: RefCell<HashMap<u128, Box<Order>, FxBuildHasher>>,
+    pub(crate) orders: Orders,
     pub(crate) casts: Casts,
     /// Reductions with contributions on this PE, or from below in the tree, not sent on yet.
     pub(crate) pending: RefCell<BTreeMap<ReductionKey, Pending>>,
@@ -143,7 +143,7 @@ impl Collection {
             roster: RefCell::default(),
             awaiting: RefCell::default(),
             unborn: RefCell::default(),
-            orders: RefCell::default(),
+            orders: Orders::default(),
             casts: Casts::default(),
             pending: RefCell::default(),
             root: is_root.then(|| RefCell::new(Root::new(of.elements))),
@@ -332,16 +332,6 @@ impl Collection {
         self.unborn.borrow_mut().remove(&index).unwrap_or_default()
     }
 
-    /// Keeps what an element that was removed left to the next of its name.
-    pub(crate) fn keep_order(&self, index: u128, order: Option<Box<Order>>) {
-        order.into_iter().for_each(|order| drop(self.orders.borrow_mut().insert(index, order)));
-    }
-
-    /// What the former element of this name left.
-    pub(crate) fn take_order(&self, index: u128) -> Option<Box<Order>> {
-        self.orders.borrow_mut().remove(&index)
-    }
-
     /// Elements that wait to be made.
     pub(crate) fn unborn(&self) -> Vec<u128> {
         let mut all: Vec<_> = self.unborn.borrow().keys().copied().collect();
@@ -362,14 +352,6 @@ impl Collection {
         let (bounds, map, pes) = (self.bounds, self.map.clone(), self.pes);
         let fill = self.fill.clone();
         Description { id: self.id, key: self.key, bounds, map, pes, elements: None, fill }
-    }
-
-    /// At the home: what elements that were removed left to the next of their names.
-    pub(crate) fn orders(&self) -> Vec<(u128, Order)> {
-        let orders = self.orders.borrow();
-        let mut all: Vec<_> = orders.iter().map(|(index, order)| (*index, (**order).clone())).collect();
-        all.sort_unstable_by_key(|(index, _)| *index);
-        all
     }
 
     /// Shared values that members are made with.

@@ -8,6 +8,7 @@ use crate::collection::description::Description;
 use crate::migrate::Luggage;
 use crate::object::Travel;
 use crate::order::Order;
+use crate::order::reconcile::{Reconcile, Reconciled};
 use crate::pup::{Packed, Pup};
 use crate::quiescence::Wave;
 use crate::reduction::{BirthId, Contribution, ReductionKey};
@@ -34,6 +35,8 @@ pub(crate) enum ObjectMessage {
     },
     /// To a member of a group: the state of one that was lost, for which it stands in.
     Lost { state: Packed },
+    /// From the home of one that is gone, and that it had ordered messages of or for: do the counts agree?
+    Reconcile(Reconcile),
 }
 
 impl ObjectMessage {
@@ -43,7 +46,7 @@ impl ObjectMessage {
             ObjectMessage::Invoke { args, .. } | ObjectMessage::Create { args, .. } => Some(args),
             ObjectMessage::Reply { value, .. } => Some(value),
             ObjectMessage::Lost { state } => Some(state),
-            ObjectMessage::Marker { .. } | ObjectMessage::Forget { .. } => None,
+            ObjectMessage::Marker { .. } | ObjectMessage::Forget { .. } | ObjectMessage::Reconcile(_) => None,
         }
     }
 
@@ -249,6 +252,8 @@ pub(crate) enum PeMessage {
     IsWaitedFor { member: ObjId, reduction: u32 },
     /// Back: it does, and in vain; whether the member had never contributed to any.
     PutOff { member: ObjId, reduction: u32, is_first: bool },
+    /// To the home of one that is gone: what a partner has forgotten of the order between the two.
+    Reconciled { gone: ObjId, partner: ObjId, answer: Reconciled },
 }
 
 impl PeMessage {
@@ -281,6 +286,7 @@ impl PeMessage {
             | PeMessage::HasContributed { member: id, .. }
             | PeMessage::TakesPart { member: id, .. }
             | PeMessage::IsWaitedFor { member: id, .. }
+            | PeMessage::Reconciled { gone: id, .. }
             | PeMessage::PutOff { member: id, .. } => Some(id.collection),
             PeMessage::NewCollection(_)
             | PeMessage::Adopt(_)

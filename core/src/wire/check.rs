@@ -94,6 +94,7 @@ fn check_pe_message(pe: &Pe, message: &PeMessage) -> Checked {
             check_root(pe, member.collection)?;
             REDUCTIONS.check(*reduction)
         }
+        PeMessage::Reconciled { gone, .. } => check_collection(pe, gone.collection),
         PeMessage::Share { id, .. } => check_share(pe, *id),
         PeMessage::DropShared { id } => below("the creator of a shared value", (id >> 32) as u32, pe.pes()),
         PeMessage::WhenQuiet(_) => {
