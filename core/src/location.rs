@@ -153,9 +153,7 @@ impl Places {
             let cells = self.dense.iter().filter_map(OnceCell::get).flat_map(|page| page.iter());
             cells.filter(|cell| !is_kept(cell.get())).for_each(|cell| cell.set(0));
         }
-        if !mutated("moves-of-the-gone-forgotten") {
-            self.moves.set(highest);
-        }
+        self.moves.set(highest);
     }
 
     /// One more place elsewhere is known, of an object whose home is elsewhere too: whether to ask for all of them.

@@ -304,7 +304,7 @@ impl Pe {
         if collection.home(to.index) != self.id {
             return self.create(collection, envelope);
         }
-        if collection.orders.is_asking(to.index) && !mutated("born-amid-reconciling") {
+        if collection.orders.is_asking(to.index) {
             sometimes("an element waited until the order of its former one had ended, or not");
             self.see_kept(envelope, Until::End);
             return collection.await_end(to.index, envelope);

@@ -26,7 +26,6 @@ use crate::pe::Pe;
 use crate::pup::Pup;
 use talisman_base::history::{Few, SinceLook};
 use talisman_base::ids::{ObjId, PeId, wire};
-use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 
 /// To a partner of an element that is gone: are these your counts?
@@ -72,7 +71,7 @@ impl Orders {
 
     /// What the former element of this name left.
     pub(crate) fn take(&self, index: u128) -> Option<Box<Order>> {
-        debug_assert!(!self.is_asking(index) || mutated("born-amid-reconciling"), "it waits for the answers");
+        debug_assert!(!self.is_asking(index), "it waits for the answers");
         self.all.borrow_mut().remove(&index)
     }
 
@@ -145,7 +144,7 @@ impl Orders {
     /// Answers for an element that is gone.
     fn answer_for(&self, index: u128, question: &Reconcile) -> Reconciled {
         let is_asked = self.asked.borrow().get(&index).is_some_and(|waits| waits.contains(&question.gone));
-        if is_asked && !mutated("both-gone-agree") {
+        if is_asked {
             sometimes("two that were gone asked each other for their counts");
             return Reconciled::default();
         }
@@ -174,13 +173,12 @@ impl Order {
 
     /// Forgets the counts of one that is gone if they are the same on its side: nothing is under way then.
     fn reconcile(&mut self, question: &Reconcile) -> Reconciled {
-        let anyhow = mutated("reconciled-while-under-way");
         let is_heard = |said| {
             let channel = self.received.get(&question.gone);
-            channel.is_some_and(|channel| anyhow || channel.next == said && channel.early.is_empty())
+            channel.is_some_and(|channel| channel.next == said && channel.early.is_empty())
         };
         // Who counts nothing begins at 0 anyhow.
-        let is_said = |heard| anyhow || self.sent.get(&question.gone).is_none_or(|sent: &u32| *sent == heard);
+        let is_said = |heard| self.sent.get(&question.gone).is_none_or(|sent: &u32| *sent == heard);
         let answer = Reconciled {
             said: question.said.is_some_and(is_heard),
             heard: question.heard.is_some_and(is_said),
