@@ -156,5 +156,4 @@ pub fn are_flat() {
         (options.ft, options.ckpt_every) =
             (FaultTolerance::Double, Some(CkptEvery::Time(std::time::Duration::from_millis(20))));
     }));
-    run(Test::new().pes(2).simulated(3, 1).going_back(40_000, &[1]).going_back(80_000, &[]));
 }
