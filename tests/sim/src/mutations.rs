@@ -74,7 +74,7 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["location.rs"],
         rule: "What comes to the home while the news of an end is in its queue waits for it, and does not go backwards.",
         level: Level::Messages,
-        seen_by: "--seed 0x6bd --workload births --ft off --calm pause,limits,disk",
+        seen_by: "--seed 0x24 --workload storm --ft off",
     },
     Mutation {
         name: "order-not-inherited",
