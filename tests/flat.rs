@@ -1,4 +1,4 @@
-//! Programs that make collections for ever: what was destroyed leaves nothing behind.
+//! Programs that make collections, elements and single chares for ever: what was destroyed leaves nothing behind.
 
 #![allow(missing_docs)]
 
@@ -6,6 +6,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicIsize, Ordering};
 
+use talisman::chare::{Args, MainChare};
 use talisman::prelude::*;
 use talisman::testing::Test;
 
@@ -54,6 +55,9 @@ impl Element {
         1
     }
 }
+
+#[path = "flat/visitors.rs"]
+mod visitors;
 
 mod emptied {
     use super::*;
@@ -147,11 +151,12 @@ async fn main(cx: &mut Cx, options: Options) {
 
 /// A few bytes a round would be too much in weeks; what comes and goes is far more than that.
 #[track_caller]
-fn is_flat(test: &Test, rounds: u32) {
+fn is_flat<C: MainChare>(test: &Test, args: impl Args + Send, rounds: u32) {
     NOTED.lock().unwrap().clear();
-    let tested = test.run::<__Main>((Options { rounds },));
+    let tested = test.run::<C>(args);
     assert_eq!((tested.status, &tested.message), (0, &None));
     let noted = std::mem::take(&mut *NOTED.lock().unwrap());
+    println!("{noted:?}");
     let (first, rest) = noted.split_at(noted.len() / 3);
     let (before, after) = (first.iter().max(), rest[rest.len() / 2..].iter().min());
     let grown = after.expect("it was looked at") - before.expect("it was looked at");
@@ -159,11 +164,21 @@ fn is_flat(test: &Test, rounds: u32) {
 }
 
 /// One after the other: memory is that of the whole process.
+static ALONE: Mutex<()> = Mutex::new(());
+
+#[test]
+fn who_comes_and_goes_leaves_nothing_behind() {
+    let _alone = ALONE.lock().unwrap();
+    visitors::are_flat();
+}
+
 #[test]
 fn what_was_destroyed_leaves_nothing_behind() {
-    is_flat(&Test::new(), 10_000);
-    is_flat(&Test::new().pes(2), 5_000);
-    is_flat(&Test::new().pes(2).simulated(2, 1), 5_000);
+    let run = |test: &Test, rounds: u32| is_flat::<__Main>(test, (Options { rounds },), rounds);
+    let _alone = ALONE.lock().unwrap();
+    run(&Test::new(), 10_000);
+    run(&Test::new().pes(2), 5_000);
+    run(&Test::new().pes(2).simulated(2, 1), 5_000);
     // Of an array whose elements have all gone, and that was not destroyed, there is what each PE knows of it.
     let left = emptied::run(&Test::new());
     assert!(left < 1536, "{left} bytes");

@@ -12,6 +12,16 @@
 //! home, which waits until the former one is gone, and the moves are counted on. So of two places the one with more
 //! moves is always the later one, and a message that follows places only ever goes forward. Markers rely on it: each
 //! that is kept at a PE waits for one that is further on, so none waits for itself.
+//!
+//! None of that may grow with how many objects there have been.
+//!
+//! - A home forgets ends once they are many, and remembers the highest moves among them: whoever is inserted there from then on begins with
+//!   these. Names of singletons are not given out again, so nothing has to be remembered of their ends.
+//! - Another PE does not know whether what it knows of a place is of any use. So when it knows many it sends a marker along each of these ways, as if
+//!   it had heard of a new place. Of an object that is nowhere it is answered by the home. Then nothing is on its way along the old way any more, and
+//!   the PE knows no place, like one that never heard of the object. (Each marker of a PE has a number of its own: by moves the answer to an older one could
+//!   be taken for that of a newer one, where moves have been forgotten in between.)
+//! - That an object is at its home, or gone there, is not noted by others: they would send there anyway.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ptr::NonNull;
@@ -26,6 +36,7 @@ use crate::message::envelope::Envelope;
 use crate::order::Order;
 use crate::pe::Pe;
 use crate::witness::Until;
+use talisman_base::history::{Few, SinceLook};
 use talisman_base::ids::{ObjId, PeId, single_home, slot_of};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
@@ -78,6 +89,8 @@ impl Place {
 }
 
 const PAGE: usize = 512;
+/// Room for so many places is not given back.
+const KEPT_ROOM: usize = 1 << 12;
 type Page = Box<[Cell<u64>]>;
 
 /// Places of the elements of one collection, 8 bytes each: by ordinal in a dense box, else by index.
@@ -89,18 +102,72 @@ pub(crate) struct Places {
     sparse: RefCell<HashMap<u128, u64, FxBuildHasher>>,
     /// In a group, whose members do not move: the index of the one that can be here, and its place.
     own: Option<(u128, Cell<u64>)>,
+    /// At the home: the highest moves of those that are gone and were forgotten.
+    moves: Cell<u32>,
+    few: Few,
+    /// At the home: ends.
+    gone: SinceLook,
+    /// Elsewhere: places.
+    learnt: SinceLook,
 }
 
 impl Places {
     /// For a box of so many elements; or for a group, of which this member can be here.
-    pub(crate) fn new(dense: u64, own: Option<u128>) -> Self {
+    pub(crate) fn new(dense: u64, own: Option<u128>, few: Few) -> Self {
         let pages = (dense as usize).div_ceil(PAGE);
         Places {
             dense: (0..pages).map(|_| OnceCell::new()).collect(),
             len: dense as usize,
             sparse: RefCell::default(),
             own: own.map(|index| (index, Cell::new(0))),
+            moves: Cell::new(0),
+            few,
+            gone: SinceLook::default(),
+            learnt: SinceLook::default(),
         }
+    }
+
+    /// At the home: the moves with which an element begins of whose former life nothing is known.
+    pub(crate) fn first_moves(&self) -> u32 {
+        self.moves.get()
+    }
+
+    /// At the home: one more is gone, and noted. When they are many, all are forgotten but for the highest moves.
+    pub(crate) fn limit_gone(&self, ordinal: Option<u64>) {
+        if !self.is_counted(ordinal) || !self.gone.is_due(self.few, self.noted()) {
+            return;
+        }
+        sometimes("a home forgot that objects were gone");
+        let mut highest = self.moves.get();
+        let mut is_kept = |packed: u64| match Place::unpack(packed) {
+            Place::Gone { moves } => {
+                highest = highest.max(moves);
+                false
+            }
+            _ => true,
+        };
+        let mut sparse = self.sparse.borrow_mut();
+        sparse.retain(|_, packed| is_kept(*packed));
+        give_back(&mut sparse);
+        if self.few.is_of_tests() {
+            let cells = self.dense.iter().filter_map(OnceCell::get).flat_map(|page| page.iter());
+            cells.filter(|cell| !is_kept(cell.get())).for_each(|cell| cell.set(0));
+        }
+        self.moves.set(highest);
+    }
+
+    /// One more place elsewhere is known, of an object whose home is elsewhere too: whether to ask for all of them.
+    pub(crate) fn are_many_learnt(&self, ordinal: Option<u64>) -> bool {
+        self.is_counted(ordinal) && self.learnt.is_due(self.few, self.noted())
+    }
+
+    /// Whether a place takes room that it would not take without being known.
+    fn is_counted(&self, ordinal: Option<u64>) -> bool {
+        ordinal.is_none() || self.few.is_of_tests()
+    }
+
+    fn noted(&self) -> usize {
+        self.sparse.borrow().len()
     }
 
     #[inline(always)]
@@ -129,17 +196,28 @@ impl Places {
         }
     }
 
+    /// The indices of those that are on other PEs and whose places take room by being known, in the same order in every run.
+    pub(crate) fn learnt(&self, name: impl Fn(u64) -> Option<u128>) -> Vec<u128> {
+        match self.few.is_of_tests() {
+            true => self.elsewhere(name),
+            false => self.elsewhere_sparse(),
+        }
+    }
+
     /// The indices of those that are on other PEs, in the same order in every run; `name` gives the index of an ordinal.
     pub(crate) fn elsewhere(&self, name: impl Fn(u64) -> Option<u128>) -> Vec<u128> {
-        let is_away = |packed: u64| matches!(Place::unpack(packed), Place::At { .. });
         let pages = self.dense.iter().enumerate().filter_map(|(page, cell)| Some((page * PAGE, cell.get()?)));
         let places = pages.flat_map(|(first, page)| (first..).zip(page.iter().map(Cell::get)));
         let dense = places.filter(|(_, packed)| is_away(*packed)).filter_map(|(at, _)| name(at as u64));
+        dense.chain(self.elsewhere_sparse()).collect()
+    }
+
+    fn elsewhere_sparse(&self) -> Vec<u128> {
         let sparse = self.sparse.borrow();
-        let mut others: Vec<_> =
-            sparse.iter().filter(|(_, packed)| is_away(**packed)).map(|(index, _)| *index).collect();
-        others.sort_unstable();
-        dense.chain(others).collect()
+        let away = sparse.iter().filter(|(_, packed)| is_away(**packed));
+        let mut all: Vec<_> = away.map(|(index, _)| *index).collect();
+        all.sort_unstable();
+        all
     }
 
     /// The slots of those that are here, in the order of their indices; `name` gives the index of an ordinal.
@@ -170,32 +248,70 @@ impl Places {
             None if self.own.as_ref().is_some_and(|(own, _)| *own == index) => {
                 self.own.iter().for_each(|(_, own)| own.set(place.pack()));
             }
-            None if place == Place::Unknown => drop(self.sparse.borrow_mut().remove(&index)),
+            None if place == Place::Unknown => {
+                let mut sparse = self.sparse.borrow_mut();
+                sparse.remove(&index);
+                give_back(&mut sparse);
+            }
             None => drop(self.sparse.borrow_mut().insert(index, place.pack())),
         }
+    }
+}
+
+fn is_away(packed: u64) -> bool {
+    matches!(Place::unpack(packed), Place::At { .. })
+}
+
+/// A burst of places would keep its room for ever.
+fn give_back(sparse: &mut HashMap<u128, u64, FxBuildHasher>) {
+    if sparse.capacity() > KEPT_ROOM && sparse.len() < sparse.capacity() / 8 {
+        sparse.shrink_to(sparse.capacity() / 4);
     }
 }
 
 /// A change of place that is waited for.
 #[derive(Default)]
 pub(crate) struct Switch {
-    /// The moves after which it was said to be at the new place; none when it is itself on its way here.
-    moves: Option<u32>,
+    /// Of the marker that is under way; none when the object is itself on its way here.
+    asked: Option<Asked>,
     /// After going back to a checkpoint: the PE where the object is has yet to say so.
     news: bool,
     held: Vec<NonNull<Envelope>>,
 }
 
+/// What a PE asked of an object's place by a marker.
+#[derive(Clone, Copy)]
+struct Asked {
+    /// The marker's number.
+    number: u32,
+    /// It is, or was, elsewhere after so many moves.
+    moves: u32,
+    why: Why,
+}
+
+/// Why a PE asks where an object is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Why {
+    /// It was said to be at a new place.
+    News,
+    /// To forget the place if it is nowhere.
+    Many,
+}
+
 /// The changes of place that a PE waits for, in one collection.
 #[derive(Default)]
-pub(crate) struct Switches(RefCell<HashMap<u128, Switch, FxBuildHasher>>);
+pub(crate) struct Switches {
+    all: RefCell<HashMap<u128, Switch, FxBuildHasher>>,
+    /// Markers that this PE has sent.
+    markers: Cell<u32>,
+}
 
 impl Switches {
     /// Keeps a message until the marker has arrived.
     pub(crate) fn hold(&self, index: u128, envelope: NonNull<Envelope>) {
-        let mut switches = self.0.borrow_mut();
+        let mut switches = self.all.borrow_mut();
         let switch = switches.get_mut(&index).expect("a place that switches has its switch");
-        if switch.moves.is_none() {
+        if switch.asked.is_none() {
             sometimes("a message waited for an object on its way");
         }
         switch.held.push(envelope);
@@ -203,39 +319,50 @@ impl Switches {
 
     /// The object itself is on its way here: what comes for it waits for it, rather than going round in circles.
     fn expect(&self, index: u128) {
-        let mut switches = self.0.borrow_mut();
+        let mut switches = self.all.borrow_mut();
         let switch = switches.entry(index).or_default();
         switch.news = false;
-        if switch.moves.take().is_some() {
+        if switch.asked.take().is_some() {
             sometimes("an object came while a marker for it was under way");
         }
     }
 
     /// The object is somewhere, and where will be said.
     fn expect_news(&self, index: u128) {
-        self.0.borrow_mut().insert(index, Switch { news: true, ..Switch::default() });
+        self.all.borrow_mut().insert(index, Switch { news: true, ..Switch::default() });
     }
 
     fn awaits_news(&self, index: u128) -> bool {
-        self.0.borrow().get(&index).is_some_and(|switch| switch.news)
+        self.all.borrow().get(&index).is_some_and(|switch| switch.news)
     }
 
-    fn begin(&self, index: u128, moves: u32) {
-        self.0.borrow_mut().insert(index, Switch { moves: Some(moves), ..Switch::default() });
+    /// A marker goes off: its number.
+    fn begin(&self, index: u128, moves: u32, why: Why) -> u32 {
+        let number = self.markers.get();
+        self.markers.set(number.wrapping_add(1));
+        let asked = Some(Asked { number, moves, why });
+        self.all.borrow_mut().insert(index, Switch { asked, ..Switch::default() });
+        number
     }
 
     /// What was kept for an object whose place is known now.
     fn end(&self, index: u128) -> Vec<NonNull<Envelope>> {
-        self.0.borrow_mut().remove(&index).map(|switch| switch.held).unwrap_or_default()
+        let mut all = self.all.borrow_mut();
+        let held = all.remove(&index).map(|switch| switch.held).unwrap_or_default();
+        if all.is_empty() && all.capacity() > KEPT_ROOM {
+            *all = HashMap::default();
+        }
+        held
     }
 
-    fn waits_for(&self, index: u128, moves: u32) -> bool {
-        self.0.borrow().get(&index).is_some_and(|switch| switch.moves == Some(moves))
+    /// What was asked by a marker whose answer is waited for.
+    fn asked(&self, index: u128) -> Option<Asked> {
+        self.all.borrow().get(&index).and_then(|switch| switch.asked)
     }
 
     /// Objects whose messages wait for a place, and how many wait for each, for the report of a job that is stuck.
     pub(crate) fn waiting(&self) -> Vec<(u128, usize)> {
-        let switches = self.0.borrow();
+        let switches = self.all.borrow();
         let mut all: Vec<_> = switches.iter().map(|(index, switch)| (*index, switch.held.len())).collect();
         all.sort_unstable();
         all
@@ -243,14 +370,14 @@ impl Switches {
 
     /// Messages that wait for a place, in the same order in every run.
     pub(crate) fn held(&self) -> Vec<NonNull<Envelope>> {
-        let switches = self.0.borrow();
+        let switches = self.all.borrow();
         let mut all: Vec<_> = switches.iter().collect();
         all.sort_unstable_by_key(|(index, _)| **index);
         all.into_iter().flat_map(|(_, switch)| switch.held.iter().copied()).collect()
     }
 
     pub(crate) fn take_all(&self) -> Vec<NonNull<Envelope>> {
-        self.0.take().into_values().flat_map(|switch| switch.held).collect()
+        self.all.take().into_values().flat_map(|switch| switch.held).collect()
     }
 }
 
@@ -314,6 +441,8 @@ impl Pe {
         let (new, old_way) = match self.place_of(collection, id.index) {
             // A home knows its objects from when they are made, and forgets only those that never moved.
             Place::Unknown if collection.home(id.index) == self.id => return,
+            // Where this PE sends anyway.
+            Place::Unknown if collection.home(id.index) == pe => return,
             Place::Unknown => (true, collection.home(id.index)),
             Place::At { moves: known, pe: old } => {
                 if moves < known {
@@ -334,10 +463,31 @@ impl Pe {
         if mutated("place-without-marker") {
             return collection.set_place(id.index, Place::At { pe, moves });
         }
+        self.ask_where(collection, id, old_way, moves, Why::News);
+    }
+
+    /// Sends a marker along the way by which this PE has sent to an object so far.
+    fn ask_where(&self, collection: &Collection, id: ObjId, old_way: PeId, moves: u32, why: Why) {
         collection.set_place(id.index, Place::Switching);
-        collection.switches.begin(id.index, moves);
-        let marker = self.object_message(id, ObjectMessage::Marker { asker: self.id, asked: moves });
+        let asked = collection.switches.begin(id.index, moves, why);
+        let marker = self.object_message(id, ObjectMessage::Marker { asker: self.id, asked });
         self.transmit(old_way, marker);
+    }
+
+    /// This PE knows one more place. When they are many, it asks which of them are of use.
+    pub(crate) fn limit_learnt(&self, collection: &Collection, index: u128) {
+        let is_learnt = matches!(collection.place(index), Place::At { .. });
+        if !is_learnt || collection.home(index) == self.id || !collection.are_many_learnt(index) {
+            return;
+        }
+        sometimes("a PE asked for all places that it knew");
+        for index in collection.learnt() {
+            if collection.home(index) != self.id
+                && let Place::At { pe, moves } = collection.place(index)
+            {
+                self.ask_where(collection, collection.object(index), pe, moves, Why::Many);
+            }
+        }
     }
 
     /// Keeps a message until its object's place is known. It may be this PE's own marker, if the object has been here
@@ -355,17 +505,27 @@ impl Pe {
     }
 
     /// The marker arrived: the new place can be used.
-    pub(crate) fn on_found(&self, id: ObjId, pe: PeId, asked: u32, moves: u32) {
+    pub(crate) fn on_found(&self, id: ObjId, pe: PeId, number: u32, moves: u32) {
         let Some(collection) = self.collections.get(id.collection) else { return };
+        let asked = collection.switches.asked(id.index);
         // The object may have been here since, and this be the answer to an older question.
-        if !collection.switches.waits_for(id.index, asked) && !mutated("older-answer-believed") {
+        let is_answer = asked.is_some_and(|asked| asked.number == number);
+        if !is_answer && !mutated("older-answer-believed") {
             return sometimes("a marker was answered when nobody waited for it any more");
         }
         if pe == self.id {
             sometimes("a marker was answered by the PE that had sent it");
         }
-        let place = if pe == self.id { Place::Unknown } else { Place::At { pe, moves: moves.max(asked) } };
+        let known = asked.map_or(0, |asked| asked.moves);
+        let place = if pe == self.id { Place::Unknown } else { Place::At { pe, moves: moves.max(known) } };
         self.switch(collection, id.index, place);
+        match asked {
+            Some(Asked { why: Why::Many, .. }) if collection.home(id.index) == pe => {
+                sometimes("a PE forgot the place of an object that was gone, or at its home");
+            }
+            Some(Asked { why: Why::Many, .. }) => {}
+            _ => self.limit_learnt(collection, id.index),
+        }
     }
 
     /// A place is known: what waited for that goes on.
@@ -421,9 +581,9 @@ impl Pe {
     /// An object was removed here: its home hears of it, and this PE sends there what still comes for it.
     pub(crate) fn unsettle(&self, collection: &Collection, index: u128, moves: u32, order: Order) {
         let (home, id) = (collection.home(index), collection.object(index));
-        // Only elements of arrays have successors.
-        let inherited =
-            collection.chare.kind == Kind::Array && !order.is_empty() && !mutated("order-not-inherited");
+        // Only elements of arrays have successors; the partners of a single chare are told that it is gone, too.
+        let is_kept = matches!(collection.chare.kind, Kind::Array | Kind::Single);
+        let inherited = is_kept && !order.is_empty() && !mutated("order-not-inherited");
         if inherited {
             sometimes("an element left its order to its home");
         }
@@ -433,14 +593,11 @@ impl Pe {
                 sometimes("an element that had moved was removed at its home");
             }
             // Of one that never moved there is no older news to be guarded against.
-            let place = if moves == 0 || mutated("gone-is-forgotten") {
-                Place::Unknown
-            } else {
-                Place::Gone { moves: moves + 1 }
-            };
+            let place = if moves == 0 { Place::Unknown } else { collection.end(moves + 1) };
             collection.set_place(index, place);
-            collection.keep_order(index, order);
-            return self.release_unborn(collection, index);
+            collection.limit_gone(index);
+            collection.orders.keep(index, order);
+            return self.after_end(collection, index, inherited);
         }
         sometimes("an element was removed away from its home");
         collection.set_place(index, Place::At { pe: home, moves: moves + 1 });
@@ -457,14 +614,24 @@ impl Pe {
                 .job
                 .end(1, Some(format!("{who} is said to be gone by another PE, and is on PE {}", self.id)));
         }
-        collection.keep_order(id.index, order);
-        let place = if mutated("gone-is-forgotten") { Place::Unknown } else { Place::Gone { moves } };
-        self.switch(collection, id.index, place);
-        self.release_unborn(collection, id.index);
+        let leaves_order = order.is_some();
+        // First: among what waits for the place may be a question about it.
+        collection.orders.keep(id.index, order);
+        self.switch(collection, id.index, collection.end(moves));
+        collection.limit_gone(id.index);
+        self.after_end(collection, id.index, leaves_order);
     }
 
-    /// The object of this name is gone: those that wait to be made can be.
-    fn release_unborn(&self, collection: &Collection, index: u128) {
+    /// The object of this name is gone, and what it left is kept: those that wait to be made can be.
+    fn after_end(&self, collection: &Collection, index: u128, leaves_order: bool) {
+        self.release_unborn(collection, index);
+        if leaves_order {
+            self.limit_orders(collection);
+        }
+    }
+
+    /// Those that wait to be made under this name can be.
+    pub(crate) fn release_unborn(&self, collection: &Collection, index: u128) {
         for envelope in collection.take_unborn(index) {
             sometimes("an element could be made because its former one was gone");
             if mutated("unborn-forgotten") {
@@ -503,7 +670,7 @@ mod tests {
 
     #[test]
     fn places_are_kept_by_ordinal_and_by_index() {
-        let places = Places::new(1000, None);
+        let places = Places::new(1000, None, Few::default());
         let here = Place::Here { slot: 3, generation: 1 };
         assert_eq!(places.get(0, Some(999)), Place::Unknown);
         places.set(0, Some(999), here);
@@ -516,7 +683,7 @@ mod tests {
 
     #[test]
     fn of_a_group_one_member_can_be_here() {
-        let places = Places::new(0, Some(3));
+        let places = Places::new(0, Some(3), Few::default());
         let here = Place::Here { slot: 3, generation: 1 };
         places.set(3, None, here);
         assert_eq!((places.get(3, None), places.get(2, None)), (here, Place::Unknown));

@@ -166,6 +166,7 @@ impl Pe {
             return self.refuse_to_move(collection, id.index, to, packed);
         }
         self.tell(to, PeMessage::Arrive { id, travel, luggage });
+        self.limit_learnt(collection, id.index);
     }
 
     fn luggage(&self, chare: &'static ChareType, head: NonNull<Head>, to: PeId) -> Luggage {

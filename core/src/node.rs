@@ -8,6 +8,7 @@ use crate::message::pool::Depot;
 use crate::pe::running::Window;
 use crate::pe::try_current;
 use crate::shared::values::SharedValues;
+use talisman_base::history::Few;
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
 use talisman_job::job::{Job, Stop};
@@ -36,6 +37,8 @@ pub(crate) struct Config {
     pub(crate) neighbours: Arc<[u32]>,
     /// When checkpoints are taken, if they are.
     pub(crate) checkpoints: Option<Arc<checkpoint::Settings>>,
+    /// Of how much of what has been tables make nothing.
+    pub(crate) few: Few,
 }
 
 impl Config {
@@ -50,6 +53,7 @@ impl Config {
             measures: Settings::of(options).map_or(options.measures, |settings| settings.measures()),
             balance: Settings::of(options).map(Arc::new),
             checkpoints: checkpoint::Settings::of(options).map(Arc::new),
+            few: options.few,
         }
     }
 }

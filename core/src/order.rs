@@ -6,9 +6,12 @@
 //! The order holds between names, through any number of moves and lives. An element that is removed leaves its counts to its
 //! home, which hands them to the next element of that name. So what was sent to a former life and not delivered
 //! reaches the next one, before all that was sent later; and what a sender's next life sends comes after what its
-//! former one did. Home keeps these counts as long as the array lives, like those that partners keep of each other.
+//! former one did. Both sides keep these counts until one of them is gone and nothing is under way between the two ([`reconcile`]).
+
+pub(crate) mod reconcile;
 
 use std::collections::BTreeMap;
+use std::hash::Hash;
 use std::ptr::NonNull;
 
 use hashbrown::HashMap;
@@ -117,6 +120,13 @@ impl Pup for Order {
         let sent = Vec::<(ObjId, u32)>::unpack(u)?.into_iter().collect();
         let received = Vec::<(ObjId, InOrder)>::unpack(u)?.into_iter().collect();
         Ok(Order { sent, received })
+    }
+}
+
+/// A burst of entries would keep its room for ever.
+fn give_back<K: Eq + Hash, V>(table: &mut HashMap<K, V, FxBuildHasher>) {
+    if table.capacity() > 2 * FEW && table.len() < table.capacity() / 8 {
+        table.shrink_to(table.capacity() / 4);
     }
 }
 

@@ -225,9 +225,10 @@ impl Call {
             ObjectMessage::Invoke { entry, .. } => Call::Entry(*entry),
             ObjectMessage::Create { init, .. } => Call::Init(*init),
             ObjectMessage::Reply { .. } => Call::Answer,
-            ObjectMessage::Forget { .. } | ObjectMessage::Marker { .. } | ObjectMessage::Lost { .. } => {
-                Call::Other
-            }
+            ObjectMessage::Forget { .. }
+            | ObjectMessage::Marker { .. }
+            | ObjectMessage::Lost { .. }
+            | ObjectMessage::Reconcile(_) => Call::Other,
         }
     }
 }

@@ -14,6 +14,7 @@ pub mod auth;
 pub mod build;
 pub mod clock;
 pub mod frame;
+pub mod history;
 pub mod ids;
 pub mod index;
 pub mod limits;

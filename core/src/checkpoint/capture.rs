@@ -218,7 +218,8 @@ impl Pe {
         message.is_creation() && self.collections.get(to.collection).is_some_and(is_away)
     }
 
-    /// Every message that waits here. Markers among them are not needed: places are found out anew.
+    /// Every message that waits here. Questions among them are not needed: places are found out anew, and orders
+    /// end another time.
     fn all_kept(&self) -> Vec<NonNull<Envelope>> {
         let mut all =
             self.checkpoints.as_ref().map_or_else(Vec::new, |checkpoints| checkpoints.kept.borrow().clone());
@@ -227,7 +228,7 @@ impl Pe {
         all.retain(|envelope| {
             // SAFETY: kept by this PE.
             let message = unsafe { envelope.as_ref() };
-            !message.is_marker() && !matches!(message.body, Body::Empty)
+            !message.is_question() && !matches!(message.body, Body::Empty)
         });
         all
     }
@@ -293,7 +294,7 @@ fn saved_collection(collection: &Collection, casts: &mut Casts) -> SavedCollecti
         closed: collection.insertion.closed.get(),
         sent: collection.insertion.sent.get(),
         made: collection.insertion.made.get(),
-        orders: collection.orders(),
+        orders: collection.orders.all(),
         unborn: saved_unborn(collection, casts),
     }
 }
@@ -323,8 +324,8 @@ fn saved_root(collection: &Collection) -> Option<SavedRoot> {
 }
 
 impl Envelope {
-    fn is_marker(&self) -> bool {
+    fn is_question(&self) -> bool {
         use crate::message::control::ObjectMessage;
-        matches!(self.object_message(), Some(ObjectMessage::Marker { .. }))
+        matches!(self.object_message(), Some(ObjectMessage::Marker { .. } | ObjectMessage::Reconcile(_)))
     }
 }

@@ -74,6 +74,7 @@ pub(super) fn fate(message: &PeMessage) -> Fate {
         | PeMessage::GoOn
         | PeMessage::TakesPart { .. }
         | PeMessage::IsWaitedFor { .. }
+        | PeMessage::Reconciled { .. }
         | PeMessage::PutOff { .. } => Fate::Runs,
     }
 }

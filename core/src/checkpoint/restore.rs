@@ -121,7 +121,7 @@ impl Pe {
         insertion.sent.set(insertion.sent.get() + saved.sent);
         insertion.made.set(insertion.made.get() + saved.made);
         for (index, order) in &saved.orders {
-            collection.keep_order(*index, Some(Box::new(order.clone())));
+            collection.orders.keep(*index, Some(Box::new(order.clone())));
         }
     }
 

@@ -201,6 +201,7 @@ impl Pe {
         if let Some(what) = what_is_missed(message) {
             self.note_too_late(what);
         }
+        self.reconcile_too_late(message);
         self.discard(envelope, Why::Destroyed);
     }
 

@@ -66,6 +66,15 @@ mod tests {
     }
 
     #[test]
+    fn there_are_no_more_ranges_than_what_is_kept() {
+        let mut gone = Gone::default();
+        (0..10_000).filter(|number| number % 2 == 0).for_each(|number| gone.insert(number));
+        assert_eq!(gone.ranges(), 5_000, "every other one lives");
+        (0..10_000).filter(|number| number % 200 != 1).for_each(|number| gone.insert(number));
+        assert_eq!(gone.ranges(), 51);
+    }
+
+    #[test]
     fn ranges_meet() {
         let mut gone = Gone::default();
         for number in [7, 3, 5, 4, 4] {

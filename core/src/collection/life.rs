@@ -301,8 +301,14 @@ impl Pe {
         if collection.home(to.index) != self.id {
             return self.create(collection, envelope);
         }
+        if collection.orders.is_asking(to.index) {
+            sometimes("an element waited until the order of its former one had ended, or not");
+            self.see_kept(envelope, Until::End);
+            return collection.await_end(to.index, envelope);
+        }
         let moves = match self.place_of(collection, to.index) {
-            Place::Here { .. } | Place::Unknown => 0,
+            Place::Here { .. } => 0,
+            Place::Unknown => collection.first_moves(),
             Place::Gone { moves } => {
                 sometimes("an element was made again after it had moved and gone");
                 moves
@@ -317,7 +323,7 @@ impl Pe {
         let birth = message.extra.as_mut().and_then(|extra| extra.birth.as_mut());
         let on = birth.and_then(|birth| {
             birth.moves = if mutated("moves-begin-again") { 0 } else { moves };
-            if let Some(order) = collection.take_order(to.index) {
+            if let Some(order) = collection.orders.take(to.index) {
                 birth.order = Some(order);
             }
             birth.on.map(|on| self.view().seat(on))

@@ -23,7 +23,7 @@ use crate::chare::Kind;
 use crate::location::{Place, Places, Switches};
 use crate::message::envelope::Envelope;
 use crate::node::Node;
-use crate::order::Order;
+use crate::order::reconcile::Orders;
 use crate::reduction::{Pending, ReductionKey, Root};
 use crate::registry::ChareType;
 use description::{Description, Fill};
@@ -32,6 +32,7 @@ use talisman_base::index::Bounds;
 use talisman_base::map::Map;
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
+use talisman_observe::mutations::mutated;
 
 /// One PE's view of an array, a group, a nodegroup, or the singletons of one type.
 pub(crate) struct Collection {
@@ -48,6 +49,7 @@ pub(crate) struct Collection {
     fill: Option<Fill>,
     shape: Shape,
     view: Arc<View>,
+    here: PeId,
     /// Messages may go straight into the queue: no order to keep, nothing to pack.
     pub(crate) direct: bool,
     places: Places,
@@ -61,7 +63,7 @@ pub(crate) struct Collection {
     /// At the home: elements to be made when the former ones of their names are gone.
     unborn: RefCell<HashMap<u128, Vec<NonNull<Envelope>>, FxBuildHasher>>,
     /// At the home: what elements that were removed left to the next of their names.
-    orders: RefCell<HashMap<u128, Box<Order>, FxBuildHasher>>,
+    pub(crate) orders: Orders,
     pub(crate) casts: Casts,
     /// Reductions with contributions on this PE, or from below in the tree, not sent on yet.
     pub(crate) pending: RefCell<BTreeMap<ReductionKey, Pending>>,
@@ -133,13 +135,15 @@ impl Collection {
             places: Places::new(
                 of.bounds.as_ref().map_or(0, Bounds::len),
                 own_member(chare.kind, shape, here),
+                node.config.few,
             ),
+            here,
             switches: Switches::default(),
             members: Cell::new(0),
             roster: RefCell::default(),
             awaiting: RefCell::default(),
             unborn: RefCell::default(),
-            orders: RefCell::default(),
+            orders: Orders::default(),
             casts: Casts::default(),
             pending: RefCell::default(),
             root: is_root.then(|| RefCell::new(Root::new(of.elements))),
@@ -159,14 +163,55 @@ impl Collection {
         self.places.packed(index, ordinal)
     }
 
+    /// What leads to the home leads there without being known.
     pub(crate) fn set_place(&self, index: u128, place: Place) {
+        let place = match place {
+            Place::At { pe, .. } if pe != self.here && pe == self.home(index) => Place::Unknown,
+            _ => place,
+        };
         self.places.set(index, self.ordinal(index), place);
+    }
+
+    /// At the home: the place of an element that is gone after so many moves.
+    pub(crate) fn end(&self, moves: u32) -> Place {
+        // No singleton ever has the name of another.
+        if self.id.is_singles() || mutated("gone-is-forgotten") {
+            Place::Unknown
+        } else {
+            Place::Gone { moves }
+        }
+    }
+
+    /// At the home: the end of an element has been noted, if it had to be.
+    pub(crate) fn limit_gone(&self, index: u128) {
+        let ordinal = self.ordinal(index);
+        if let Place::Gone { .. } = self.places.get(index, ordinal) {
+            self.places.limit_gone(ordinal);
+        }
+    }
+
+    /// At the home: the moves with which an element begins of whose former life nothing is known.
+    pub(crate) fn first_moves(&self) -> u32 {
+        self.places.first_moves()
+    }
+
+    /// One more place is known: whether they are many.
+    pub(crate) fn are_many_learnt(&self, index: u128) -> bool {
+        self.places.are_many_learnt(self.ordinal(index))
+    }
+
+    /// Elements that are known to be on other PEs, where that takes room.
+    pub(crate) fn learnt(&self) -> Vec<u128> {
+        self.places.learnt(|ordinal| self.index_of(ordinal))
+    }
+
+    fn index_of(&self, ordinal: u64) -> Option<u128> {
+        self.bounds.as_ref().and_then(|bounds| (self.chare.index_at)(ordinal, bounds))
     }
 
     /// Objects whose home this PE is, and that are elsewhere.
     pub(crate) fn away(&self, here: PeId) -> Vec<ObjId> {
-        let name = |ordinal| self.bounds.as_ref().and_then(|bounds| (self.chare.index_at)(ordinal, bounds));
-        let mut away = self.places.elsewhere(name);
+        let mut away = self.places.elsewhere(|ordinal| self.index_of(ordinal));
         away.retain(|index| self.home(*index) == here);
         away.into_iter().map(|index| self.object(index)).collect()
     }
@@ -183,8 +228,7 @@ impl Collection {
     /// The slots of its elements on this PE, in index order: by their places, not by the slots of all objects of the PE, of which others may
     /// be many.
     pub(crate) fn slots(&self) -> Vec<u32> {
-        self.places
-            .here(|ordinal| self.bounds.as_ref().and_then(|bounds| (self.chare.index_at)(ordinal, bounds)))
+        self.places.here(|ordinal| self.index_of(ordinal))
     }
 
     /// The PE that always knows where an element is: a pure function of its name, and of who is there.
@@ -288,16 +332,6 @@ impl Collection {
         self.unborn.borrow_mut().remove(&index).unwrap_or_default()
     }
 
-    /// Keeps what an element that was removed left to the next of its name.
-    pub(crate) fn keep_order(&self, index: u128, order: Option<Box<Order>>) {
-        order.into_iter().for_each(|order| drop(self.orders.borrow_mut().insert(index, order)));
-    }
-
-    /// What the former element of this name left.
-    pub(crate) fn take_order(&self, index: u128) -> Option<Box<Order>> {
-        self.orders.borrow_mut().remove(&index)
-    }
-
     /// Elements that wait to be made.
     pub(crate) fn unborn(&self) -> Vec<u128> {
         let mut all: Vec<_> = self.unborn.borrow().keys().copied().collect();
@@ -318,14 +352,6 @@ impl Collection {
         let (bounds, map, pes) = (self.bounds, self.map.clone(), self.pes);
         let fill = self.fill.clone();
         Description { id: self.id, key: self.key, bounds, map, pes, elements: None, fill }
-    }
-
-    /// At the home: what elements that were removed left to the next of their names.
-    pub(crate) fn orders(&self) -> Vec<(u128, Order)> {
-        let orders = self.orders.borrow();
-        let mut all: Vec<_> = orders.iter().map(|(index, order)| (*index, (**order).clone())).collect();
-        all.sort_unstable_by_key(|(index, _)| *index);
-        all
     }
 
     /// Shared values that members are made with.

@@ -7,6 +7,7 @@ use crate::collection::description::Description;
 use crate::migrate::Luggage;
 use crate::object::Travel;
 use crate::order::Order;
+use crate::order::reconcile::{Reconcile, Reconciled};
 use crate::pe::execute::Restored;
 use crate::quiescence::Wave;
 use crate::reduction::{BirthId, Contribution, ReductionKey};
@@ -29,10 +30,13 @@ pub(crate) enum ObjectMessage {
     Marker {
         #[pup(with = wire::pe)]
         asker: PeId,
+        /// The asker's number for it.
         asked: u32,
     },
     /// To a member of a group: the state of one that was lost, for which it stands in.
     Lost { state: Packed },
+    /// From the home of one that is gone, and that it had ordered messages of or for: do the counts agree?
+    Reconcile(Reconcile),
 }
 
 impl ObjectMessage {
@@ -42,7 +46,7 @@ impl ObjectMessage {
             ObjectMessage::Invoke { args, .. } | ObjectMessage::Create { args, .. } => Some(args),
             ObjectMessage::Reply { value, .. } => Some(value),
             ObjectMessage::Lost { state } => Some(state),
-            ObjectMessage::Marker { .. } | ObjectMessage::Forget { .. } => None,
+            ObjectMessage::Marker { .. } | ObjectMessage::Forget { .. } | ObjectMessage::Reconcile(_) => None,
         }
     }
 
@@ -248,6 +252,8 @@ pub(crate) enum PeMessage {
     IsWaitedFor { member: ObjId, reduction: u32 },
     /// Back: it does, and in vain; whether the member had never contributed to any.
     PutOff { member: ObjId, reduction: u32, is_first: bool },
+    /// To the home of one that is gone: what a partner has forgotten of the order between the two.
+    Reconciled { gone: ObjId, partner: ObjId, answer: Reconciled },
 }
 
 impl PeMessage {
@@ -288,6 +294,7 @@ impl PeMessage {
             | PeMessage::HasContributed { member: id, .. }
             | PeMessage::TakesPart { member: id, .. }
             | PeMessage::IsWaitedFor { member: id, .. }
+            | PeMessage::Reconciled { gone: id, .. }
             | PeMessage::PutOff { member: id, .. } => Some(id.collection),
             PeMessage::NewCollection(_)
             | PeMessage::Adopt(_)

@@ -301,6 +301,7 @@ impl Pe {
                 self.on_marker(object.id(), asker, asked, object.moves.get());
             }
             ObjectMessage::Lost { state } => self.execute(head, Call::Lost { state }),
+            ObjectMessage::Reconcile(question) => self.reconcile(head, &question),
             ObjectMessage::Create { .. } => unreachable!("`run_object_message` sees to births"),
         }
     }
@@ -442,6 +443,7 @@ impl Pe {
             PeMessage::HasContributed { member, section, reductions } => {
                 self.on_has_contributed(member, section, reductions)
             }
+            PeMessage::Reconciled { gone, partner, answer } => self.on_reconciled(gone, partner, answer),
             PeMessage::GoOn => self.on_go_on(),
         }
     }

@@ -20,6 +20,7 @@ use crate::net::Net;
 use crate::node::{Config, Node};
 use crate::run::turns::{self, Turns};
 use crate::witness::{self, Seen};
+use talisman_base::history::Few;
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
@@ -115,6 +116,7 @@ impl World {
             replays: false,
             host: process.host,
             neighbours: self.nodes_of(process.host).filter(|node| *node < self.tasks[0].nodes).collect(),
+            few: Few(self.plan.limits.few),
             ..Config::of(&self.plan.options)
         };
         let store = process.lives.store.clone();

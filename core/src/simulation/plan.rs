@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::fault::Fault;
+use talisman_base::history::Few;
 use talisman_base::topology::Shape;
 use talisman_job::RunArgs;
 use talisman_job::checkpoints::FaultTolerance;
@@ -122,12 +123,14 @@ pub struct Limits {
     pub socket_bytes: usize,
     /// Bytes that may wait for a link before its sender does.
     pub unsent_bytes: usize,
+    /// Entries of what has been of which a table makes nothing.
+    pub few: u32,
 }
 
 impl Default for Limits {
     /// As on real nodes.
     fn default() -> Self {
-        Limits { socket_bytes: 2 << 20, unsent_bytes: 64 << 20 }
+        Limits { socket_bytes: 2 << 20, unsent_bytes: 64 << 20, few: Few::default().0 }
     }
 }
 

@@ -6,7 +6,7 @@
 
 use crate::balance::message::Balance;
 use crate::checkpoint::message::Checkpoint;
-use crate::message::control::{ObjectMessage, PeMessage};
+use crate::message::control::PeMessage;
 use crate::message::envelope::{Birth, Envelope, Extra};
 use crate::object::{Travel, flag};
 use crate::order::Order;
@@ -26,9 +26,6 @@ pub(super) fn check(pe: &Pe, message: &Envelope) -> Checked {
         return check_pe_message(pe, control);
     }
     check_collection(pe, message.to().collection)?;
-    if let Some(ObjectMessage::Marker { asked, .. }) = message.object_message() {
-        MOVES.check(*asked)?;
-    }
     message.extra.as_deref().map_or(Ok(()), check_extra)
 }
 
@@ -78,7 +75,7 @@ fn check_pe_message(pe: &Pe, message: &PeMessage) -> Checked {
             check_collection(pe, id.collection)
         }
         PeMessage::Moved { id, moves, .. } => check_moves(pe, id.collection, *moves),
-        PeMessage::Found { id, asked, moves, .. } => check_moves(pe, id.collection, (*asked).max(*moves)),
+        PeMessage::Found { id, moves, .. } => check_moves(pe, id.collection, *moves),
         PeMessage::Gone { id, moves, order } => {
             check_moves(pe, id.collection, *moves)?;
             order.as_deref().map_or(Ok(()), check_order)
@@ -97,6 +94,7 @@ fn check_pe_message(pe: &Pe, message: &PeMessage) -> Checked {
             check_root(pe, member.collection)?;
             REDUCTIONS.check(*reduction)
         }
+        PeMessage::Reconciled { gone, .. } => check_collection(pe, gone.collection),
         PeMessage::Share { id, .. } => check_share(pe, *id),
         PeMessage::DropShared { id } => below("the creator of a shared value", (id >> 32) as u32, pe.pes()),
         PeMessage::WhenQuiet(_) => {

@@ -64,7 +64,7 @@ pub const MUTATIONS: &[Mutation] = &[
     },
     Mutation {
         name: "gone-is-forgotten",
-        places: &["location.rs"],
+        places: &["collection/mod.rs"],
         rule: "The home keeps in mind that an object is gone, so that older news does not bring it back.",
         level: Level::Messages,
         seen_by: "--seed 0x4000007 --workload storm --size 1 --nodes 1 --pes 2 --ft off --faults none --calm lost,altered,late,pause,limits,disk",
@@ -74,7 +74,7 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["location.rs"],
         rule: "What comes to the home while the news of an end is in its queue waits for it, and does not go backwards.",
         level: Level::Messages,
-        seen_by: "--seed 0x6bd --workload births --ft off --calm pause,limits,disk",
+        seen_by: "--seed 0x24 --workload storm --ft off",
     },
     Mutation {
         name: "order-not-inherited",

@@ -25,6 +25,7 @@ use crate::faults::{Chaos, Kill, time};
 use crate::strategies;
 pub use error::OptionsError;
 use numbers::{address, switch, whole};
+use talisman_base::history::Few;
 pub use validity::{NODES_MAX, PES_IN_ALL_MAX, PES_MAX, PROCESSES_MAX, SILENCE_MIN};
 
 /// PEs per simulated node when `--pes` is not given: fixed, so that a seed means the same run on every machine.
@@ -372,6 +373,11 @@ pub struct RunArgs {
     #[arg(skip)]
     pub measures: Measures,
 
+    /// For testing: of how much of what has been tables make nothing
+    #[arg(skip)]
+    #[doc(hidden)]
+    pub few: Few,
+
     /// Write what happened to this file, as JSON
     ///
     /// Results, times, message counts. At /dev/stdout it comes after the output.
@@ -469,6 +475,7 @@ impl Default for RunArgs {
             repack: false,
             verify_replay: false,
             measures: Measures::default(),
+            few: Few::default(),
             transport: Transport::default(),
             tls: false,
             listen: None,

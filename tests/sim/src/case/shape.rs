@@ -107,6 +107,7 @@ pub(super) fn limits(rng: &mut Rng, overrides: &Overrides) -> Limits {
     let drawn = Limits {
         socket_bytes: one_of(rng, &[4 << 10, 4 << 10, 16 << 10, 128 << 10, 2 << 20]),
         unsent_bytes: one_of(rng, &[4 << 10, 16 << 10, 64 << 10, 4 << 20, 64 << 20]),
+        few: one_of(rng, &[1, 3, 512, 512]),
     };
     if overrides.is_calm("limits") { Limits::default() } else { drawn }
 }
