@@ -252,7 +252,7 @@ fn held_of(collection: &Collection) -> Vec<Undelivered> {
         counts.insert("(contributions to a reduction)", contributed);
     }
     let told = |(entry, count): (&str, u64)| Undelivered {
-        to: (collection.chare.name)().into(),
+        to: (collection.chare.name)(),
         entry: String::from(entry),
         cause: NEVER_COMPLETE.into(),
         count,
