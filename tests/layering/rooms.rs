@@ -109,6 +109,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("core/src/node.rs", "kernel"),
     ("core/src/object.rs", "kernel"),
     ("core/src/order.rs", "kernel"),
+    ("core/src/order/", "kernel"),
     ("core/src/port.rs", "kernel"),
     ("core/src/quiescence.rs", "services"),
     ("core/src/refusal.rs", "kernel"),
