@@ -1,7 +1,7 @@
 //! What a node does about the launcher's words, and about its silence.
 //!
-//! Pure: what happened goes in, actions come out. In a real job the threads of [`super::member`] and
-//! [`super::control_thread`] carry them out, in a simulated one the world. What the program and its connections make of
+//! Pure: what happened goes in, actions come out. In a real job the threads of `cluster::member` and
+//! `cluster::control_thread` carry them out, in a simulated one the world. What the program and its connections make of
 //! them is said to the launcher by those who know: `Ready`, `Linked`, `Ended`, `Done`, `Failed`.
 //!
 //! ```text

@@ -13,7 +13,7 @@ const PREFIX: &str = "TALISMAN_";
 /// Tests are told by these what to try; the programs that they start have them too.
 const OF_TESTS: &str = "TALISMAN_TEST_";
 
-/// Tells a process of which job it is: see [`Named`].
+/// Tells a process of which job it is: see `Named`.
 pub const JOB_VARIABLE: &str = "TALISMAN_JOB";
 /// Tells a process that it is a node: the number of the descriptor of its control connection.
 pub const CONTROL_VARIABLE: &str = "TALISMAN_CONTROL";

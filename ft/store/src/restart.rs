@@ -36,7 +36,7 @@ pub struct Restart {
     pub dir: PathBuf,
     /// What shows who wrote them.
     pub key: KeyFile,
-    /// What tells its parts from others: [`Cover::cut`].
+    /// What tells its parts from others: `Cover::cut`.
     pub job: u64,
     pub version: Version,
     /// The version of the next checkpoint.

@@ -1,6 +1,6 @@
 //! The agent: the process on another host that starts, serves and ends the nodes there.
 //!
-//! In a job that can do without its launcher it goes on when that is gone ([`super::orphaned`]).
+//! In a job that can do without its launcher it goes on when that is gone (`super::orphaned`).
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;

@@ -15,17 +15,17 @@
 //!
 //! | file | is |
 //! |---|---|
-//! | [`greeting`] | the agent's first line: whether it is this program |
-//! | [`build`] | what tells one executable from another |
+//! | `greeting` | the agent's first line: whether it is this program |
+//! | `build` | what tells one executable from another |
 //! | [`message`] | what both say from then on |
-//! | [`agent`], [`relay`] | the agent; what passes through it |
-//! | [`orphaned`] | what it does without a launcher, if the job goes on then |
-//! | [`ssh`] | how ssh is called, and what its failures mean |
+//! | [`agent`], `relay` | the agent; what passes through it |
+//! | `orphaned` | what it does without a launcher, if the job goes on then |
+//! | `ssh` | how ssh is called, and what its failures mean |
 //! | [`session`] | a process of ssh |
-//! | [`host`], [`conversation`], [`input`] | the launcher's end; its standard input |
+//! | [`host`], `conversation`, `input` | the launcher's end; its standard input |
 //! | [`survey`] | what hosts have of a former job, before any node is started |
-//! | [`asks`] | what a host was asked about files |
-//! | [`watch`] | whether a host is still there |
+//! | `asks` | what a host was asked about files |
+//! | `watch` | whether a host is still there |
 
 pub mod agent;
 mod asks;

@@ -9,7 +9,7 @@
 //!            └─ chunk k is in the pipe: yes or no, in one word
 //! ```
 //!
-//! Whoever takes the launcher's place on its host has both, prints the rest of what was begun, and knows from the [`Record`] what was
+//! Whoever takes the launcher's place on its host has both, prints the rest of what was begun, and knows from the `Record` what was
 //! printed of which the nodes have not heard.
 //!
 //! A file is written to as ever: what the system moves there may come to the place of what others write meanwhile. There the file says how much of a
@@ -17,7 +17,7 @@
 //!
 //! | file | is |
 //! |---|---|
-//! | [`record`] | the words and the text, in a file in memory |
+//! | `record` | the words and the text, in a file in memory |
 //! | [`file`] | how much of a text has come to a file |
 //! | [`again`] | lines that a lost launcher had printed last, and that are said again |
 

@@ -15,7 +15,7 @@ const FORMAT: u32 = 3;
 /// What is written on each version of a job. People may read it: in its file it is JSON, behind a header of 28 bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cover {
-    /// How its parts are written: [`FORMAT`].
+    /// How its parts are written: `FORMAT`.
     #[serde(default)]
     pub format: u32,
     pub job: JobMark,
