@@ -4,19 +4,14 @@
 //! control connection with each, over which it tells them what they are, brings them together, and ends them. Messages
 //! of the program do not pass here: nodes are linked with each other (`transport`).
 //!
+//! What is decided, and what is said, is in `talisman_control`.
+//!
 //! | file | is |
 //! |---|---|
-//! | [`launcher`], `outcome` | the launcher's loop: events in, actions carried out; what a job leaves behind |
+//! | [`launcher`], [`conclude`] | the launcher's loop: events in, actions carried out; what is left to do at the end |
 //! | [`desk`] | signals of people and what is printed, beside whatever leads a job |
-//! | `conductor` | what is to be done about each event; pure |
-//! | `plan`, `roster` | how many nodes, where, how linked; how far each has come |
-//! | `verdict`, `fate` | how the job ended, and what became of a node, in words; pure |
-//! | `recovery`, `suspicions`, `printed`, `patience`, `relapses` | losses that a job survives: what is decided and reported, who has to go, what was printed, who is waited for, which it causes itself; pure |
-//! | `words` | who is lost, and what, for people; pure |
 //! | [`keeping`] | where checkpoints are kept on disk, and from which a whole job goes on |
-//! | `kills`, `heartbeat`, `lines` | faults to inject, silence, whole lines; pure |
-//! | [`sites`], `hosts`, `slurm` | the nodes of all hosts; which hosts there are |
-//! | `placing` | on which of them another process is started; pure |
+//! | [`sites`] | the nodes of all hosts |
 //! | [`remote`] | the nodes on another host, over ssh |
 //! | [`local`], [`children`], [`memory`], [`descriptors`] | the nodes on this host: processes, connections, output, what they share |
 //! | [`naming`] | what its processes are called |
@@ -26,11 +21,9 @@
 //! | [`succession`] | the same over several hosts: an agent that starts another launcher |
 //! | [`takeover`] | a node that becomes the launcher when that is gone |
 //! | [`standby`] | a process that starts the job again if that happens before the program has begun |
-//! | `control` | what is said |
 //! | [`events`] | what happens, for a closer look |
 //! | [`hostile`] | what comes to doors, for fuzz targets |
 //! | [`probe`] | a program of nodes without messages, for tests |
-//! | `attendance` | the node's side: what it does about the launcher's words; pure |
 //! | [`member`], [`voice`], [`control_thread`] | the node's side: its threads |
 
 #![allow(missing_docs, reason = "the runtime's own interface, where names say it")]

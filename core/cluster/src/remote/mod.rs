@@ -15,8 +15,6 @@
 //!
 //! | file | is |
 //! |---|---|
-//! | `greeting` | the agent's first line: whether it is this program |
-//! | `build` | what tells one executable from another |
 //! | [`message`] | what both say from then on |
 //! | [`agent`], `relay` | the agent; what passes through it |
 //! | `orphaned` | what it does without a launcher, if the job goes on then |
@@ -25,7 +23,6 @@
 //! | [`host`], `conversation`, `input` | the launcher's end; its standard input |
 //! | [`survey`] | what hosts have of a former job, before any node is started |
 //! | `asks` | what a host was asked about files |
-//! | `watch` | whether a host is still there |
 
 pub mod agent;
 mod asks;

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! - **Who may lead.** Who is refused at an agent's address knows that its processes are dead. Who is out of reach may be alive and lead:
-//!   so whoever leads, the first launcher too, goes on with the larger part of the hosts alone (`quorum`).
+//!   so whoever leads, the first launcher too, goes on with the larger part of the hosts alone (`talisman_control::succession`).
 //! - **Addresses** are known beforehand: each agent tells the launcher where it listens, the launcher tells all. Whoever comes there
 //!   proves that it knows the job's secret ([`door`]).
 //! - **What is known** comes from the nodes, which are told to introduce themselves. The rest is as after any loss.
@@ -18,15 +18,11 @@
 //!
 //! | file | is |
 //! |---|---|
-//! | `quorum` | which hosts may go on without the others; pure |
 //! | [`rolls`] | what a launcher's conversations with its hosts share of that |
 //! | [`beforehand`] | what is seen to before the job begins |
 //! | [`estate`] | what agents are told beforehand, and say then |
 //! | [`door`] | how they reach each other |
-//! | `quest` | where an agent looks, and when it gives up; pure |
 //! | [`seeking`] | that, carried out |
-//! | `callers` | those that come to an agent that has a launcher; pure |
-//! | `muster` | which hosts and nodes are left; pure |
 //! | `gathering` | that, as the successor finds it out |
 //! | [`successor`] | the process that leads |
 

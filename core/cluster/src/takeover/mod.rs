@@ -12,15 +12,13 @@
 //! - **Who lives** is known, not guessed: each node listens at a socket ([`door`]) in a folder that only its user can enter ([`folder`]) for as
 //!   long as its process lives. Refused means dead. Who is there but does not say anything for as long as `--silence` allows is killed, through a
 //!   descriptor of just that process. So no two of them can think themselves the lowest, and no majority is needed.
-//! - **What is known** comes from those that follow (`follower`): epoch, view, steps, which lines the former launcher printed.
+//! - **What is known** comes from those that follow (`talisman_control::follower`): epoch, view, steps, which lines the former launcher printed.
 //!   The rest is as after a loss of nodes: a new epoch, all halt, and go back to the newest whole version.
 //! - **Output** goes to what the launcher printed to, whose descriptors each node has from the beginning ([`streams`]).
 //! - The next one succeeds a successor that dies, in the same way.
 //!
 //! | file | is |
 //! |---|---|
-//! | `search` | whom a node follows; pure |
-//! | `follower` | what those that follow say, and what that is together; pure |
 //! | [`seeking`] | a node's search carried out |
 //! | [`door`] | how a node that has taken over is reached |
 //! | [`folder`] | where all of them are, out of the reach of other users |
