@@ -6,6 +6,7 @@ mod succession;
 
 use super::*;
 use crate::prelude::*;
+use talisman_control::job_result::UNRECOVERABLE;
 use talisman_job::checkpoints::{CkptEvery, FaultTolerance};
 use talisman_job::job::Job;
 use talisman_job::{Output, RunArgs};
@@ -357,7 +358,7 @@ fn a_job_goes_on_without_its_launcher() {
 fn a_job_goes_on_without_its_launcher_and_who_took_its_place() {
     let often = CkptEvery::Time(Duration::from_micros(200));
     let calm = in_world(&with_heirs(often, Plan::calm(1, 4, 2)));
-    let mut led = 0;
+    let (mut led, mut gave_up) = (0, 0);
     for (first, second) in (0..40).step_by(2).flat_map(|at| (0..40).step_by(6).map(move |after| (at, after)))
     {
         let at = |moment: u64| When::At(calm.lasted_ns * moment / 40);
@@ -369,10 +370,16 @@ fn a_job_goes_on_without_its_launcher_and_who_took_its_place() {
             assert_eq!(ran.flaws, [""; 0], "{}", ran.log.join("\n"));
             continue;
         }
+        // Both are lost before what all had gone back to was held twice: nobody goes back behind that under a third launcher.
+        if ran.outcome.status == UNRECOVERABLE {
+            assert_eq!(ran.flaws, [""; 0], "{}", ran.log.join("\n"));
+            gave_up += 1;
+            continue;
+        }
         let failures = came_out_right_perhaps_twice(ran).outcome.failures;
         led += usize::from(failures.iter().any(|failure| failure.what.contains("node 1 (pid 1001) leads")));
     }
-    assert!(led > 5, "{led}");
+    assert!(led > 5 && gave_up < 4, "{led} went on, {gave_up} gave up");
 }
 
 /// Two nodes cannot reach each other any more, and have said so; a third does not answer, so that nothing is done about it before the launcher
@@ -381,7 +388,7 @@ fn a_job_goes_on_without_its_launcher_and_who_took_its_place() {
 fn a_complaint_is_made_to_the_next_launcher_too() {
     const MILLISECOND: u64 = 1_000_000;
     let at = |ns, what| Fault { when: When::At(ns), what };
-    let begun = in_world(&with_heirs(NEVER, Plan::calm(1, 4, 2))).lasted_ns / 2;
+    let begun = in_world(&with_heirs(NEVER, Plan::calm(1, 4, 2))).lasted_ns / 3;
     let damaged = (0..1_000).flat_map(|moment| {
         let ns = begun + moment * 5 * MILLISECOND;
         [What::Alter { from: 1, to: 2 }, What::Alter { from: 2, to: 1 }].map(|what| at(ns, what))

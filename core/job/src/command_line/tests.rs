@@ -2,7 +2,7 @@
 
 use super::*;
 
-const PI: Program = Program { name: "pi", package: "talisman-core", version: "1.2.3" };
+const PI: Program = Program { name: "pi", package: "talisman-job", version: "1.2.3" };
 
 #[derive(Parser, Debug, PartialEq)]
 /// Computes a circle's number
@@ -327,7 +327,7 @@ const CHILD: &str = "TALISMAN_TEST_COMMAND_LINE";
 /// The status of such a process, and what it prints.
 fn child_with(variables: &[(&str, &str)]) -> (Option<i32>, String) {
     let mut child = std::process::Command::new(std::env::current_exe().unwrap());
-    child.args(["launch::command_line::tests::child", "--exact", "--nocapture"]).env(CHILD, "1");
+    child.args(["command_line::tests::child", "--exact", "--nocapture"]).env(CHILD, "1");
     let done = child.envs(variables.iter().copied()).output().unwrap();
     (done.status.code(), String::from_utf8([done.stdout, done.stderr].concat()).unwrap())
 }

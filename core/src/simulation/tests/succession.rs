@@ -58,7 +58,7 @@ fn a_host_that_is_lost_with_its_launcher_is_survived_by_the_others() {
 
 #[test]
 fn hosts_that_are_lost_one_after_the_other_are_survived_by_those_that_are_left() {
-    let middle = amid(4);
+    let middle = ran(NEVER, 4, Vec::new()).lasted_ns / 2;
     let mut led = 0;
     for after_s in [1, 45, 90, 200] {
         let second = at(middle + after_s * 1_000_000_000, What::HostLoss { host: 1 });

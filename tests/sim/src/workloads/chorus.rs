@@ -207,7 +207,7 @@ mod tests {
         let (calm, all) = runs_of_many_pieces(["1@70249,launcher@70249", "2@70249,launcher@70249"]);
         for mut struck in all {
             let more = struck.result.len() - calm.result.len();
-            assert!(more <= 10, "{more} lines came again, of {}", calm.result.len());
+            assert!(more <= 16, "{more} lines came again, of {}", calm.result.len());
             struck.result.dedup();
             assert_eq!(struck.result, calm.result);
         }
