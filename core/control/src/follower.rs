@@ -31,8 +31,8 @@ pub struct Follower {
     pub epoch: Epoch,
     /// Of the last order.
     pub view: View,
-    /// The version that all went back to by that: what was printed until then may have been seen, whoever is left to know.
-    pub gone_back_to: Option<Version>,
+    /// The newest version that was known to be committed then: what was printed until that may have been seen, whoever is left to know.
+    pub committed: Option<Version>,
     /// The version that was to come next then.
     pub next_version: Version,
     /// How often something had been lost by then.
@@ -116,10 +116,11 @@ impl Followers {
         self.all.values().map(|follower| &follower.view).max_by_key(|view| view.epoch)
     }
 
-    /// Nobody goes back behind this one any more.
-    pub fn gone_back_to(&self) -> Option<Version> {
-        let last = self.all.values().filter_map(|follower| follower.gone_back_to).max();
-        last.filter(|_| !mutated("gone-back-to-is-forgotten"))
+    /// Nobody goes back behind this one any more. Behind a newer one that all went back to, and that was not committed, they may: what was
+    /// printed since then waits for the next commit.
+    pub fn committed(&self) -> Option<Version> {
+        let newest = self.all.values().filter_map(|follower| follower.committed).max();
+        newest.filter(|_| !mutated("committed-is-forgotten"))
     }
 
     /// As far as they know, no version from this one on was begun before their last order.

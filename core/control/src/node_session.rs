@@ -246,7 +246,7 @@ impl Attendance {
             address: None,
             epoch: self.epoch,
             view: order.view,
-            gone_back_to: order.version,
+            committed: order.committed,
             next_version: order.next_version,
             failures: order.failures,
             steps: Steps::default(),

@@ -143,7 +143,7 @@ impl Recovery {
         leader.add_failures(followers.failures());
         leader.add_newcomers(followers.newcomers());
         followers.seen().for_each(|(version, ..)| leader.on_committed(version));
-        followers.gone_back_to().into_iter().for_each(|version| leader.on_gone_back_to(version));
+        followers.committed().into_iter().for_each(|version| leader.on_committed(version));
         let before = followers.losses().iter().cloned().map(|failure| Noticed::before(failure, now, steps));
         let noticed = |failure| Noticed { at: now, steps, failure, settled: false };
         let failures: Vec<Noticed> = before.chain(failures.into_iter().map(noticed)).collect();

@@ -53,8 +53,7 @@ impl World {
         })
     }
 
-    /// Nobody may go back behind this version any more, which no store has to know, or to know later: one that all have gone back to is not
-    /// marked as committed, and those before it are not kept.
+    /// Nobody may go back behind this version any more, which no store that is left has to know, or to know later.
     pub(super) fn commit(&self, version: Option<Version>) {
         self.committed.set(self.committed.get().max(version));
     }

@@ -220,7 +220,7 @@ impl World {
         self.end_life(number);
         process.job.begin_again();
         process.lives.store.go_back(&order);
-        // What all had gone back to under a former launcher counts as committed, and may be held once.
+        // Whoever leads now may know of one of which none that are left does.
         self.known.set(self.known.get().max(order.committed));
         process.lives.done.set(false);
         if !order.fetch.is_empty() {

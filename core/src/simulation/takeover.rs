@@ -125,8 +125,8 @@ impl World {
     pub(super) fn lead_on(&self, own: u32, followers: &Followers) {
         sometimes("a simulated job went on without its launcher");
         self.end_those_that_do_not_follow(followers);
-        // What they went back to may have been printed from, by a launcher that nobody can ask any more.
-        self.commit(followers.gone_back_to());
+        // What was said until then may have been printed, by a launcher that nobody can ask any more.
+        self.commit(followers.committed());
         let kills = Kills::new(&self.plan.kills, self.plan.chaos);
         let kills = kills.after(followers.running(), followers.steps().done);
         let plan = led(&self.plan, self.tasks[0].restart.clone(), kills.watched());

@@ -6,7 +6,6 @@ mod succession;
 
 use super::*;
 use crate::prelude::*;
-use talisman_control::job_result::UNRECOVERABLE;
 use talisman_job::checkpoints::{CkptEvery, FaultTolerance};
 use talisman_job::job::Job;
 use talisman_job::{Output, RunArgs};
@@ -358,7 +357,7 @@ fn a_job_goes_on_without_its_launcher() {
 fn a_job_goes_on_without_its_launcher_and_who_took_its_place() {
     let often = CkptEvery::Time(Duration::from_micros(200));
     let calm = in_world(&with_heirs(often, Plan::calm(1, 4, 2)));
-    let (mut led, mut gave_up) = (0, 0);
+    let mut led = 0;
     for (first, second) in (0..40).step_by(2).flat_map(|at| (0..40).step_by(6).map(move |after| (at, after)))
     {
         let at = |moment: u64| When::At(calm.lasted_ns * moment / 40);
@@ -370,16 +369,10 @@ fn a_job_goes_on_without_its_launcher_and_who_took_its_place() {
             assert_eq!(ran.flaws, [""; 0], "{}", ran.log.join("\n"));
             continue;
         }
-        // Both are lost before what all had gone back to was held twice: nobody goes back behind that under a third launcher.
-        if ran.outcome.status == UNRECOVERABLE {
-            assert_eq!(ran.flaws, [""; 0], "{}", ran.log.join("\n"));
-            gave_up += 1;
-            continue;
-        }
         let failures = came_out_right_perhaps_twice(ran).outcome.failures;
         led += usize::from(failures.iter().any(|failure| failure.what.contains("node 1 (pid 1001) leads")));
     }
-    assert!(led > 5 && gave_up < 4, "{led} went on, {gave_up} gave up");
+    assert!(led > 5, "{led}");
 }
 
 /// Two nodes cannot reach each other any more, and have said so; a third does not answer, so that nothing is done about it before the launcher

@@ -93,8 +93,6 @@ pub struct Leader {
     phase: Phase,
     /// The newest version that is known to have been committed.
     committed: Option<Version>,
-    /// One that nobody goes back behind, whether it was committed or not.
-    floor: Option<Version>,
     /// No version from this one on has ever been begun.
     next: Version,
     /// Nodes that were lost, each as often as it was, and former leaders.
@@ -125,7 +123,6 @@ impl Leader {
             epoch: 0,
             phase: Phase::Running,
             committed: None,
-            floor: None,
             next: FIRST_VERSION,
             failures: 0,
         }
@@ -291,12 +288,6 @@ impl Leader {
         self.committed = self.committed.max(Some(version));
     }
 
-    /// All had gone back to this version once: what was printed until then may have been seen, and whoever knew that is gone. It may be in
-    /// memory only, so that what is known to be committed is kept beside it.
-    pub fn on_gone_back_to(&mut self, version: Version) {
-        self.floor = self.floor.max(Some(version));
-    }
-
     /// A node has stopped for this epoch, and holds this.
     #[must_use]
     pub fn on_halted(&mut self, node: NodeId, epoch: Epoch, held: Vec<Held>) -> Vec<Action> {
@@ -381,7 +372,7 @@ impl Leader {
 
     /// Whether those who stay hold what all would go back to.
     fn can_do_with(&self, of_rest: &Survey, all: &Survey) -> bool {
-        let least = self.least().max(all.committed);
+        let least = self.committed.max(all.committed);
         let newest = |survey: &Survey| survey.newest_whole(least).map(|(version, _)| version);
         newest(of_rest).is_some() && newest(of_rest) == newest(all)
     }
@@ -398,10 +389,10 @@ impl Leader {
             return self.give_up(Vec::new());
         }
         self.committed = self.committed.max(survey.committed);
-        let seen = survey.newest().max(self.least());
+        let seen = survey.newest().max(self.committed);
         self.next = (self.next + 1).max(seen.map_or(0, |version| version + 1));
-        let least = self.least().filter(|_| !mutated("back-behind-what-was-committed"));
-        match (survey.newest_whole(least), self.least()) {
+        let least = self.committed.filter(|_| !mutated("back-behind-what-was-committed"));
+        match (survey.newest_whole(least), self.committed) {
             (Some((version, found)), _) => {
                 if survey.newest() > Some(version) {
                     sometimes("a newer version than the one gone back to was incomplete");
@@ -420,11 +411,6 @@ impl Leader {
                 self.give_up(self.lost_of(version, survey.of_version(version)))
             }
         }
-    }
-
-    /// The oldest version that they may go back to.
-    fn least(&self) -> Option<Version> {
-        self.committed.max(self.floor)
     }
 
     /// All go on from this version, which was taken in that view, and restore the parts that they are heirs of.
@@ -473,12 +459,12 @@ impl Leader {
     fn give_up(&mut self, parts: Vec<LostPart>) -> Vec<Action> {
         let parts = if parts.is_empty() { self.lost_of_view(&self.view, |_| true, |_| None) } else { parts };
         self.phase = Phase::GaveUp;
-        vec![Action::GiveUp(Lost { version: self.least(), parts })]
+        vec![Action::GiveUp(Lost { version: self.committed, parts })]
     }
 
     /// The parts of a version that nobody holds, as far as it is known what it consisted of.
     fn lost_of(&self, version: Version, found: Option<&Found>) -> Vec<LostPart> {
-        debug_assert!(self.least() >= Some(version));
+        debug_assert!(self.committed >= Some(version));
         match found {
             Some(found) => {
                 let missing = found.missing();

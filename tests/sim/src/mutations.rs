@@ -847,9 +847,9 @@ pub const MUTATIONS: &[Mutation] = &[
         seen_by: "--seed 0x4000011 --workload births --nodes 4 --ft 629us --succession false --faults 9,10,11 --calm late,pause,limits,disk",
     },
     Mutation {
-        name: "gone-back-to-is-forgotten",
+        name: "committed-is-forgotten",
         places: &["control/follower.rs"],
-        rule: "Nobody goes back behind what all had gone back to under a former launcher, which may have printed since.",
+        rule: "Nobody goes back behind what was known to be committed under a former launcher, which may have printed since.",
         level: Level::World,
         seen_by: "--seed 0x7900046d --workload sync --pes 1 --ft 200us --heirs true --respawn false --lingers false --faults 4,5,6 --calm limits",
     },

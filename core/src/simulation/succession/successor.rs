@@ -265,7 +265,7 @@ impl World {
         }
         self.judge_second_leader(host);
         sometimes("a simulated job of several hosts went on without its launcher");
-        self.commit(followers.gone_back_to());
+        self.commit(followers.committed());
         let is_unled =
             |node: u32| left.values().flatten().any(|other| *other == node) && !followers.has(node);
         let kills = Kills::new(&self.plan.kills, self.plan.chaos);

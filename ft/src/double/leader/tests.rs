@@ -91,19 +91,21 @@ fn who_takes_over_begins_the_next_epoch_whoever_is_left() {
     assert_eq!(leader.on_halted(2, 3, vec![own]), [Action::GiveUp(lost)]);
 }
 
-/// It may be in memory only, and the other on disks.
+/// What all went back to last, under a leader that is gone, was not committed.
 #[test]
-fn nobody_goes_back_behind_what_all_had_gone_back_to_but_what_was_committed_is_kept_beside_it() {
+fn another_leader_goes_back_behind_what_was_not_committed_but_not_behind_what_was() {
     let taken_over = |held: Vec<Held>| {
         let (mut leader, _) = Leader::taking_over(vec![0; 2], View::whole(2), 1, 6, [0]);
-        leader.on_gone_back_to(5);
+        leader.on_committed(4);
         leader.on_halted(1, 2, held)
     };
-    let actions = taken_over(vec![held(1, 2, 4), uncommitted(1, 2, 5)]);
-    let [Action::Resume { order, .. }] = &actions[..] else { panic!("{actions:?}") };
-    assert_eq!((order.version, order.committed), (Some(5), Some(4)));
-    let actions = taken_over(vec![held(1, 2, 4)]);
-    assert!(matches!(&actions[..], [Action::GiveUp(lost)] if lost.version == Some(5)), "{actions:?}");
+    for (held, version) in [(vec![held(1, 2, 4), uncommitted(1, 2, 5)], 5), (vec![held(1, 2, 4)], 4)] {
+        let actions = taken_over(held);
+        let [Action::Resume { order, .. }] = &actions[..] else { panic!("{actions:?}") };
+        assert_eq!((order.version, order.committed), (Some(version), Some(4)));
+    }
+    let actions = taken_over(vec![held(1, 2, 3)]);
+    assert!(matches!(&actions[..], [Action::GiveUp(lost)] if lost.version == Some(4)), "{actions:?}");
 }
 
 #[test]

@@ -204,10 +204,10 @@ mod tests {
     /// Of what was printed last only these two knew that it was.
     #[test]
     fn if_a_node_is_lost_with_the_launcher_few_lines_come_twice_and_none_is_missing() {
-        let (calm, all) = runs_of_many_pieces(["1@70249,launcher@70249", "2@70249,launcher@70249"]);
+        let (calm, all) = runs_of_many_pieces(["1@68049,launcher@68049", "2@68049,launcher@68049"]);
         for mut struck in all {
             let more = struck.result.len() - calm.result.len();
-            assert!(more <= 16, "{more} lines came again, of {}", calm.result.len());
+            assert!(more <= 10, "{more} lines came again, of {}", calm.result.len());
             struck.result.dedup();
             assert_eq!(struck.result, calm.result);
         }

@@ -22,7 +22,7 @@ fn follower(node: u32) -> Follower {
         address: None,
         epoch: 0,
         view: View::whole(3),
-        gone_back_to: None,
+        committed: None,
         next_version: 1,
         failures: 0,
         steps: Steps { done: 40 + u64::from(node), total: Some(90) },
