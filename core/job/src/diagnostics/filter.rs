@@ -54,11 +54,16 @@ fn of(directive: &str) -> Result<Targets, String> {
     };
     let (target, level) =
         directive.split_once('=').map_or((directive, None), |(target, level)| (target, Some(level)));
-    if let Some(level) = level.filter(|level| level.parse::<LevelFilter>().is_err()) {
+    // An empty one would be read as `error`.
+    let is_level = |level: &str| !level.is_empty() && level.parse::<LevelFilter>().is_ok();
+    if let Some(level) = level.filter(|level| !is_level(level)) {
         return Err(wrong(&format!("`{level}` is no level")));
     }
     if target.contains(['[', '{', '"']) {
         return Err(wrong("spans and fields cannot be chosen"));
+    }
+    if !is_path(target) {
+        return Err(wrong(&format!("`{target}` is no target")));
     }
     if is_unknown(target) {
         return Err(wrong(&format!("there are {}", subjects::ALL.join(", "))));
@@ -69,6 +74,12 @@ fn of(directive: &str) -> Result<Targets, String> {
         return Err(wrong(&format!("is it to be `{meant}`")));
     }
     directive.parse().map_err(|_| wrong("it is no directive"))
+}
+
+/// Whether it may be a target: those of a crate are paths, and others look like them.
+fn is_path(target: &str) -> bool {
+    let fits = |letter: char| letter.is_alphanumeric() || "_:-./".contains(letter);
+    !target.is_empty() && target.chars().all(fits)
 }
 
 /// A target of the runtime that no event has.

@@ -99,6 +99,11 @@ fn a_wrong_filter_is_refused_with_what_is_wanted() {
         ("wran", "is it to be `warn`"),
         ("talisman::balance[step]=debug", "spans and fields cannot be chosen"),
         ("a=b=debug", "is no level"),
+        ("=", "`` is no level"),
+        ("=debug", "`` is no target"),
+        ("talisman::balance=", "`` is no level"),
+        ("%%%", "`%%%` is no target"),
+        ("my crate=debug", "`my crate` is no target"),
         ("a{b=c}=debug", "is no level"),
     ] {
         let error = filter::readable(text).expect_err(text);
