@@ -50,19 +50,21 @@ pub(crate) enum Command {
 impl Pe {
     /// A turn: takes in what has come, runs messages, fires timers, and if there was nothing of all that does idle work; whether anything
     /// was done, or had come. User code runs in here.
+    ///
+    /// The feed is given away, so that the loop has it in registers: nobody else has its address.
     #[inline]
-    pub(crate) fn turn(&self, feed: &mut impl Feed) -> bool {
+    pub(crate) fn turn(&self, mut feed: impl Feed) -> bool {
         match self.input_log.is_off() {
-            true => self.take_turn::<false>(feed),
+            true => self.take_turn::<false>(&mut feed),
             false => self.take_turn_logged(feed),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn take_turn_logged(&self, feed: &mut impl Feed) -> bool {
+    fn take_turn_logged(&self, mut feed: impl Feed) -> bool {
         self.input_log.note_time(self);
-        self.take_turn::<true>(feed)
+        self.take_turn::<true>(&mut feed)
     }
 
     #[inline(always)]
@@ -88,8 +90,8 @@ impl Pe {
     /// Runs messages; how many.
     #[inline(always)]
     fn run_some<const LOGGED: bool>(&self, feed: &mut impl Feed) -> usize {
-        let mut ran = 0;
-        while ran < feed.most() && !self.stopped.get() {
+        let (mut ran, most) = (0, feed.most());
+        while ran < most && !self.stopped.get() {
             // Before it runs: it may not come to its end.
             if LOGGED && !self.is_queue_empty() {
                 self.input_log.note_run(self);

@@ -97,7 +97,7 @@ pub(super) fn turn(pe: &Pe, port: &Threads, batch: usize, pace: &mut Pace, recei
     let held_back = is_copying && !pe.may_run_beside_copies();
     let most = if held_back { 0 } else { batch.min(pace.most) };
     let above = Above::of(pe, port);
-    let mut any = pe.turn(&mut Round { port, received, held_back, most, pace, flushes: 0, above });
+    let mut any = pe.turn(Round { port, received, held_back, most, pace, flushes: 0, above });
     if let Some(since) = copying_since {
         pe.take_copies(since);
         any = true;

@@ -124,7 +124,7 @@ impl Lab {
         let pe = &self.pes[id];
         {
             let _here = Here::enter(pe);
-            pe.turn(&mut Round);
+            pe.turn(Round);
         }
         self.send(id);
     }

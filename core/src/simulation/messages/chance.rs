@@ -106,7 +106,7 @@ impl Rules for Chance {
         let mut worked = !arrived.is_empty();
         let pe = &cluster.pes[id as usize];
         let here = Here::enter(pe);
-        in_turn(pe, || caught(pe, || worked = pe.turn(&mut Round { arrived: &mut arrived })));
+        in_turn(pe, || caught(pe, || worked = pe.turn(Round { arrived: &mut arrived })));
         drop(here);
         cluster.spare_arrived = arrived;
         cluster.trace.note(at, 0, id, pe.stats.run.get());

@@ -126,7 +126,7 @@ impl Model {
         }
         let pe = &cluster.pes[id as usize];
         let here = Here::enter(pe);
-        caught(pe, || worked |= pe.turn(&mut Rest { has_worked: worked }));
+        caught(pe, || worked |= pe.turn(Rest { has_worked: worked }));
         drop(here);
         self.collect(cluster, id);
         worked
@@ -138,7 +138,7 @@ impl Model {
         let any = !arrived.is_empty();
         let pe = &cluster.pes[id as usize];
         let here = Here::enter(pe);
-        pe.turn(&mut Arrivals { model: self, clock: &cluster.clock, arrived: &mut arrived });
+        pe.turn(Arrivals { model: self, clock: &cluster.clock, arrived: &mut arrived });
         drop(here);
         cluster.spare_arrived = arrived;
         any
@@ -152,7 +152,7 @@ impl Model {
         cluster.clock.set(cluster.clock.get() + self.machine.run_ns as u64);
         let here = Here::enter(pe);
         caught(pe, || {
-            pe.turn(&mut OneMessage);
+            pe.turn(OneMessage);
         });
         drop(here);
         self.collect(cluster, id);

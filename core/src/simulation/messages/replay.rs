@@ -156,7 +156,7 @@ fn give(pe: &Pe, logged: Logged) -> Result<(), String> {
         }
         Logged::Taken { from, frame } => accept(pe, from, frame.into_parcel()),
         Logged::Ran => {
-            if !pe.turn(&mut Once) {
+            if !pe.turn(Once) {
                 return Err("a message ran here, and none waits now".into());
             }
         }
