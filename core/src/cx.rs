@@ -280,7 +280,6 @@ impl<C: Chare> Cx<C> {
     /// This object's own random numbers, seeded by `--seed` and its name: the same in every run.
     ///
     /// ```
-    /// # extern crate talisman_core as talisman;
     /// # use talisman::prelude::*;
     /// fn any_pe<C: Chare>(cx: &Cx<C>) -> u32 {
     ///     cx.rng().below(cx.pes().into()) as u32

@@ -20,7 +20,7 @@ use talisman_pup::{Lender, Packed, Packer, PupError, Purpose, Segment, Unpacker,
 
 /// An entry method as a value: `Block::ghost`. `A` is the tuple of its arguments, `R` what it returns.
 pub struct Entry<C, A, R = ()> {
-    pub(crate) number: u16,
+    pub number: u16,
     types: PhantomData<fn(C, A) -> R>,
 }
 
@@ -138,30 +138,30 @@ pub trait Construct<const N: usize>: Chare {
 }
 
 /// How arguments are kept in a message, without their type. Every function takes the message's argument words.
-pub(crate) struct ArgsInfo {
+pub struct ArgsInfo {
     /// Bytes that have to be copied when the message is; the arguments themselves, or a pointer to them.
-    pub(crate) size: u8,
+    pub size: u8,
     /// Packs and gives up the arguments; large plain slices of them become segments.
-    pub(crate) pack: unsafe fn(&mut Words, Packer) -> (Packer, Vec<Segment>),
-    pub(crate) unpack: fn(&mut Unpacker<'_>) -> Result<Words, PupError>,
-    pub(crate) drop: unsafe fn(&mut Words),
+    pub pack: unsafe fn(&mut Words, Packer) -> (Packer, Vec<Segment>),
+    pub unpack: fn(&mut Unpacker<'_>) -> Result<Words, PupError>,
+    pub drop: unsafe fn(&mut Words),
     /// Packs the arguments, which stay: large plain slices of them are only noted.
-    pub(crate) lend: for<'a> unsafe fn(&'a Words, &mut Lender<'a>),
+    pub lend: for<'a> unsafe fn(&'a Words, &mut Lender<'a>),
 }
 
 /// One row of a chare's table of entries.
 #[doc(hidden)]
 pub struct EntryInfo {
-    pub(crate) name: &'static str,
-    pub(crate) number: u16,
+    pub name: &'static str,
+    pub number: u16,
     /// The chare type it belongs to, which guards against a message for an object of another type.
-    pub(crate) chare: u64,
-    pub(crate) options: EntryOptions,
-    pub(crate) args: ArgsInfo,
+    pub chare: u64,
+    pub options: EntryOptions,
+    pub args: ArgsInfo,
     /// # Safety
     /// `Head` is that of a live object of the entry's chare type which nobody else borrows, and the words hold
     /// this entry's arguments, which are moved out.
-    pub(crate) invoke: unsafe fn(NonNull<Head>, &Pe, &mut Option<Box<Extra>>, &mut Words),
+    pub invoke: unsafe fn(NonNull<Head>, &Pe, &mut Option<Box<Extra>>, &mut Words),
 }
 
 impl EntryInfo {
@@ -207,14 +207,14 @@ unsafe fn invoke<C: Invoke<N>, const N: usize>(
 /// One row of a chare's table of `#[init]`s.
 #[doc(hidden)]
 pub struct InitInfo {
-    pub(crate) name: &'static str,
-    pub(crate) number: u16,
-    pub(crate) chare: u64,
-    pub(crate) args: ArgsInfo,
+    pub name: &'static str,
+    pub number: u16,
+    pub chare: u64,
+    pub args: ArgsInfo,
     /// # Safety
     /// `Head` is that of an object of the `#[init]`'s chare type, allocated and not constructed yet; the words hold
     /// the arguments, which are moved out.
-    pub(crate) construct: unsafe fn(NonNull<Head>, &Pe, &mut Words),
+    pub construct: unsafe fn(NonNull<Head>, &Pe, &mut Words),
 }
 
 impl InitInfo {
@@ -251,7 +251,7 @@ unsafe fn construct<C: Construct<N>, const N: usize>(head: NonNull<Head>, pe: &P
 }
 
 /// Packs arguments that are not in a message, of what `whose` names.
-pub(crate) fn pack_args<A>(info: &ArgsInfo, args: A, whose: impl FnOnce() -> String) -> Packed {
+pub fn pack_args<A>(info: &ArgsInfo, args: A, whose: impl FnOnce() -> String) -> Packed {
     let mut words = ArgsCell::store(args);
     // SAFETY: stored just above; the callers pass the info of the entry, or `#[init]`, that takes an `A`.
     refusal::seen(unsafe { info.pack_words(&mut words) }, whose)
@@ -262,14 +262,14 @@ impl ArgsInfo {
     ///
     /// # Safety
     /// The words hold these arguments, and are not used again.
-    pub(crate) unsafe fn pack_words(&self, words: &mut Words) -> Packed {
+    pub unsafe fn pack_words(&self, words: &mut Words) -> Packed {
         // SAFETY: the caller's promise.
         let packed = Packed::from(unsafe { (self.pack)(words, Packer::new(Purpose::Message)) });
         packed.placed(Purpose::Message, self.unpack_and_drop())
     }
 
     /// Reads arguments only to see whether they can be read.
-    pub(crate) fn unpack_and_drop(&self) -> impl FnOnce(&mut Unpacker<'_>) -> Result<(), PupError> {
+    pub fn unpack_and_drop(&self) -> impl FnOnce(&mut Unpacker<'_>) -> Result<(), PupError> {
         |u| {
             let mut words = (self.unpack)(u)?;
             // SAFETY: just unpacked as these arguments; dropped once.
@@ -282,7 +282,7 @@ impl ArgsInfo {
     ///
     /// # Safety
     /// The words hold these arguments.
-    pub(crate) unsafe fn size_of_packed(&self, words: &Words) -> usize {
+    pub unsafe fn size_of_packed(&self, words: &Words) -> usize {
         let mut lender = Lender::new(Packer::sizer(Purpose::Message));
         // SAFETY: the caller's promise.
         unsafe { (self.lend)(words, &mut lender) };
@@ -290,7 +290,7 @@ impl ArgsInfo {
     }
 
     /// Rebuilds the arguments. What is borrowed is left as it is.
-    pub(crate) fn read(&self, packed: Cow<'_, Packed>) -> Result<Words, PupError> {
+    pub fn read(&self, packed: Cow<'_, Packed>) -> Result<Words, PupError> {
         // What is left over makes the arguments leak, as their type is not known here: the job ends over it.
         match packed {
             Cow::Owned(packed) => packed.read(Purpose::Message, self.unpack),

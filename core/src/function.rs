@@ -7,7 +7,6 @@ use talisman_pup::{Packed, Pup, PupError};
 /// use proxies. Register it with [`register_function!`](crate::register_function).
 ///
 /// ```
-/// # extern crate talisman_core as talisman;
 /// use talisman::function::Function;
 ///
 /// struct Tell;
@@ -67,14 +66,16 @@ macro_rules! register_function {
 }
 
 /// Two functions of one name: the first of their names that is taken twice.
-pub(crate) fn clash() -> Option<&'static str> {
+pub fn clash() -> Option<&'static str> {
     let mut all: Vec<_> = inventory::iter::<FunctionEntry>().map(|entry| (entry.key, entry.name)).collect();
     all.sort_unstable();
     all.windows(2).find(|two| two[0].0 == two[1].0).map(|two| two[0].1)
 }
 
 impl Pe {
-    pub(crate) fn on_function(&self, id: u64, value: Packed) {
+    /// A message that calls one.
+    #[doc(hidden)]
+    pub fn on_function(&self, id: u64, value: Packed) {
         let Some(entry) = inventory::iter::<FunctionEntry>().find(|entry| entry.key == id) else {
             let message = format!(
                 "a callback calls a function that is not registered ({id:#x}): add `talisman::register_function!(…)`"

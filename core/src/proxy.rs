@@ -377,7 +377,6 @@ macro_rules! destroyed {
             /// on each PE is said on standard error, and a job that gets stuck because somebody waits for an answer says so.
             ///
             /// ```
-            /// # extern crate talisman_core as talisman;
             /// use talisman::prelude::*;
             /// use talisman::testing::Test;
             ///

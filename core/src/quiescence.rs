@@ -25,7 +25,7 @@ use talisman_pup::{Packed, Pup};
 
 /// A message of the detection.
 #[derive(Debug, Pup)]
-pub(crate) enum Wave {
+pub enum Wave {
     /// Down: count.
     Ask(u32),
     /// Up: messages sent and received, of a whole branch, and whether reductions there may wait in vain for late members of groups.
@@ -40,7 +40,7 @@ pub(crate) enum Wave {
 
 /// A PE's part in the detection.
 #[derive(Default)]
-pub(crate) struct Detector {
+pub struct Detector {
     /// The wave that this PE has to answer, and what its branch has answered.
     open: Cell<Option<Branch>>,
     root: RefCell<RootState>,
@@ -69,31 +69,31 @@ struct RootState {
 
 impl Detector {
     /// Somebody wants to know. What was counted before is old, as it may be that of a suspicion of long ago.
-    pub(crate) fn ask(&self, route: Route) {
+    pub fn ask(&self, route: Route) {
         let mut root = self.root.borrow_mut();
         root.last = None;
         root.asked.push(route);
     }
 
     /// Whether a wave is under way, as far as this PE knows.
-    pub(crate) fn is_counting(&self) -> bool {
+    pub fn is_counting(&self) -> bool {
         self.root.borrow().running || self.open.get().is_some()
     }
 
     /// Who waits to be told.
-    pub(crate) fn asked(&self) -> Vec<Route> {
+    pub fn asked(&self) -> Vec<Route> {
         self.root.borrow().asked.clone()
     }
 
     /// Whether somebody waits to be told.
-    pub(crate) fn is_asked(&self) -> bool {
+    pub fn is_asked(&self) -> bool {
         !self.root.borrow().asked.is_empty()
     }
 }
 
 impl Pe {
     /// When there is nothing else to do: answers a wave, or begins one that is wanted. Whether anything was done.
-    pub(crate) fn detect_quiescence(&self) -> bool {
+    pub fn detect_quiescence(&self) -> bool {
         if self.answer_wave() {
             return true;
         }
@@ -105,7 +105,7 @@ impl Pe {
     }
 
     /// PE 0 has had nothing to do for long: perhaps nobody will have, ever again.
-    pub(crate) fn suspect_stuck(&self) {
+    pub fn suspect_stuck(&self) {
         let rests = !self.frozen.get() && self.timers.is_empty();
         if self.is_first() && rests && !self.detector.is_counting() {
             sometimes("a PE suspected that the job was stuck");
@@ -123,7 +123,7 @@ impl Pe {
         self.on_ask(wave);
     }
 
-    pub(crate) fn on_wave(&self, from: PeId, wave: Wave) {
+    pub fn on_wave(&self, from: PeId, wave: Wave) {
         match wave {
             Wave::Ask(wave) => self.on_ask(wave),
             Wave::Count { wave, sent, received, late } => self.on_count(wave, sent, received, late),
@@ -261,7 +261,7 @@ impl Pe {
     }
 
     /// What the objects of this PE wait for, and the messages that wait for objects.
-    pub(crate) fn waits(&self) -> Vec<String> {
+    pub fn waits(&self) -> Vec<String> {
         let mut waits = Vec::new();
         for head in self.slots.iter() {
             // SAFETY: an object in a slot is live.

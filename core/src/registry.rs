@@ -24,33 +24,33 @@ use talisman_pup::{Lender, Packed, PupError, Unpacker};
 /// The functions that take a [`Head`] want that of an object of this type, live and borrowed by nobody.
 #[doc(hidden)]
 pub struct ChareType {
-    pub(crate) key: u64,
-    pub(crate) kind: Kind,
-    pub(crate) ordered: bool,
-    pub(crate) file: &'static str,
-    pub(crate) name: fn() -> String,
-    pub(crate) entries: &'static [EntryInfo],
-    pub(crate) inits: &'static [InitInfo],
-    pub(crate) show_index: fn(u128) -> String,
+    pub key: u64,
+    pub kind: Kind,
+    pub ordered: bool,
+    pub file: &'static str,
+    pub name: fn() -> String,
+    pub entries: &'static [EntryInfo],
+    pub inits: &'static [InitInfo],
+    pub show_index: fn(u128) -> String,
     /// Where an index is in space, if it has one to three dimensions.
-    pub(crate) position: fn(u128) -> Option<[f32; 3]>,
-    pub(crate) ordinal: fn(u128, &Bounds) -> Option<u64>,
+    pub position: fn(u128) -> Option<[f32; 3]>,
+    pub ordinal: fn(u128, &Bounds) -> Option<u64>,
     /// The home PE that a map gives an element.
-    pub(crate) home: fn(&Map, u128, Option<&Bounds>, u32) -> Result<u32, MapError>,
-    pub(crate) index_at: fn(u64, &Bounds) -> Option<u128>,
-    pub(crate) allocate: fn(Head) -> NonNull<Head>,
-    pub(crate) free: unsafe fn(NonNull<Head>),
+    pub home: fn(&Map, u128, Option<&Bounds>, u32) -> Result<u32, MapError>,
+    pub index_at: fn(u64, &Bounds) -> Option<u128>,
+    pub allocate: fn(Head) -> NonNull<Head>,
+    pub free: unsafe fn(NonNull<Head>),
     /// The object stays as it is while what the lender noted is used.
-    pub(crate) lend: unsafe fn(NonNull<Head>, &mut Lender<'_>),
+    pub lend: unsafe fn(NonNull<Head>, &mut Lender<'_>),
     /// Builds the state into a freshly allocated object.
-    pub(crate) unpack: unsafe fn(NonNull<Head>, &mut Unpacker<'_>) -> Result<(), PupError>,
-    pub(crate) replied: unsafe fn(NonNull<Head>, &Pe, u64, Packed),
-    pub(crate) restored: unsafe fn(NonNull<Head>, &Pe, Restored),
+    pub unpack: unsafe fn(NonNull<Head>, &mut Unpacker<'_>) -> Result<(), PupError>,
+    pub replied: unsafe fn(NonNull<Head>, &Pe, u64, Packed),
+    pub restored: unsafe fn(NonNull<Head>, &Pe, Restored),
     /// Hands the packed state of a lost member to the one that stands in for it, if those hear of it.
-    pub(crate) lost: Option<Lost>,
-    pub(crate) waiting: unsafe fn(NonNull<Head>) -> Vec<Waiting>,
+    pub lost: Option<Lost>,
+    pub waiting: unsafe fn(NonNull<Head>) -> Vec<Waiting>,
     /// Async entries that owe an answer, and where that goes.
-    pub(crate) owed: unsafe fn(NonNull<Head>) -> Vec<(&'static str, Route)>,
+    pub owed: unsafe fn(NonNull<Head>) -> Vec<(&'static str, Route)>,
 }
 
 /// See [`ChareType`].
@@ -130,14 +130,14 @@ unsafe fn hear_of_lost<C: Chare>(head: NonNull<Head>, pe: &Pe, u: &mut Unpacker<
 }
 
 /// The chare types of this program, sorted by key: the same numbers in every process of a job.
-pub(crate) struct Registry {
+pub struct Registry {
     types: Vec<&'static ChareType>,
     by_key: HashMap<u64, u32, FxBuildHasher>,
 }
 
 impl Registry {
     /// The types that this program registered.
-    pub(crate) fn get() -> &'static Registry {
+    pub fn get() -> &'static Registry {
         static REGISTRY: OnceLock<Registry> = OnceLock::new();
         REGISTRY.get_or_init(|| {
             let mut types: Vec<_> = inventory::iter::<ChareType>().collect();
@@ -147,17 +147,18 @@ impl Registry {
         })
     }
 
-    pub(crate) fn types(&self) -> &[&'static ChareType] {
+    /// All of them, by key.
+    pub fn types(&self) -> &[&'static ChareType] {
         &self.types
     }
 
     /// A type and its number.
-    pub(crate) fn find(&self, key: u64) -> Option<(u32, &'static ChareType)> {
+    pub fn find(&self, key: u64) -> Option<(u32, &'static ChareType)> {
         self.by_key.get(&key).map(|number| (*number, self.types[*number as usize]))
     }
 
     /// Two types of one wire name would take each other's messages.
-    pub(crate) fn clashes(&self) -> Result<(), String> {
+    pub fn clashes(&self) -> Result<(), String> {
         match self.types.windows(2).find(|two| two[0].key == two[1].key) {
             None => Ok(()),
             Some(two) => Err(format!(
@@ -175,7 +176,7 @@ impl Registry {
 ///
 /// # Panics
 /// Where the instance of a generic chare was not registered, saying what to add.
-pub(crate) fn number_of<C: Chare>() -> (u32, &'static ChareType) {
+pub fn number_of<C: Chare>() -> (u32, &'static ChareType) {
     Registry::get().find(C::KEY).unwrap_or_else(|| {
         let name = C::name();
         panic!(
@@ -186,7 +187,7 @@ pub(crate) fn number_of<C: Chare>() -> (u32, &'static ChareType) {
 }
 
 /// The main chare: the only one of its type.
-pub(crate) fn main_chare_of(key: u64) -> ObjId {
+pub fn main_chare_of(key: u64) -> ObjId {
     let (number, _) = Registry::get().find(key).expect("the main chare is registered by its macro");
     ObjId { collection: CollectionId::singles(number), index: single_index(0, 0, 0) }
 }

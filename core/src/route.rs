@@ -36,18 +36,18 @@ pub enum Route {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Pup)]
 pub struct Collect {
     #[pup(with = wire::rooted)]
-    pub(crate) collection: CollectionId,
-    pub(crate) section: Option<SectionId>,
-    pub(crate) number: u32,
+    pub collection: CollectionId,
+    pub section: Option<SectionId>,
+    pub number: u32,
     /// The index of the element that answers, as bits: values are combined in index order.
-    pub(crate) index: u128,
+    pub index: u128,
     /// The reducer's id.
-    pub(crate) reducer: u64,
+    pub reducer: u64,
 }
 
 impl Pe {
     /// Sends a packed value to its receiver.
-    pub(crate) fn route(&self, to: &Route, value: Packed) {
+    pub fn route(&self, to: &Route, value: Packed) {
         match to {
             Route::Ignore => {}
             Route::Exit(status) => self.node.job.end(*status, None),

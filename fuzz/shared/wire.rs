@@ -4,8 +4,8 @@
 //! The job's program sends every kind of message, and panics at no value, so that a panic is the runtime's.
 
 use talisman::function::Function;
+use talisman::lab::{Frame, Lab};
 use talisman::prelude::*;
-use talisman::testing::lab::{Frame, Lab};
 
 /// Rounds of the job that any bytes may ask for before the first frame.
 const ROUNDS_MAX: u16 = 1023;

@@ -11,6 +11,7 @@ extern crate self as talisman;
 pub use talisman_pup as pup;
 
 pub mod auth;
+pub mod ballast;
 pub mod build;
 pub mod clock;
 pub mod frame;

@@ -5,7 +5,7 @@ use talisman_pup::Pup;
 
 /// A message of load balancing, from PE to PE.
 #[derive(Debug, Pup)]
-pub(crate) enum Balance {
+pub enum Balance {
     /// To the root: a step is wanted; the receiver is told when it is over, or not needed.
     Request { why: Why, then: Option<Route> },
     /// Down the tree: how much has everybody done since the last step?
@@ -22,14 +22,14 @@ pub(crate) enum Balance {
 
 impl Balance {
     /// Whether quiescence waits for it. A look changes nothing; whoever waits for what it finds keeps the root from being idle.
-    pub(crate) fn is_counted(&self) -> bool {
+    pub fn is_counted(&self) -> bool {
         !matches!(self, Balance::Look(_) | Balance::Looked { .. })
     }
 }
 
 /// Why a step is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pup)]
-pub(crate) enum Why {
+pub enum Why {
     /// A period is over.
     Period,
     /// An array is at `cx.at_sync()`.
@@ -42,20 +42,20 @@ pub(crate) enum Why {
 
 /// What a look at some PEs has found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pup)]
-pub(crate) struct Seen {
+pub struct Seen {
     /// Entries that they have run since the last look.
-    pub(crate) entries: u64,
+    pub entries: u64,
     /// Seconds that the busiest of them had to compute since the last step.
-    pub(crate) max: f64,
+    pub max: f64,
     /// Work in seconds of a PE of speed 1, of all of them.
-    pub(crate) work: f64,
+    pub work: f64,
     /// Their speeds, added up.
-    pub(crate) speed: f64,
+    pub speed: f64,
 }
 
 impl Seen {
     /// With those of others.
-    pub(crate) fn add(&mut self, other: &Seen) {
+    pub fn add(&mut self, other: &Seen) {
         self.entries = self.entries.saturating_add(other.entries);
         self.max = self.max.max(other.max);
         self.work += other.work;
@@ -63,37 +63,37 @@ impl Seen {
     }
 
     /// What each would have had to compute if all had been even.
-    pub(crate) fn average(&self) -> f64 {
+    pub fn average(&self) -> f64 {
         if self.speed > 0.0 { self.work / self.speed } else { 0.0 }
     }
 }
 
 /// What some PEs know at the end of a step.
 #[derive(Clone, Debug, Default, PartialEq, Pup)]
-pub(crate) struct Branch {
+pub struct Branch {
     /// What they had to compute before it.
-    pub(crate) seen: Seen,
+    pub seen: Seen,
     /// Objects on them before it.
-    pub(crate) objects: u64,
+    pub objects: u64,
     /// What the busiest will have to compute after it, as predicted.
-    pub(crate) predicted: f64,
+    pub predicted: f64,
     /// Objects that were sent off.
-    pub(crate) moves: u64,
+    pub moves: u64,
     /// What these take, packed.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// Moves that were not possible any more.
-    pub(crate) outdated: u64,
+    pub outdated: u64,
     /// Messages between objects of too many pairs to count them all.
-    pub(crate) uncounted: u64,
+    pub uncounted: u64,
     /// The longest time that a PE took to decide, in seconds.
-    pub(crate) deciding: f64,
+    pub deciding: f64,
     /// Why nothing was decided.
-    pub(crate) refused: Option<String>,
+    pub refused: Option<String>,
 }
 
 impl Branch {
     /// With those of others.
-    pub(crate) fn add(&mut self, other: Branch) {
+    pub fn add(&mut self, other: Branch) {
         self.seen.add(&other.seen);
         self.objects = self.objects.saturating_add(other.objects);
         self.predicted = self.predicted.max(other.predicted);

@@ -19,7 +19,7 @@ use talisman_observe::sometimes::sometimes;
 
 /// A PE's part in the steps, and in looks at the loads.
 #[derive(Default)]
-pub(crate) struct Part {
+pub struct Part {
     /// The last step that has begun here.
     step: u32,
     member: Option<Box<dyn Member>>,
@@ -52,7 +52,7 @@ struct Look {
 
 impl Pe {
     /// A step begins: on to the PEs below, and then here.
-    pub(crate) fn on_begin(&self, balancer: &Balancer, step: u32) {
+    pub fn on_begin(&self, balancer: &Balancer, step: u32) {
         if step <= balancer.part.borrow().step {
             // Only a peer that makes things up begins a step again.
             return;
@@ -129,7 +129,7 @@ impl Pe {
     }
 
     /// A note for the member here.
-    pub(crate) fn on_note(&self, balancer: &Balancer, from: PeId, step: u32, note: Vec<u8>) {
+    pub fn on_note(&self, balancer: &Balancer, from: PeId, step: u32, note: Vec<u8>) {
         let current = balancer.part.borrow().step;
         if step > current && !mutated("early-note-read-at-once") {
             return balancer.part.borrow_mut().early.push((step, from, note));
@@ -231,7 +231,7 @@ impl Pe {
     }
 
     /// A branch below has decided.
-    pub(crate) fn on_decided(&self, balancer: &Balancer, step: u32, branch: Branch) {
+    pub fn on_decided(&self, balancer: &Balancer, step: u32, branch: Branch) {
         {
             let mut part = balancer.part.borrow_mut();
             let current = part.step;
@@ -245,7 +245,7 @@ impl Pe {
     }
 
     /// A look at the loads: on to the PEs below, and up again.
-    pub(crate) fn on_look(&self, balancer: &Balancer, number: u32) {
+    pub fn on_look(&self, balancer: &Balancer, number: u32) {
         let missing = self.tell_below(|| Balance::Look(number));
         {
             let mut part = balancer.part.borrow_mut();
@@ -260,7 +260,7 @@ impl Pe {
     }
 
     /// What a branch below has seen.
-    pub(crate) fn on_looked(&self, balancer: &Balancer, number: u32, seen: Seen) {
+    pub fn on_looked(&self, balancer: &Balancer, number: u32, seen: Seen) {
         {
             let mut part = balancer.part.borrow_mut();
             let Some(look) = part.look.as_mut().filter(|look| look.number == number && look.missing > 0)

@@ -18,22 +18,22 @@ use talisman_job::balancing::{Every, PeSpeed};
 
 /// What the options say of load balancing, if it is on.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Settings {
+pub struct Settings {
     /// The name of the strategy, or several with `+` between them.
-    pub(crate) balancer: String,
-    pub(crate) every: Every,
+    pub balancer: String,
+    pub every: Every,
     /// Where to write what each step knew.
-    pub(crate) dump: Option<PathBuf>,
+    pub dump: Option<PathBuf>,
     /// Whether to write a line about each step.
-    pub(crate) logs: bool,
+    pub logs: bool,
     /// Bytes that the objects of a node may take.
-    pub(crate) node_memory: Option<u64>,
+    pub node_memory: Option<u64>,
     speeds: Vec<PeSpeed>,
 }
 
 impl Settings {
     /// None if objects stay where they are.
-    pub(crate) fn of(options: &RunArgs) -> Option<Self> {
+    pub fn of(options: &RunArgs) -> Option<Self> {
         (options.balancer != OFF).then(|| Settings {
             balancer: options.balancer.clone(),
             every: options.lb_every,
@@ -45,7 +45,7 @@ impl Settings {
     }
 
     /// What a trigger is called in the log and the report.
-    pub(crate) fn name_of(&self, why: Why) -> &'static str {
+    pub fn name_of(&self, why: Why) -> &'static str {
         match why {
             Why::Period | Why::Sync if self.every == Every::Auto => "auto",
             Why::Period => "period",
@@ -56,18 +56,18 @@ impl Settings {
     }
 
     /// What has to be measured.
-    pub(crate) fn measures(&self) -> Measures {
+    pub fn measures(&self) -> Measures {
         Measures { loads: true, edges: self.wants().edges, sizes: true }
     }
 
     /// What the strategies want to know; who replays a file may want to know everything.
-    pub(crate) fn wants(&self) -> Wants {
+    pub fn wants(&self) -> Wants {
         let wants = choice(&self.balancer).map_or_else(|_| Wants::default(), |choice| choice.wants());
         Wants { edges: wants.edges || self.dump.is_some() }
     }
 
     /// How fast a PE is.
-    pub(crate) fn speed(&self, pe: PeId) -> f64 {
+    pub fn speed(&self, pe: PeId) -> f64 {
         match self.speeds.len() {
             0 => 1.0,
             given => self.speeds[pe as usize % given].factor(),
@@ -75,12 +75,12 @@ impl Settings {
     }
 
     /// Whether a step belongs to `cx.at_sync()`.
-    pub(crate) fn balances_at_sync(&self) -> bool {
+    pub fn balances_at_sync(&self) -> bool {
         !matches!(self.every, Every::Time(_))
     }
 
     /// Whether it is found out first what a step is worth.
-    pub(crate) fn looks_first(&self, why: Why) -> bool {
+    pub fn looks_first(&self, why: Why) -> bool {
         match why {
             Why::Period => true,
             Why::Sync => self.every == Every::Auto,
@@ -89,7 +89,7 @@ impl Settings {
     }
 
     /// What decides on a PE in a step.
-    pub(crate) fn member(&self, pe: &Pe, step: u32, why: Option<Why>) -> Box<dyn Member> {
+    pub fn member(&self, pe: &Pe, step: u32, why: Option<Why>) -> Box<dyn Member> {
         let (number, pes) = (pe.view().rank(pe.id), pe.view().pes());
         let member = self.deciding(number, pes);
         let Some(folder) = self.dump.clone() else { return member };

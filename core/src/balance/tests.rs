@@ -3,8 +3,8 @@
 use self::program::Main;
 use super::message::Why;
 use crate::chare::Kind;
+use crate::lab::{Frame, Lab};
 use crate::pe::{Here, Pe};
-use crate::testing::lab::{Frame, Lab};
 use talisman_job::RunArgs;
 
 /// Elements that have been at sync three times, and then wait for nothing that comes.

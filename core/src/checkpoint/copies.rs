@@ -162,7 +162,7 @@ impl Pe {
     }
 
     /// Whether parts are on their way, from here or to here or anywhere: links have much to carry, and are to be served often.
-    pub(crate) fn is_copying(&self) -> bool {
+    pub fn is_copying(&self) -> bool {
         let copies =
             |checkpoints: &Checkpoints| checkpoints.is_open.get() || checkpoints.copies.are_under_way();
         self.checkpoints.as_deref().is_some_and(copies)

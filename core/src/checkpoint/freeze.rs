@@ -104,7 +104,7 @@ impl Pe {
 
     /// What a frozen PE does when it has its turn; whether that was anything.
     #[cold]
-    pub(crate) fn do_frozen_chores(&self) -> bool {
+    pub fn do_frozen_chores(&self) -> bool {
         let Some(checkpoints) = self.checkpoints.as_deref() else { return false };
         let mut any = false;
         while !self.node.job.is_over()
@@ -154,7 +154,7 @@ impl Pe {
 
     /// A message comes to a PE that is still.
     #[cold]
-    pub(crate) fn keep_late(&self, envelope: NonNull<Envelope>) {
+    pub fn keep_late(&self, envelope: NonNull<Envelope>) {
         match self.checkpoints.as_deref() {
             Some(checkpoints) => checkpoints.late.borrow_mut().push_back(envelope),
             None => unreachable!("a PE is still for a checkpoint only"),

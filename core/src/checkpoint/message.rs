@@ -10,7 +10,7 @@ use talisman_store::pieces::Manifest;
 
 /// A message about a checkpoint. None waits in a queue, behind entries.
 #[derive(Debug, Pup)]
-pub(crate) enum Checkpoint {
+pub enum Checkpoint {
     /// To the root: a checkpoint is wanted; this receiver is told once it is committed.
     Request { why: Why, then: Option<Route> },
     /// Down: no entry runs any more, and everything else is to come to its end. Of what these nodes have, others are to have two copies.
@@ -59,18 +59,18 @@ pub(crate) enum Checkpoint {
 
 /// What a branch took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pup)]
-pub(crate) struct Taken {
+pub struct Taken {
     /// Bytes of all parts.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// Objects in them.
-    pub(crate) objects: u64,
+    pub objects: u64,
     /// Entries that have run so far.
-    pub(crate) run: u64,
+    pub run: u64,
 }
 
 impl Taken {
     /// With that of others.
-    pub(crate) fn add(&mut self, other: Taken) {
+    pub fn add(&mut self, other: Taken) {
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.objects = self.objects.saturating_add(other.objects);
         self.run = self.run.saturating_add(other.run);
@@ -79,7 +79,7 @@ impl Taken {
 
 /// Why a checkpoint is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pup)]
-pub(crate) enum Why {
+pub enum Why {
     /// A period is over.
     Period,
     /// The program has done this step.
@@ -95,7 +95,7 @@ pub(crate) enum Why {
 impl Checkpoint {
     /// Whether quiescence, and a checkpoint itself, waits for it: if the program waits for what comes of it. Others than the program
     /// may ask for a checkpoint while one is taken.
-    pub(crate) fn is_counted(&self) -> bool {
+    pub fn is_counted(&self) -> bool {
         matches!(self, Checkpoint::Request { then: Some(_), .. })
     }
 }

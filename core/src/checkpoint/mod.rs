@@ -42,12 +42,12 @@ mod contents;
 mod copies;
 mod drain;
 mod freeze;
-pub(crate) mod handing;
-pub(crate) mod lost;
-pub(crate) mod message;
-pub(crate) mod newcomers;
-pub(crate) mod part;
-pub(crate) mod reading;
+pub mod handing;
+pub mod lost;
+pub mod message;
+pub mod newcomers;
+pub mod part;
+pub mod reading;
 mod restore;
 mod root;
 mod safety;
@@ -55,8 +55,8 @@ mod settings;
 mod taking;
 #[cfg(test)]
 mod tests;
-pub(crate) mod types;
-pub(crate) mod waiting;
+pub mod types;
+pub mod waiting;
 mod written;
 
 use std::cell::{Cell, RefCell};
@@ -77,14 +77,14 @@ use drain::Drain;
 use message::{Checkpoint, Why};
 use root::Root;
 use safety::Safety;
-pub(crate) use settings::Settings;
+pub use settings::Settings;
 use talisman_base::ids::PeId;
 use talisman_base::view::FIRST;
 use talisman_pup::Packed;
 use written::Writing;
 
 /// What a PE keeps for checkpoints.
-pub(crate) struct Checkpoints {
+pub struct Checkpoints {
     settings: Arc<Settings>,
     /// The last version that began here.
     version: Cell<Version>,
@@ -112,7 +112,7 @@ pub(crate) struct Checkpoints {
 }
 
 impl Checkpoints {
-    pub(crate) fn new(settings: Arc<Settings>) -> Box<Self> {
+    pub fn new(settings: Arc<Settings>) -> Box<Self> {
         Box::new(Checkpoints {
             root: RefCell::new(Root::new(settings.mtbf)),
             settings,
@@ -133,7 +133,7 @@ impl Checkpoints {
     }
 
     /// This PE takes no part any more: what it has cannot be packed.
-    pub(crate) fn refuse(&self) {
+    pub fn refuse(&self) {
         self.refused.set(true);
     }
 
@@ -142,7 +142,7 @@ impl Checkpoints {
     }
 
     /// Messages that wait, when their PE ends.
-    pub(crate) fn take_waiting(&self) -> Vec<NonNull<Envelope>> {
+    pub fn take_waiting(&self) -> Vec<NonNull<Envelope>> {
         self.kept.take().into_iter().chain(self.late.take()).collect()
     }
 }
@@ -157,18 +157,18 @@ impl Pe {
     }
 
     /// The last version that was begun here, or might have been by those that are lost.
-    pub(crate) fn last_checkpoint(&self) -> Option<Version> {
+    pub fn last_checkpoint(&self) -> Option<Version> {
         self.checkpoints.as_ref().map(|checkpoints| checkpoints.version.get())
     }
 
     /// The program asks for a checkpoint.
-    pub(crate) fn checkpoint(&self, then: Route) {
+    pub fn checkpoint(&self, then: Route) {
         self.want_checkpoint(Why::Request, Some(then));
     }
 
     /// A checkpoint is wanted; the receiver is told once it is committed. Where there are none, it is told at once: the program may have
     /// asked for it in a former job, which had them.
-    pub(crate) fn want_checkpoint(&self, why: Why, then: Option<Route>) {
+    pub fn want_checkpoint(&self, why: Why, then: Option<Route>) {
         if self.checkpoints.is_none() {
             return then.iter().for_each(|then| self.route(then, Packed::default()));
         }
@@ -177,7 +177,7 @@ impl Pe {
     }
 
     /// Somebody outside asks for a checkpoint, from which the others are to go on without these nodes.
-    pub(crate) fn want_checkpoint_without(&self, nodes: Vec<NodeId>, why: Why) {
+    pub fn want_checkpoint_without(&self, nodes: Vec<NodeId>, why: Why) {
         if !nodes.is_empty() && self.checkpoints.is_some() {
             self.tell(self.view().first(), PeMessage::Checkpoint(Checkpoint::Leaving { nodes }));
         }
@@ -185,13 +185,13 @@ impl Pe {
     }
 
     /// The same where nobody may have asked who waits for an answer.
-    pub(crate) fn want_checkpoint_from_outside(&self, asked: Option<bool>, nodes: Vec<NodeId>) {
+    pub fn want_checkpoint_from_outside(&self, asked: Option<bool>, nodes: Vec<NodeId>) {
         let why = asked.map_or(Why::Request, |on_disk| Why::Asked { on_disk });
         self.want_checkpoint_without(nodes, why);
     }
 
     /// The program has done a step.
-    pub(crate) fn note_step(&self, step: u64) {
+    pub fn note_step(&self, step: u64) {
         let Some(checkpoints) = self.checkpoints.as_deref() else { return };
         if checkpoints.settings.is_due_at(checkpoints.step.get(), step) {
             checkpoints.step.set(step);
@@ -200,7 +200,7 @@ impl Pe {
     }
 
     /// A message about a checkpoint. It may come in the midst of an entry, so what runs code of the program is a chore.
-    pub(crate) fn on_checkpoint(&self, from: PeId, message: Checkpoint) {
+    pub fn on_checkpoint(&self, from: PeId, message: Checkpoint) {
         let Some(checkpoints) = self.checkpoints.as_deref() else { return };
         match message {
             Checkpoint::Request { why, then } => self.on_checkpoint_request(checkpoints, why, then),

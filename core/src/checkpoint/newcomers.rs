@@ -35,7 +35,7 @@ use talisman_observe::sometimes::sometimes;
 use talisman_store::seats::Seats;
 
 /// What is in parts, for the PEs that are there now.
-pub(crate) struct Redistribution<'a>(Seats<'a>);
+pub struct Redistribution<'a>(Seats<'a>);
 
 impl<'a> Deref for Redistribution<'a> {
     type Target = Seats<'a>;
@@ -46,12 +46,12 @@ impl<'a> Deref for Redistribution<'a> {
 }
 
 impl<'a> Redistribution<'a> {
-    pub(crate) fn after(taken_in: &'a View, view: &'a View) -> Self {
+    pub fn after(taken_in: &'a View, view: &'a View) -> Self {
         Redistribution(Seats::after(taken_in, view))
     }
 
     /// The parts that a PE restores are left what is theirs: others may have come since they were taken.
-    pub(crate) fn make_room(&self, pe: PeId, parts: &mut [Part]) {
+    pub fn make_room(&self, pe: PeId, parts: &mut [Part]) {
         let newcomers = self.newcomers();
         if newcomers.is_empty() {
             return;
@@ -132,7 +132,7 @@ impl<'a> Redistribution<'a> {
     }
 
     /// The same of one that somebody had stood in for, whose part this is: that is its pattern, and had kept what was its own.
-    pub(crate) fn part_instead_of(&self, pe: PeId, kept: Part) -> Part {
+    pub fn part_instead_of(&self, pe: PeId, kept: Part) -> Part {
         let newborn = self.members_of_newcomer(pe, &kept);
         let mut part = self.taken_over(pe, kept);
         if mutated("added-node-knows-no-places") {
@@ -232,7 +232,7 @@ impl Pe {
     }
 
     /// It can be.
-    pub(crate) fn on_newborn(&self, newborn: Newborn) {
+    pub fn on_newborn(&self, newborn: Newborn) {
         let Newborn { id, init, args } = newborn;
         let Some(collection) = self.collections.get(id.collection) else { return };
         let given = collection.casts.take_kept_for(id.index);

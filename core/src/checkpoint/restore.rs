@@ -17,11 +17,11 @@ use crate::message::control::{Cast, PeMessage};
 use crate::message::envelope::Envelope;
 use crate::migrate::unpack_travel;
 use crate::object::{Head, flag};
+use crate::panics::caught;
 use crate::pe::execute::Restored;
 use crate::pe::{Here, Pe};
 use crate::reduction::ReductionKey;
 use crate::registry::Registry;
-use crate::run::caught;
 use crate::wire;
 use crate::witness::{self, Seen, Why};
 use talisman_base::ids::{CollectionId, ObjId, PeId};
@@ -39,7 +39,7 @@ impl Pe {
     /// Takes back what was saved: its own part first, and then those of lost PEs whose seat it is. To be called before its first turn.
     /// `false` if the program's code panicked, which ends the job.
     #[must_use]
-    pub(crate) fn restore(&self, parts: Vec<Part>) -> bool {
+    pub fn restore(&self, parts: Vec<Part>) -> bool {
         let _here = Here::enter(self);
         caught(self, || self.take_back(parts))
     }
@@ -204,7 +204,7 @@ impl Pe {
     }
 
     /// An object of a checkpoint could not be read at once. What has passed since is among what it was given.
-    pub(crate) fn on_restore(&self, object: SavedObject, why: Restored) {
+    pub fn on_restore(&self, object: SavedObject, why: Restored) {
         let id = object.id;
         let Some(collection) = self.collections.get(id.collection) else { return };
         if mutated("awaited-object-forgotten") {
@@ -260,13 +260,7 @@ impl Pe {
 
     /// What an object does before it runs anything else, like one that has broadcasts to catch up with. A lost member of a group
     /// does nothing else.
-    pub(crate) fn put_off(
-        &self,
-        object: &Head,
-        is_lost: bool,
-        destination: Option<PeId>,
-        later: Vec<(u32, Cast)>,
-    ) {
+    pub fn put_off(&self, object: &Head, is_lost: bool, destination: Option<PeId>, later: Vec<(u32, Cast)>) {
         if !is_lost && destination.is_none() && later.is_empty() {
             return;
         }
@@ -307,7 +301,7 @@ impl Pe {
     }
 
     /// At the home: objects are on that PE, or were before they moved on.
-    pub(crate) fn on_places(&self, pe: PeId, objects: Vec<(ObjId, u32)>) {
+    pub fn on_places(&self, pe: PeId, objects: Vec<(ObjId, u32)>) {
         for (id, moves) in objects {
             if let Some(collection) = self.collections.get(id.collection) {
                 self.take_news(collection, id.index, pe, moves);
@@ -318,7 +312,7 @@ impl Pe {
     /// Nothing is left of a checkpoint but what objects were given before it. They have that now, even if the next checkpoint begins
     /// already: the cut waits until this PE has nothing left to do. A lost member that was kept in it once more would be in
     /// the way of one who is made when its PE is there again.
-    pub(crate) fn on_go_on(&self) {
+    pub fn on_go_on(&self) {
         self.receive_kept();
     }
 

@@ -62,7 +62,7 @@ impl Pe {
     }
 
     /// It is time to.
-    pub(crate) fn look_at_disk(&self) {
+    pub fn look_at_disk(&self) {
         if let Some(checkpoints) = self.checkpoints.as_deref() {
             self.look_at_parts(checkpoints);
             self.look_at_written(checkpoints);

@@ -8,17 +8,17 @@ use talisman_job::checkpoints::{CkptEvery, FaultTolerance};
 
 /// What the options say of checkpoints, if there are any.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Settings {
-    pub(crate) every: CkptEvery,
+pub struct Settings {
+    pub every: CkptEvery,
     /// The mean time between two failures, as far as the user knows it.
-    pub(crate) mtbf: Option<Duration>,
+    pub mtbf: Option<Duration>,
     /// Whether to write a line about each checkpoint.
-    pub(crate) logs: bool,
+    pub logs: bool,
 }
 
 impl Settings {
     /// None if there are no checkpoints.
-    pub(crate) fn of(options: &RunArgs) -> Option<Self> {
+    pub fn of(options: &RunArgs) -> Option<Self> {
         (options.ft != FaultTolerance::Off).then(|| Settings {
             every: options.ckpt_every.unwrap_or_default(),
             mtbf: options.mtbf,

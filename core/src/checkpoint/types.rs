@@ -8,7 +8,7 @@ use crate::chare::Kind;
 use crate::registry::Registry;
 
 /// The chares of this program.
-pub(crate) struct Registered;
+pub struct Registered;
 
 impl ProgramTypes for Registered {
     fn chares(&self) -> Vec<(u64, String)> {

@@ -25,7 +25,7 @@ type Inserter = (CollectionId, PeId);
 
 /// What a PE knows of insertions from outside.
 #[derive(Default)]
-pub(crate) struct Admissions {
+pub struct Admissions {
     /// How many were made here into collections whose root is elsewhere.
     made: Cell<u32>,
     /// Whether there are any that may not have been admitted.
@@ -59,12 +59,12 @@ impl Held {
 
 impl Admissions {
     #[inline(always)]
-    pub(crate) fn are_open(&self) -> bool {
+    pub fn are_open(&self) -> bool {
         self.are_open.get()
     }
 
     /// What waits, in its order.
-    pub(crate) fn with_held(&self, mut each: impl FnMut(&PeMessage)) {
+    pub fn with_held(&self, mut each: impl FnMut(&PeMessage)) {
         self.held.borrow().iter().for_each(|held| each(&held.message));
     }
 
@@ -125,7 +125,7 @@ impl Admissions {
 
 impl Pe {
     /// The number of an insertion from outside that goes to a root elsewhere, or waits here.
-    pub(crate) fn number_insertion(&self, id: CollectionId) -> u32 {
+    pub fn number_insertion(&self, id: CollectionId) -> u32 {
         let number = self.admissions.made.get() + 1;
         self.admissions.made.set(number);
         debug_assert!(!self.collections.is_gone(id), "what is gone here is refused here");
@@ -135,7 +135,7 @@ impl Pe {
 
     /// Before a message to another PE: that hears of the insertions that this one knows of.
     #[cold]
-    pub(crate) fn pass_on_insertions(&self, to: PeId) {
+    pub fn pass_on_insertions(&self, to: PeId) {
         if !self.admissions.told.borrow_mut().insert(to) {
             return;
         }
@@ -154,7 +154,7 @@ impl Pe {
     }
 
     /// There is an insertion from outside that may not have come to its root.
-    pub(crate) fn on_unadmitted(&self, collection: CollectionId, inserter: PeId, number: u32) {
+    pub fn on_unadmitted(&self, collection: CollectionId, inserter: PeId, number: u32) {
         if !self.collections.is_gone(collection) && self.admissions.note((collection, inserter), number) {
             sometimes("a PE heard of an insertion that had not come to its root");
             let root = self.view().seat(collection.creator);
@@ -166,7 +166,7 @@ impl Pe {
     }
 
     /// At the root: somebody waits for an insertion.
-    pub(crate) fn on_ask_admitted(&self, asker: PeId, collection: CollectionId, inserter: PeId, number: u32) {
+    pub fn on_ask_admitted(&self, asker: PeId, collection: CollectionId, inserter: PeId, number: u32) {
         if self.collections.is_gone(collection) {
             // The asker hears so as well, and forgets what it waits for.
             return;
@@ -179,7 +179,7 @@ impl Pe {
     }
 
     /// At the root: an insertion has come.
-    pub(crate) fn admit(&self, collection: CollectionId, inserter: PeId, number: u32) {
+    pub fn admit(&self, collection: CollectionId, inserter: PeId, number: u32) {
         self.on_admitted(collection, inserter, number);
         let of = (collection, inserter);
         let mut all = self.admissions.asked.borrow_mut();
@@ -193,7 +193,7 @@ impl Pe {
     }
 
     /// The root has admitted all of a PE's insertions up to this one.
-    pub(crate) fn on_admitted(&self, collection: CollectionId, inserter: PeId, number: u32) {
+    pub fn on_admitted(&self, collection: CollectionId, inserter: PeId, number: u32) {
         if self.collections.is_gone(collection) {
             return;
         }
@@ -203,7 +203,7 @@ impl Pe {
     }
 
     /// Whether a broadcast has to wait for an insertion that this PE has heard of; if so, it is kept.
-    pub(crate) fn holds_broadcast(&self, id: CollectionId, cast: &Cast) -> bool {
+    pub fn holds_broadcast(&self, id: CollectionId, cast: &Cast) -> bool {
         // What this PE has inserted itself comes to the root before.
         let open = self.admissions.open.borrow();
         let after = open.iter().filter(|((of, inserter), _)| *of == id && *inserter != self.id);
@@ -218,13 +218,13 @@ impl Pe {
     }
 
     /// Whether broadcasts to a collection wait here.
-    pub(crate) fn holds(&self, id: CollectionId) -> bool {
+    pub fn holds(&self, id: CollectionId) -> bool {
         self.admissions.held.borrow().iter().any(|held| held.collection == id)
     }
 
     /// An insertion from outside waits behind broadcasts that were called before it: it is not in those.
     #[cold]
-    pub(crate) fn hold_insertion(&self, collection: CollectionId, message: PeMessage) {
+    pub fn hold_insertion(&self, collection: CollectionId, message: PeMessage) {
         sometimes("an insertion waited behind a broadcast that waited for another");
         self.admissions.held.borrow_mut().push(Held { collection, after: vec![], message });
     }

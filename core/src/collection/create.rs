@@ -79,7 +79,7 @@ pub struct NewElement<C> {
 
 impl<C: Chare> ArrayBuilder<C> {
     #[track_caller]
-    pub(crate) fn make(extent: impl Extent<C::Index>) -> Self {
+    pub fn make(extent: impl Extent<C::Index>) -> Self {
         let (bounds, indices) = match extent.elements() {
             Elements::Dense(bounds) => (Some(bounds), None),
             Elements::Listed(indices) => (None, Some(indices.into_iter().map(C::Index::to_bits).collect())),
@@ -159,13 +159,13 @@ fn pack_init<C: Chare, A: Args>(init: u16, args: A) -> talisman_pup::Packed {
 }
 
 /// An array without elements yet.
-pub(crate) fn sparse<C: Chare>() -> Array<C> {
+pub fn sparse<C: Chare>() -> Array<C> {
     let new = NewArray::<C> { bounds: None, indices: None, map: Map::Hash, chare: PhantomData };
     Array::make(current(|pe| new.announce(pe, None, None)), None)
 }
 
 impl<C: Chare> GroupBuilder<C> {
-    pub(crate) fn make() -> Self {
+    pub fn make() -> Self {
         GroupBuilder { inits: WrapInit::wrap(NewGroup(PhantomData)) }
     }
 }
@@ -190,7 +190,7 @@ impl<C: Chare> Create<C> for NewGroup<C> {
 }
 
 impl<C: Chare> SingleBuilder<C> {
-    pub(crate) fn make() -> Self {
+    pub fn make() -> Self {
         Self::of(NewSingle { pe: None, priority: None, chare: PhantomData })
     }
 
@@ -230,7 +230,7 @@ impl<C: Chare> Create<C> for NewSingle<C> {
 }
 
 /// An element to be inserted.
-pub(crate) fn insert<C: Chare>(id: ObjId) -> Insert<C> {
+pub fn insert<C: Chare>(id: ObjId) -> Insert<C> {
     Insert { inits: WrapInit::wrap(NewElement { id, pe: None, chare: PhantomData }) }
 }
 

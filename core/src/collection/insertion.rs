@@ -12,7 +12,7 @@ use talisman_observe::sometimes::sometimes;
 
 /// The root's count.
 #[derive(Default)]
-pub(crate) struct Census {
+pub struct Census {
     wave: u32,
     answers: u32,
     sent: u64,
@@ -21,19 +21,19 @@ pub(crate) struct Census {
 
 impl Census {
     /// Whether it has begun.
-    pub(crate) fn is_open(&self) -> bool {
+    pub fn is_open(&self) -> bool {
         self.wave > 0
     }
 }
 
 impl Pe {
     /// All first elements are on their way: the root hears of it.
-    pub(crate) fn done_inserting(&self, id: CollectionId) {
+    pub fn done_inserting(&self, id: CollectionId) {
         self.tell(self.view().seat(id.creator), PeMessage::DoneInserting(id));
     }
 
     /// At the root: all first elements are on their way.
-    pub(crate) fn on_done_inserting(&self, id: CollectionId) {
+    pub fn on_done_inserting(&self, id: CollectionId) {
         let Some(root) = self.collections.get(id).and_then(|collection| collection.root.as_ref()) else {
             return;
         };
@@ -52,7 +52,7 @@ impl Pe {
         self.on_count_inserted(id, wave);
     }
 
-    pub(crate) fn on_count_inserted(&self, id: CollectionId, wave: u32) {
+    pub fn on_count_inserted(&self, id: CollectionId, wave: u32) {
         let Some(collection) = self.collections.get(id) else { return };
         for child in self.view().children(self.id, collection.root_pe()) {
             self.tell(child, PeMessage::CountInserted { collection: id, wave });
@@ -63,7 +63,7 @@ impl Pe {
         self.tell(collection.root_pe(), PeMessage::Inserted { collection: id, wave, sent, made });
     }
 
-    pub(crate) fn on_inserted(&self, id: CollectionId, wave: u32, sent: u64, made: u64) {
+    pub fn on_inserted(&self, id: CollectionId, wave: u32, sent: u64, made: u64) {
         let Some(collection) = self.collections.get(id) else { return };
         let Some(root) = &collection.root else { return };
         let (all_in, complete) = {

@@ -6,18 +6,18 @@ use talisman_pup::Pup;
 
 /// What the program said of an object; it moves with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pup)]
-pub(crate) struct Given {
+pub struct Given {
     /// Seconds that it takes in a period, instead of what is measured.
-    pub(crate) load: Option<f64>,
+    pub load: Option<f64>,
     /// It is not to be moved.
-    pub(crate) stays: bool,
+    pub stays: bool,
     /// Where it is in the program's space.
-    pub(crate) position: Option<[f32; 3]>,
+    pub position: Option<[f32; 3]>,
 }
 
 impl Given {
     /// Whether it can be, where it comes from elsewhere.
-    pub(crate) fn is_sound(&self) -> bool {
+    pub fn is_sound(&self) -> bool {
         self.load.is_none_or(is_load) && self.position.is_none_or(is_position)
     }
 }

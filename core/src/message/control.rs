@@ -17,7 +17,7 @@ use talisman_pup::{Packed, Pup};
 
 /// A packed message for an object; it finds its receiver like any other.
 #[derive(Debug, Pup)]
-pub(crate) enum ObjectMessage {
+pub enum ObjectMessage {
     /// An entry, by number, with its packed arguments.
     Invoke { entry: u16, args: Packed },
     /// An element to be made by an `#[init]`, by number.
@@ -41,7 +41,7 @@ pub(crate) enum ObjectMessage {
 
 impl ObjectMessage {
     /// What only its receiver can read.
-    pub(crate) fn packed(&self) -> Option<&Packed> {
+    pub fn packed(&self) -> Option<&Packed> {
         match self {
             ObjectMessage::Invoke { args, .. } | ObjectMessage::Create { args, .. } => Some(args),
             ObjectMessage::Reply { value, .. } => Some(value),
@@ -51,23 +51,23 @@ impl ObjectMessage {
     }
 
     /// An answer that nobody waits for: waits are counted from 1.
-    pub(crate) fn to_nobody() -> Self {
+    pub fn to_nobody() -> Self {
         ObjectMessage::Reply { wait: 0, value: Packed::default() }
     }
 }
 
 /// What a broadcast brings to each element.
 #[derive(Clone, Debug, Pup)]
-pub(crate) struct Cast {
-    pub(crate) call: CastCall,
-    pub(crate) args: Packed,
+pub struct Cast {
+    pub call: CastCall,
+    pub args: Packed,
     /// The reduction of the answers: the reducer's id, and who gets the result.
-    pub(crate) collect: Option<(u64, Route)>,
+    pub collect: Option<(u64, Route)>,
 }
 
 /// The call in a broadcast.
 #[derive(Clone, Copy, Debug, Pup)]
-pub(crate) enum CastCall {
+pub enum CastCall {
     /// An entry, by number.
     Entry(u16),
     /// The answer that async entries wait for, by their wait.
@@ -80,7 +80,7 @@ pub(crate) enum CastCall {
 
 /// A message from PE to PE.
 #[derive(Debug, Pup)]
-pub(crate) enum PeMessage {
+pub enum PeMessage {
     /// A collection exists. Travels down the tree of its creator.
     NewCollection(Box<Description>),
     /// The same, when it has travelled on: for this PE alone.
@@ -258,7 +258,7 @@ pub(crate) enum PeMessage {
 
 impl PeMessage {
     /// The part of a reduction that it has.
-    pub(crate) fn part(&self) -> Option<&Contribution> {
+    pub fn part(&self) -> Option<&Contribution> {
         match self {
             PeMessage::Contribution(part) => Some(part),
             _ => None,
@@ -266,7 +266,7 @@ impl PeMessage {
     }
 
     /// The collection that has to be known for it to mean anything.
-    pub(crate) fn collection(&self) -> Option<CollectionId> {
+    pub fn collection(&self) -> Option<CollectionId> {
         match self {
             PeMessage::CastRequest { collection, .. }
             | PeMessage::Cast { collection, .. }
@@ -318,7 +318,7 @@ impl PeMessage {
     }
 
     /// What this PE itself will read of it, rather than pass on.
-    pub(crate) fn packed(&self) -> Option<&Packed> {
+    pub fn packed(&self) -> Option<&Packed> {
         match self {
             PeMessage::Adopt(of) => of.fill.as_ref().map(|fill| &fill.args),
             PeMessage::Arrive { luggage: Luggage::Packed(object), .. } => Some(object),
@@ -332,7 +332,7 @@ impl PeMessage {
     }
 
     /// Whether quiescence waits for it.
-    pub(crate) fn is_counted(&self) -> bool {
+    pub fn is_counted(&self) -> bool {
         match self {
             PeMessage::Quiescence(_) | PeMessage::Exit(_) => false,
             PeMessage::Balance(message) => message.is_counted(),

@@ -23,7 +23,7 @@ use talisman_pup::{Packed, PupError};
 impl Pe {
     /// Takes in a message from another PE.
     #[inline]
-    pub(crate) fn accept(&self, mut envelope: NonNull<Envelope>) {
+    pub fn accept(&self, mut envelope: NonNull<Envelope>) {
         // SAFETY: the port gives the envelope away.
         let message = unsafe { envelope.as_mut() };
         if is_counted(message) {
@@ -65,7 +65,7 @@ impl Pe {
     }
 
     /// Takes in a message for this PE.
-    pub(crate) fn accept_for_pe(&self, envelope: NonNull<Envelope>) {
+    pub fn accept_for_pe(&self, envelope: NonNull<Envelope>) {
         // SAFETY: the port, or the sender on this PE, gave the envelope away.
         let message = unsafe { envelope.as_ref() };
         if let Some(id) = message.pe_message().and_then(PeMessage::collection) {
@@ -106,7 +106,7 @@ impl Pe {
 
     /// The door: a message that refers to a shared value which has not come to this node waits for it, unread. `false`
     /// if it does.
-    pub(crate) fn lets_in(&self, envelope: NonNull<Envelope>) -> bool {
+    pub fn lets_in(&self, envelope: NonNull<Envelope>) -> bool {
         // SAFETY: the caller owns the envelope.
         let message = unsafe { envelope.as_ref() };
         let lacking = self.lacks(message.needs()).filter(|_| !mutated("shared-value-not-awaited"));
@@ -125,7 +125,7 @@ impl Pe {
     /// Runs a small message from another PE of the node as it arrives, if nothing waits before it and its object is here;
     /// `false` if it has to be queued.
     #[inline]
-    pub(crate) fn run_at_once(
+    pub fn run_at_once(
         &self,
         to: ObjId,
         entry: &'static EntryInfo,
@@ -174,7 +174,7 @@ impl Pe {
 
     /// Runs one message; `false` when none waits. Into the loop of each driver: a call costs as much as a tenth of a message.
     #[inline(always)]
-    pub(crate) fn run_one(&self) -> bool {
+    pub fn run_one(&self) -> bool {
         let Some(envelope) = self.next_message() else { return false };
         self.run_message(envelope);
         true
@@ -182,7 +182,7 @@ impl Pe {
 
     /// Runs a message that was taken out of the queue.
     #[inline(always)]
-    pub(crate) fn run_message(&self, mut envelope: NonNull<Envelope>) {
+    pub fn run_message(&self, mut envelope: NonNull<Envelope>) {
         // SAFETY: the queue gave the envelope away.
         let message = unsafe { envelope.as_mut() };
         match message.body {
@@ -222,7 +222,7 @@ impl Pe {
 
     /// The object left, or went, after the message was queued.
     #[cold]
-    pub(crate) fn send_on(&self, mut envelope: NonNull<Envelope>) {
+    pub fn send_on(&self, mut envelope: NonNull<Envelope>) {
         sometimes("an object left before a queued message");
         if mutated("late-message-lost") {
             return self.release(envelope);
@@ -236,7 +236,7 @@ impl Pe {
         }
     }
 
-    pub(crate) fn run_with_extra(&self, head: NonNull<Head>, mut envelope: NonNull<Envelope>) {
+    pub fn run_with_extra(&self, head: NonNull<Head>, mut envelope: NonNull<Envelope>) {
         // SAFETY: the queue gave the envelope away.
         let message = unsafe { envelope.as_mut() };
         let mut extra = message.extra.take();
@@ -256,7 +256,7 @@ impl Pe {
 
     /// Runs an entry, with its arguments in place.
     #[inline(always)]
-    pub(crate) fn run_entry(
+    pub fn run_entry(
         &self,
         head: NonNull<Head>,
         entry: &'static EntryInfo,
@@ -288,7 +288,7 @@ impl Pe {
     }
 
     /// Runs a packed message on an object here.
-    pub(crate) fn run_packed(&self, head: NonNull<Head>, message: ObjectMessage, extra: Option<Box<Extra>>) {
+    pub fn run_packed(&self, head: NonNull<Head>, message: ObjectMessage, extra: Option<Box<Extra>>) {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
         match message {
@@ -307,7 +307,7 @@ impl Pe {
     }
 
     /// Runs an entry whose arguments are packed.
-    pub(crate) fn run_packed_entry(
+    pub fn run_packed_entry(
         &self,
         head: NonNull<Head>,
         entry: u16,
@@ -329,7 +329,7 @@ impl Pe {
 
     /// What an entry asked for that had to wait for its end.
     #[cold]
-    pub(crate) fn after_entry(&self, head: NonNull<Head>) {
+    pub fn after_entry(&self, head: NonNull<Head>) {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
         if object.has(flag::DESTROY) {
@@ -347,25 +347,19 @@ impl Pe {
     }
 
     /// A message for no element in particular cannot be read: the job ends, since it would go on without it.
-    pub(crate) fn unreadable(&self, collection: &Collection, what: &str, why: &str) {
+    pub fn unreadable(&self, collection: &Collection, what: &str, why: &str) {
         let chare = (collection.chare.name)();
         self.node.job.end(1, Some(format!("a message to {chare}::{what} cannot be read: {why}")));
     }
 
     /// The same of a message for this element.
-    pub(crate) fn unreadable_for(&self, collection: &Collection, index: u128, what: &str, why: &str) {
+    pub fn unreadable_for(&self, collection: &Collection, index: u128, what: &str, why: &str) {
         let who = collection.label(index);
         self.node.job.end(1, Some(format!("a message to {who}::{what} cannot be read: {why}")));
     }
 
     /// An element that comes cannot be read.
-    pub(crate) fn unreadable_element(
-        &self,
-        collection: &Collection,
-        index: u128,
-        whence: &str,
-        why: &PupError,
-    ) {
+    pub fn unreadable_element(&self, collection: &Collection, index: u128, whence: &str, why: &PupError) {
         let who = collection.label(index);
         self.node.job.end(1, Some(format!("{who}, which comes {whence}, cannot be read: {why}")));
     }
@@ -449,7 +443,7 @@ impl Pe {
     }
 
     /// The name of whoever runs, for messages to people.
-    pub(crate) fn who_runs(&self) -> String {
+    pub fn who_runs(&self) -> String {
         match (self.running(), self.running.entry()) {
             (Some(head), Some(entry)) => {
                 format!("{}, entry `{}`", head.collection().label(head.index()), entry.name)
@@ -460,7 +454,7 @@ impl Pe {
     }
 
     /// The object meant, if it is here.
-    pub(crate) fn find_here(&self, id: ObjId) -> Option<NonNull<Head>> {
+    pub fn find_here(&self, id: ObjId) -> Option<NonNull<Head>> {
         self.find_in(self.collections.get(id.collection)?, id.index)
     }
 

@@ -24,7 +24,7 @@ use talisman_sched::priority::Priority;
 impl Pe {
     /// Sends an entry's message to one object.
     #[inline(always)]
-    pub(crate) fn invoke<C: Chare, A: Args>(
+    pub fn invoke<C: Chare, A: Args>(
         &self,
         to: ObjId,
         entry: &'static EntryInfo,
@@ -156,7 +156,7 @@ impl Pe {
     }
 
     /// An envelope with an entry's message.
-    pub(crate) fn filled(
+    pub fn filled(
         &self,
         to: ObjId,
         entry: &'static EntryInfo,
@@ -173,7 +173,7 @@ impl Pe {
     }
 
     /// Sends a packed message to one object.
-    pub(crate) fn send_object(&self, to: ObjId, message: ObjectMessage) {
+    pub fn send_object(&self, to: ObjId, message: ObjectMessage) {
         if let Some(packed) = message.packed().filter(|_| self.measuring.edges) {
             self.note_bytes(to, packed.size());
         }
@@ -182,7 +182,7 @@ impl Pe {
     }
 
     /// Sends on what is addressed to an object.
-    pub(crate) fn send_envelope(&self, to: CollectionId, envelope: NonNull<Envelope>) {
+    pub fn send_envelope(&self, to: CollectionId, envelope: NonNull<Envelope>) {
         match self.collections.get(to) {
             Some(collection) => self.send_carefully(collection, envelope),
             None => self.keep_unsent(to, envelope),
@@ -200,7 +200,7 @@ impl Pe {
     }
 
     /// Sends on what waited for its collection.
-    pub(crate) fn send_kept(&self, collection: &Collection, mut envelope: NonNull<Envelope>) {
+    pub fn send_kept(&self, collection: &Collection, mut envelope: NonNull<Envelope>) {
         // SAFETY: kept by this PE, which gives it away.
         let message = unsafe { envelope.as_mut() };
         let index = message.to().index;
@@ -220,7 +220,7 @@ impl Pe {
     }
 
     /// An envelope with a new packed message for an object.
-    pub(crate) fn object_message(&self, to: ObjId, message: ObjectMessage) -> NonNull<Envelope> {
+    pub fn object_message(&self, to: ObjId, message: ObjectMessage) -> NonNull<Envelope> {
         let mut envelope = self.with_object_message(to, message);
         // SAFETY: just made.
         self.see_sent(unsafe { envelope.as_mut() });
@@ -228,7 +228,7 @@ impl Pe {
     }
 
     /// The same with a message that comes from elsewhere.
-    pub(crate) fn with_object_message(&self, to: ObjId, message: ObjectMessage) -> NonNull<Envelope> {
+    pub fn with_object_message(&self, to: ObjId, message: ObjectMessage) -> NonNull<Envelope> {
         let mut envelope = self.addressed(to);
         // SAFETY: just taken from the pool.
         unsafe { envelope.as_mut() }.put_object_message(Box::new(message));
@@ -236,13 +236,13 @@ impl Pe {
     }
 
     /// Sends a message to a PE, this one included.
-    pub(crate) fn tell(&self, to: PeId, message: PeMessage) {
+    pub fn tell(&self, to: PeId, message: PeMessage) {
         let envelope = self.pe_message(message);
         if to == self.id { self.accept_for_pe(envelope) } else { self.transmit(to, envelope) }
     }
 
     /// An envelope with a new message for a PE.
-    pub(crate) fn pe_message(&self, message: PeMessage) -> NonNull<Envelope> {
+    pub fn pe_message(&self, message: PeMessage) -> NonNull<Envelope> {
         let mut envelope = self.with_pe_message(message);
         // SAFETY: just made.
         self.see_sent(unsafe { envelope.as_mut() });
@@ -250,7 +250,7 @@ impl Pe {
     }
 
     /// The same with a message that comes from elsewhere.
-    pub(crate) fn with_pe_message(&self, message: PeMessage) -> NonNull<Envelope> {
+    pub fn with_pe_message(&self, message: PeMessage) -> NonNull<Envelope> {
         let mut envelope = self.pool.take();
         // SAFETY: just taken from the pool.
         let fresh = unsafe { envelope.as_mut() };
@@ -277,7 +277,7 @@ impl Pe {
     }
 
     /// Sends a message to where its object is believed.
-    pub(crate) fn dispatch(&self, collection: &Collection, envelope: NonNull<Envelope>) {
+    pub fn dispatch(&self, collection: &Collection, envelope: NonNull<Envelope>) {
         // SAFETY: the sender owns the envelope.
         let index = unsafe { envelope.as_ref() }.to().index;
         self.dispatch_to(collection, envelope, self.place_of(collection, index));
@@ -390,7 +390,7 @@ impl Pe {
 
     /// Puts a message into this PE's queue.
     #[inline(always)]
-    pub(crate) fn enqueue(&self, envelope: NonNull<Envelope>) {
+    pub fn enqueue(&self, envelope: NonNull<Envelope>) {
         // SAFETY: the sender owns the envelope.
         let message = unsafe { envelope.as_ref() };
         self.see_message(message.shadow, |message, pe| Seen::Queued { message, pe });
@@ -416,7 +416,7 @@ impl Pe {
     }
 
     /// Puts a message into this PE's queue that waits for no entry but the one that runs.
-    pub(crate) fn enqueue_expedited(&self, envelope: NonNull<Envelope>) {
+    pub fn enqueue_expedited(&self, envelope: NonNull<Envelope>) {
         // SAFETY: the sender owns the envelope.
         let shadow = unsafe { envelope.as_ref() }.shadow;
         self.see_message(shadow, |message, pe| Seen::Queued { message, pe });
@@ -425,7 +425,7 @@ impl Pe {
     }
 
     /// Puts a message that was taken out of the queue back into it, behind all others.
-    pub(crate) fn put_back(&self, envelope: NonNull<Envelope>) {
+    pub fn put_back(&self, envelope: NonNull<Envelope>) {
         // SAFETY: the caller gives the envelope away.
         match unsafe { envelope.as_ref() }.extra {
             None => self.queue.push(envelope),
@@ -435,7 +435,7 @@ impl Pe {
 
     /// The next message to run: expedited, then urgent, then in order of arrival, then the others.
     #[inline(always)]
-    pub(crate) fn next_message(&self) -> Option<NonNull<Envelope>> {
+    pub fn next_message(&self) -> Option<NonNull<Envelope>> {
         if self.out_of_line.get() > 0 {
             return self.next_ranked();
         }
@@ -469,17 +469,17 @@ impl Pe {
     }
 
     /// Whether nothing waits to run here.
-    pub(crate) fn is_queue_empty(&self) -> bool {
+    pub fn is_queue_empty(&self) -> bool {
         self.queue.is_empty() && self.out_of_line.get() == 0
     }
 
     /// How many messages wait to run here.
-    pub(crate) fn waiting_messages(&self) -> usize {
+    pub fn waiting_messages(&self) -> usize {
         self.queue.waiting()
     }
 
     /// Hands a message to the port.
-    pub(crate) fn transmit(&self, to: PeId, envelope: NonNull<Envelope>) {
+    pub fn transmit(&self, to: PeId, envelope: NonNull<Envelope>) {
         debug_assert_ne!(to, self.id, "a message to oneself is queued");
         debug_assert!(self.view().is_there(to), "a message to PE {to}, which is lost");
         // SAFETY: the sender owns the envelope.
@@ -516,7 +516,7 @@ fn entry_called(message: &Envelope) -> Option<u16> {
 }
 
 /// Whether quiescence waits for a message.
-pub(crate) fn is_counted(message: &Envelope) -> bool {
+pub fn is_counted(message: &Envelope) -> bool {
     message.pe_message().is_none_or(PeMessage::is_counted)
 }
 
@@ -533,7 +533,7 @@ fn with_options(entry: &EntryInfo, extra: Option<Box<Extra>>) -> Option<Box<Extr
 }
 
 /// Packs the arguments of a message where it stands.
-pub(crate) fn pack_in_place(message: &mut Envelope) {
+pub fn pack_in_place(message: &mut Envelope) {
     let packed = match message.body {
         Body::Invoke(entry) => {
             // SAFETY: the body says that the words hold this entry's arguments; it says otherwise from here on.

@@ -1,8 +1,8 @@
 //! How many waves there are in a job of four PEs that is taken forward by hand.
 
 use self::program::Main;
+use crate::lab::Lab;
 use crate::pe::Here;
-use crate::testing::lab::Lab;
 
 /// A ball goes round for ever: no two PEs have it at a time, and others are idle.
 mod program {

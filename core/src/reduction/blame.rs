@@ -9,7 +9,7 @@ use talisman_reduce::ReduceError;
 
 /// Who has given a part of a reduction.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum By {
+pub enum By {
     /// The element of this index.
     Element(u128),
     /// A PE, for elements on it and below it in the tree.
@@ -18,7 +18,7 @@ pub(crate) enum By {
 
 /// What is packed of a part of a reduction: its value is gone when that is refused.
 #[derive(Clone, Copy)]
-pub(crate) struct PartAbout {
+pub struct PartAbout {
     key: ReductionKey,
     contributions: u64,
 }
@@ -33,7 +33,7 @@ impl Contribution {
         }
     }
 
-    pub(crate) fn about(&self) -> PartAbout {
+    pub fn about(&self) -> PartAbout {
         PartAbout { key: self.key, contributions: self.contributions() }
     }
 }
@@ -72,7 +72,7 @@ impl Pe {
 
     /// A part of a reduction cannot be read where it goes. Who runs is the last that has contributed: another may have given what is wrong.
     #[cold]
-    pub(crate) fn refuse_part(&self, collection: &Collection, about: PartAbout, why: &PupError) {
+    pub fn refuse_part(&self, collection: &Collection, about: PartAbout, why: &PupError) {
         let name = (collection.chare.name)();
         let sender = self.who_contributed(collection, why);
         let about = if why.giver().is_some() { PartAbout { contributions: 1, ..about } } else { about };
@@ -82,7 +82,7 @@ impl Pe {
 
     /// No checkpoint can keep what has come of a reduction.
     #[cold]
-    pub(crate) fn refuse_to_keep_part(&self, collection: &Collection, why: &PupError) {
+    pub fn refuse_to_keep_part(&self, collection: &Collection, why: &PupError) {
         let sender = self.who_contributed(collection, why);
         self.refuse_checkpoint(
             &format!(

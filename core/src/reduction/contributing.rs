@@ -18,12 +18,7 @@ impl Pe {
     /// An element contributes to the next reduction of its collection. What all others contributed while they were made has long been
     /// reduced, when a late member is made.
     #[track_caller]
-    pub(crate) fn contribute<T: Pup + Send + 'static, R: Reducer<T>>(
-        &self,
-        object: &Head,
-        value: T,
-        to: Route,
-    ) {
+    pub fn contribute<T: Pup + Send + 'static, R: Reducer<T>>(&self, object: &Head, value: T, to: Route) {
         let collection = object.collection();
         if collection.id.is_singles() {
             panic!(
@@ -43,7 +38,7 @@ impl Pe {
     }
 
     /// An element that will not contribute any more.
-    pub(crate) fn report_death(&self, object: &Head) {
+    pub fn report_death(&self, object: &Head) {
         let collection = object.collection();
         if collection.id.is_singles() || mutated("end-not-reported") {
             return;
@@ -68,7 +63,7 @@ impl Pe {
     }
 
     /// The packed answer of one element to a broadcast or multicast whose answers are reduced.
-    pub(crate) fn answer(&self, to: Collect, value: Packed) {
+    pub fn answer(&self, to: Collect, value: Packed) {
         let Some(collection) = self.collections.get(to.collection) else { return };
         let Some(reducer) = ReduceInfo::known(to.reducer) else {
             return self.reduction_failed(
@@ -94,7 +89,7 @@ impl Pe {
     }
 
     /// A member contributes to the next reduction of a section.
-    pub(crate) fn contribute_to_section<T: Pup + Send + 'static, R: Reducer<T>>(
+    pub fn contribute_to_section<T: Pup + Send + 'static, R: Reducer<T>>(
         &self,
         object: &Head,
         section: SectionId,
@@ -187,7 +182,7 @@ impl Pe {
         }
     }
 
-    pub(crate) fn see_contribution(&self, object: ObjId, key: ReductionKey) {
+    pub fn see_contribution(&self, object: ObjId, key: ReductionKey) {
         witness::see(|| Seen::Contributed { object, pe: self.id, reduction: key.into() });
     }
 }

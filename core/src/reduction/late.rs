@@ -24,7 +24,7 @@ use talisman_reduce::ReduceError;
 
 /// Late members of a group, at its root.
 #[derive(Default)]
-pub(crate) struct LateMembers {
+pub struct LateMembers {
     all: BTreeMap<u32, Begin>,
     /// How many broadcasts any contributor to reductions that are complete had received.
     heard: u32,
@@ -34,7 +34,7 @@ pub(crate) struct LateMembers {
 
 /// With which reduction a late member begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pup)]
-pub(crate) enum Begin {
+pub enum Begin {
     /// Not known yet. It has no part in so many broadcasts.
     After(u32),
     /// The same of one that was waited for in vain.
@@ -47,18 +47,18 @@ pub(crate) enum Begin {
 
 impl Root {
     /// Late members as a checkpoint keeps them, and how many broadcasts anybody had received who contributed to what is complete.
-    pub(crate) fn late(&self) -> (u32, Vec<(u32, Begin)>) {
+    pub fn late(&self) -> (u32, Vec<(u32, Begin)>) {
         (self.late.heard, self.late.all.iter().map(|(member, begin)| (*member, *begin)).collect())
     }
 
     /// After going back to a checkpoint.
-    pub(crate) fn go_on_with_late(&mut self, heard: u32, late: Vec<(u32, Begin)>) {
+    pub fn go_on_with_late(&mut self, heard: u32, late: Vec<(u32, Begin)>) {
         self.late = LateMembers { all: late.into_iter().collect(), heard, asked_for: None };
     }
 
     /// A broadcast is what async entries wait for, of which late members have none: as if there had not been any after the last one
     /// that they have no part in.
-    pub(crate) fn pass_over(&mut self, broadcast: u32) {
+    pub fn pass_over(&mut self, broadcast: u32) {
         for begin in self.late.all.values_mut() {
             match begin {
                 Begin::After(passed) | Begin::Again(passed) if *passed == broadcast => *passed += 1,
@@ -230,7 +230,7 @@ impl Pe {
     }
 
     /// A member knows now which reductions it contributes to, as soon as it is made. Until then its root knows.
-    pub(crate) fn on_takes_part(&self, member: ObjId, first: u32, nth: u32) {
+    pub fn on_takes_part(&self, member: ObjId, first: u32, nth: u32) {
         let Some(head) = self.find_here(member) else { return };
         // SAFETY: an object in a slot is live.
         let object = unsafe { head.as_ref() };
@@ -241,13 +241,13 @@ impl Pe {
     }
 
     /// Whether a root here may wait for late members that will not contribute, if nothing is left to do.
-    pub(crate) fn may_wait_for_late(&self) -> bool {
+    pub fn may_wait_for_late(&self) -> bool {
         let mut roots = self.collections.iter().filter_map(|collection| collection.root.as_ref());
         roots.any(|root| root.borrow().may_wait_for_late())
     }
 
     /// Nothing is left to do: roots ask the late members that they may wait for.
-    pub(crate) fn ask_late(&self) {
+    pub fn ask_late(&self) {
         for collection in self.collections.iter() {
             let asked = collection.root.as_ref().and_then(|root| root.borrow_mut().late_to_ask());
             let Some((reduction, members)) = asked else { continue };
@@ -259,7 +259,7 @@ impl Pe {
     }
 
     /// A reduction may wait for a member that will not contribute to it: then it begins anew.
-    pub(crate) fn on_is_waited_for(&self, member: ObjId, reduction: u32) {
+    pub fn on_is_waited_for(&self, member: ObjId, reduction: u32) {
         let Some(head) = self.find_here(member) else { return };
         // SAFETY: an object in a slot is live.
         let object = unsafe { head.as_ref() };
@@ -275,7 +275,7 @@ impl Pe {
     }
 
     /// At a root: that one does not.
-    pub(crate) fn on_put_off(&self, member: ObjId, reduction: u32, is_first: bool) {
+    pub fn on_put_off(&self, member: ObjId, reduction: u32, is_first: bool) {
         let Some(collection) = self.collections.get(member.collection) else { return };
         let Some(root) = &collection.root else { return };
         root.borrow_mut().put_off(member.index as u32, reduction, is_first);

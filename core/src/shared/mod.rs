@@ -1,6 +1,7 @@
 //! Read-only values that everyone may read (Charm++ manual: "readonly").
 
-pub(crate) mod values;
+#[doc(hidden)]
+pub mod values;
 
 use std::ops::Deref;
 use std::ptr::NonNull;
@@ -42,7 +43,6 @@ impl<T> Shared<T> {
     /// [quiescence](crate::Cx::quiescence).
     ///
     /// ```
-    /// # extern crate talisman_core as talisman;
     /// use talisman::prelude::*;
     /// use talisman::testing::Test;
     ///
