@@ -31,15 +31,22 @@ pub mod call;
 pub mod callback;
 pub mod chare;
 #[doc(hidden)]
+pub mod chare_type;
+#[doc(hidden)]
 pub mod checkpoint;
 #[doc(hidden)]
 pub mod collection;
 pub mod cx;
+mod cx_hints;
 #[doc(hidden)]
 pub mod entry;
 #[doc(hidden)]
+pub mod entry_info;
+#[doc(hidden)]
 pub mod flow;
 pub mod function;
+#[doc(hidden)]
+pub mod kind;
 #[doc(hidden)]
 pub mod lab;
 pub mod lb;
@@ -59,6 +66,8 @@ pub mod net;
 pub mod node;
 #[doc(hidden)]
 pub mod object;
+#[doc(hidden)]
+pub mod object_of;
 #[doc(hidden)]
 pub mod order;
 #[doc(hidden)]
@@ -84,6 +93,8 @@ pub mod shared;
 mod start;
 #[doc(hidden)]
 pub mod undelivered;
+#[doc(hidden)]
+pub mod waiting;
 #[doc(hidden)]
 pub mod wire;
 #[doc(hidden)]

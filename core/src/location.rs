@@ -29,8 +29,8 @@ use std::ptr::NonNull;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use crate::chare::Kind;
 use crate::collection::Collection;
+use crate::kind::Kind;
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::Envelope;
 use crate::order::Order;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::chare::{Args, Chare, MainChare};
-use crate::entry::pack_args;
+use crate::entry_info::pack_args;
 use crate::pe::{Here, Pe};
 use crate::registry::main_chare_of;
 

@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use crate::entry::EntryInfo;
+use crate::entry_info::EntryInfo;
 use crate::message::cell::{WORDS, Words};
 use crate::message::envelope::{Body, Envelope};
 use crate::net::Net;

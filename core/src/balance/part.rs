@@ -7,7 +7,7 @@ use talisman_lb::snapshot::{Key, Node};
 
 use super::Balancer;
 use super::message::{Balance, Branch, Seen};
-use crate::chare::Kind;
+use crate::kind::Kind;
 use crate::measure::object_of;
 use crate::message::control::PeMessage;
 use crate::object::flag;

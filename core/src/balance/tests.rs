@@ -2,7 +2,7 @@
 
 use self::program::Main;
 use super::message::Why;
-use crate::chare::Kind;
+use crate::kind::Kind;
 use crate::lab::{Frame, Lab};
 use crate::pe::{Here, Pe};
 use talisman_job::RunArgs;

@@ -21,8 +21,8 @@
 use std::ops::Deref;
 
 use super::part::{Newborn, Part, SavedCollection};
-use crate::chare::Kind;
 use crate::collection::home_of;
+use crate::kind::Kind;
 use crate::message::control::PeMessage;
 use crate::message::envelope::Birth;
 use crate::pe::Pe;

@@ -4,7 +4,7 @@ use talisman_cluster::ProgramTypes;
 use talisman_pup::{Packed, PupError};
 
 use super::part::{Part, SavedCollection};
-use crate::chare::Kind;
+use crate::kind::Kind;
 use crate::registry::Registry;
 
 /// The chares of this program.

@@ -4,12 +4,13 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 
 use super::description::{Description, Fill};
-use crate::chare::{Args, Chare, Create, Kind, WrapInit};
-use crate::entry::pack_args;
+use crate::chare::{Args, Chare, Create, WrapInit};
+use crate::chare_type::number_of;
+use crate::entry_info::pack_args;
+use crate::kind::Kind;
 use crate::message::envelope::Extra;
 use crate::pe::{Pe, check_pe, current};
 use crate::proxy::{Array, Group, Proxy};
-use crate::registry::number_of;
 use talisman_base::ids::{CollectionId, ObjId, PeId};
 use talisman_base::index::{ArrayIndex, Bounds, Elements, Extent};
 use talisman_base::map::{IntoMap, Map};

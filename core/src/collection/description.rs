@@ -1,6 +1,6 @@
 //! What every PE is told of a new collection.
 
-use crate::chare::Kind;
+use crate::kind::Kind;
 use crate::registry::ChareType;
 use talisman_base::ids::CollectionId;
 use talisman_base::index::Bounds;

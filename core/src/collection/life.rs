@@ -5,8 +5,9 @@ use std::ptr::NonNull;
 
 use super::Collection;
 use super::description::{Description, Fill};
-use crate::chare::Kind;
-use crate::entry::{Args, InitInfo, pack_args};
+use crate::entry::Args;
+use crate::entry_info::{InitInfo, pack_args};
+use crate::kind::Kind;
 use crate::location::Place;
 use crate::message::cell::{ArgsCell, Words};
 use crate::message::control::{ObjectMessage, PeMessage};

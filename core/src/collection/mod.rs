@@ -19,7 +19,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::broadcast::Casts;
-use crate::chare::Kind;
+use crate::kind::Kind;
 use crate::location::{Place, Places, Switches};
 use crate::message::envelope::Envelope;
 use crate::node::Node;

@@ -25,10 +25,10 @@ use talisman_lb::sampler::Sampler;
 use talisman_lb::snapshot::{self, Key, Object};
 use talisman_lb::strategy::Wants;
 
-use crate::chare::Kind;
+use crate::kind::Kind;
 use crate::object::Head;
 use crate::pe::Pe;
-pub use given::Given;
+pub use given::{Given, is_load, is_position};
 use past::Pasts;
 use talisman_base::clock::Clock;
 use talisman_base::ids::{CollectionId, ObjId};

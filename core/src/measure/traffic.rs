@@ -15,8 +15,8 @@ use talisman_lb::snapshot::{Edge, Key, Object};
 use talisman_lb::strategy::Wants;
 
 use super::key_of;
-use crate::chare::Kind;
-use crate::entry::EntryInfo;
+use crate::entry_info::EntryInfo;
+use crate::kind::Kind;
 use crate::message::cell::Words;
 use crate::pe::Pe;
 use talisman_base::clock::Clock;

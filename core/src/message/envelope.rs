@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use super::cell::{WORDS, Words};
 use super::control::{Cast, ObjectMessage, PeMessage};
-use crate::entry::{EntryInfo, InitInfo};
+use crate::entry_info::{EntryInfo, InitInfo};
 use crate::order::Order;
 use crate::reduction::BirthId;
 use crate::route::Route;

@@ -7,7 +7,7 @@ use super::Pe;
 use super::execute::Call;
 use super::send::is_counted;
 use crate::collection::Collection;
-use crate::entry::EntryInfo;
+use crate::entry_info::EntryInfo;
 use crate::location::Place;
 use crate::message::cell::Words;
 use crate::message::control::{ObjectMessage, PeMessage};

@@ -6,7 +6,7 @@
 use std::ptr::NonNull;
 
 use super::Pe;
-use crate::entry::{EntryInfo, InitInfo};
+use crate::entry_info::{EntryInfo, InitInfo};
 use crate::message::cell::Words;
 use crate::message::envelope::Extra;
 use crate::object::{Head, flag};

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering, fence};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Pe;
-use crate::entry::EntryInfo;
+use crate::entry_info::EntryInfo;
 use crate::object::Head;
 use talisman_observe::stats::Counter;
 

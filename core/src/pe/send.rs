@@ -3,9 +3,8 @@
 use std::ptr::NonNull;
 
 use super::Pe;
-use crate::chare::Chare;
 use crate::collection::Collection;
-use crate::entry::{Args, ArgsInfo, EntryInfo};
+use crate::entry_info::{ArgsInfo, EntryInfo};
 use crate::location::Place;
 use crate::message::cell::{ArgsCell, Words};
 use crate::message::control::{ObjectMessage, PeMessage};
@@ -24,14 +23,13 @@ use talisman_sched::priority::Priority;
 impl Pe {
     /// Sends an entry's message to one object.
     #[inline(always)]
-    pub fn invoke<C: Chare, A: Args>(
+    pub fn invoke<I: ArrayIndex, A: 'static>(
         &self,
         to: ObjId,
         entry: &'static EntryInfo,
         args: A,
         extra: Option<Box<Extra>>,
     ) {
-        debug_assert_eq!(entry.chare, C::KEY, "an entry of this chare");
         let extra = with_options(entry, extra);
         let collection = match self.collections.get(to.collection) {
             Some(collection) if collection.direct && collection.key == entry.chare => collection,
@@ -42,7 +40,7 @@ impl Pe {
             }
         };
         let ordinal = match &collection.bounds {
-            Some(bounds) => C::Index::from_bits(to.index).ordinal(bounds),
+            Some(bounds) => I::from_bits(to.index).ordinal(bounds),
             None => None,
         };
         // As one word in a register: a pair would come back through memory.

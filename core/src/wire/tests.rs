@@ -9,9 +9,9 @@ use proptest::prelude::*;
 
 use self::shared::{Main, TICK};
 use super::{WireError, receive};
+use crate::chare_type::number_of;
 use crate::lab::{Frame, Lab};
 use crate::pe::Here;
-use crate::registry::number_of;
 use talisman_base::ids::PeId;
 use talisman_base::index::{ArrayIndex, Bounds};
 use talisman_pup::Segment;
