@@ -8,15 +8,17 @@
 //! With which broadcast an element begins that is inserted meanwhile, [`births`] says.
 
 pub mod births;
+pub mod message;
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
 
+use crate::broadcast::message::BroadcastMessage;
 use crate::collection::Collection;
 use crate::location::Place;
-use crate::message::control::{Cast, CastCall, ObjectMessage, PeMessage};
+use crate::message::control::{Cast, CastCall, ObjectMessage};
 use crate::message::envelope::{Envelope, Extra};
 use crate::object::{Head, flag};
 use crate::pe::Pe;
@@ -206,7 +208,7 @@ impl Pe {
         if self.admissions.are_open() && self.holds_broadcast(id, &cast) {
             return;
         }
-        self.tell(self.view().seat(id.creator), PeMessage::CastRequest { collection: id, cast });
+        self.tell(self.view().seat(id.creator), BroadcastMessage::Request { collection: id, cast });
     }
 
     /// At the root: a broadcast gets its number.
@@ -258,7 +260,7 @@ impl Pe {
             // passed a PE can be read there, and so can what is sent there after an element.
             if let Some(lacking) = self.lacks(cast.args.needs()) {
                 sometimes("a broadcast came before a shared value in it");
-                let again = self.pe_message(PeMessage::Cast { collection: id, number, cast });
+                let again = self.pe_message(BroadcastMessage::Cast { collection: id, number, cast });
                 return self.keep_lacking(lacking, again);
             }
             self.pass(collection, number, &cast);
@@ -269,7 +271,10 @@ impl Pe {
     /// The next broadcast in order: on to the children, and to every element here.
     fn pass(&self, collection: &Collection, number: u32, cast: &Cast) {
         for child in self.view().children(self.id, collection.root_pe()) {
-            self.tell(child, PeMessage::Cast { collection: collection.id, number, cast: cast.clone() });
+            self.tell(
+                child,
+                BroadcastMessage::Cast { collection: collection.id, number, cast: cast.clone() },
+            );
         }
         // Elements that come while this one is delivered count it as received.
         collection.casts.passed.set(number + 1);
@@ -382,7 +387,7 @@ impl Pe {
         for (id, to, moves) in missed {
             sometimes("a broadcast was sent after an element that moved");
             if !mutated("departed-misses-broadcasts") {
-                self.tell(to, PeMessage::Missed { id, moves, number, cast: cast.clone() });
+                self.tell(to, BroadcastMessage::Missed { id, moves, number, cast: cast.clone() });
             }
         }
         if cast.collect.is_none() {

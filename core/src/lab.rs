@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::chare::MainChare;
 #[cfg(test)]
 use crate::checkpoint::part::Part;
+use crate::message::service::Service;
 use crate::node::{Config, Node};
 use crate::pe::turn::Feed;
 use crate::pe::{Here, Pe};
@@ -32,9 +33,17 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The tag, and of a message from PE to PE its kind.
-    pub fn kind(&self) -> (u8, u8) {
-        (self.head[0], if self.head[0] == 2 { self.head[5] } else { 0 })
+    /// The tag, and of a message from PE to PE its service, and which of that service's messages it is.
+    pub fn kind(&self) -> (u8, u8, u8) {
+        match self.head[0] {
+            2 => (2, self.head[5], self.head.get(6).copied().unwrap_or(0)),
+            tag => (tag, 0, 0),
+        }
+    }
+
+    /// Whether it is a message from PE to PE of this service.
+    pub fn is_of(&self, service: Service) -> bool {
+        self.head[0] == 2 && self.head[5] == service as u8
     }
 }
 

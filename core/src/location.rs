@@ -23,6 +23,8 @@
 //!   be taken for that of a newer one, where moves have been forgotten in between.)
 //! - That an object is at its home, or gone there, is not noted by others: they would send there anyway.
 
+pub mod message;
+
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ptr::NonNull;
 
@@ -31,7 +33,8 @@ use rustc_hash::FxBuildHasher;
 
 use crate::collection::Collection;
 use crate::kind::Kind;
-use crate::message::control::{ObjectMessage, PeMessage};
+use crate::location::message::LocationMessage;
+use crate::message::control::ObjectMessage;
 use crate::message::envelope::Envelope;
 use crate::order::Order;
 use crate::pe::Pe;
@@ -501,7 +504,7 @@ impl Pe {
 
     /// A marker arrived where the object is (or, if it is nowhere, at its home).
     pub fn on_marker(&self, id: ObjId, asker: PeId, asked: u32, moves: u32) {
-        self.tell(asker, PeMessage::Found { id, pe: self.id, asked, moves });
+        self.tell(asker, LocationMessage::Found { id, pe: self.id, asked, moves });
     }
 
     /// The marker arrived: the new place can be used.
@@ -601,7 +604,7 @@ impl Pe {
         }
         sometimes("an element was removed away from its home");
         collection.set_place(index, Place::At { pe: home, moves: moves + 1 });
-        self.tell(home, PeMessage::Gone { id, moves: moves + 1, order });
+        self.tell(home, LocationMessage::Gone { id, moves: moves + 1, order });
     }
 
     /// At the home: an object is gone.
@@ -645,7 +648,7 @@ impl Pe {
     /// An object found here was sent to by another PE's knowledge: that PE learns better.
     pub fn correct(&self, sender: PeId, id: ObjId, moves: u32) {
         if sender != self.id {
-            self.tell(sender, PeMessage::Moved { id, pe: self.id, moves });
+            self.tell(sender, LocationMessage::Moved { id, pe: self.id, moves });
         }
     }
 }

@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use talisman_lb::smooth::Smooth;
 
+use crate::broadcast::message::BroadcastMessage;
 use crate::collection::Collection;
 use crate::location::Place;
-use crate::message::control::PeMessage;
+use crate::location::message::LocationMessage;
 use crate::object::{Born, Extras, Head, Travel, flag};
 use crate::order::Order;
 use crate::pe::Pe;
@@ -165,7 +166,7 @@ impl Pe {
         {
             return self.refuse_to_move(collection, id.index, to, packed);
         }
-        self.tell(to, PeMessage::Arrive { id, travel, luggage });
+        self.tell(to, LocationMessage::Arrive { id, travel, luggage });
         self.limit_learnt(collection, id.index);
     }
 
@@ -215,7 +216,10 @@ impl Pe {
         if !collection.id.is_singles() {
             self.catch_up(collection, object);
             if !mutated("arrival-not-told") {
-                self.tell(from, PeMessage::Arrived { id, moves: object.moves.get(), broadcasts: passed });
+                self.tell(
+                    from,
+                    BroadcastMessage::Arrived { id, moves: object.moves.get(), broadcasts: passed },
+                );
             }
         }
         let moves = object.moves.get();

@@ -138,7 +138,9 @@ impl<C: Chare> SendTo<C> for OneWith<'_, C> {
 
     fn post<A: Args>(&self, entry: Entry<C, A>, args: A) {
         let extra = self.urgency.extra();
-        current(|pe| pe.invoke::<C::Index, A>(self.id, &C::ENTRIES[entry.number as usize], args, Some(extra)));
+        current(|pe| {
+            pe.invoke::<C::Index, A>(self.id, &C::ENTRIES[entry.number as usize], args, Some(extra))
+        });
     }
 
     fn call<A: Args, R>(&self, entry: Entry<C, A, R>, args: A) -> Call<R> {

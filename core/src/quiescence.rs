@@ -10,11 +10,13 @@
 //! not ended. Then every PE tells what its objects wait for. That it may be stuck is a mere suspicion of PE 0, which others that are held up raise
 //! as well: each costs one wave, and the next comes with the next suspicion, for which PE 0 waits longer each time.
 
+pub mod message;
+
 use std::cell::{Cell, RefCell};
 
-use crate::message::control::PeMessage;
 use crate::object::flag;
 use crate::pe::Pe;
+use crate::quiescence::message::QuiescenceMessage;
 use crate::route::Route;
 use crate::witness::{self, Seen};
 use talisman_base::ids::PeId;
@@ -136,7 +138,7 @@ impl Pe {
     fn on_ask(&self, wave: u32) {
         let mut missing = 0;
         for child in self.view().children(self.id, FIRST) {
-            self.tell(child, PeMessage::Quiescence(Wave::Ask(wave)));
+            self.tell(child, QuiescenceMessage::Wave(Wave::Ask(wave)));
             missing += 1;
         }
         self.detector.open.set(Some(Branch { wave, missing, sent: 0, received: 0, late: false }));
@@ -166,7 +168,7 @@ impl Pe {
         match self.view().parent(self.id, FIRST) {
             Some(parent) => {
                 let count = Wave::Count { wave: branch.wave, sent, received, late };
-                self.tell(parent, PeMessage::Quiescence(count));
+                self.tell(parent, QuiescenceMessage::Wave(count));
             }
             None => self.on_sums(sent, received, late),
         }
@@ -227,7 +229,7 @@ impl Pe {
     /// looked for quiescence again after that.
     fn on_ask_late(&self) {
         for child in self.view().children(self.id, FIRST) {
-            self.tell(child, PeMessage::Quiescence(Wave::AskLate));
+            self.tell(child, QuiescenceMessage::Wave(Wave::AskLate));
         }
         self.ask_late();
         self.chores.set(true);
@@ -238,13 +240,13 @@ impl Pe {
         sometimes("a job was stuck");
         self.detector.root.borrow_mut().running = true;
         for pe in self.view().there() {
-            self.tell(pe, PeMessage::Quiescence(Wave::Examine));
+            self.tell(pe, QuiescenceMessage::Wave(Wave::Examine));
         }
     }
 
     fn on_examine(&self) {
         let waits = self.waits();
-        self.tell(self.view().first(), PeMessage::Quiescence(Wave::Examined(waits)));
+        self.tell(self.view().first(), QuiescenceMessage::Wave(Wave::Examined(waits)));
     }
 
     fn on_examined(&self, _: PeId, waits: Vec<String>) {

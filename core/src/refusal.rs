@@ -10,13 +10,14 @@
 use std::ptr::NonNull;
 
 use crate::collection::Collection;
-use crate::message::control::{ObjectMessage, PeMessage};
+use crate::message::control::ObjectMessage;
 use crate::message::envelope::{Body, Envelope};
+use crate::message::service::About;
 use crate::migrate::pack_object;
 use crate::object::Head;
 use crate::pe::{Pe, try_current};
 use crate::witness;
-use talisman_base::ids::{CollectionId, ObjId, PeId};
+use talisman_base::ids::{ObjId, PeId};
 use talisman_base::limits::Count;
 use talisman_pup::{Lender, Packed, Packer, PupError, Purpose, Unpacker};
 
@@ -147,9 +148,7 @@ impl Pe {
             Body::Object => message
                 .object_message()
                 .map_or_else(String::new, |packed| self.label_of_call(message.to(), Call::of(packed))),
-            Body::Pe => {
-                message.pe_message().map_or_else(String::new, |of| self.label_of_request(About::of(of)))
-            }
+            Body::Pe => message.pe_message().map_or_else(String::new, |of| self.label_of_request(of.about())),
             Body::Empty => self.label_of(message.to()),
         }
     }
@@ -160,8 +159,34 @@ impl Pe {
         known.map_or_else(|| who.clone(), |known| format!("`{}::{name}` for {who}", (known.chare.name)()))
     }
 
+    /// A message from PE to PE cannot be read where it goes.
+    #[cold]
+    pub fn refuse_request(&self, from: PeId, about: About, why: &PupError) {
+        match (about.given, about.collection.and_then(|id| self.collections.get(id))) {
+            (Some(one), Some(collection)) => {
+                // Who runs is the last that has contributed: another may have given what is wrong.
+                let sender = self.who_contributed(collection, why);
+                let what = if why.giver().is_some() { one } else { about.what };
+                let name = (collection.chare.name)();
+                self.refuse(&sender, &format!("{what} over the elements of `{name}`"), why);
+            }
+            _ => self.refuse_to_send(from, &self.label_of_request(about), why),
+        }
+    }
+
+    /// Who has given what is refused, as far as that is known.
+    pub fn who_contributed(&self, collection: &Collection, why: &PupError) -> String {
+        let Some(index) = why.giver() else {
+            return format!("elements of `{}` on PE {}", (collection.chare.name)(), self.id);
+        };
+        match self.running() {
+            Some(head) if head.id() == collection.object(index) => self.who_runs(),
+            _ => collection.label(index),
+        }
+    }
+
     /// What a message from PE to PE is about.
-    pub fn label_of_request(&self, About { what, object, collection }: About) -> String {
+    pub fn label_of_request(&self, About { what, object, collection, .. }: About) -> String {
         if let Some(id) = object {
             return format!("{what} {}", self.label_of(id));
         }
@@ -224,33 +249,5 @@ impl Call {
             | ObjectMessage::Lost { .. }
             | ObjectMessage::Reconcile(_) => Call::Other,
         }
-    }
-}
-
-/// What a message from PE to PE is about, for people.
-#[derive(Clone, Copy)]
-pub struct About {
-    what: &'static str,
-    object: Option<ObjId>,
-    collection: Option<CollectionId>,
-}
-
-impl About {
-    pub fn of(message: &PeMessage) -> About {
-        let (what, object) = match message {
-            PeMessage::Arrive { id, .. } => ("a move of", Some(*id)),
-            PeMessage::Insert { to, .. } => ("the arguments of the new", Some(*to)),
-            PeMessage::Missed { id, .. } => ("a broadcast to", Some(*id)),
-            PeMessage::Contribution(_) | PeMessage::Part { .. } => ("a contribution to a reduction", None),
-            PeMessage::CastRequest { .. } | PeMessage::Cast { .. } => ("a broadcast to the elements", None),
-            PeMessage::SectionRequest { .. } | PeMessage::SectionCast { .. } => {
-                ("a multicast to elements", None)
-            }
-            PeMessage::NewCollection(_) | PeMessage::Adopt(_) => ("the arguments of new elements", None),
-            PeMessage::Share { .. } => ("a shared value", None),
-            PeMessage::Function { .. } => ("the value of a callback", None),
-            _ => ("a message of the runtime", None),
-        };
-        About { what, object, collection: message.collection() }
     }
 }

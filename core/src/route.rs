@@ -1,6 +1,8 @@
 //! Where a value goes when it is ready.
 
-use crate::message::control::{Cast, CastCall, ObjectMessage, PeMessage};
+use crate::collection::message::CollectionMessage;
+use crate::function::FunctionMessage;
+use crate::message::control::{Cast, CastCall, ObjectMessage};
 use crate::pe::Pe;
 use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId, wire};
 use talisman_pup::{Packed, Pup};
@@ -70,10 +72,10 @@ impl Pe {
             }
             Route::Collect(collect) => self.answer(*collect, value),
             Route::Function(pe, id) => {
-                self.tell(self.view().seat(*pe), PeMessage::Function { id: *id, value });
+                self.tell(self.view().seat(*pe), FunctionMessage { id: *id, value });
             }
             Route::AtSync(then) => self.at_sync(then, value),
-            Route::Destroyed(id) => self.tell(self.view().seat(id.creator), PeMessage::DropCollection(*id)),
+            Route::Destroyed(id) => self.tell(self.view().seat(id.creator), CollectionMessage::Drop(*id)),
             Route::Prefixed(inner, first) => self.route(inner, first.then(&value)),
         }
     }

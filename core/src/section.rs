@@ -3,6 +3,8 @@
 //! The PE that made a section, or its seat, is its root and keeps the list of members. A multicast goes to the root, and from
 //! there in one message to each PE that has members.
 
+pub mod message;
+
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -11,10 +13,12 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::checkpoint::part::SavedSection;
+use crate::checkpoint::recovery_message::RecoveryMessage;
 use crate::collection::Collection;
-use crate::message::control::{Cast, CastCall, PeMessage};
+use crate::message::control::{Cast, CastCall};
 use crate::pe::Pe;
 use crate::reduction::{Pending, ReductionKey};
+use crate::section::message::SectionMessage;
 use crate::witness::{self, Seen};
 use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId};
 use talisman_base::limits::MULTICASTS;
@@ -227,7 +231,7 @@ impl Pe {
     /// Sends a multicast on its way.
     pub fn multicast(&self, collection: CollectionId, section: SectionId, cast: Cast) {
         let root = self.view().seat(section.creator);
-        self.tell(root, PeMessage::SectionRequest { collection, section, cast });
+        self.tell(root, SectionMessage::Request { collection, section, cast });
     }
 
     /// At the root: one message to each PE with members.
@@ -274,7 +278,7 @@ impl Pe {
                 self.on_section_cast(id, section, number, &members, cast);
             } else {
                 let cast = cast.clone();
-                self.tell(pe, PeMessage::SectionCast { collection: id, section, number, members, cast });
+                self.tell(pe, SectionMessage::Cast { collection: id, section, number, members, cast });
             }
         }
     }
@@ -288,7 +292,7 @@ impl Pe {
         for index in self.sections.to_ask_for(section, collection) {
             sometimes("a section has lost a member of its group");
             let member = collection.object(index);
-            self.tell(collection.home(index), PeMessage::WasContributing { member, section });
+            self.tell(collection.home(index), RecoveryMessage::WasContributing { member, section });
         }
     }
 

@@ -3,18 +3,19 @@
 //! The commonest message, an entry of one object without options, has a compact form, which is written and read without
 //! any allocation. Every other one is a tag byte and its parts. Format: `docs/pup-format.md`.
 
-mod check;
+pub mod check;
 mod compact;
 #[cfg(test)]
 mod tests;
 
 use std::ptr::NonNull;
 
-use crate::message::control::{ObjectMessage, PeMessage};
+use crate::message::control::ObjectMessage;
 use crate::message::envelope::{Birth, Body, Envelope, Extra};
+use crate::message::service::{self, PeMessage};
 use crate::pe::Pe;
 use crate::pe::send::pack_in_place;
-use crate::refusal::{About, Call};
+use crate::refusal::Call;
 use crate::registry::ChareType;
 use crate::route::Route;
 use crate::witness::{self, Shadow, Why};
@@ -27,7 +28,7 @@ use talisman_sched::priority::Priority;
 
 /// To an object: its name, whether it was forwarded, its options, and the packed [`ObjectMessage`].
 const TO_OBJECT: u8 = 1;
-/// To a PE: the packed [`PeMessage`].
+/// To a PE: its sender, the service, and its packed message.
 const TO_PE: u8 = 2;
 /// To an object, in the compact form.
 const COMPACT: u8 = 3;
@@ -181,7 +182,7 @@ fn lend_call<'a>(tag: u8, number: u16, l: &mut Lender<'a>, args: impl FnOnce(&mu
 }
 
 /// A message for a PE in the same form.
-pub fn for_pe(from: PeId, message: &PeMessage) -> Packed {
+pub fn for_pe(from: PeId, message: &dyn PeMessage) -> Packed {
     let mut lender = Lender::new(Packer::new(Purpose::Message));
     TO_PE.pack(lender.packer());
     from.pack(lender.packer());
@@ -235,13 +236,9 @@ fn write_whole(pe: &Pe, message: &mut Envelope, mut p: Packer) -> (Packer, Vec<S
     if let Some(control) = message.take_pe_message() {
         TO_PE.pack(&mut p);
         message.from.pack(&mut p);
-        let (about, part) = (About::of(&control), control.part().map(|part| (part.collection, part.about())));
-        let refuse = |why: &PupError| match part.and_then(|(of, part)| Some((pe.collections.get(of)?, part)))
-        {
-            Some((collection, part)) => pe.refuse_part(collection, part, why),
-            None => pe.refuse_to_send(message.from, &pe.label_of_request(about), why),
-        };
-        let (packer, segments) = pack_away(Box::new(as_it_travels(*control)), p);
+        let about = control.about();
+        let refuse = |why: &PupError| pe.refuse_request(message.from, about, why);
+        let (packer, segments) = control.pack_away(p);
         packer.refusal().into_iter().for_each(refuse);
         return refuse_too_many((packer, segments), refuse);
     }
@@ -257,16 +254,6 @@ fn write_whole(pe: &Pe, message: &mut Envelope, mut p: Packer) -> (Packer, Vec<S
     refuse_too_many(pack_away((options, packed), p), |why| {
         pe.refuse_call(message.from, message.to(), about, why)
     })
-}
-
-/// A part of a reduction has values of the program in it, which the receiver may not be able to read at once.
-fn as_it_travels(message: PeMessage) -> PeMessage {
-    match message {
-        PeMessage::Contribution(part) => {
-            PeMessage::Part { collection: part.collection, part: Packed::away(part) }
-        }
-        other => other,
-    }
 }
 
 /// Reads a message from bytes and the slices beside them, and checks that it is one of this job.
@@ -430,7 +417,7 @@ fn unpack_tag(u: &mut Unpacker<'_>) -> Result<(u8, Shadow), PupError> {
 
 fn read_for_pe(pe: &Pe, u: &mut Unpacker<'_>) -> Result<NonNull<Envelope>, PupError> {
     let from = PeId::unpack(u)?;
-    let control = PeMessage::unpack(u)?;
+    let control = service::read(u)?;
     u.finish()?;
     Ok(sent_from(from, pe.with_pe_message(control)))
 }

@@ -33,12 +33,12 @@ pub fn seeds() -> Vec<(String, Vec<u8>)> {
     lab.run(usize::MAX);
     let mut seeds = std::collections::BTreeMap::new();
     for (at, frame) in lab.frames().iter().enumerate() {
-        let (tag, kind) = frame.kind();
+        let (tag, service, which) = frame.kind();
         let Ok(len) = u16::try_from(frame.head.len()) else { continue };
         let [low, high] = len.to_le_bytes();
         let rounds = (at as u16 % ROUNDS_MAX).to_le_bytes().to_vec();
         let front = vec![frame.to as u8, frame.segments.len() as u8, low, high];
-        seeds.entry(format!("{tag}-{kind}")).or_insert([rounds, front, frame.head.clone()].concat());
+        seeds.entry(format!("{tag}-{service}-{which}")).or_insert([rounds, front, frame.head.clone()].concat());
     }
     seeds.into_iter().collect()
 }

@@ -1,6 +1,11 @@
 //! What the PEs tell each other of load balancing.
 
+use crate::message::service::{Queueing, Service, ServiceMessage, service};
+use crate::pe::Pe;
 use crate::route::Route;
+use crate::wire::check::{Checked, require};
+use talisman_base::ids::PeId;
+use talisman_base::limits::{LOOKS, STEPS};
 use talisman_pup::Pup;
 
 /// A message of load balancing, from PE to PE.
@@ -20,10 +25,44 @@ pub enum Balance {
     Decided { step: u32, branch: Branch },
 }
 
-impl Balance {
-    /// Whether quiescence waits for it. A look changes nothing; whoever waits for what it finds keeps the root from being idle.
-    pub fn is_counted(&self) -> bool {
+service!(Balance);
+
+impl ServiceMessage for Balance {
+    const SERVICE: Service = Service::Balancing;
+
+    fn run(self, pe: &Pe, from: PeId) {
+        pe.on_balance(from, self);
+    }
+
+    fn check(&self, pe: &Pe) -> Checked {
+        require(pe.balancer.is_some(), "a message of load balancing, which is off")?;
+        match self {
+            Balance::Request { .. } => {
+                require(pe.is_first(), "balancing is asked for where it does not begin")
+            }
+            Balance::Look(number) | Balance::Looked { look: number, .. } => LOOKS.check(*number),
+            Balance::Begin(step) | Balance::Note { step, .. } | Balance::Decided { step, .. } => {
+                STEPS.check(*step)
+            }
+        }
+    }
+
+    /// A look changes nothing; whoever waits for what it finds keeps the root from being idle.
+    fn is_counted(&self) -> bool {
         !matches!(self, Balance::Look(_) | Balance::Looked { .. })
+    }
+
+    /// All wait for the last that hears of a step, and what waits in its queue is what the step is to spread. It does not run at once,
+    /// since it moves objects, and an entry of one may be what sends it.
+    fn queueing(&self) -> Queueing {
+        Queueing::Expedited
+    }
+
+    fn request_again(self, pe: &Pe) {
+        match self {
+            Balance::Request { why, then } => pe.want_balance(why, then),
+            other => pe.tell(pe.id, other),
+        }
     }
 }
 

@@ -9,7 +9,6 @@ use super::Balancer;
 use super::message::{Balance, Branch, Seen};
 use crate::kind::Kind;
 use crate::measure::object_of;
-use crate::message::control::PeMessage;
 use crate::object::flag;
 use crate::pe::Pe;
 use talisman_base::ids::{ObjId, PeId};
@@ -86,7 +85,7 @@ impl Pe {
     fn tell_below(&self, message: impl Fn() -> Balance) -> u32 {
         let mut below = 0;
         for child in self.view().children(self.id, FIRST) {
-            self.tell(child, PeMessage::Balance(message()));
+            self.tell(child, message());
             below += 1;
         }
         below
@@ -160,7 +159,7 @@ impl Pe {
     fn act(&self, balancer: &Balancer, step: u32, action: Action) {
         match action {
             Action::Send { to, note } if to < self.view().pes() => {
-                self.tell(self.view().at(to), PeMessage::Balance(Balance::Note { step, note }));
+                self.tell(self.view().at(to), Balance::Note { step, note });
             }
             Action::Send { .. } => {}
             Action::Move { object, to } => {
@@ -225,7 +224,7 @@ impl Pe {
         };
         let Some((step, branch)) = done else { return };
         match self.view().parent(self.id, FIRST) {
-            Some(parent) => self.tell(parent, PeMessage::Balance(Balance::Decided { step, branch })),
+            Some(parent) => self.tell(parent, Balance::Decided { step, branch }),
             None => self.on_step_over(balancer, step, branch),
         }
     }
@@ -278,7 +277,7 @@ impl Pe {
         let Some(Look { number, seen, .. }) = done else { return };
         match self.view().parent(self.id, FIRST) {
             Some(parent) => {
-                self.tell(parent, PeMessage::Balance(Balance::Looked { look: number, seen }));
+                self.tell(parent, Balance::Looked { look: number, seen });
             }
             None => self.on_look_over(balancer, seen),
         }

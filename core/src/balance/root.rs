@@ -7,7 +7,6 @@ use tracing::{debug, info, warn};
 
 use super::Balancer;
 use super::message::{Balance, Branch, Seen, Why};
-use crate::message::control::PeMessage;
 use crate::pe::Pe;
 use crate::route::Route;
 use talisman_job::BalancingStep;
@@ -100,7 +99,7 @@ impl Pe {
         if self.balancer.is_none() {
             return then.iter().for_each(|then| self.route(then, Packed::default()));
         }
-        self.tell(self.view().first(), PeMessage::Balance(Balance::Request { why, then }));
+        self.tell(self.view().first(), Balance::Request { why, then });
     }
 
     /// The first period begins.

@@ -11,8 +11,9 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
 
+use crate::broadcast::message::BroadcastMessage;
 use crate::collection::Collection;
-use crate::message::control::{Cast, PeMessage};
+use crate::message::control::Cast;
 use crate::message::envelope::{Birth, Envelope};
 use crate::pe::Pe;
 use crate::reduction::BirthId;
@@ -194,7 +195,7 @@ impl Pe {
         let unborn = Unborn { given, first: birth.first, next: birth.first, until, creation: None };
         births.unborn.borrow_mut().insert(birth.id, unborn);
         if let Some(sender) = sender {
-            self.tell(sender, PeMessage::Settled { id, birth: birth.id, broadcasts: passed });
+            self.tell(sender, BroadcastMessage::Settled { id, birth: birth.id, broadcasts: passed });
         }
     }
 
@@ -246,7 +247,7 @@ impl Pe {
         for (birth, id, to) in &followed.births {
             sometimes("a broadcast was sent after an element that was not made yet");
             let (id, birth, cast) = (*id, *birth, cast.clone());
-            self.tell(*to, PeMessage::MissedUnborn { id, birth, number, cast });
+            self.tell(*to, BroadcastMessage::MissedUnborn { id, birth, number, cast });
         }
     }
 

@@ -8,13 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ptr::NonNull;
 
 use crate::collection::Collection;
-use crate::message::control::{ObjectMessage, PeMessage};
+use crate::message::control::ObjectMessage;
 use crate::message::envelope::{Envelope, Extra};
 use crate::migrate::pack_object;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::reduction::answers_key;
 use crate::route::{Collect, Route};
+use crate::section::message::SectionMessage;
 use talisman_base::ids::{CollectionId, ObjId, SectionId};
 use talisman_control::job_result::UNRECOVERABLE;
 use talisman_observe::sometimes::sometimes;
@@ -148,7 +149,7 @@ impl Pe {
         let reductions =
             gone.get(&member).and_then(|reductions| reductions.get(&section)).copied().unwrap_or(0);
         let root = self.view().seat(section.creator);
-        self.tell(root, PeMessage::HasContributed { member, section, reductions });
+        self.tell(root, SectionMessage::HasContributed { member, section, reductions });
     }
 
     /// A lost member was to answer this in a reduction: nobody does, and nobody waits for that.

@@ -2,7 +2,11 @@
 
 use talisman_ft::{NodeId, Version};
 
+use crate::message::service::{Queueing, Service, ServiceMessage, service};
+use crate::pe::Pe;
 use crate::route::Route;
+use crate::wire::check::{Checked, require};
+use talisman_base::ids::PeId;
 use talisman_pup::{Packed, Pup};
 use talisman_store::contents::Counts;
 use talisman_store::lent::Lent;
@@ -92,10 +96,43 @@ pub enum Why {
     Failure,
 }
 
-impl Checkpoint {
+service!(Checkpoint);
+
+impl ServiceMessage for Checkpoint {
+    const SERVICE: Service = Service::Checkpoints;
+
+    fn run(self, pe: &Pe, from: PeId) {
+        pe.on_checkpoint(from, self);
+    }
+
+    fn check(&self, pe: &Pe) -> Checked {
+        require(pe.checkpoints.is_some(), "a message about a checkpoint, of which there are none")?;
+        match self {
+            Checkpoint::Request { .. }
+            | Checkpoint::Safe { .. }
+            | Checkpoint::NotSafe { .. }
+            | Checkpoint::Leaving { .. } => {
+                require(pe.is_first(), "a checkpoint is asked for where it does not begin")
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Whether quiescence, and a checkpoint itself, waits for it: if the program waits for what comes of it. Others than the program
     /// may ask for a checkpoint while one is taken.
-    pub fn is_counted(&self) -> bool {
+    fn is_counted(&self) -> bool {
         matches!(self, Checkpoint::Request { then: Some(_), .. })
+    }
+
+    /// It says things about the queue, and so does not wait in it.
+    fn queueing(&self) -> Queueing {
+        Queueing::AtOnce
+    }
+
+    fn request_again(self, pe: &Pe) {
+        match self {
+            Checkpoint::Request { why, then } => pe.want_checkpoint(why, then),
+            other => pe.tell(pe.id, other),
+        }
     }
 }

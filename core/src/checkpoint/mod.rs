@@ -48,6 +48,7 @@ pub mod message;
 pub mod newcomers;
 pub mod part;
 pub mod reading;
+pub mod recovery_message;
 mod restore;
 mod root;
 mod safety;
@@ -67,7 +68,6 @@ use std::sync::Arc;
 use talisman_ft::double::Order;
 use talisman_ft::{NodeId, Version};
 
-use crate::message::control::PeMessage;
 use crate::message::envelope::Envelope;
 use crate::pe::Pe;
 use crate::route::Route;
@@ -173,13 +173,13 @@ impl Pe {
             return then.iter().for_each(|then| self.route(then, Packed::default()));
         }
         let request = Checkpoint::Request { why, then };
-        self.tell(self.view().first(), PeMessage::Checkpoint(request));
+        self.tell(self.view().first(), request);
     }
 
     /// Somebody outside asks for a checkpoint, from which the others are to go on without these nodes.
     pub fn want_checkpoint_without(&self, nodes: Vec<NodeId>, why: Why) {
         if !nodes.is_empty() && self.checkpoints.is_some() {
-            self.tell(self.view().first(), PeMessage::Checkpoint(Checkpoint::Leaving { nodes }));
+            self.tell(self.view().first(), Checkpoint::Leaving { nodes });
         }
         self.want_checkpoint(why, None);
     }
@@ -236,7 +236,7 @@ impl Pe {
     fn tell_below_of_checkpoint(&self, message: impl Fn() -> Checkpoint) -> u32 {
         let mut below = 0;
         for child in self.view().children(self.id, FIRST) {
-            self.tell(child, PeMessage::Checkpoint(message()));
+            self.tell(child, message());
             below += 1;
         }
         below

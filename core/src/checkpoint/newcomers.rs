@@ -21,9 +21,9 @@
 use std::ops::Deref;
 
 use super::part::{Newborn, Part, SavedCollection};
+use crate::checkpoint::recovery_message::RecoveryMessage;
 use crate::collection::home_of;
 use crate::kind::Kind;
-use crate::message::control::PeMessage;
 use crate::message::envelope::Birth;
 use crate::pe::Pe;
 use crate::reduction::{Begin, BirthId};
@@ -225,7 +225,7 @@ impl Pe {
         }
         // What passes before that is for it, too.
         collection.casts.keep_for(newborn.id.index, Vec::new());
-        let message = self.pe_message(PeMessage::Newborn(Box::new(newborn)));
+        let message = self.pe_message(RecoveryMessage::Newborn(Box::new(newborn)));
         if self.lets_in(message) {
             self.enqueue(message);
         }

@@ -11,7 +11,6 @@ use talisman_ft::Version;
 
 use super::Checkpoints;
 use super::message::Checkpoint;
-use crate::message::control::PeMessage;
 use crate::pe::Pe;
 use talisman_base::ids::PeId;
 use talisman_observe::sometimes::sometimes;
@@ -105,7 +104,7 @@ impl Pe {
                 sometimes("a part of a checkpoint could not be read where it was");
                 // Who has been lost meanwhile does not mind; everybody else sends it.
                 let version = taking.version;
-                self.tell(taking.from, PeMessage::Checkpoint(Checkpoint::Bring { version }));
+                self.tell(taking.from, Checkpoint::Bring { version });
             }
         }
         let took = self.clock.now().saturating_sub(start);

@@ -15,7 +15,10 @@ mod tests;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::message::control::{Cast, PeMessage};
+use crate::broadcast::message::BroadcastMessage;
+use crate::collection::insertion::message::InsertionMessage;
+use crate::message::control::Cast;
+use crate::message::service::PeMessage;
 use crate::pe::Pe;
 use talisman_base::ids::{CollectionId, PeId};
 use talisman_observe::sometimes::sometimes;
@@ -48,13 +51,8 @@ struct Held {
     /// Insertions that it waits for: those that this PE had heard of then. (Were it those that it hears of later as well, two could wait for
     /// each other.)
     after: Vec<(PeId, u32)>,
-    message: PeMessage,
-}
-
-impl Held {
-    fn is_insertion(&self) -> bool {
-        matches!(self.message, PeMessage::Insert { .. })
-    }
+    message: Box<dyn PeMessage>,
+    is_insertion: bool,
 }
 
 impl Admissions {
@@ -64,13 +62,13 @@ impl Admissions {
     }
 
     /// What waits, in its order.
-    pub fn with_held(&self, mut each: impl FnMut(&PeMessage)) {
-        self.held.borrow().iter().for_each(|held| each(&held.message));
+    pub fn with_held(&self, mut each: impl FnMut(&dyn PeMessage)) {
+        self.held.borrow().iter().for_each(|held| each(&*held.message));
     }
 
     /// Whether insertions wait here that their root has not been sent.
     fn holds_insertions(&self, id: CollectionId) -> bool {
-        self.held.borrow().iter().any(|held| held.collection == id && held.is_insertion())
+        self.held.borrow().iter().any(|held| held.collection == id && held.is_insertion)
     }
 
     fn is_admitted(&self, from: Inserter, number: u32) -> bool {
@@ -90,7 +88,7 @@ impl Admissions {
     }
 
     /// Insertions up to this one are admitted: what need not wait any more.
-    fn settle(&self, from: Inserter, number: u32) -> Vec<PeMessage> {
+    fn settle(&self, from: Inserter, number: u32) -> Vec<Box<dyn PeMessage>> {
         let mut open = self.open.borrow_mut();
         let mut admitted = self.admitted.borrow_mut();
         let last = admitted.entry(from).or_default();
@@ -148,7 +146,7 @@ impl Pe {
             };
             let knows = to == inserter || self.id == inserter && comes_behind();
             if !knows {
-                self.tell(to, PeMessage::Unadmitted { collection, inserter, number });
+                self.tell(to, InsertionMessage::Unadmitted { collection, inserter, number });
             }
         }
     }
@@ -161,7 +159,7 @@ impl Pe {
             if root == self.id {
                 return self.on_ask_admitted(self.id, collection, inserter, number);
             }
-            self.tell(root, PeMessage::AskAdmitted { collection, inserter, number });
+            self.tell(root, InsertionMessage::AskAdmitted { collection, inserter, number });
         }
     }
 
@@ -173,7 +171,7 @@ impl Pe {
         }
         let from = (collection, inserter);
         match self.admissions.is_admitted(from, number) {
-            true => self.tell(asker, PeMessage::Admitted { collection, inserter, number }),
+            true => self.tell(asker, InsertionMessage::Admitted { collection, inserter, number }),
             false => self.admissions.asked.borrow_mut().push((from, number, asker)),
         }
     }
@@ -188,7 +186,7 @@ impl Pe {
         let asked: Vec<_> = asked.filter(|pe| *pe != self.id).collect();
         drop(all);
         for asker in asked {
-            self.tell(asker, PeMessage::Admitted { collection, inserter, number });
+            self.tell(asker, InsertionMessage::Admitted { collection, inserter, number });
         }
     }
 
@@ -198,7 +196,7 @@ impl Pe {
             return;
         }
         for message in self.admissions.settle((collection, inserter), number) {
-            self.tell(self.view().seat(collection.creator), message);
+            self.tell_any(self.view().seat(collection.creator), message);
         }
     }
 
@@ -211,8 +209,9 @@ impl Pe {
         let waits = !after.is_empty() || self.holds(id);
         if waits {
             sometimes("a broadcast waited for an insertion that its sender had heard of");
-            let message = PeMessage::CastRequest { collection: id, cast: cast.clone() };
-            self.admissions.held.borrow_mut().push(Held { collection: id, after, message });
+            let message = Box::new(BroadcastMessage::Request { collection: id, cast: cast.clone() });
+            let held = Held { collection: id, after, message, is_insertion: false };
+            self.admissions.held.borrow_mut().push(held);
         }
         waits
     }
@@ -224,8 +223,13 @@ impl Pe {
 
     /// An insertion from outside waits behind broadcasts that were called before it: it is not in those.
     #[cold]
-    pub fn hold_insertion(&self, collection: CollectionId, message: PeMessage) {
+    pub fn hold_insertion(&self, collection: CollectionId, insertion: InsertionMessage) {
         sometimes("an insertion waited behind a broadcast that waited for another");
-        self.admissions.held.borrow_mut().push(Held { collection, after: vec![], message });
+        self.admissions.held.borrow_mut().push(Held {
+            collection,
+            after: vec![],
+            message: Box::new(insertion),
+            is_insertion: true,
+        });
     }
 }

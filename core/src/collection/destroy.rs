@@ -15,13 +15,15 @@ use std::ptr::NonNull;
 use tracing::warn;
 
 use super::Collection;
-use crate::message::control::{Cast, CastCall, ObjectMessage, PeMessage};
+use crate::collection::message::CollectionMessage;
+use crate::message::control::{Cast, CastCall, ObjectMessage};
 use crate::message::envelope::{Body, Envelope, Extra};
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::reduction::answers_key;
 use crate::registry::Registry;
 use crate::route::{Collect, Route};
+use crate::section::message::SectionMessage;
 use crate::witness::{self, Seen, Why};
 use talisman_base::ids::{CollectionId, SectionId};
 use talisman_job::diagnostics::{say, subjects::COLLECTION};
@@ -129,7 +131,7 @@ impl Pe {
     /// No element of a collection is left: every PE drops its part, this one first.
     pub fn on_drop_collection(&self, id: CollectionId) {
         for child in self.view().children(self.id, id.creator) {
-            self.tell(child, PeMessage::DropCollection(id));
+            self.tell(child, CollectionMessage::Drop(id));
         }
         self.drop_collection(id);
     }
@@ -170,7 +172,7 @@ impl Pe {
 
     /// Asks for the end of a section.
     pub fn destroy_section(&self, collection: CollectionId, section: SectionId) {
-        self.tell(self.view().seat(section.creator), PeMessage::DropSection { collection, section });
+        self.tell(self.view().seat(section.creator), SectionMessage::Drop { collection, section });
     }
 
     /// At the root of a section: it ends, and its members forget what they had contributed to it.
@@ -222,18 +224,7 @@ fn what_is_missed(message: &Envelope) -> Option<String> {
         return Some(format!("a message to `{}` of a destroyed `{}`", entry.name, name_of(entry.chare)));
     }
     if let Some(control) = message.pe_message() {
-        return match control {
-            PeMessage::CastRequest { cast: Cast { call: CastCall::Destroy, .. }, .. } => None,
-            PeMessage::CastRequest { .. } => Some("a broadcast to a destroyed collection".into()),
-            PeMessage::SectionRequest { .. } => {
-                Some("a multicast to a section of a destroyed collection".into())
-            }
-            PeMessage::Insert { .. } => Some("an insertion into a destroyed array".into()),
-            PeMessage::Contribution(part) if part.is_wanted() => {
-                Some("a contribution to a reduction over a destroyed collection".into())
-            }
-            _ => None,
-        };
+        return control.missed().map(str::to_owned);
     }
     let (id, index) = (message.to().collection, message.to().index);
     match message.object_message() {

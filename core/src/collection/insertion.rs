@@ -4,7 +4,9 @@
 //! sums are equal: then none is on its way, and the reductions know how many to wait for. What is inserted from outside after a PE
 //! was asked goes by way of the root.
 
-use crate::message::control::PeMessage;
+pub mod message;
+
+use crate::collection::insertion::message::InsertionMessage;
 use crate::pe::Pe;
 use talisman_base::ids::CollectionId;
 use talisman_observe::mutations::mutated;
@@ -29,7 +31,7 @@ impl Census {
 impl Pe {
     /// All first elements are on their way: the root hears of it.
     pub fn done_inserting(&self, id: CollectionId) {
-        self.tell(self.view().seat(id.creator), PeMessage::DoneInserting(id));
+        self.tell(self.view().seat(id.creator), InsertionMessage::DoneInserting(id));
     }
 
     /// At the root: all first elements are on their way.
@@ -55,12 +57,12 @@ impl Pe {
     pub fn on_count_inserted(&self, id: CollectionId, wave: u32) {
         let Some(collection) = self.collections.get(id) else { return };
         for child in self.view().children(self.id, collection.root_pe()) {
-            self.tell(child, PeMessage::CountInserted { collection: id, wave });
+            self.tell(child, InsertionMessage::CountInserted { collection: id, wave });
         }
         let insertion = &collection.insertion;
         insertion.closed.set(true);
         let (sent, made) = (insertion.sent.get(), insertion.made.get());
-        self.tell(collection.root_pe(), PeMessage::Inserted { collection: id, wave, sent, made });
+        self.tell(collection.root_pe(), InsertionMessage::Inserted { collection: id, wave, sent, made });
     }
 
     pub fn on_inserted(&self, id: CollectionId, wave: u32, sent: u64, made: u64) {

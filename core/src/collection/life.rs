@@ -5,12 +5,15 @@ use std::ptr::NonNull;
 
 use super::Collection;
 use super::description::{Description, Fill};
+use crate::collection::insertion::message::InsertionMessage;
+use crate::collection::message::CollectionMessage;
 use crate::entry::Args;
 use crate::entry_info::{InitInfo, pack_args};
 use crate::kind::Kind;
 use crate::location::Place;
+use crate::location::message::LocationMessage;
 use crate::message::cell::{ArgsCell, Words};
-use crate::message::control::{ObjectMessage, PeMessage};
+use crate::message::control::ObjectMessage;
 use crate::message::envelope::{Birth, Body, Envelope, Extra};
 use crate::object::{Head, flag};
 use crate::pe::Pe;
@@ -67,7 +70,7 @@ impl Pe {
 
     /// Announces a collection made here, to this PE first.
     pub fn announce(&self, description: Description) {
-        self.tell(self.id, PeMessage::NewCollection(Box::new(description)));
+        self.tell(self.id, CollectionMessage::New(Box::new(description)));
     }
 
     pub fn add_collection(&self, of: &Description, chare: &'static ChareType) -> &Collection {
@@ -81,9 +84,9 @@ impl Pe {
 
     pub fn on_new_collection(&self, of: Description) {
         for child in self.view().children(self.id, of.id.creator) {
-            self.tell(child, PeMessage::NewCollection(Box::new(of.clone())));
+            self.tell(child, CollectionMessage::New(Box::new(of.clone())));
         }
-        let adopt = self.pe_message(PeMessage::Adopt(Box::new(of)));
+        let adopt = self.pe_message(CollectionMessage::Adopt(Box::new(of)));
         if self.lets_in(adopt) {
             self.enqueue(adopt);
         }
@@ -246,7 +249,11 @@ impl Pe {
         if home != self.id {
             self.tell(
                 home,
-                PeMessage::Moved { id: collection.object(index), pe: self.id, moves: object.moves.get() },
+                LocationMessage::Moved {
+                    id: collection.object(index),
+                    pe: self.id,
+                    moves: object.moves.get(),
+                },
             );
         }
     }
@@ -498,7 +505,7 @@ impl Pe {
         let args = pack_args(&init.args, args, what);
         let waits = self.admissions.are_open() && self.holds(to.collection);
         let number = if root == self.id && !waits { 0 } else { self.number_insertion(to.collection) };
-        let insertion = PeMessage::Insert { to, pe, init: init.number, args, number };
+        let insertion = InsertionMessage::Insert { to, pe, init: init.number, args, number };
         match waits {
             true => self.hold_insertion(to.collection, insertion),
             false => self.tell(root, insertion),
@@ -544,7 +551,8 @@ impl Pe {
             }
             (None, None) => {
                 sometimes("an insertion was sent on to the root");
-                return self.tell(collection.root_pe(), PeMessage::Insert { to, pe, init, args, number: 0 });
+                return self
+                    .tell(collection.root_pe(), InsertionMessage::Insert { to, pe, init, args, number: 0 });
             }
         };
         let mut envelope = self.object_message(to, ObjectMessage::Create { init, args });

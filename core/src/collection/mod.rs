@@ -7,6 +7,7 @@ pub mod destroy;
 pub mod gone;
 pub mod insertion;
 pub mod life;
+pub mod message;
 pub mod table;
 
 use std::cell::{Cell, RefCell};

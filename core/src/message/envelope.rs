@@ -3,7 +3,8 @@
 use std::mem::MaybeUninit;
 
 use super::cell::{WORDS, Words};
-use super::control::{Cast, ObjectMessage, PeMessage};
+use super::control::{Cast, ObjectMessage};
+use super::service::PeMessage;
 use crate::entry_info::{EntryInfo, InitInfo};
 use crate::order::Order;
 use crate::reduction::BirthId;
@@ -45,7 +46,7 @@ pub enum Body {
     Create(&'static InitInfo),
     /// Something else for an object: the words hold a `Box<ObjectMessage>`.
     Object,
-    /// For a PE itself: the words hold a `Box<PeMessage>`.
+    /// For a PE itself: the words hold a `Box<dyn PeMessage>`.
     Pe,
     /// Nothing: the envelope is free.
     Empty,
@@ -142,10 +143,10 @@ impl Envelope {
         unsafe { self.words.as_mut_ptr().cast::<Box<ObjectMessage>>().write(message) };
     }
 
-    pub fn put_pe_message(&mut self, message: Box<PeMessage>) {
+    pub fn put_pe_message(&mut self, message: Box<dyn PeMessage>) {
         self.body = Body::Pe;
-        // SAFETY: a box fits into the words, which are free.
-        unsafe { self.words.as_mut_ptr().cast::<Box<PeMessage>>().write(message) };
+        // SAFETY: a box with its table fits into the words, which are free.
+        unsafe { self.words.as_mut_ptr().cast::<Box<dyn PeMessage>>().write(message) };
     }
 
     /// Takes the message out; the envelope is empty then.
@@ -158,11 +159,11 @@ impl Envelope {
     }
 
     /// Takes the message out; the envelope is empty then.
-    pub fn take_pe_message(&mut self) -> Option<Box<PeMessage>> {
+    pub fn take_pe_message(&mut self) -> Option<Box<dyn PeMessage>> {
         matches!(self.body, Body::Pe).then(|| {
             self.body = Body::Empty;
             // SAFETY: `Body::Pe` says that the words hold this box, and it is read once.
-            unsafe { self.words.as_ptr().cast::<Box<PeMessage>>().read() }
+            unsafe { self.words.as_ptr().cast::<Box<dyn PeMessage>>().read() }
         })
     }
 
@@ -172,16 +173,16 @@ impl Envelope {
             .then(|| unsafe { &**self.words.as_ptr().cast::<Box<ObjectMessage>>() })
     }
 
-    pub fn pe_message(&self) -> Option<&PeMessage> {
+    pub fn pe_message(&self) -> Option<&dyn PeMessage> {
         // SAFETY: `Body::Pe` says that the words hold this box.
-        matches!(self.body, Body::Pe).then(|| unsafe { &**self.words.as_ptr().cast::<Box<PeMessage>>() })
+        matches!(self.body, Body::Pe).then(|| unsafe { &**self.words.as_ptr().cast::<Box<dyn PeMessage>>() })
     }
 
     /// What has to be known before it is read.
     pub fn needs(&self) -> &[u64] {
         let packed = match self.body {
             Body::Object => self.object_message().and_then(ObjectMessage::packed),
-            Body::Pe => self.pe_message().and_then(PeMessage::packed),
+            Body::Pe => self.pe_message().and_then(<dyn PeMessage>::packed),
             Body::Invoke(_) | Body::Create(_) | Body::Empty => None,
         };
         packed.map_or(&[], Packed::needs)

@@ -5,3 +5,4 @@ pub mod control;
 pub mod envelope;
 pub mod pool;
 pub mod queue;
+pub mod service;

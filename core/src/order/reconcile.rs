@@ -19,7 +19,8 @@ use rustc_hash::FxBuildHasher;
 
 use super::{Order, give_back};
 use crate::collection::Collection;
-use crate::message::control::{ObjectMessage, PeMessage};
+use crate::location::message::LocationMessage;
+use crate::message::control::ObjectMessage;
 use crate::message::envelope::Envelope;
 use crate::object::Head;
 use crate::pe::Pe;
@@ -267,7 +268,7 @@ impl Pe {
     }
 
     fn answer_question(&self, partner: ObjId, question: &Reconcile, answer: Reconciled) {
-        self.tell(question.home, PeMessage::Reconciled { gone: question.gone, partner, answer });
+        self.tell(question.home, LocationMessage::Reconciled { gone: question.gone, partner, answer });
     }
 
     /// At the home: a partner has answered. Who was to be made under the name can be, after the last.

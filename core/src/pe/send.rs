@@ -7,9 +7,10 @@ use crate::collection::Collection;
 use crate::entry_info::{ArgsInfo, EntryInfo};
 use crate::location::Place;
 use crate::message::cell::{ArgsCell, Words};
-use crate::message::control::{ObjectMessage, PeMessage};
+use crate::message::control::ObjectMessage;
 use crate::message::envelope::{Body, Envelope, Extra};
 use crate::message::queue::prefetch;
+use crate::message::service::{PeMessage, ServiceMessage};
 use crate::route::Route;
 use crate::witness::{Seen, Until, Why};
 use talisman_base::ids::{CollectionId, ObjId, PeId};
@@ -234,13 +235,22 @@ impl Pe {
     }
 
     /// Sends a message to a PE, this one included.
-    pub fn tell(&self, to: PeId, message: PeMessage) {
-        let envelope = self.pe_message(message);
+    pub fn tell(&self, to: PeId, message: impl ServiceMessage) {
+        self.tell_any(to, Box::new(message));
+    }
+
+    /// The same of any service.
+    pub fn tell_any(&self, to: PeId, message: Box<dyn PeMessage>) {
+        let envelope = self.sent_pe_message(message);
         if to == self.id { self.accept_for_pe(envelope) } else { self.transmit(to, envelope) }
     }
 
     /// An envelope with a new message for a PE.
-    pub fn pe_message(&self, message: PeMessage) -> NonNull<Envelope> {
+    pub fn pe_message(&self, message: impl ServiceMessage) -> NonNull<Envelope> {
+        self.sent_pe_message(Box::new(message))
+    }
+
+    fn sent_pe_message(&self, message: Box<dyn PeMessage>) -> NonNull<Envelope> {
         let mut envelope = self.with_pe_message(message);
         // SAFETY: just made.
         self.see_sent(unsafe { envelope.as_mut() });
@@ -248,13 +258,13 @@ impl Pe {
     }
 
     /// The same with a message that comes from elsewhere.
-    pub fn with_pe_message(&self, message: PeMessage) -> NonNull<Envelope> {
+    pub fn with_pe_message(&self, message: Box<dyn PeMessage>) -> NonNull<Envelope> {
         let mut envelope = self.pool.take();
         // SAFETY: just taken from the pool.
         let fresh = unsafe { envelope.as_mut() };
         fresh.from = self.id;
         fresh.forwarded = false;
-        fresh.put_pe_message(Box::new(message));
+        fresh.put_pe_message(message);
         envelope
     }
 
@@ -515,7 +525,7 @@ fn entry_called(message: &Envelope) -> Option<u16> {
 
 /// Whether quiescence waits for a message.
 pub fn is_counted(message: &Envelope) -> bool {
-    message.pe_message().is_none_or(PeMessage::is_counted)
+    message.pe_message().is_none_or(<dyn PeMessage>::is_counted)
 }
 
 /// What `#[entry(…)]` says holds where the call says nothing else.

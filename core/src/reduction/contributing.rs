@@ -2,9 +2,9 @@
 
 use super::{BirthId, By, Contribution, Pending, ReductionKey, Tally, answers_key};
 use crate::collection::Collection;
-use crate::message::control::PeMessage;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
+use crate::reduction::message::ReductionMessage;
 use crate::route::{Collect, Route};
 use crate::witness::{self, Seen};
 use talisman_base::ids::{ObjId, SectionId};
@@ -129,7 +129,7 @@ impl Pe {
             made_again: Some(index),
             ..Contribution::count(collection.id, key, Tally { old: 1, ..Tally::default() })
         };
-        self.tell(self.above(collection, key), PeMessage::Contribution(Box::new(part)));
+        self.tell(self.above(collection, key), ReductionMessage::Contribution(Box::new(part)));
     }
 
     fn add_value<T: Pup + Send + 'static, R: Reducer<T>>(

@@ -2,8 +2,8 @@
 
 use super::{By, Contribution, Pending, ReductionKey};
 use crate::collection::Collection;
-use crate::message::control::PeMessage;
 use crate::pe::Pe;
+use crate::reduction::message::ReductionMessage;
 use crate::route::Route;
 use crate::witness::{self, Seen};
 use talisman_base::ids::{CollectionId, PeId};
@@ -98,7 +98,7 @@ impl Pe {
                 .absorb_at_root(collection, key, By::Pe(self.id), |sum| sum.absorb(&tally, value, to));
         }
         let part = Contribution { value, to, ..Contribution::count(collection.id, key, tally) };
-        self.tell(self.above(collection, key), PeMessage::Contribution(Box::new(part)));
+        self.tell(self.above(collection, key), ReductionMessage::Contribution(Box::new(part)));
     }
 
     pub(super) fn above(&self, collection: &Collection, key: ReductionKey) -> PeId {

@@ -14,9 +14,9 @@ use std::collections::BTreeMap;
 
 use super::{BirthId, Pending, ReductionKey, Root};
 use crate::collection::Collection;
-use crate::message::control::PeMessage;
 use crate::object::flag;
 use crate::pe::Pe;
+use crate::reduction::message::ReductionMessage;
 use talisman_base::ids::ObjId;
 use talisman_observe::sometimes::sometimes;
 use talisman_pup::Pup;
@@ -224,7 +224,7 @@ impl Pe {
         let admitted = root.borrow_mut().admit_late()?;
         for TakesPart { member, first, nth } in admitted {
             let id = collection.object(member.into());
-            self.tell(collection.home(id.index), PeMessage::TakesPart { member: id, first, nth });
+            self.tell(collection.home(id.index), ReductionMessage::TakesPart { member: id, first, nth });
         }
         Ok(())
     }
@@ -253,7 +253,7 @@ impl Pe {
             let Some((reduction, members)) = asked else { continue };
             for member in members {
                 let id = collection.object(member.into());
-                self.tell(collection.home(id.index), PeMessage::IsWaitedFor { member: id, reduction });
+                self.tell(collection.home(id.index), ReductionMessage::IsWaitedFor { member: id, reduction });
             }
         }
     }
@@ -271,7 +271,7 @@ impl Pe {
         object.set(flag::LATE);
         object.reduction.set(0);
         let root = object.collection().root_pe();
-        self.tell(root, PeMessage::PutOff { member, reduction, is_first });
+        self.tell(root, ReductionMessage::PutOff { member, reduction, is_first });
     }
 
     /// At a root: that one does not.

@@ -12,6 +12,7 @@ mod blame;
 mod contributing;
 mod gathering;
 pub mod late;
+pub mod message;
 mod root;
 mod tally;
 

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use crate::message::control::{ObjectMessage, PeMessage};
+use crate::message::control::ObjectMessage;
 use crate::message::envelope::{Body, Envelope};
+use crate::message::service::PeMessage;
 use crate::reduction::ReductionKey;
 use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId};
 
@@ -346,7 +347,9 @@ impl Kind {
             return Kind::Birth;
         }
         match message.body {
-            Body::Pe => Kind::Runtime { counted: message.pe_message().is_none_or(PeMessage::is_counted) },
+            Body::Pe => {
+                Kind::Runtime { counted: message.pe_message().is_none_or(<dyn PeMessage>::is_counted) }
+            }
             _ => match message.object_message() {
                 Some(ObjectMessage::Reply { .. }) => Kind::Reply,
                 Some(ObjectMessage::Marker { .. } | ObjectMessage::Reconcile(_)) => Kind::Marker,
