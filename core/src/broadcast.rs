@@ -14,6 +14,7 @@ use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
+use talisman_base::ids::ReductionKey;
 
 use crate::broadcast::message::BroadcastMessage;
 use crate::collection::Collection;
@@ -23,7 +24,7 @@ use crate::message::envelope::{Envelope, Extra};
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::pe::execute::Call;
-use crate::reduction::{Contribution, ReductionKey, Tally};
+use crate::reduction::{Contribution, Tally};
 use crate::route::{Collect, Route};
 use crate::witness::{self, Seen};
 use births::Births;

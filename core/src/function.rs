@@ -1,5 +1,8 @@
 //! Functions that a callback can call: found by name on every node.
 
+#[doc(hidden)]
+pub use inventory;
+
 use crate::message::service::{About, Service, ServiceMessage, WhenFrozen, service};
 use crate::pe::Pe;
 use crate::wire::check::Checked;
@@ -64,7 +67,7 @@ inventory::collect!(FunctionEntry);
 #[macro_export]
 macro_rules! register_function {
     ($function:ty) => {
-        $crate::inventory::submit! { $crate::function::FunctionEntry::of::<$function>() }
+        $crate::function::inventory::submit! { $crate::function::FunctionEntry::of::<$function>() }
     };
 }
 

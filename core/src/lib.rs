@@ -76,6 +76,8 @@ pub mod panics;
 pub mod pe;
 #[doc(hidden)]
 pub mod port;
+#[doc(hidden)]
+pub mod program_types;
 pub mod proxy;
 #[doc(hidden)]
 pub mod quiescence;

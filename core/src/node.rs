@@ -2,8 +2,6 @@
 
 use std::sync::{Arc, Weak};
 
-use crate::balance::Settings;
-use crate::checkpoint;
 use crate::message::pool::Depot;
 use crate::pe::running::Window;
 use crate::pe::try_current;
@@ -11,6 +9,8 @@ use crate::shared::values::SharedValues;
 use talisman_base::history::Few;
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
+use talisman_job::balancing::LbSettings;
+use talisman_job::checkpoints::CkptSettings;
 use talisman_job::job::{Job, Stop};
 use talisman_job::{Measures, RunArgs};
 use talisman_sched::park::Parker;
@@ -32,11 +32,11 @@ pub struct Config {
     /// The number of the host that the node is on.
     pub host: u32,
     /// How objects are balanced, if they are.
-    pub balance: Option<Arc<Settings>>,
+    pub balance: Option<Arc<LbSettings>>,
     /// The other nodes of its host, if there is more than one host.
     pub neighbours: Arc<[u32]>,
     /// When checkpoints are taken, if they are.
-    pub checkpoints: Option<Arc<checkpoint::Settings>>,
+    pub checkpoints: Option<Arc<CkptSettings>>,
     /// Of how much of what has been tables make nothing.
     pub few: Few,
 }
@@ -50,9 +50,9 @@ impl Config {
             replays: options.verify_replay && options.simulate,
             host: 0,
             neighbours: Arc::default(),
-            measures: Settings::of(options).map_or(options.measures, |settings| settings.measures()),
-            balance: Settings::of(options).map(Arc::new),
-            checkpoints: checkpoint::Settings::of(options).map(Arc::new),
+            measures: LbSettings::of(options).map_or(options.measures, |settings| settings.measures()),
+            balance: LbSettings::of(options).map(Arc::new),
+            checkpoints: CkptSettings::of(options).map(Arc::new),
             few: options.few,
         }
     }

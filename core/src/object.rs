@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
 use std::ptr::NonNull;
+use talisman_base::birth::BirthId;
 
 use talisman_lb::smooth::Smooth;
 
@@ -10,7 +11,6 @@ use crate::collection::Collection;
 use crate::measure::Given;
 use crate::message::control::Cast;
 use crate::order::Order;
-use crate::reduction::BirthId;
 use crate::registry::ChareType;
 use talisman_base::ids::{ObjId, SectionId};
 use talisman_base::rng::Rng;

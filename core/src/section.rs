@@ -8,23 +8,22 @@ pub mod message;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use talisman_base::ids::ReductionKey;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use crate::checkpoint::part::SavedSection;
-use crate::checkpoint::recovery_message::RecoveryMessage;
 use crate::collection::Collection;
 use crate::message::control::{Cast, CastCall};
 use crate::pe::Pe;
-use crate::reduction::{Pending, ReductionKey};
+use crate::reduction::Pending;
 use crate::section::message::SectionMessage;
 use crate::witness::{self, Seen};
 use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId};
 use talisman_base::limits::MULTICASTS;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
-use talisman_pup::Packed;
+use talisman_pup::{Packed, Pup};
 
 /// The sections that a PE made, and their names by collection.
 #[derive(Default)]
@@ -32,6 +31,21 @@ pub struct Sections(
     RefCell<HashMap<SectionId, Section, FxBuildHasher>>,
     RefCell<BTreeSet<(CollectionId, SectionId)>>,
 );
+
+/// A section at its root.
+#[derive(Debug, Pup)]
+pub struct SavedSection {
+    pub id: SectionId,
+    pub of: CollectionId,
+    pub members: Vec<u128>,
+    /// The next multicast.
+    pub next: u32,
+    /// Reductions of contributions that are complete.
+    pub complete: u32,
+    pub open: Vec<(ReductionKey, Packed)>,
+    /// Members that are lost for good: to how many reductions each has contributed.
+    pub gone: Vec<(u128, u32)>,
+}
 
 struct Section {
     of: CollectionId,
@@ -292,7 +306,7 @@ impl Pe {
         for index in self.sections.to_ask_for(section, collection) {
             sometimes("a section has lost a member of its group");
             let member = collection.object(index);
-            self.tell(collection.home(index), RecoveryMessage::WasContributing { member, section });
+            self.tell(collection.home(index), SectionMessage::WasContributing { member, section });
         }
     }
 

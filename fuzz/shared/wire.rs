@@ -38,7 +38,9 @@ pub fn seeds() -> Vec<(String, Vec<u8>)> {
         let [low, high] = len.to_le_bytes();
         let rounds = (at as u16 % ROUNDS_MAX).to_le_bytes().to_vec();
         let front = vec![frame.to as u8, frame.segments.len() as u8, low, high];
-        seeds.entry(format!("{tag}-{service}-{which}")).or_insert([rounds, front, frame.head.clone()].concat());
+        seeds
+            .entry(format!("{tag}-{service}-{which}"))
+            .or_insert([rounds, front, frame.head.clone()].concat());
     }
     seeds.into_iter().collect()
 }

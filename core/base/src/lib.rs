@@ -12,6 +12,7 @@ pub use talisman_pup as pup;
 
 pub mod auth;
 pub mod ballast;
+pub mod birth;
 pub mod build;
 pub mod clock;
 pub mod frame;

@@ -27,19 +27,19 @@ use crate::pe::Pe;
 use message::Balance;
 use part::Part;
 use root::Root;
-pub use settings::Settings;
 use talisman_base::ids::PeId;
+use talisman_job::balancing::LbSettings;
 
 /// What a PE keeps for load balancing.
 pub struct Balancer {
-    pub settings: Arc<Settings>,
+    pub settings: Arc<LbSettings>,
     pub part: RefCell<Part>,
     /// Used by the root.
     pub root: RefCell<Root>,
 }
 
 impl Balancer {
-    pub fn new(settings: Arc<Settings>) -> Box<Self> {
+    pub fn new(settings: Arc<LbSettings>) -> Box<Self> {
         Box::new(Balancer { settings, part: RefCell::default(), root: RefCell::default() })
     }
 }

@@ -7,6 +7,7 @@ use talisman_lb::snapshot::{Key, Node};
 
 use super::Balancer;
 use super::message::{Balance, Branch, Seen};
+use super::settings::member;
 use crate::kind::Kind;
 use crate::measure::object_of;
 use crate::object::flag;
@@ -61,7 +62,7 @@ impl Pe {
             false => self.tell_below(|| Balance::Begin(step)),
         };
         let why = balancer.root.borrow().why();
-        let member = balancer.settings.member(self, step, why);
+        let member = member(&balancer.settings, self, step, why);
         let early = {
             let mut part = balancer.part.borrow_mut();
             part.step = step;

@@ -164,7 +164,7 @@ impl Pe {
             root.running = Some(Running { why, begun: self.clock.now(), then });
             why
         };
-        if balancer.settings.looks_first(why) {
+        if why.looks_first(&balancer.settings) {
             let look = balancer.root.borrow_mut().next_look();
             self.on_look(balancer, look);
         } else {
@@ -174,7 +174,7 @@ impl Pe {
 
     fn begin_step(&self, balancer: &Balancer) {
         let step = balancer.root.borrow_mut().next_step();
-        let trigger = balancer.root.borrow().why().map_or("", |why| balancer.settings.name_of(why));
+        let trigger = balancer.root.borrow().why().map_or("", |why| why.name(&balancer.settings));
         debug!(target: BALANCE, step, trigger, "a step begins");
         self.on_begin(balancer, step);
     }
@@ -216,7 +216,7 @@ impl Pe {
         let step = BalancingStep {
             number: step,
             at_s: begun.as_secs_f64(),
-            trigger: balancer.settings.name_of(why).into(),
+            trigger: why.name(&balancer.settings).into(),
             strategy: balancer.settings.balancer.clone(),
             objects: branch.objects,
             pes: self.view().pes(),

@@ -10,13 +10,13 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
+use talisman_base::birth::BirthId;
 
 use crate::broadcast::message::BroadcastMessage;
 use crate::collection::Collection;
 use crate::message::control::Cast;
 use crate::message::envelope::{Birth, Envelope};
 use crate::pe::Pe;
-use crate::reduction::BirthId;
 use crate::witness::Until;
 use talisman_base::ids::{CollectionId, ObjId, PeId};
 use talisman_observe::sometimes::sometimes;

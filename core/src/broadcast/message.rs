@@ -3,8 +3,8 @@
 use crate::message::control::{Cast, CastCall};
 use crate::message::service::{About, Service, ServiceMessage, WhenFrozen, service};
 use crate::pe::Pe;
-use crate::reduction::BirthId;
 use crate::wire::check::{Checked, check_collection, check_moves, check_root};
+use talisman_base::birth::BirthId;
 use talisman_base::ids::{CollectionId, ObjId, PeId, wire};
 use talisman_base::limits::BROADCASTS;
 use talisman_pup::Pup;

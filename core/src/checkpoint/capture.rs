@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
+use talisman_base::birth::BirthId;
+use talisman_base::ids::ReductionKey;
 
 use talisman_ft::Version;
 
 use super::Checkpoints;
 use super::ahead::States;
 use super::message::{Checkpoint, Taken};
-use super::part::{Part, SavedCollection, SavedNames, SavedObject, SavedRoot};
+use super::part::{Part, SavedCollection, SavedObject, SavedRoot};
 use super::waiting::Messages;
 use crate::balance::message::Balance;
 use crate::collection::Collection;
@@ -18,8 +20,8 @@ use crate::message::service::{PeMessage, WhenFrozen};
 use crate::migrate::{pack_object, pack_object_in, travel_of};
 use crate::object::{Head, flag};
 use crate::pe::Pe;
+use crate::pe::names::SavedNames;
 use crate::pe::turn::world;
-use crate::reduction::{BirthId, ReductionKey};
 use crate::wire;
 use crate::witness::{self, Seen};
 use talisman_base::ids::{CollectionId, PeId};

@@ -17,7 +17,7 @@ use crate::reduction::answers_key;
 use crate::route::{Collect, Route};
 use crate::section::message::SectionMessage;
 use talisman_base::ids::{CollectionId, ObjId, SectionId};
-use talisman_control::job_result::UNRECOVERABLE;
+use talisman_job::exit::UNRECOVERABLE;
 use talisman_observe::sometimes::sometimes;
 
 /// What a PE knows of lost members of groups whose seat it is.

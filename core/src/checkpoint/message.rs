@@ -7,6 +7,7 @@ use crate::pe::Pe;
 use crate::route::Route;
 use crate::wire::check::{Checked, require};
 use talisman_base::ids::PeId;
+use talisman_job::checkpoints::{CkptEvery, CkptSettings};
 use talisman_pup::{Packed, Pup};
 use talisman_store::contents::Counts;
 use talisman_store::lent::Lent;
@@ -94,6 +95,20 @@ pub enum Why {
     Asked { on_disk: bool },
     /// Nodes were lost, and their parts are held but once.
     Failure,
+}
+
+impl Why {
+    /// What it is called in the log and the report.
+    pub fn name(self, settings: &CkptSettings) -> &'static str {
+        match self {
+            Why::Period if settings.every == CkptEvery::Auto => "auto",
+            Why::Period => "period",
+            Why::Step(_) => "steps",
+            Why::Request => "request",
+            Why::Asked { .. } => "asked",
+            Why::Failure => "failure",
+        }
+    }
 }
 
 service!(Checkpoint);

@@ -9,7 +9,6 @@
 //! | file | is |
 //! |---|---|
 //! | [`message`] | what PEs say to each other about it |
-//! | [`settings`] | when checkpoints are taken |
 //! | [`root`] | when one begins, and what follows from what all have said: at the first PE |
 //! | [`freeze`] | what a frozen PE does with each kind of message |
 //! | [`drain`] | waves that find out when nothing is on its way |
@@ -32,7 +31,6 @@
 //! | [`reading`] | parts taken out of the store again |
 //! | [`written`] | versions that are on disk because somebody asked for them, while others are in memory |
 //! | [`again`] | how PEs begin after a loss |
-//! | [`types`] | what the launcher has to know of the program's chares |
 //! | [`handing`] | parts that go to a process which has none of its own |
 
 mod again;
@@ -52,11 +50,9 @@ pub mod recovery_message;
 mod restore;
 mod root;
 mod safety;
-mod settings;
 mod taking;
 #[cfg(test)]
 mod tests;
-pub mod types;
 pub mod waiting;
 mod written;
 
@@ -67,6 +63,7 @@ use std::sync::Arc;
 
 use talisman_ft::double::Order;
 use talisman_ft::{NodeId, Version};
+use talisman_job::checkpoints::CkptSettings;
 
 use crate::message::envelope::Envelope;
 use crate::pe::Pe;
@@ -77,7 +74,6 @@ use drain::Drain;
 use message::{Checkpoint, Why};
 use root::Root;
 use safety::Safety;
-pub use settings::Settings;
 use talisman_base::ids::PeId;
 use talisman_base::view::FIRST;
 use talisman_pup::Packed;
@@ -85,7 +81,7 @@ use written::Writing;
 
 /// What a PE keeps for checkpoints.
 pub struct Checkpoints {
-    settings: Arc<Settings>,
+    settings: Arc<CkptSettings>,
     /// The last version that began here.
     version: Cell<Version>,
     /// The nodes that are about to go, when it began.
@@ -112,7 +108,7 @@ pub struct Checkpoints {
 }
 
 impl Checkpoints {
-    pub fn new(settings: Arc<Settings>) -> Box<Self> {
+    pub fn new(settings: Arc<CkptSettings>) -> Box<Self> {
         Box::new(Checkpoints {
             root: RefCell::new(Root::new(settings.mtbf)),
             settings,

@@ -19,6 +19,7 @@
 //! [`Contribution::made_again`]: crate::reduction::Contribution::made_again
 
 use std::ops::Deref;
+use talisman_base::birth::BirthId;
 
 use super::part::{Newborn, Part, SavedCollection};
 use crate::checkpoint::recovery_message::RecoveryMessage;
@@ -26,7 +27,7 @@ use crate::collection::home_of;
 use crate::kind::Kind;
 use crate::message::envelope::Birth;
 use crate::pe::Pe;
-use crate::reduction::{Begin, BirthId};
+use crate::reduction::Begin;
 use crate::registry::{ChareType, Registry};
 use talisman_base::ids::{CollectionId, ObjId, PeId, single_home};
 use talisman_base::view::View;
@@ -259,11 +260,12 @@ mod tests {
 
     use super::*;
     use crate::chare::Chare;
-    use crate::checkpoint::part::{SavedObject, SavedSection};
+    use crate::checkpoint::part::SavedObject;
     use crate::checkpoint::waiting::Messages;
     use crate::collection::description::{Description, Fill};
     use crate::object::{Born, Travel};
     use crate::order::Order;
+    use crate::section::SavedSection;
     use crate::wire;
     use talisman_base::ids::{SectionId, single_index};
     use talisman_base::map::Map;

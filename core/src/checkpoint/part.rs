@@ -1,6 +1,8 @@
 //! What is kept of one PE: everything that it, or whoever takes its place, needs to go on.
 
 use std::time::Duration;
+use talisman_base::birth::BirthId;
+use talisman_base::ids::ReductionKey;
 
 use crate::checkpoint::waiting::Messages;
 use crate::collection::description::Description;
@@ -8,9 +10,11 @@ use crate::collection::gone::Gone;
 use crate::message::control::Cast;
 use crate::object::Travel;
 use crate::order::Order;
-use crate::reduction::{Begin, BirthId, ReductionKey};
+use crate::pe::names::SavedNames;
+use crate::reduction::Begin;
 use crate::route::Route;
-use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId};
+use crate::section::SavedSection;
+use talisman_base::ids::{CollectionId, ObjId, PeId};
 use talisman_job::output_commit::SavedPeriod;
 use talisman_pup::{Packed, Pup};
 
@@ -113,32 +117,4 @@ pub struct SavedRoot {
     pub heard: u32,
     /// Members that were made late, or are to be, and with which reduction they begin.
     pub late: Vec<(u32, Begin)>,
-}
-
-/// A section at its root.
-#[derive(Debug, Pup)]
-pub struct SavedSection {
-    pub id: SectionId,
-    pub of: CollectionId,
-    pub members: Vec<u128>,
-    /// The next multicast.
-    pub next: u32,
-    /// Reductions of contributions that are complete.
-    pub complete: u32,
-    pub open: Vec<(ReductionKey, Packed)>,
-    /// Members that are lost for good: to how many reductions each has contributed.
-    pub gone: Vec<(u128, u32)>,
-}
-
-/// Counts for names that a PE gives out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pup)]
-pub struct SavedNames {
-    pub collections: u32,
-    pub sections: u32,
-    pub singles: u64,
-    pub shared: u32,
-    pub placed: u32,
-    pub births: u64,
-    /// The highest generation of its slots so far: singletons are named after slots.
-    pub generation: u32,
 }

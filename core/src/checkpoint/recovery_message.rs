@@ -5,7 +5,7 @@ use crate::message::service::{Service, ServiceMessage, service};
 use crate::pe::Pe;
 use crate::pe::execute::Restored;
 use crate::wire::check::{Checked, check_moves, stays_in_node};
-use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId};
+use talisman_base::ids::{CollectionId, ObjId, PeId};
 use talisman_pup::{Packed, Pup};
 
 /// A message about going back.
@@ -17,8 +17,6 @@ pub enum RecoveryMessage {
     Restore { object: Box<SavedObject>, why: Restored },
     /// To the PE itself, which is new: a member of a group is to be made on it.
     Newborn(Box<Newborn>),
-    /// From the root of a section to the seat of a lost member: to how many of its reductions did that contribute?
-    WasContributing { member: ObjId, section: SectionId },
     /// To the PE itself: everything is back.
     GoOn,
 }
@@ -33,7 +31,6 @@ impl ServiceMessage for RecoveryMessage {
             RecoveryMessage::Places { objects } => pe.on_places(from, objects),
             RecoveryMessage::Restore { object, why } => pe.on_restore(*object, why),
             RecoveryMessage::Newborn(newborn) => pe.on_newborn(*newborn),
-            RecoveryMessage::WasContributing { member, section } => pe.on_was_contributing(member, section),
             RecoveryMessage::GoOn => pe.on_go_on(),
         }
     }
@@ -43,7 +40,6 @@ impl ServiceMessage for RecoveryMessage {
             RecoveryMessage::Places { objects } => {
                 objects.iter().try_for_each(|(id, moves)| check_moves(pe, id.collection, *moves))
             }
-            RecoveryMessage::WasContributing { .. } => Ok(()),
             RecoveryMessage::Restore { .. } | RecoveryMessage::Newborn(_) | RecoveryMessage::GoOn => {
                 stays_in_node()
             }
@@ -54,7 +50,6 @@ impl ServiceMessage for RecoveryMessage {
         match self {
             RecoveryMessage::Restore { object, .. } => Some(object.id.collection),
             RecoveryMessage::Newborn(newborn) => Some(newborn.id.collection),
-            RecoveryMessage::WasContributing { member, .. } => Some(member.collection),
             RecoveryMessage::Places { .. } | RecoveryMessage::GoOn => None,
         }
     }

@@ -6,8 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ptr::NonNull;
+use talisman_base::ids::ReductionKey;
 
-use super::part::{Part, SavedCollection, SavedObject, SavedRoot, SavedSection};
+use super::part::{Part, SavedCollection, SavedObject, SavedRoot};
 use crate::checkpoint::recovery_message::RecoveryMessage;
 use crate::collection::Collection;
 use crate::collection::gone::Gone;
@@ -19,9 +20,9 @@ use crate::object::{Head, flag};
 use crate::panics::caught;
 use crate::pe::execute::Restored;
 use crate::pe::{Here, Pe};
-use crate::reduction::ReductionKey;
 use crate::reduction::message::ReductionMessage;
 use crate::registry::Registry;
+use crate::section::SavedSection;
 use crate::wire;
 use crate::witness::{self, Seen, Why};
 use talisman_base::ids::{CollectionId, ObjId, PeId};

@@ -159,7 +159,7 @@ impl Pe {
             let then = wanted.into_iter().filter_map(|(why, then)| Some((why, then?))).collect();
             let (version, begun) = (checkpoints.version.get() + 1, self.clock.now());
             let missing = self.words_of_copies(&root.leaving);
-            let trigger = checkpoints.settings.name_of(why);
+            let trigger = why.name(&checkpoints.settings);
             debug!(target: CHECKPOINT, version, trigger, on_disk, leaving = ?root.leaving, "a checkpoint begins");
             root.running = Some(Running {
                 version,
@@ -319,7 +319,7 @@ impl Pe {
         let checkpoint = CheckpointTaken {
             version: done.version,
             at_s: done.begun.as_secs_f64(),
-            trigger: checkpoints.settings.name_of(done.why).into(),
+            trigger: done.why.name(&checkpoints.settings).into(),
             objects: taken.objects,
             bytes: taken.bytes,
             blocked_s: blocked.as_secs_f64(),

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 use std::ptr::NonNull;
+use talisman_base::birth::BirthId;
 
 use super::Collection;
 use super::description::{Description, Fill};
 use crate::collection::insertion::message::InsertionMessage;
 use crate::collection::message::CollectionMessage;
-use crate::entry::Args;
 use crate::entry_info::{InitInfo, pack_args};
 use crate::kind::Kind;
 use crate::location::Place;
@@ -18,7 +18,6 @@ use crate::message::envelope::{Birth, Body, Envelope, Extra};
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::pe::execute::Call;
-use crate::reduction::BirthId;
 use crate::registry::{ChareType, Registry};
 use crate::witness::{self, Seen, Until, Why};
 use talisman_base::ids::{CollectionId, ObjId, PeId, single_home, single_index, slot_index, slot_of};
@@ -389,7 +388,7 @@ impl Pe {
     }
 
     /// Sends off the making of a singleton chare; its name.
-    pub fn create_single<A: Args>(
+    pub fn create_single<A: 'static>(
         &self,
         collection: CollectionId,
         pe: Option<PeId>,
@@ -419,7 +418,7 @@ impl Pe {
     }
 
     /// Sends off the making of an object.
-    pub fn send_create<A: Args>(
+    pub fn send_create<A: 'static>(
         &self,
         to: ObjId,
         pe: PeId,
@@ -465,7 +464,7 @@ impl Pe {
     }
 
     /// Inserts an element into an array: `array.insert(i).new(args)`.
-    pub fn insert<A: Args>(&self, to: ObjId, pe: Option<PeId>, init: &'static InitInfo, args: A) {
+    pub fn insert<A: 'static>(&self, to: ObjId, pe: Option<PeId>, init: &'static InitInfo, args: A) {
         match self.collections.get(to.collection) {
             Some(collection) => match self.birth_here(collection) {
                 Some(birth) => {
@@ -496,7 +495,7 @@ impl Pe {
         root
     }
 
-    fn insert_by_root<A: Args>(&self, to: ObjId, pe: Option<PeId>, init: &InitInfo, args: A, root: PeId) {
+    fn insert_by_root<A: 'static>(&self, to: ObjId, pe: Option<PeId>, init: &InitInfo, args: A, root: PeId) {
         // The collection may not be known here.
         let what = || {
             let name = Registry::get().find(init.chare).map_or_else(String::new, |(_, chare)| (chare.name)());

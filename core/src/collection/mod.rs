@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::ptr::NonNull;
 use std::rc::Rc;
 use std::sync::Arc;
+use talisman_base::ids::ReductionKey;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -25,7 +26,7 @@ use crate::location::{Place, Places, Switches};
 use crate::message::envelope::Envelope;
 use crate::node::Node;
 use crate::order::reconcile::Orders;
-use crate::reduction::{Pending, ReductionKey, Root};
+use crate::reduction::{Pending, Root};
 use crate::registry::ChareType;
 use description::{Description, Fill};
 use talisman_base::ids::{CollectionId, ObjId, PeId, single_home};

@@ -1,13 +1,13 @@
 //! One message in memory: 128 bytes, of which 64 are for the arguments.
 
 use std::mem::MaybeUninit;
+use talisman_base::birth::BirthId;
 
 use super::cell::{WORDS, Words};
 use super::control::{Cast, ObjectMessage};
 use super::service::PeMessage;
 use crate::entry_info::{EntryInfo, InitInfo};
 use crate::order::Order;
-use crate::reduction::BirthId;
 use crate::route::Route;
 use crate::witness::Shadow;
 use talisman_base::ids::{CollectionId, ObjId, PeId, wire};

@@ -9,6 +9,7 @@ pub mod deliver;
 pub mod execute;
 pub mod heard;
 pub mod input_log;
+pub mod names;
 pub mod running;
 pub mod send;
 pub mod slots;
@@ -25,7 +26,6 @@ use rustc_hash::FxBuildHasher;
 use crate::balance::Balancer;
 use crate::checkpoint::Checkpoints;
 use crate::checkpoint::lost::LostMembers;
-use crate::checkpoint::part::SavedNames;
 use crate::collection::admission::Admissions;
 use crate::collection::destroy::TooLate;
 use crate::collection::table::Collections;
@@ -42,6 +42,7 @@ use crate::undelivered::Callers;
 use crate::witness::{self, Seen, Until, Why};
 use heard::SharedHeard;
 use input_log::InputLog;
+use names::Names;
 use running::Running;
 use slots::Slots;
 use talisman_base::clock::Clock;
@@ -114,52 +115,6 @@ pub struct Pe {
     pub frozen: Cell<bool>,
     /// Frozen, and counted: it says nothing until it is asked again, and what comes waits unread.
     pub still: Cell<bool>,
-}
-
-/// Counts for names that a PE gives out: collections, sections, singletons, shared values.
-#[derive(Default)]
-pub struct Names {
-    pub collections: Cell<u32>,
-    pub sections: Cell<u32>,
-    pub singles: Cell<u64>,
-    pub shared: Cell<u32>,
-    pub placed: Cell<u32>,
-    /// Insertions of elements, each a [`BirthId`](crate::reduction::BirthId).
-    pub births: Cell<u64>,
-    /// Those of PEs that are lost, for when such come again.
-    pub of_others: RefCell<Vec<(PeId, SavedNames)>>,
-}
-
-impl Names {
-    /// The next collection in this PE's own name.
-    pub fn name_collection(&self) -> u32 {
-        let serial = self.collections.get();
-        self.collections.set(serial + 1);
-        serial
-    }
-
-    /// The same in the name of a PE that is lost.
-    pub fn name_collection_of(&self, lost: PeId) -> u32 {
-        let mut others = self.of_others.borrow_mut();
-        let known = others.iter().position(|(pe, _)| *pe == lost);
-        let place = known.unwrap_or_else(|| {
-            others.push((lost, SavedNames::default()));
-            others.len() - 1
-        });
-        let serial = others[place].1.collections;
-        others[place].1.collections += 1;
-        serial
-    }
-
-    /// After going back to a checkpoint: so many have been given out.
-    pub fn go_on_from(&self, saved: &SavedNames) {
-        self.collections.set(saved.collections);
-        self.sections.set(saved.sections);
-        self.singles.set(saved.singles);
-        self.shared.set(saved.shared);
-        self.placed.set(saved.placed);
-        self.births.set(saved.births);
-    }
 }
 
 impl Pe {

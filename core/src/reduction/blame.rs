@@ -1,10 +1,11 @@
 //! Whose a contribution is that cannot be taken: a reduction over thousands of elements fails at one of them, and people want to know at which.
 
-use super::{Contribution, ReductionKey};
+use super::Contribution;
 use crate::collection::Collection;
 use crate::message::service::About;
 use crate::pe::Pe;
 use talisman_base::ids::PeId;
+use talisman_base::ids::ReductionKey;
 use talisman_pup::PupError;
 use talisman_reduce::ReduceError;
 

@@ -1,12 +1,14 @@
 //! What elements contribute, and what is made of that on their PE.
 
-use super::{BirthId, By, Contribution, Pending, ReductionKey, Tally, answers_key};
+use super::{By, Contribution, Pending, Tally, answers_key};
 use crate::collection::Collection;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::reduction::message::ReductionMessage;
 use crate::route::{Collect, Route};
 use crate::witness::{self, Seen};
+use talisman_base::birth::BirthId;
+use talisman_base::ids::ReductionKey;
 use talisman_base::ids::{ObjId, SectionId};
 use talisman_base::limits::REDUCTIONS;
 use talisman_observe::mutations::mutated;

@@ -1,11 +1,12 @@
 //! The way of partial results up the tree, and what follows when all are at its root.
 
-use super::{By, Contribution, Pending, ReductionKey};
+use super::{By, Contribution, Pending};
 use crate::collection::Collection;
 use crate::pe::Pe;
 use crate::reduction::message::ReductionMessage;
 use crate::route::Route;
 use crate::witness::{self, Seen};
+use talisman_base::ids::ReductionKey;
 use talisman_base::ids::{CollectionId, PeId};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;

@@ -11,8 +11,10 @@
 //! second time, it is not waited for any more before it contributes; what it contributes to one that is complete by then counts for nothing.
 
 use std::collections::BTreeMap;
+use talisman_base::birth::BirthId;
+use talisman_base::ids::ReductionKey;
 
-use super::{BirthId, Pending, ReductionKey, Root};
+use super::{Pending, Root};
 use crate::collection::Collection;
 use crate::object::flag;
 use crate::pe::Pe;

@@ -1,9 +1,10 @@
 //! What PEs say to each other of reductions.
 
-use super::{Contribution, ReductionKey};
+use super::Contribution;
 use crate::message::service::{About, Service, ServiceMessage, service};
 use crate::pe::Pe;
 use crate::wire::check::{Checked, check_collection, check_root, stays_in_node};
+use talisman_base::ids::ReductionKey;
 use talisman_base::ids::{CollectionId, ObjId, PeId, wire};
 use talisman_base::limits::REDUCTIONS;
 use talisman_pup::{Packed, Pup};

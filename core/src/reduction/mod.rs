@@ -20,26 +20,11 @@ use crate::route::{Collect, Route};
 use blame::By;
 pub use late::Begin;
 pub use root::Root;
-use talisman_base::ids::{CollectionId, SectionId};
+use talisman_base::ids::{CollectionId, ReductionKey};
 use talisman_observe::mutations::mutated;
 use talisman_pup::Pup;
 use talisman_reduce::{AnyPartial, ReduceError};
-pub use tally::{BirthId, Tally};
-
-/// Which reduction of a collection.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Pup)]
-pub enum ReductionKey {
-    /// The `n`th to which its elements contribute.
-    All(u32),
-    /// Of the answers to its `n`th broadcast.
-    Answers(u32),
-    /// The `n`th to which a section's members contribute.
-    Section(SectionId, u32),
-    /// Of the answers to a section's `n`th multicast.
-    SectionAnswers(SectionId, u32),
-    /// One of a group's, to which a member that was made late contributes as its `nth` one: the root knows which that is.
-    Late { member: u32, nth: u32 },
-}
+pub use tally::Tally;
 
 /// A part of a reduction on its way up.
 #[derive(Debug, Pup)]

@@ -1,9 +1,11 @@
 //! Where the trees of a collection end: which of its reductions are open, and when one is complete.
 
 use std::collections::BTreeMap;
+use talisman_base::birth::BirthId;
+use talisman_base::ids::ReductionKey;
 
+use super::Pending;
 use super::late::LateMembers;
-use super::{BirthId, Pending, ReductionKey};
 use crate::collection::insertion::Census;
 use crate::route::Route;
 use talisman_observe::mutations::mutated;

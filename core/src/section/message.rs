@@ -33,6 +33,8 @@ pub enum SectionMessage {
         collection: CollectionId,
         section: SectionId,
     },
+    /// From the root of a section to the seat of a lost member: to how many of its reductions did that contribute?
+    WasContributing { member: ObjId, section: SectionId },
     /// Back, once it will not contribute to any other.
     HasContributed { member: ObjId, section: SectionId, reductions: u32 },
 }
@@ -51,6 +53,7 @@ impl ServiceMessage for SectionMessage {
                 pe.on_section_cast(collection, section, number, &members, &cast);
             }
             SectionMessage::Drop { collection, section } => pe.on_drop_section(collection, section),
+            SectionMessage::WasContributing { member, section } => pe.on_was_contributing(member, section),
             SectionMessage::HasContributed { member, section, reductions } => {
                 pe.on_has_contributed(member, section, reductions);
             }
@@ -67,6 +70,7 @@ impl ServiceMessage for SectionMessage {
                 require(is_here(section), "the end of a section whose root is elsewhere")
             }
             SectionMessage::Cast { number, .. } => MULTICASTS.check(*number),
+            SectionMessage::WasContributing { .. } => Ok(()),
             SectionMessage::HasContributed { reductions, .. } => REDUCTIONS.check(*reductions),
         }
     }
@@ -76,14 +80,17 @@ impl ServiceMessage for SectionMessage {
             SectionMessage::Request { collection, .. }
             | SectionMessage::Cast { collection, .. }
             | SectionMessage::Drop { collection, .. } => Some(*collection),
-            SectionMessage::HasContributed { member, .. } => Some(member.collection),
+            SectionMessage::WasContributing { member, .. }
+            | SectionMessage::HasContributed { member, .. } => Some(member.collection),
         }
     }
 
     fn when_frozen(&self) -> WhenFrozen {
         match self {
             SectionMessage::Request { .. } | SectionMessage::Drop { .. } => WhenFrozen::Waits,
-            SectionMessage::Cast { .. } | SectionMessage::HasContributed { .. } => WhenFrozen::Runs,
+            SectionMessage::Cast { .. }
+            | SectionMessage::WasContributing { .. }
+            | SectionMessage::HasContributed { .. } => WhenFrozen::Runs,
         }
     }
 
@@ -92,7 +99,7 @@ impl ServiceMessage for SectionMessage {
             SectionMessage::Request { collection, .. } | SectionMessage::Cast { collection, .. } => {
                 About::of_collection("a multicast to elements", Some(*collection))
             }
-            SectionMessage::Drop { .. } | SectionMessage::HasContributed { .. } => About::RUNTIME,
+            _ => About::RUNTIME,
         }
     }
 

@@ -1,9 +1,9 @@
 //! What the launcher has to know of the program's chares.
 
-use talisman_cluster::ProgramTypes;
+use talisman_job::program_types::ProgramTypes;
 use talisman_pup::{Packed, PupError};
 
-use super::part::{Part, SavedCollection};
+use crate::checkpoint::part::{Part, SavedCollection};
 use crate::kind::Kind;
 use crate::registry::Registry;
 
