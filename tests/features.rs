@@ -16,6 +16,7 @@ mod features {
     mod ends;
     mod flows;
     mod groups;
+    mod holding;
     mod insertion;
     mod late;
     mod leaving;

@@ -14,7 +14,7 @@ use crate::proxy::{Array, Proxy};
 pub use crate::proxy::{Create, Existing, SendTo};
 use crate::registry;
 use crate::route::Route;
-use crate::waiting::Waiting;
+pub use crate::waiting::Waiting;
 use talisman_base::index::{ArrayIndex, Extent};
 pub use talisman_base::moves::Moves;
 use talisman_pup::{Lender, Packed, PupError, Unpacker};
@@ -74,6 +74,14 @@ pub trait Chare: Sized + 'static {
     #[doc(hidden)]
     fn restored(&mut self, cx: &mut Cx<Self>, why: Restored) {
         let _ = (cx, why);
+    }
+    #[doc(hidden)]
+    const HEARS_OF_DEPARTURE: bool = false;
+    #[doc(hidden)]
+    fn departs(&mut self) {}
+    #[doc(hidden)]
+    fn waits(&self) -> Vec<Waiting> {
+        vec![]
     }
     #[doc(hidden)]
     const HEARS_OF_LOST: bool = false;

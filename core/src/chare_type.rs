@@ -57,11 +57,14 @@ pub const fn chare_type<C: Chare>() -> ChareType {
             let (state, _) = unsafe { Object::<C>::parts(head) };
             state.restored(&mut Cx::new(pe, head, None), why);
         },
+        departs: if C::HEARS_OF_DEPARTURE { Some(depart::<C>) } else { None },
         lost: if C::HEARS_OF_LOST { Some(hear_of_lost::<C>) } else { None },
         waiting: |head| {
             // SAFETY: as above.
-            let (_, flows) = unsafe { Object::<C>::parts(head) };
-            C::waiting(flows)
+            let (state, flows) = unsafe { Object::<C>::parts(head) };
+            let mut all = C::waiting(flows);
+            all.extend(state.waits());
+            all
         },
         owed: |head| {
             // SAFETY: as above.
@@ -69,6 +72,14 @@ pub const fn chare_type<C: Chare>() -> ChareType {
             C::owed(flows)
         },
     }
+}
+
+/// # Safety
+/// As for [`ChareType`].
+unsafe fn depart<C: Chare>(head: NonNull<Head>) {
+    // SAFETY: the caller's promise.
+    let (state, _) = unsafe { Object::<C>::parts(head) };
+    state.departs();
 }
 
 /// # Safety

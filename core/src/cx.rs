@@ -239,6 +239,18 @@ impl<C: Chare> Cx<C> {
         self.head().set(flag::MIGRATE);
     }
 
+    /// Holds this object where it is, or lets it go again: while it is held neither load balancing nor [`migrate_to`](Cx::migrate_to)
+    /// moves it. A move that was asked for meanwhile is made when the entry returns that lets it go. For objects that have more than
+    /// their state on this PE, such as threads or memory that a device reads.
+    ///
+    /// An object that is rebuilt from a checkpoint is not held; its `#[restored]` method may hold it anew.
+    pub fn hold(&mut self, held: bool) {
+        match held {
+            true => self.head().set(flag::HELD),
+            false => self.head().clear(flag::HELD),
+        }
+    }
+
     /// Removes this object when the entry returns.
     pub fn destroy(&mut self) {
         self.head().set(flag::DESTROY);

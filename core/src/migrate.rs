@@ -176,6 +176,9 @@ impl Pe {
         if within && !self.node.config.pack_all && !self.node.config.replays {
             Luggage::Object(moving)
         } else {
+            if chare.departs.is_some() {
+                self.execute(head, Call::Departs);
+            }
             Luggage::Packed(moving.into_packed())
         }
     }

@@ -58,6 +58,10 @@ pub mod flag {
     pub const MADE_AGAIN: u32 = 128;
     /// Made late, and does not know to which reductions it contributes: it numbers its contributions from 0.
     pub const LATE: u32 = 256;
+    /// It does not move before it says so itself.
+    pub const HELD: u32 = 512;
+    /// What keeps it where it is.
+    pub const STAYS: u32 = CATCHING_UP | HELD;
     /// Anything of the above that has to be looked at after an entry.
     pub const AFTER: u32 = DESTROY | MIGRATE;
     /// What stays with the object when it moves.

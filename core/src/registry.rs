@@ -45,6 +45,8 @@ pub struct ChareType {
     pub unpack: unsafe fn(NonNull<Head>, &mut Unpacker<'_>) -> Result<(), PupError>,
     pub replied: unsafe fn(NonNull<Head>, &Pe, u64, Packed),
     pub restored: unsafe fn(NonNull<Head>, &Pe, Restored),
+    /// Tells it that it is about to be packed for another node, if it hears of that.
+    pub departs: Option<unsafe fn(NonNull<Head>)>,
     /// Hands the packed state of a lost member to the one that stands in for it, if those hear of it.
     pub lost: Option<Lost>,
     pub waiting: unsafe fn(NonNull<Head>) -> Vec<Waiting>,

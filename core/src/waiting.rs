@@ -1,5 +1,6 @@
 //! What a running entry waits for: the first thing to know when nothing moves any more.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// One place where an object waits.
@@ -9,16 +10,16 @@ pub struct Waiting {
     pub entry: &'static str,
     /// What for: an entry, or an answer.
     pub what: String,
-    /// The source file of the `.await`.
-    pub file: &'static str,
+    /// The source file where it waits.
+    pub file: Cow<'static, str>,
     /// Its line there.
     pub line: u32,
 }
 
 impl Waiting {
     /// The entry waits for `what` in this line.
-    pub fn new(entry: &'static str, what: &str, file: &'static str, line: u32) -> Self {
-        Waiting { entry, what: what.into(), file, line }
+    pub fn new(entry: &'static str, what: &str, file: impl Into<Cow<'static, str>>, line: u32) -> Self {
+        Waiting { entry, what: what.into(), file: file.into(), line }
     }
 }
 

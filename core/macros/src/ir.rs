@@ -98,6 +98,10 @@ pub enum Role {
     Restored,
     /// Hears of a lost member of its group.
     Lost,
+    /// Hears that the object is about to be packed for another node.
+    Departs,
+    /// Says what the object waits for.
+    Waits,
 }
 
 /// A method of the chare that has a [`Role`].

@@ -26,6 +26,11 @@ mod register;
 /// is called on the member that stands in for a lost one, with what that was at the last checkpoint; without it, lost members are
 /// dropped.
 ///
+/// Two are for objects that hold more than plain values. `#[departs] fn departs(&mut self)` is called before the object is packed to move to
+/// another node, and not for a checkpoint: what has to be out of the way of its return (memory at a fixed address, say) it takes away.
+/// `#[waits] fn waits(&self) -> Vec<Waiting>` says what the object waits for beside its async entries, for the report of a job that
+/// is stuck. Such an object may also have to stay where it is for a while: `Cx::hold`.
+///
 /// Options: the kind (`single`, `array1d` … `array6d`, `array(IndexType)`, `group`, `nodegroup`), `ordered` (arrays:
 /// messages between two elements arrive in the order they were sent), `name = "…"` (the name on the wire, instead of
 /// module path and type), `instances(A<f64>, …)` (the instances of a generic chare).

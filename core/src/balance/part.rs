@@ -195,7 +195,7 @@ impl Pe {
         let object = unsafe { head.as_ref() };
         let can = object.collection().chare.kind == Kind::Array;
         let stays = object.given().is_some_and(|given| given.stays);
-        if !can || stays || !object.has(flag::LIVE) || object.has(flag::DESTROY) {
+        if !can || stays || !object.has(flag::LIVE) || object.has(flag::DESTROY | flag::HELD) {
             return false;
         }
         if object.has(flag::MIGRATE) {

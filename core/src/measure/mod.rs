@@ -26,7 +26,7 @@ use talisman_lb::snapshot::{self, Key, Object};
 use talisman_lb::strategy::Wants;
 
 use crate::kind::Kind;
-use crate::object::Head;
+use crate::object::{Head, flag};
 use crate::pe::Pe;
 pub use given::{Given, is_load, is_position};
 use past::Pasts;
@@ -201,7 +201,7 @@ impl Pe {
             load: given.load.unwrap_or(smoothed),
             bytes: if self.measuring.sizes { self.size_of(head) } else { 0 },
             pe: self.id,
-            migratable: !given.stays,
+            migratable: !given.stays && !object.has(flag::HELD),
             position: given.position.or_else(|| (collection.chare.position)(object.index())),
         })
     }

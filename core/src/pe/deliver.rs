@@ -326,7 +326,7 @@ impl Pe {
             }
             self.remove_element(head);
         } else if object.has(flag::MIGRATE)
-            && (!object.has(flag::CATCHING_UP) || mutated("moves-while-catching-up"))
+            && (!object.has(flag::STAYS) || mutated("moves-while-catching-up"))
         {
             self.migrate_out(head);
         } else if self.repacks {

@@ -26,6 +26,8 @@ pub enum Call<'a> {
     Restored(Restored),
     /// The same where it is built anew in its place, in the midst of what is done after an entry: what it asks for waits for the next one.
     Repacked,
+    /// It is about to be packed for another node.
+    Departs,
     /// The state of a lost member for which it stands in.
     Lost { state: Packed },
 }
@@ -50,7 +52,7 @@ impl Call<'_> {
 
     #[inline(always)]
     fn is_of_arrival(&self) -> bool {
-        matches!(self, Call::Init { .. } | Call::Restored(_) | Call::Repacked)
+        matches!(self, Call::Init { .. } | Call::Restored(_) | Call::Repacked | Call::Departs)
     }
 
     #[inline(always)]
@@ -72,7 +74,8 @@ impl Pe {
         // SAFETY: the object is live, and freed after its entry, not in it.
         let object = unsafe { head.as_ref() };
         let (is_message, is_of_arrival) = (call.is_message(), call.is_of_arrival());
-        let (is_lost, is_repacked) = (matches!(call, Call::Lost { .. }), matches!(call, Call::Repacked));
+        let is_lost = matches!(call, Call::Lost { .. });
+        let is_in_midst = matches!(call, Call::Repacked | Call::Departs);
         let is_restored = matches!(call, Call::Restored(_));
         if is_message || is_lost {
             self.stats.run.add(1);
@@ -84,7 +87,7 @@ impl Pe {
         if is_message {
             object.count_message();
         }
-        if !is_repacked && (object.has(flag::AFTER) || (self.repacks && !is_of_arrival)) {
+        if !is_in_midst && (object.has(flag::AFTER) || (self.repacks && !is_of_arrival)) {
             if is_restored {
                 sometimes("an object wanted to move on, or to go, when it had arrived");
             }
@@ -117,6 +120,7 @@ impl Pe {
                 Call::Init { init, words } => (init.construct)(head, self, words),
                 Call::Restored(why) => (chare_of(head).restored)(head, self, why),
                 Call::Repacked => (chare_of(head).restored)(head, self, Restored::AfterMigration),
+                Call::Departs => chare_of(head).departs.into_iter().for_each(|departs| departs(head)),
                 Call::Lost { state } => self.call_for_lost(head, state),
             }
         }

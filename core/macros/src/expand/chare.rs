@@ -18,6 +18,7 @@ pub fn expand(chare: &Chare, flows: &Flows) -> TokenStream {
     let moves = quote_spanned!(self_ty.span()=> ::talisman::chare::Moves::<#self_ty>::between_threads());
     let (identity, proxies, tables) = (identity(chare), proxies(chare), tables(chare));
     let (state, restored, lost) = (state(chare), restored(chare), lost(chare));
+    let (departs, waits) = (departs(chare), waits(chare));
     let flow_items = &flows.chare_items;
     let (ordered, registered) = (chare.options.ordered, registered(chare));
     quote! {
@@ -33,6 +34,8 @@ pub fn expand(chare: &Chare, flows: &Flows) -> TokenStream {
             #flow_items
             #restored
             #lost
+            #departs
+            #waits
         }
         impl #impl_generics ::talisman::chare::#marker for #self_ty #bounds {}
         #registered
@@ -153,6 +156,27 @@ fn lost(chare: &Chare) -> Option<TokenStream> {
         const HEARS_OF_LOST: bool = true;
         fn lost(&mut self, __cx: &mut ::talisman::Cx<Self>, __other: Self) {
             Self::#name(self, #context __other)
+        }
+    })
+}
+
+fn departs(chare: &Chare) -> Option<TokenStream> {
+    let method: &Method = chare.methods.iter().find(|m| m.role == Role::Departs)?;
+    let name = &method.name;
+    Some(quote! {
+        const HEARS_OF_DEPARTURE: bool = true;
+        fn departs(&mut self) {
+            Self::#name(self)
+        }
+    })
+}
+
+fn waits(chare: &Chare) -> Option<TokenStream> {
+    let method: &Method = chare.methods.iter().find(|m| m.role == Role::Waits)?;
+    let name = &method.name;
+    Some(quote! {
+        fn waits(&self) -> ::std::vec::Vec<::talisman::flow::Waiting> {
+            Self::#name(self)
         }
     })
 }

@@ -11,16 +11,17 @@ use syn::{FnArg, Ident, Pat, Signature, Type};
 pub fn expand(chare: &Chare) -> TokenStream {
     let (impl_generics, _, bounds) = chare.generics.split_for_impl();
     let (self_ty, attrs, kept) = (&chare.self_ty, &chare.attrs, &chare.kept);
-    let own =
-        chare.methods.iter().filter(|m| matches!(m.role, Role::Init | Role::Restored | Role::Lost)).map(
-            |method| {
-                let (attrs, vis, sig, block) = (&method.attrs, &method.vis, &method.sig, &method.block);
-                // Nobody but a message makes a chare.
-                let lints = (method.role == Role::Init)
-                    .then(|| quote!(#[allow(clippy::new_without_default, clippy::must_use_candidate)]));
-                quote!(#lints #(#attrs)* #vis #sig #block)
-            },
-        );
+    let own = chare
+        .methods
+        .iter()
+        .filter(|m| matches!(m.role, Role::Init | Role::Restored | Role::Lost | Role::Departs | Role::Waits))
+        .map(|method| {
+            let (attrs, vis, sig, block) = (&method.attrs, &method.vis, &method.sig, &method.block);
+            // Nobody but a message makes a chare.
+            let lints = (method.role == Role::Init)
+                .then(|| quote!(#[allow(clippy::new_without_default, clippy::must_use_candidate)]));
+            quote!(#lints #(#attrs)* #vis #sig #block)
+        });
     let constants = chare.entries().enumerate().map(|(number, method)| constant(number, method));
     let bodies = bodies(chare);
     quote! {

@@ -22,15 +22,22 @@ pub fn role(attrs: &[Attribute], sig: &Signature, has_body: bool, errors: &mut E
             Some("init") => Role::Init,
             Some("restored") => Role::Restored,
             Some("lost") => Role::Lost,
+            Some("departs") => Role::Departs,
+            Some("waits") => Role::Waits,
             Some(_) if is_async && has_body => Role::Flow { exported: true },
             Some(_) => Role::Entry,
             None => continue,
         };
         if *role.get_or_insert(this) != this {
-            errors.at(attribute, "one of `#[init]`, `#[entry]`, `#[restored]` and `#[lost]`");
+            errors.at(
+                attribute,
+                "one of `#[init]`, `#[entry]`, `#[restored]`, `#[lost]`, `#[departs]` and `#[waits]`",
+            );
         }
     }
-    if is_async && matches!(role, Some(Role::Init | Role::Restored | Role::Lost)) {
+    if is_async
+        && matches!(role, Some(Role::Init | Role::Restored | Role::Lost | Role::Departs | Role::Waits))
+    {
         errors.at(
             &sig.asyncness,
             "only an entry can be `async`: send it a message from here, `cx.me().run(…)`",
@@ -46,7 +53,9 @@ pub fn role(attrs: &[Attribute], sig: &Signature, has_body: bool, errors: &mut E
 }
 
 fn our_attribute(attribute: &Attribute) -> Option<&'static str> {
-    ["init", "entry", "restored", "lost"].into_iter().find(|name| attribute.path().is_ident(name))
+    ["init", "entry", "restored", "lost", "departs", "waits"]
+        .into_iter()
+        .find(|name| attribute.path().is_ident(name))
 }
 
 /// Reads a method that has a role.
@@ -72,6 +81,7 @@ pub fn parse(
     let ret = result(&sig.output, errors);
     let options = options(role, &ours, ret.is_some(), errors);
     check_result(role, &sig, ret.is_some(), errors);
+    check_plain(role, &sig, errors);
     check_waits(role, &sig, block.as_ref(), errors);
     let mut method = Method {
         role,
@@ -111,6 +121,8 @@ fn called(role: Role) -> &'static str {
         Role::Init => "an `#[init]`",
         Role::Restored => "a `#[restored]` method",
         Role::Lost => "a `#[lost]` method",
+        Role::Departs => "a `#[departs]` method",
+        Role::Waits => "a `#[waits]` method",
         Role::Flow { exported: false } => "an async method",
         _ => "an entry",
     }
@@ -237,6 +249,28 @@ fn check_result(role: Role, sig: &Signature, returns: bool, errors: &mut Errors)
     match role {
         Role::Init if !returns => errors.at(sig, "an `#[init]` returns `Self`"),
         Role::Receive if returns => errors.at(&sig.output, "an entry without a body has nothing to return"),
+        _ => {}
+    }
+}
+
+/// Methods that the runtime calls on its own account, without a context.
+fn check_plain(role: Role, sig: &Signature, errors: &mut Errors) {
+    let is_mutable = matches!(sig.inputs.first(), Some(FnArg::Receiver(r)) if r.mutability.is_some());
+    let returns = !matches!(sig.output, ReturnType::Default);
+    let is_as_it_should = sig.inputs.len() == 1;
+    match role {
+        Role::Departs if !is_as_it_should || returns => {
+            errors.at(
+                sig,
+                "a `#[departs]` method takes nothing else and returns nothing: `fn departs(&mut self)`",
+            );
+        }
+        Role::Waits if !is_as_it_should || !returns || is_mutable => {
+            errors.at(
+                sig,
+                "a `#[waits]` method says what the object waits for: `fn waits(&self) -> Vec<Waiting>`",
+            );
+        }
         _ => {}
     }
 }

@@ -194,9 +194,12 @@ fn check_names(chare: &Chare, errors: &mut Errors) {
     for method in &chare.methods {
         names::check_reserved(method, errors);
     }
-    let restored: Vec<&Method> = chare.methods.iter().filter(|m| m.role == Role::Restored).collect();
-    if let Some(second) = restored.get(1) {
-        errors.at(&second.name, "a chare has one `#[restored]` method");
+    for (role, attribute) in
+        [(Role::Restored, "restored"), (Role::Departs, "departs"), (Role::Waits, "waits")]
+    {
+        if let Some(second) = chare.methods.iter().filter(|m| m.role == role).nth(1) {
+            errors.at(&second.name, format!("a chare has one `#[{attribute}]` method"));
+        }
     }
     check_lost(chare, errors);
 }
