@@ -5,6 +5,7 @@
 //!
 //! | module | is |
 //! |---|---|
+//! | [`datatype`] | how values lie in memory |
 //! | [`engine`] | matching of messages, requests, probes: a pure state machine |
 //!
 //! Everything but memory and threads of ranks is plain [`Pup`](talisman_pup::Pup) data: it moves with the rank.
@@ -12,4 +13,5 @@
 // The code that `#[derive(Pup)]` writes says `::talisman::pup`.
 extern crate talisman_pup as talisman;
 
+pub mod datatype;
 pub mod engine;
