@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`datatype`] | how values lie in memory |
 //! | [`engine`] | matching of messages, requests, probes: a pure state machine |
+//! | [`op`] | operations of reductions |
 //!
 //! Everything but memory and threads of ranks is plain [`Pup`](talisman_pup::Pup) data: it moves with the rank.
 
@@ -15,3 +16,4 @@ extern crate talisman_pup as talisman;
 
 pub mod datatype;
 pub mod engine;
+pub mod op;
