@@ -5,15 +5,21 @@
 //!
 //! | module | is |
 //! |---|---|
-//! | [`datatype`] | how values lie in memory |
 //! | [`engine`] | matching of messages, requests, probes: a pure state machine |
+//! | [`datatype`] | how values lie in memory |
 //! | [`op`] | operations of reductions |
+//! | [`collective`] | collectives as schedules of messages and local operations |
+//! | [`process`] | these together: all of MPI's own state of a rank |
 //!
 //! Everything but memory and threads of ranks is plain [`Pup`](talisman_pup::Pup) data: it moves with the rank.
 
 // The code that `#[derive(Pup)]` writes says `::talisman::pup`.
 extern crate talisman_pup as talisman;
 
+pub mod collective;
 pub mod datatype;
 pub mod engine;
 pub mod op;
+pub mod process;
+#[cfg(test)]
+mod testing;

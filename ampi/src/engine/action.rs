@@ -55,6 +55,34 @@ pub enum Action {
         /// Where they go.
         into: Buffer,
     },
+    /// Copy the values of one buffer to another that holds as many bytes.
+    Copy {
+        /// From here.
+        from: Buffer,
+        /// To here.
+        into: Buffer,
+    },
+    /// Combine values: `into[i] = left[i] op into[i]`.
+    Combine {
+        /// The operation, by its handle.
+        op: u32,
+        /// The left operands.
+        left: Buffer,
+        /// The right operands, and the results.
+        into: Buffer,
+    },
+    /// A collective begins that needs so many bytes of scratch memory, by its number.
+    Allocate {
+        /// Whose.
+        scratch: u32,
+        /// How many.
+        bytes: u64,
+    },
+    /// That collective has ended.
+    Free {
+        /// Whose memory.
+        scratch: u32,
+    },
     /// Resume the rank: what it waits for has come.
     Wake,
 }

@@ -1,0 +1,106 @@
+//! An MPI process without its thread and memory: engine, collectives, datatypes and operations of one rank together.
+//!
+//! Who drives it gives it frames and calls, its memory as a [`Host`], and sends the frames that come out.
+
+mod combine;
+mod memory;
+mod perform;
+
+use std::collections::BTreeMap;
+
+use talisman_pup::Pup;
+
+use crate::collective::{Call, Collectives, Schedule};
+use crate::datatype::Datatypes;
+use crate::engine::{Actions, Engine, Frame, FrameError, Owner, Payload, Rank, Token};
+use crate::op::Ops;
+
+pub use perform::{Outcome, PerformError};
+
+/// The program of a rank, as far as messages need it.
+pub trait Host {
+    /// Memory of the program from this address on.
+    ///
+    /// # Errors
+    /// If it has none there.
+    fn read(&self, at: u64, len: u64) -> Result<&[u8], PerformError>;
+
+    /// The same, to be written to.
+    ///
+    /// # Errors
+    /// If it has none there.
+    fn write(&mut self, at: u64, len: u64) -> Result<&mut [u8], PerformError>;
+
+    /// Calls an operation of the program: `right[i] = left[i] op right[i]` for `count` values of this datatype. The slices have displacement 0
+    /// at `origin`.
+    ///
+    /// # Errors
+    /// If the program has no such operation.
+    fn combine(&mut self, call: UserCombine<'_>) -> Result<(), PerformError>;
+}
+
+/// A call of an operation of the program.
+#[derive(Debug)]
+pub struct UserCombine<'a> {
+    /// Names the operation.
+    pub function: u64,
+    /// The left operands.
+    pub left: &'a [u8],
+    /// The right operands and the results.
+    pub right: &'a mut [u8],
+    /// Where in both displacement 0 is.
+    pub origin: usize,
+    /// How many values.
+    pub count: u64,
+    /// The datatype, by its handle.
+    pub datatype: u32,
+}
+
+/// All of MPI's own state of a rank.
+#[derive(Debug, PartialEq, Pup)]
+pub struct Process {
+    /// Messages.
+    pub engine: Engine,
+    /// Collectives under way.
+    pub collectives: Collectives,
+    /// Datatypes.
+    pub datatypes: Datatypes,
+    /// Operations.
+    pub ops: Ops,
+    scratch: BTreeMap<u32, Vec<u8>>,
+}
+
+impl Process {
+    /// Of a rank that has done nothing.
+    pub fn new(engine: Engine) -> Process {
+        Process {
+            engine,
+            collectives: Collectives::default(),
+            datatypes: Datatypes::default(),
+            ops: Ops::default(),
+            scratch: BTreeMap::new(),
+        }
+    }
+
+    /// A frame has come. The actions are to be [performed](Process::perform).
+    ///
+    /// # Errors
+    /// If no peer would send it.
+    pub fn on_frame(&mut self, frame: Frame<Payload>, out: &mut Actions) -> Result<(), FrameError> {
+        self.engine.on_frame(frame, out)?;
+        self.collectives.advance(&mut self.engine, out);
+        Ok(())
+    }
+
+    /// Begins a collective among these ranks. `call.request` is replaced by a request that ends when the collective does; it is returned.
+    pub fn begin(&mut self, schedule: Schedule, call: Call, members: &[Rank], out: &mut Actions) -> Token {
+        let request = self.engine.open(Owner::User);
+        self.collectives.start(schedule, Call { request, ..call }, members, &mut self.engine, out);
+        request
+    }
+
+    /// Bytes of scratch memory of collectives under way.
+    pub fn scratch(&self) -> usize {
+        self.scratch.values().map(Vec::len).sum()
+    }
+}
