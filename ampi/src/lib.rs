@@ -10,6 +10,8 @@
 //! | [`op`] | operations of reductions |
 //! | [`collective`] | collectives as schedules of messages and local operations |
 //! | [`process`] | these together: all of MPI's own state of a rank |
+//! | [`slot`] | the memory of a rank, at the same addresses everywhere |
+//! | [`thread`] | its thread: suspend and resume |
 //!
 //! Everything but memory and threads of ranks is plain [`Pup`](talisman_pup::Pup) data: it moves with the rank.
 
@@ -21,5 +23,7 @@ pub mod datatype;
 pub mod engine;
 pub mod op;
 pub mod process;
+pub mod slot;
 #[cfg(test)]
 mod testing;
+pub mod thread;
