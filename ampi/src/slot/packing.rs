@@ -97,13 +97,12 @@ impl Slot {
         Ok(low.chain(high).collect())
     }
 
-    /// Whole pages below the stack pointer of the suspended thread, less the red zone of the binary interface.
+    /// Whole pages below the stack pointer of the suspended thread. There is nothing below: it has called the function that switches.
     fn unused_stack(&self) -> usize {
-        const RED_ZONE: usize = 128;
         // SAFETY: as in `Slot::blocks`.
         let at = unsafe { self.header().as_ref() }.thread.stack_pointer;
         let stack = self.stack();
-        let used = if stack.contains(&at) { at - RED_ZONE } else { stack.end };
+        let used = if stack.contains(&at) { at } else { stack.end };
         used.saturating_sub(stack.start) / PAGE * PAGE
     }
 

@@ -151,7 +151,7 @@ impl Drop for Count<'_> {
 fn caught() {
     let drops = Cell::new(0);
     let result = catch_unwind(AssertUnwindSafe(|| {
-        let before = vec![Count(&drops), Count(&drops)];
+        let before = Vec::from([Count(&drops), Count(&drops)]);
         hop();
         let _after = Count(&drops);
         if before.len() == 2 {

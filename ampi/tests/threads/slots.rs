@@ -1,6 +1,10 @@
 //! Addresses and pages of slots.
 
-use talisman_ampi::slot::{PAGE, Slot, SlotError};
+use std::ffi::c_void;
+
+use rustix::io::Errno;
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
+use talisman_ampi::slot::{PAGE, Slot, SlotError, SlotSpace};
 use talisman_ampi::thread::{Resumed, Thread, suspend};
 
 use crate::cases::{moved, new_slot};
@@ -8,6 +12,7 @@ use crate::{LAYOUT, Test};
 
 pub const ALL: &[Test] = &[
     ("one rank at a time is at its addresses", occupied),
+    ("addresses of a rank that is aside stay reserved", reserved),
     ("a rank comes back before the link has sent what left", comes_back),
     ("pages that were not touched are not packed", untouched),
     ("bytes that are no slot are refused", refused),
@@ -44,6 +49,25 @@ fn occupied() {
     for expected in [Resumed::Suspended, Resumed::Ended] {
         assert_eq!(copy.resume().unwrap(), expected);
     }
+}
+
+fn reserved() {
+    let mut thread = Thread::new(new_slot(), || {
+        let in_heap = Box::new([1u8; PAGE]);
+        suspend();
+        assert_eq!(in_heap[0], 1);
+    });
+    assert_eq!(thread.resume().unwrap(), Resumed::Suspended);
+    thread.slot_mut().put_aside().unwrap();
+    let space = SlotSpace::get().unwrap();
+    let start = space.address(thread.slot().number()).unwrap();
+    for offset in [0, LAYOUT.guard, LAYOUT.header_start(), LAYOUT.heap_start(), LAYOUT.slot() - PAGE] {
+        let (none, flags) = (ProtFlags::empty(), MapFlags::PRIVATE | MapFlags::FIXED_NOREPLACE);
+        // SAFETY: replaces nothing, and is refused if the addresses are taken.
+        let taken = unsafe { mmap_anonymous((start + offset) as *mut c_void, PAGE, none, flags) };
+        assert_eq!(taken, Err(Errno::EXIST), "offset {offset:#x}");
+    }
+    assert_eq!(thread.resume().unwrap(), Resumed::Ended);
 }
 
 fn comes_back() {
