@@ -9,6 +9,7 @@
 //! | [`datatype`] | how values lie in memory |
 //! | [`op`] | operations of reductions |
 //! | [`collective`] | collectives as schedules of messages and local operations |
+//! | [`comm`] | groups, communicators, topologies, attributes |
 //! | [`process`] | these together: all of MPI's own state of a rank |
 //! | [`slot`] | the memory of a rank, at the same addresses everywhere |
 //! | [`thread`] | its thread: suspend and resume |
@@ -19,6 +20,7 @@
 extern crate talisman_pup as talisman;
 
 pub mod collective;
+pub mod comm;
 pub mod datatype;
 pub mod engine;
 pub mod op;
