@@ -5,6 +5,8 @@
 mod combine;
 mod memory;
 mod perform;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
