@@ -13,6 +13,7 @@
 //! | [`process`] | these together: all of MPI's own state of a rank |
 //! | [`slot`] | the memory of a rank, at the same addresses everywhere |
 //! | [`thread`] | its thread: suspend and resume |
+//! | [`rank`] | a rank: thread and state together |
 //!
 //! Everything but memory and threads of ranks is plain [`Pup`](talisman_pup::Pup) data: it moves with the rank.
 
@@ -25,6 +26,7 @@ pub mod datatype;
 pub mod engine;
 pub mod op;
 pub mod process;
+pub mod rank;
 pub mod slot;
 #[cfg(test)]
 mod testing;

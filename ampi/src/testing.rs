@@ -57,7 +57,7 @@ impl World {
     pub fn new(ranks: u32, memory: usize, seed: u64) -> World {
         let memories = (0..ranks).map(|_| Memory { bytes: vec![0; memory], function: |_| {} });
         World {
-            processes: (0..ranks).map(|rank| Process::new(Engine::new(rank))).collect(),
+            processes: (0..ranks).map(|rank| Process::new(Engine::new(rank), ranks)).collect(),
             memories: memories.collect(),
             woken: vec![false; ranks as usize],
             flying: Vec::new(),

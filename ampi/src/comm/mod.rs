@@ -13,6 +13,7 @@ mod attribute;
 mod context;
 mod group;
 mod split;
+mod table;
 #[cfg(test)]
 mod tests;
 pub mod topology;
@@ -27,6 +28,7 @@ pub use attribute::{Asked, Attributes, Copying, Keyvals};
 pub use context::{ContextPair, Contexts, TooMany};
 pub use group::{Comparison, Group, GroupError};
 pub use split::Choice;
+pub use table::{Communicators, UnknownCommunicator};
 
 /// A communicator, as one of its members sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Pup)]

@@ -13,8 +13,11 @@ use std::collections::BTreeMap;
 use talisman_pup::Pup;
 
 use crate::collective::{Call, Collectives, Schedule};
+use crate::comm::Communicators;
 use crate::datatype::Datatypes;
-use crate::engine::{Actions, Engine, Frame, FrameError, Owner, Payload, Rank, Token};
+use crate::engine::{
+    Actions, Engine, Frame, FrameError, Owner, Payload, Rank, StartError, Token, UnknownRequest,
+};
 use crate::op::Ops;
 
 pub use perform::{Outcome, PerformError};
@@ -63,6 +66,8 @@ pub struct UserCombine<'a> {
 pub struct Process {
     /// Messages.
     pub engine: Engine,
+    /// Communicators.
+    pub comms: Communicators,
     /// Collectives under way.
     pub collectives: Collectives,
     /// Datatypes.
@@ -70,17 +75,21 @@ pub struct Process {
     /// Operations.
     pub ops: Ops,
     scratch: BTreeMap<u32, Vec<u8>>,
+    /// Persistent collectives, and among whom.
+    kept: BTreeMap<Token, (Schedule, Call, Vec<Rank>)>,
 }
 
 impl Process {
-    /// Of a rank that has done nothing.
-    pub fn new(engine: Engine) -> Process {
+    /// Of a rank that has done nothing, in a world of so many.
+    pub fn new(engine: Engine, ranks: u32) -> Process {
         Process {
+            comms: Communicators::new(ranks, engine.rank()),
             engine,
             collectives: Collectives::default(),
             datatypes: Datatypes::default(),
             ops: Ops::default(),
             scratch: BTreeMap::new(),
+            kept: BTreeMap::new(),
         }
     }
 
@@ -99,6 +108,34 @@ impl Process {
         let request = self.engine.open(Owner::User);
         self.collectives.start(schedule, Call { request, ..call }, members, &mut self.engine, out);
         request
+    }
+
+    /// A collective that is begun by [`Process::start`], again and again (`MPI_Bcast_init` and its kin of MPI-4).
+    pub fn keep(&mut self, schedule: Schedule, call: Call, members: &[Rank]) -> Token {
+        let request = self.engine.open_init(Owner::User);
+        self.kept.insert(request, (schedule, Call { request, ..call }, members.to_vec()));
+        request
+    }
+
+    /// Starts a persistent request (`MPI_Start`).
+    ///
+    /// # Errors
+    /// If it is not there, not persistent or active.
+    pub fn start(&mut self, request: Token, out: &mut Actions) -> Result<(), StartError> {
+        let is_collective = self.engine.start(request, out)?;
+        if let (true, Some((schedule, call, members))) = (is_collective, self.kept.get(&request)) {
+            self.collectives.start(schedule.clone(), *call, members, &mut self.engine, out);
+        }
+        Ok(())
+    }
+
+    /// Nobody will wait for this request any more (`MPI_Request_free`).
+    ///
+    /// # Errors
+    /// If it is not there.
+    pub fn free(&mut self, request: Token) -> Result<(), UnknownRequest> {
+        self.kept.remove(&request);
+        self.engine.free(request)
     }
 
     /// Bytes of scratch memory of collectives under way.

@@ -4,6 +4,7 @@ mod cases;
 mod children;
 mod machine;
 mod slots;
+mod world;
 
 use libtest_mimic::{Arguments, Trial};
 use talisman_ampi::slot::{BASE, Layout, RankAllocator, SlotSpace};
@@ -28,7 +29,7 @@ fn main() {
             Ok(())
         })
     };
-    let all = [cases::ALL, machine::ALL, slots::ALL, children::ALL].concat();
+    let all = [cases::ALL, machine::ALL, slots::ALL, children::ALL, world::ALL].concat();
     libtest_mimic::run(
         &Arguments::from_args(),
         all.into_iter().map(|(name, test)| trial(name, test)).collect(),

@@ -102,3 +102,33 @@ fn short_collectives_need_few_messages() {
         63
     );
 }
+
+#[test]
+fn persistent_collectives_are_started_again_and_again() {
+    let ranks = 5;
+    let mut bench = Bench::new(ranks, 2, 3);
+    let (values, members) = (bench.values, [0, 1, 2, 3, 4]);
+    let request = Token { index: 0, generation: 0 };
+    let call =
+        Call { context: 1, tag: 4, send: BASE, receive: BASE + 2 * EXTENT as u64, op: bench.op, request };
+    let kept: Vec<Token> = (0..ranks)
+        .map(|rank| {
+            let schedule = allreduce(Member { rank, size: ranks }, 2, &values, false, false);
+            bench.world.call(rank, |process, _| process.keep(schedule, call, &members))
+        })
+        .collect();
+    for round in 0..3 {
+        bench.fill(Place::Send, 2, |rank, index| operand(rank, index + round));
+        for (rank, request) in (0..ranks).zip(&kept) {
+            bench.world.call(rank, |process, out| process.start(*request, out)).unwrap();
+        }
+        bench.world.run();
+        for (rank, request) in (0..ranks).zip(&kept) {
+            assert!(bench.world.processes[rank as usize].engine.test(*request).unwrap().is_some());
+            assert_eq!(bench.received(rank, 1), combined(0..ranks, 1 + round));
+        }
+    }
+    let process = &mut bench.world.processes[0];
+    process.free(kept[0]).unwrap();
+    assert!(process.start(kept[0], &mut Vec::new()).is_err());
+}

@@ -114,3 +114,15 @@ fn attributes_are_copied_as_their_keys_say() {
     assert!(keyvals.free(never) && !keyvals.contains(never));
     assert_eq!(attributes.delete(never, &keyvals), (true, None));
 }
+
+#[test]
+fn the_world_is_not_freed() {
+    let mut all = Communicators::new(4, 2);
+    assert_eq!(all.get(Communicators::WORLD).unwrap().size(), 4);
+    assert_eq!(all.get(Communicators::ALONE).unwrap().group().members(), [2]);
+    assert_eq!(all.free(Communicators::WORLD), Err(UnknownCommunicator(0)));
+    let made = all.insert(Communicator::world(4, 2).duplicate(9, Attributes::default()));
+    assert_eq!(all.get_mut(made).unwrap().next_collective(), 0);
+    assert_eq!(all.free(made).unwrap().contexts(), ContextPair::of(9));
+    assert_eq!(all.get(made), Err(UnknownCommunicator(made)));
+}
