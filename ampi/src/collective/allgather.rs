@@ -6,7 +6,8 @@ use super::{Blocks, Member, Place, Schedule, Span};
 /// Up to so many bytes in all, blocks are doubled instead of going around a ring: log2(n) rounds instead of n.
 const SHORT: u64 = 32 << 10;
 
-/// Everybody's block comes to everybody. `own` is the member's block; `None` says that it is in its place already (`MPI_IN_PLACE`).
+/// Everybody's block comes to everybody. `own` is the member's block; `None` says that it is in its place already
+/// (`MPI_IN_PLACE`).
 pub fn allgather(me: Member, own: Option<Span>, blocks: &Blocks) -> Schedule {
     let mine = blocks.of(Place::Receive, me.rank);
     if mine.bytes * u64::from(me.size) > SHORT {

@@ -4,7 +4,8 @@ use super::halving::Halving;
 use super::reduce::is_long;
 use super::{Member, Place, Schedule, Values};
 
-/// What all have, combined, comes to everybody's receive buffer, with the same bits. `in_place`: the operands are there.
+/// What all have, combined, comes to everybody's receive buffer, with the same bits. `in_place`: the operands are
+/// there.
 pub fn allreduce(me: Member, count: u64, values: &Values, in_place: bool, commutative: bool) -> Schedule {
     let mut schedule = Schedule::new();
     let result = values.span(Place::Receive, 0, count);

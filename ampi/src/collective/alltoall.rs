@@ -10,8 +10,8 @@ const MANY: u32 = 8;
 /// So many peers at a time: all at once would need as many requests as there are members.
 const WINDOW: u32 = 32;
 
-/// Block `j` of member `i`'s send buffer becomes block `i` of member `j`'s receive buffer. Without `send` the blocks are
-/// in the receive buffer (`MPI_IN_PLACE`).
+/// Block `j` of member `i`'s send buffer becomes block `i` of member `j`'s receive buffer. Without `send` the blocks
+/// are in the receive buffer (`MPI_IN_PLACE`).
 pub fn alltoall(me: Member, send: Option<&Blocks>, receive: &Blocks) -> Schedule {
     let block = receive.of(Place::Receive, me.rank).bytes;
     let (place, from) = send.map_or((Place::Receive, receive), |send| (Place::Send, send));
@@ -49,7 +49,8 @@ fn set_aside(schedule: &mut Schedule, blocks: &[Span]) -> Vec<Span> {
     blocks.iter().map(copy).collect()
 }
 
-/// Bruck: a block for the member at distance d travels by the powers of two that d is the sum of, with all others that do.
+/// Bruck: a block for the member at distance d travels by the powers of two that d is the sum of, with all others
+/// that do.
 fn together(me: Member, block: u64, send: impl Fn(u32) -> Span, receive: &Blocks) -> Schedule {
     let mut schedule = Schedule::new();
     let all = schedule.packed(block * u64::from(me.size));

@@ -2,8 +2,8 @@
 
 use super::{Member, Place, Schedule, Span, Values};
 
-/// From so many bytes on, pieces go around instead of the whole going down a tree: each byte leaves a rank twice instead of
-/// log2(n) times.
+/// From so many bytes on, pieces go around instead of the whole going down a tree: each byte leaves a rank twice
+/// instead of log2(n) times.
 const LONG: u64 = 128 << 10;
 /// With fewer members a tree is as good.
 const MANY: u32 = 8;
@@ -20,7 +20,8 @@ pub fn bcast(me: Member, root: u32, count: u64, values: &Values) -> Schedule {
     schedule
 }
 
-/// Down the binomial tree. `part` gives what goes to a subtree: that of the members from the first on, so many, counted from the root.
+/// Down the binomial tree. `part` gives what goes to a subtree: that of the members from the first on, so many,
+/// counted from the root.
 fn tree(schedule: &mut Schedule, me: Member, root: u32, part: impl Fn(u32, u32) -> Span) {
     let own = me.from_root(root);
     let name = |member: u32| Member { rank: root, size: me.size }.after(member);
@@ -40,8 +41,8 @@ fn tree(schedule: &mut Schedule, me: Member, root: u32, part: impl Fn(u32, u32) 
     schedule.wait();
 }
 
-/// Pieces are scattered down the tree and then go around the ring (van de Geijn). They are pieces of the packed bytes, since members may
-/// describe the same values by different datatypes.
+/// Pieces are scattered down the tree and then go around the ring (van de Geijn). They are pieces of the packed
+/// bytes, since members may describe the same values by different datatypes.
 fn in_pieces(schedule: &mut Schedule, me: Member, root: u32, span: Span) {
     let (whole, own) = (schedule.packed(span.bytes), me.from_root(root));
     let cut = |piece: u32| span.bytes * u64::from(piece) / u64::from(me.size);

@@ -3,11 +3,12 @@
 use super::bcast::lowest_bit;
 use super::{Blocks, Member, Place, Schedule, Span};
 
-/// Up to blocks of so many bytes a tree gathers them: log2(n) messages reach the root instead of n, but bytes are copied on the way.
+/// Up to blocks of so many bytes a tree gathers them: log2(n) messages reach the root instead of n, but bytes are
+/// copied on the way.
 pub(super) const SHORT: u64 = 2 << 10;
 
-/// Everybody's block comes to `root`'s receive buffer. `own` is the member's block; `None` at the root says that it is in its place
-/// already (`MPI_IN_PLACE`). `blocks` are used at the root.
+/// Everybody's block comes to `root`'s receive buffer. `own` is the member's block; `None` at the root says that it
+/// is in its place already (`MPI_IN_PLACE`). `blocks` are used at the root.
 pub fn gather(me: Member, root: u32, own: Option<Span>, blocks: &Blocks) -> Schedule {
     let block = own.map_or_else(|| blocks.of(Place::Receive, me.rank).bytes, |span| span.bytes);
     if block > SHORT {

@@ -1,7 +1,8 @@
 //! Combining long vectors in parts (Rabenseifner 2004), in the order of ranks.
 //!
-//! A power of two of the members take part; of those that are too many, pairs of neighbours combine theirs first. The partners of the first
-//! step are neighbours, those of the next two apart, and so on, so that what is combined always comes from ranks that follow each other.
+//! A power of two of the members take part; of those that are too many, pairs of neighbours combine theirs first. The
+//! partners of the first step are neighbours, those of the next two apart, and so on, so that what is combined always
+//! comes from ranks that follow each other.
 
 use super::{Member, Schedule, Span, Values};
 

@@ -1,15 +1,16 @@
 //! Collectives: all of MPI-3's, as schedules.
 //!
-//! A schedule is plain data: rounds of sends, receives and local operations of one rank ([`Schedule`]). A function for each
-//! collective makes one, from the rank's number and the sizes alone, never from where ranks are or in which order
-//! messages come. So results have the same bits wherever the ranks are and however often they move. [`Collectives`] runs schedules on
-//! the engine; blocking ones are waited for, persistent ones are kept.
+//! A schedule is plain data: rounds of sends, receives and local operations of one rank ([`Schedule`]). A function
+//! for each collective makes one, from the rank's number and the sizes alone, never from where ranks are or in which
+//! order messages come. So results have the same bits wherever the ranks are and however often they move.
+//! [`Collectives`] runs schedules on the engine; blocking ones are waited for, persistent ones are kept.
 //!
 //! **Order of combining.** Operands are combined in the order of ranks, also for commutative operations, except in
 //! [`allreduce`]'s and [`reduce`]'s algorithm for long vectors. That serves operations that are not commutative, too.
 //!
 //! **Algorithms.** After Thakur, Rabenseifner, Gropp: "Optimization of Collective Communication Operations in MPICH" (2005) and
-//! Bruck et al.: "Efficient Algorithms for All-to-All Communications" (1997). Limits between short and long are constants here.
+//! Bruck et al.: "Efficient Algorithms for All-to-All Communications" (1997). Limits between short and long are
+//! constants here.
 
 mod allgather;
 mod allreduce;

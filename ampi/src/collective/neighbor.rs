@@ -2,8 +2,9 @@
 
 use super::{Schedule, Span};
 
-/// Sends and receives with the neighbours of a topology. Of several edges between two members, the first that one sends on is the first that
-/// the other receives on: the lists have to be in such an order ([`comm::topology`](crate::comm)).
+/// Sends and receives with the neighbours of a topology. Of several edges between two members, the first that one
+/// sends on is the first that the other receives on: the lists have to be in such an order
+/// ([`comm::topology`](crate::comm)).
 pub fn neighbors(sends: &[(u32, Span)], receives: &[(u32, Span)]) -> Schedule {
     let mut schedule = Schedule::new();
     for (from, into) in receives {

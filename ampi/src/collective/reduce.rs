@@ -11,7 +11,8 @@ pub(super) fn is_long(me: Member, count: u64, values: &Values) -> bool {
     me.size >= 4 && count >= u64::from(me.size) && count * values.size >= LONG
 }
 
-/// What all have, combined in the order of ranks, comes to `root`'s receive buffer. `in_place`: the root's operand is there.
+/// What all have, combined in the order of ranks, comes to `root`'s receive buffer. `in_place`: the root's operand is
+/// there.
 pub fn reduce(
     me: Member,
     root: u32,
@@ -38,8 +39,8 @@ pub fn reduce(
     schedule
 }
 
-/// Up a binomial tree to member 0, whatever the root: so the order is that of ranks, and the bits do not depend on the root.
-/// Returns where the values of the member's subtree are.
+/// Up a binomial tree to member 0, whatever the root: so the order is that of ranks, and the bits do not depend on
+/// the root. Returns where the values of the member's subtree are.
 pub(super) fn to_first(schedule: &mut Schedule, me: Member, own: Span, values: &Values) -> Span {
     let mut spare = [schedule.temporary(values, own.count), schedule.temporary(values, own.count)];
     let mut combined = own;

@@ -3,8 +3,8 @@
 use super::reduce::{LONG, to_first};
 use super::{Blocks, Member, Place, Schedule, Span, Values};
 
-/// What all have is combined in the order of ranks; each member gets its block, which follow each other in the operands.
-/// `in_place`: the operands are in the receive buffer, and the block goes to its beginning.
+/// What all have is combined in the order of ranks; each member gets its block, which follow each other in the
+/// operands. `in_place`: the operands are in the receive buffer, and the block goes to its beginning.
 pub fn reduce_scatter(me: Member, counts: &[u64], values: &Values, in_place: bool) -> Schedule {
     let place = if in_place { Place::Receive } else { Place::Send };
     let blocks = Blocks::following(counts, *values);

@@ -4,8 +4,8 @@ use super::bcast::lowest_bit;
 use super::gather::{SHORT, sub};
 use super::{Blocks, Member, Place, Schedule, Span};
 
-/// Each member gets its block of `root`'s send buffer. `own` is where it goes; `None` at the root says that it stays where it is
-/// (`MPI_IN_PLACE`). `blocks` are used at the root.
+/// Each member gets its block of `root`'s send buffer. `own` is where it goes; `None` at the root says that it stays
+/// where it is (`MPI_IN_PLACE`). `blocks` are used at the root.
 pub fn scatter(me: Member, root: u32, own: Option<Span>, blocks: &Blocks) -> Schedule {
     let block = own.map_or_else(|| blocks.of(Place::Send, me.rank).bytes, |span| span.bytes);
     if block > SHORT {

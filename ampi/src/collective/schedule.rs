@@ -68,8 +68,8 @@ pub enum Step {
     },
 }
 
-/// Rounds of steps. The steps of a round are begun in order; a round begins when all messages of the one before have been
-/// sent and received.
+/// Rounds of steps. The steps of a round are begun in order; a round begins when all messages of the one before have
+/// been sent and received.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Pup)]
 pub struct Schedule {
     rounds: Vec<Vec<Step>>,

@@ -90,7 +90,8 @@ impl Attributes {
         }
     }
 
-    /// What a duplicate has without asking, and whom to ask for the rest: an answer is [set](Attributes::set) in the duplicate.
+    /// What a duplicate has without asking, and whom to ask for the rest: an answer is [set](Attributes::set) in the
+    /// duplicate.
     pub fn copied(&self, keyvals: &Keyvals) -> (Attributes, Vec<Asked>) {
         let (mut copied, mut asked) = (Attributes::default(), Vec::new());
         for (key, value) in &self.0 {

@@ -1,8 +1,9 @@
 //! Contexts of new communicators.
 //!
-//! Two communicators with a common member must not have the same context, also if they are made at the same time by different members in
-//! different orders (`MPI_Comm_idup`). So one member of each new communicator's parent, its first, gives it a number that no other rank gives,
-//! and tells the others: the n-th number of rank r is n * ranks + r.
+//! Two communicators with a common member must not have the same context, also if they are made at the same time by
+//! different members in different orders (`MPI_Comm_idup`). So one member of each new communicator's parent, its
+//! first, gives it a number that no other rank gives, and tells the others: the n-th number of rank r is n * ranks +
+//! r.
 
 use talisman_pup::Pup;
 use thiserror::Error;

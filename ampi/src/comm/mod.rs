@@ -1,7 +1,7 @@
 //! Communicators: which ranks talk with each other, and under which context (MPI-3.1, chapters 6 and 7).
 //!
-//! All of it is data and functions of one rank: what several ranks have to agree on (a new context, colours of a split) is gathered by the
-//! caller with collectives of the parent, and given to all alike.
+//! All of it is data and functions of one rank: what several ranks have to agree on (a new context, colours of a
+//! split) is gathered by the caller with collectives of the parent, and given to all alike.
 //!
 //! ```
 //! use talisman_ampi::comm::Communicator;

@@ -20,8 +20,8 @@ impl Communicator {
         Communicator { contexts, collectives, attributes, name: String::new(), ..self.clone() }
     }
 
-    /// This member's part of a split (`MPI_Comm_split`): `choices` are those of all members, in their order. All parts may have the same
-    /// context, as nobody is in two of them.
+    /// This member's part of a split (`MPI_Comm_split`): `choices` are those of all members, in their order. All
+    /// parts may have the same context, as nobody is in two of them.
     pub fn split(&self, number: u32, choices: &[Choice]) -> Option<Communicator> {
         let color = choices.get(self.rank()? as usize)?.color?;
         let group = chosen(&self.group, choices, color);
@@ -34,8 +34,9 @@ impl Communicator {
         Some(Communicator::new(group.clone(), ContextPair::of(number), self.world_rank))
     }
 
-    /// Both sides of an intercommunicator as one (`MPI_Intercomm_merge`). `high`: this side comes second, if the other does not want
-    /// to as well; of two sides that want the same, that with the lower first rank comes first. `None` if it is no intercommunicator.
+    /// Both sides of an intercommunicator as one (`MPI_Intercomm_merge`). `high`: this side comes second, if the
+    /// other does not want to as well; of two sides that want the same, that with the lower first rank comes first.
+    /// `None` if it is no intercommunicator.
     pub fn merge(&self, number: u32, high: bool, remote_high: bool) -> Option<Communicator> {
         let remote = self.remote.as_ref()?;
         let order = |high, group: &Group| (high, group.member(0));

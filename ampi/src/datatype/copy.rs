@@ -34,7 +34,8 @@ impl Datatype {
         })
     }
 
-    /// Writes packed bytes to where the values of `count` of them lie: as many as there are, also if that is less than `count`.
+    /// Writes packed bytes to where the values of `count` of them lie: as many as there are, also if that is less
+    /// than `count`.
     ///
     /// # Errors
     /// If a value is not within the memory.

@@ -4,8 +4,8 @@ use super::request::{State, Status, UnknownRequest};
 use super::{Actions, Body, Engine, Head, Token};
 
 impl Engine {
-    /// Asks to take an operation back. It ends in any case: as if it had not been cancelled, or with a status that says so. A send
-    /// whose bytes have left is not taken back; for an announced one the receiver is asked.
+    /// Asks to take an operation back. It ends in any case: as if it had not been cancelled, or with a status that
+    /// says so. A send whose bytes have left is not taken back; for an announced one the receiver is asked.
     ///
     /// # Errors
     /// If there is no such request.
@@ -27,7 +27,8 @@ impl Engine {
         Ok(())
     }
 
-    /// A sender would take a message back. It has come, since the question is numbered as it was; unless it was matched it goes.
+    /// A sender would take a message back. It has come, since the question is numbered as it was; unless it was
+    /// matched it goes.
     pub(super) fn cancel_asked(&mut self, head: &Head, send: Token, out: &mut Actions) {
         let granted = self.unexpected.take_announced(head.context, head.source, send).is_some();
         let to = super::Envelope { context: head.context, to: head.source, tag: 0 };

@@ -1,8 +1,8 @@
 //! The engine of one rank: what its calls and the frames that reach it lead to.
 //!
-//! A pure state machine. Calls and frames go in, [`Action`]s come out, and all state is [`Pup`] data, so a rank moves and is
-//! checkpointed at any moment between two of them. Memory is not looked at: actions name buffers. `README.md` beside this
-//! file has the states and the argument for MPI's order.
+//! A pure state machine. Calls and frames go in, [`Action`]s come out, and all state is [`Pup`] data, so a rank moves
+//! and is checkpointed at any moment between two of them. Memory is not looked at: actions name buffers. `README.md`
+//! beside this file has the states and the argument for MPI's order.
 //!
 //! ```
 //! use talisman_ampi::engine::{Action, Body, Buffer, Engine, Envelope, Mode, Owner, Pattern};

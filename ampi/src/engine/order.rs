@@ -1,7 +1,7 @@
 //! MPI's order: messages from one rank to another in one context do not overtake each other (MPI-3.1, 3.5).
 //!
-//! The network may deliver frames in any order, since ranks move while frames are on their way. Numbered frames are acted on in
-//! the order of their numbers; one that comes early waits here.
+//! The network may deliver frames in any order, since ranks move while frames are on their way. Numbered frames are
+//! acted on in the order of their numbers; one that comes early waits here.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -38,7 +38,8 @@ impl Engine {
         Ok(plan == Plan::Opened)
     }
 
-    /// A request that ends when [`Engine::finish`] is called: a collective, or one of the program's own (`MPI_Grequest_start`).
+    /// A request that ends when [`Engine::finish`] is called: a collective, or one of the program's own
+    /// (`MPI_Grequest_start`).
     pub fn open(&mut self, owner: Owner) -> Token {
         self.requests.insert(owner, None, State::Opened)
     }

@@ -79,7 +79,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Bytes that nobody pulled. They come after the announcement, since both are numbered; but the message may be taken back.
+    /// Bytes that nobody pulled. They come after the announcement, since both are numbered; but the message may be
+    /// taken back.
     pub(super) fn paid(&mut self, head: &Head, sent: Token, payload: Payload, out: &mut Actions) {
         if let Some(message) = self.unexpected.announced_mut(head.context, head.source, sent) {
             return settle(message, payload);

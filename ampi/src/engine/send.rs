@@ -47,8 +47,8 @@ impl Engine {
         }
     }
 
-    /// A receive was matched with an announced send. One that was paid for before its receiver knew is not there any more, or has
-    /// nothing to send.
+    /// A receive was matched with an announced send. One that was paid for before its receiver knew is not there any
+    /// more, or has nothing to send.
     pub(super) fn pulled(&mut self, from: &Head, send: Token, receive: Token, out: &mut Actions) {
         let Some(announced) = self.announced(send, from.source) else { return };
         if !announced.paid {

@@ -44,8 +44,8 @@ impl Message {
 /// Unexpected messages. A receive gets the one that came first of those that it accepts; a receive from anybody, too.
 #[derive(Debug, Default, PartialEq, Pup)]
 pub struct Unexpected {
-    /// In the order of their arrival, each with its stamp. Ordered by source, so that a search over all visits them in the same
-    /// order in every run.
+    /// In the order of their arrival, each with its stamp. Ordered by source, so that a search over all visits them
+    /// in the same order in every run.
     queues: BTreeMap<(Context, Rank), VecDeque<(u64, Message)>>,
     next: u64,
 }

@@ -36,7 +36,8 @@ pub enum AnyOf {
 }
 
 impl Engine {
-    /// Says what the rank waits for. Returns whether it holds already; if not, [`Action::Wake`] comes as soon as it does, once.
+    /// Says what the rank waits for. Returns whether it holds already; if not, [`Action::Wake`] comes as soon as it
+    /// does, once.
     #[must_use = "the rank is suspended only if this is false"]
     pub fn block_on(&mut self, condition: Condition) -> bool {
         let missing = match &condition {
@@ -60,7 +61,8 @@ impl Engine {
         self.waiting.as_ref().map(|waiting| &waiting.condition)
     }
 
-    /// Whether a request has ended; then it is gone, or inactive if it is persistent. An inactive one gives an empty status.
+    /// Whether a request has ended; then it is gone, or inactive if it is persistent. An inactive one gives an empty
+    /// status.
     ///
     /// # Errors
     /// If there is no such request.

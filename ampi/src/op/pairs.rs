@@ -15,7 +15,8 @@ pub enum Location {
 }
 
 impl Location {
-    /// The datatype of pairs of such a value and an `i32`, as a compiler of C lays it out (`MPI_DOUBLE_INT` and its kin).
+    /// The datatype of pairs of such a value and an `i32`, as a compiler of C lays it out (`MPI_DOUBLE_INT` and its
+    /// kin).
     ///
     /// # Errors
     /// Never for predefined values: their displacements are small.

@@ -5,7 +5,8 @@ use thiserror::Error;
 
 use crate::datatype::Basic;
 
-/// An operation that MPI brings along, on single values. `MPI_MAXLOC` and `MPI_MINLOC` are [`Location`](super::Location).
+/// An operation that MPI brings along, on single values. `MPI_MAXLOC` and `MPI_MINLOC` are
+/// [`Location`](super::Location).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pup)]
 pub enum Predefined {
     /// The largest.

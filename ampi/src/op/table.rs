@@ -25,7 +25,8 @@ pub enum Op {
 }
 
 impl Op {
-    /// Whether the order of operands does not matter. The order of combining is fixed anyhow: sums of floats depend on it.
+    /// Whether the order of operands does not matter. The order of combining is fixed anyhow: sums of floats depend
+    /// on it.
     pub fn is_commutative(&self) -> bool {
         match self {
             Op::Predefined(op) => !matches!(op, Predefined::Replace | Predefined::NoOp),

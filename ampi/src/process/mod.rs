@@ -36,8 +36,8 @@ pub trait Host {
     /// If it has none there.
     fn write(&mut self, at: u64, len: u64) -> Result<&mut [u8], PerformError>;
 
-    /// Calls an operation of the program: `right[i] = left[i] op right[i]` for `count` values of this datatype. The slices have displacement 0
-    /// at `origin`.
+    /// Calls an operation of the program: `right[i] = left[i] op right[i]` for `count` values of this datatype. The
+    /// slices have displacement 0 at `origin`.
     ///
     /// # Errors
     /// If the program has no such operation.
@@ -103,7 +103,8 @@ impl Process {
         Ok(())
     }
 
-    /// Begins a collective among these ranks. `call.request` is replaced by a request that ends when the collective does; it is returned.
+    /// Begins a collective among these ranks. `call.request` is replaced by a request that ends when the collective
+    /// does; it is returned.
     pub fn begin(&mut self, schedule: Schedule, call: Call, members: &[Rank], out: &mut Actions) -> Token {
         let request = self.engine.open(Owner::User);
         self.collectives.start(schedule, Call { request, ..call }, members, &mut self.engine, out);

@@ -1,5 +1,5 @@
-//! Random programs of several ranks: messages of all lengths and modes, receives with wildcards, sends that are taken back, and moves, over
-//! a network that delivers in any order.
+//! Random programs of several ranks: messages of all lengths and modes, receives with wildcards, sends that are taken
+//! back, and moves, over a network that delivers in any order.
 
 use proptest::prelude::*;
 
@@ -131,7 +131,8 @@ impl Run {
         }
     }
 
-    /// Receives what is left, and checks that every message was received or taken back, once, and that none has overtaken another.
+    /// Receives what is left, and checks that every message was received or taken back, once, and that none has
+    /// overtaken another.
     fn finish(&mut self) {
         self.world.run();
         while let Some(rank) =

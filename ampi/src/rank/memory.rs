@@ -10,8 +10,9 @@ pub(crate) type Operation = fn(UserCombine<'_>);
 
 impl Program {
     /// # Safety
-    /// As long as this lives: the slot of the rank is in place. Every buffer that an action of its process names is memory of a call of
-    /// the program that has not ended, which nobody else uses meanwhile. Every function is an [`Operation`] of this program.
+    /// As long as this lives: the slot of the rank is in place. Every buffer that an action of its process names is
+    /// memory of a call of the program that has not ended, which nobody else uses meanwhile. Every function is an
+    /// [`Operation`] of this program.
     pub unsafe fn new() -> Program {
         Program(())
     }

@@ -1,8 +1,8 @@
 //! A rank: its thread, and all of MPI's own state of it.
 //!
-//! The program runs on its thread and calls MPI by [`call`], which works on the state at once; a call that cannot go on
-//! [waits](wait_all), which suspends the thread. Frames come while it is suspended. Who has the rank sends the frames that come out,
-//! and moves it when it likes, as it is `Pup` data.
+//! The program runs on its thread and calls MPI by [`call`], which works on the state at once; a call that cannot go
+//! on [waits](wait_all), which suspends the thread. Frames come while it is suspended. Who has the rank sends the
+//! frames that come out, and moves it when it likes, as it is `Pup` data.
 
 mod memory;
 mod running;
@@ -47,8 +47,8 @@ pub enum RankError {
 }
 
 impl Rank {
-    /// A rank of a world of so many. It runs the program when it is resumed for the first time. In a job a rank's slot has its number:
-    /// messages about the slot name the rank by it.
+    /// A rank of a world of so many. It runs the program when it is resumed for the first time. In a job a rank's
+    /// slot has its number: messages about the slot name the rank by it.
     pub fn new<F: FnOnce() + Send + 'static>(slot: Slot, number: Number, ranks: u32, program: F) -> Rank {
         let process = Process::new(Engine::new(number), ranks);
         Rank { process, thread: Thread::new(slot, program), is_ready: true }
@@ -106,8 +106,8 @@ impl Rank {
             return Ok(());
         }
         self.thread.slot_mut().put_back()?;
-        // SAFETY: the slot is in place, and its rank is suspended. The addresses that the process knows are those of calls that
-        // have not ended.
+        // SAFETY: the slot is in place, and its rank is suspended. The addresses that the process knows are those of
+        // calls that have not ended.
         let mut program = unsafe { Program::new() };
         for action in actions {
             match self.process.perform(action, &mut program)? {

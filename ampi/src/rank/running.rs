@@ -60,7 +60,8 @@ impl<'a> Running<'a> {
     }
 
     fn perform(&mut self, actions: Actions) -> Result<(), PerformError> {
-        // SAFETY: the rank runs, so its slot is in place; addresses are those of calls that have not ended, by `call`'s promise.
+        // SAFETY: the rank runs, so its slot is in place; addresses are those of calls that have not ended, by
+        // `call`'s promise.
         let mut program = unsafe { Program::new() };
         for action in actions {
             match self.process.perform(action, &mut program)? {
@@ -73,19 +74,21 @@ impl<'a> Running<'a> {
     }
 }
 
-/// Works on MPI's state of the rank that calls, and does what that leads to. What the work allocates is on the process's heap.
+/// Works on MPI's state of the rank that calls, and does what that leads to. What the work allocates is on the
+/// process's heap.
 ///
 /// # Errors
 /// If no rank calls, or an action cannot be done.
 ///
 /// # Safety
-/// Buffers that are given to the engine stay the program's, unused by it, until their requests have ended; those that are written to are
-/// borrowed mutably. Functions of operations are `fn(UserCombine<'_>)`. What the state keeps was allocated by the work itself, not by the
-/// rank before, and what the rank keeps has nothing of it.
+/// Buffers that are given to the engine stay the program's, unused by it, until their requests have ended; those that
+/// are written to are borrowed mutably. Functions of operations are `fn(UserCombine<'_>)`. What the state keeps was
+/// allocated by the work itself, not by the rank before, and what the rank keeps has nothing of it.
 pub unsafe fn call<T: Copy>(work: impl FnOnce(&mut Process, &mut Actions) -> T) -> Result<T, CallError> {
     let running = NonNull::new(RUNNING.get().cast::<Running<'_>>()).ok_or(CallError::NoRank)?;
     on_process_heap(|| {
-        // SAFETY: set by `run`, which has not returned while the rank runs, and has lent it; no other call is under way on this thread.
+        // SAFETY: set by `run`, which has not returned while the rank runs, and has lent it; no other call is under
+        // way on this thread.
         let running = unsafe { &mut *running.as_ptr() };
         let mut actions = Vec::new();
         let result = work(running.process, &mut actions);

@@ -19,8 +19,8 @@ thread_local! {
     static CURRENT: Cell<*mut Header> = const { Cell::new(null_mut()) };
 }
 
-/// The header of the rank that runs on this thread. Not inlined: its address must not be kept over a suspension by compilers that
-/// take threads to stay.
+/// The header of the rank that runs on this thread. Not inlined: its address must not be kept over a suspension by
+/// compilers that take threads to stay.
 #[inline(never)]
 pub(crate) fn current() -> *mut Header {
     CURRENT.get()
@@ -32,8 +32,8 @@ pub(crate) fn set_current(header: *mut Header) -> *mut Header {
     CURRENT.replace(header)
 }
 
-/// Runs something that allocates for the process, not for the rank that runs: what is made by it may outlive the rank, or stay when
-/// that moves.
+/// Runs something that allocates for the process, not for the rank that runs: what is made by it may outlive the
+/// rank, or stay when that moves.
 pub fn on_process_heap<T>(run: impl FnOnce() -> T) -> T {
     struct Back(*mut Header);
     impl Drop for Back {
@@ -45,7 +45,8 @@ pub fn on_process_heap<T>(run: impl FnOnce() -> T) -> T {
     run()
 }
 
-/// The allocator of a program with ranks. Whoever allocates while a rank runs does so in that rank's slot; memory is freed where it is.
+/// The allocator of a program with ranks. Whoever allocates while a rank runs does so in that rank's slot; memory is
+/// freed where it is.
 ///
 /// ```
 /// #[global_allocator]
@@ -54,8 +55,8 @@ pub fn on_process_heap<T>(run: impl FnOnce() -> T) -> T {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RankAllocator;
 
-// SAFETY: blocks come from the system's allocator or from one slot's heap, and go back to the one whose address they have. Layouts
-// are handed on as they are.
+// SAFETY: blocks come from the system's allocator or from one slot's heap, and go back to the one whose address they
+// have. Layouts are handed on as they are.
 unsafe impl GlobalAlloc for RankAllocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -164,7 +165,8 @@ fn grow(header: &mut Header, need: usize) -> bool {
     }
     header.heap_top += by;
     let Some(pool) = NonNull::new(slice_from_raw_parts_mut(old as *mut u8, by)) else { return false };
-    // SAFETY: the memory is accessible, nobody's, and lives as long as the slot; it follows the pool before, if there is one.
+    // SAFETY: the memory is accessible, nobody's, and lives as long as the slot; it follows the pool before, if there
+    // is one.
     unsafe {
         if used == 0 {
             header.heap.insert_free_block_ptr(pool);

@@ -59,7 +59,8 @@ impl Piece {
     /// Page tables are moved, not bytes: microseconds where both addresses are multiples of 2 MiB.
     fn remap(&mut self, to: usize) -> io::Result<()> {
         let (old, new) = (self.now as *mut c_void, to as *mut c_void);
-        // SAFETY: `old` is this piece's memory; `new` is home, which the slot occupies and where nothing is, or was reserved just now.
+        // SAFETY: `old` is this piece's memory; `new` is home, which the slot occupies and where nothing is, or was
+        // reserved just now.
         unsafe { mremap_fixed(old, self.len, self.len, MremapFlags::MAYMOVE, new) }?;
         self.now = to;
         Ok(())

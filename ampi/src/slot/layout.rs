@@ -4,8 +4,8 @@
 //! [ guard ][ stack ][ header ][ images ][ heap ... ]
 //! ```
 
-/// Addresses of slots begin here in every process of a job. Nothing else is there: Linux places mappings from the top down, and programs
-/// at the bottom.
+/// Addresses of slots begin here in every process of a job. Nothing else is there: Linux places mappings from the top
+/// down, and programs at the bottom.
 pub const BASE: usize = 0x2000_0000_0000;
 
 /// Length of a page. Other lengths are refused when the space is reserved.
@@ -17,8 +17,8 @@ pub const HEADER: usize = 64 << 10;
 /// Lengths of the parts of a slot in bytes, each a multiple of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Never mapped: who runs out of stack ends there. A frame larger than this could jump over it, so functions that have such frames
-    /// touch each of their pages (`-Z probe-stack`, on by default; `-fstack-clash-protection` in C).
+    /// Never mapped: who runs out of stack ends there. A frame larger than this could jump over it, so functions that
+    /// have such frames touch each of their pages (`-Z probe-stack`, on by default; `-fstack-clash-protection` in C).
     pub guard: usize,
     /// The stack.
     pub stack: usize,

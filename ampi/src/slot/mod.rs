@@ -1,11 +1,12 @@
 //! Slots: the memory of ranks.
 //!
-//! Each rank has a range of addresses of its own, which is the same in every process of a job ([`SlotSpace`]). Its stack and heap are there, so
-//! pointers in it stay right wherever the rank is. What leaves a process are the pages that were touched; they arrive anywhere and
-//! are moved to their addresses by the system, without a copy.
+//! Each rank has a range of addresses of its own, which is the same in every process of a job ([`SlotSpace`]). Its
+//! stack and heap are there, so pointers in it stay right wherever the rank is. What leaves a process are the pages
+//! that were touched; they arrive anywhere and are moved to their addresses by the system, without a copy.
 //!
-//! A slot that is put *aside* keeps its pages at other addresses: its own are free for a rank that comes back before the link has sent what
-//! left, and in simulation, where several nodes are in one process, for another node's idea of the same rank.
+//! A slot that is put *aside* keeps its pages at other addresses: its own are free for a rank that comes back before
+//! the link has sent what left, and in simulation, where several nodes are in one process, for another node's idea of
+//! the same rank.
 
 mod arena;
 mod aside;

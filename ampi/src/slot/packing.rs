@@ -10,7 +10,8 @@ use super::layout::{HEADER, PAGE};
 use super::pages::PageMap;
 use super::{Slot, SlotSpace};
 
-/// Number, lengths of stack and heap, and each piece's runs: offset and bytes. Below the stack pointer nothing is packed.
+/// Number, lengths of stack and heap, and each piece's runs: offset and bytes. Below the stack pointer nothing is
+/// packed.
 impl Pup for Slot {
     fn pack(&self, p: &mut Packer) {
         let Some(contents) = self.contents(p) else { return };
@@ -97,7 +98,8 @@ impl Slot {
         Ok(low.chain(high).collect())
     }
 
-    /// Whole pages below the stack pointer of the suspended thread. There is nothing below: it has called the function that switches.
+    /// Whole pages below the stack pointer of the suspended thread. There is nothing below: it has called the
+    /// function that switches.
     fn unused_stack(&self) -> usize {
         // SAFETY: as in `Slot::blocks`.
         let at = unsafe { self.header().as_ref() }.thread.stack_pointer;
@@ -122,7 +124,8 @@ impl Slot {
         Some(())
     }
 
-    /// What the header says has to be what the slot has: everything in it is trusted from then on, as the program in it is.
+    /// What the header says has to be what the slot has: everything in it is trusted from then on, as the program in
+    /// it is.
     fn check_header(&self) -> Result<(), String> {
         // SAFETY: as in `Slot::blocks`; any bytes are valid for the numbers that are looked at.
         let header = unsafe { self.header().as_ref() };

@@ -22,8 +22,8 @@ impl PageMap {
         File::open("/proc/self/pagemap").map(PageMap)
     }
 
-    /// Runs of addresses in this range whose pages were touched, in order. A gap of one page is taken in: one more page costs less than one
-    /// more run.
+    /// Runs of addresses in this range whose pages were touched, in order. A gap of one page is taken in: one more
+    /// page costs less than one more run.
     pub fn runs(&self, range: Range<usize>) -> io::Result<Vec<Range<usize>>> {
         let mut runs: Vec<Range<usize>> = Vec::new();
         let mut entries = vec![0; AT_ONCE * 8];

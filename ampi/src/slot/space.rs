@@ -118,7 +118,8 @@ impl SlotSpace {
         Ok(self.base + slot as usize * self.layout.slot())
     }
 
-    /// The slot that an address is in, and its offset there. Asked at every call of the allocator, also by signal handlers: no lock.
+    /// The slot that an address is in, and its offset there. Asked at every call of the allocator, also by signal
+    /// handlers: no lock.
     #[inline]
     pub fn slot_of(&self, address: usize) -> Option<(u32, usize)> {
         let offset = address.wrapping_sub(self.base);
@@ -143,8 +144,8 @@ impl SlotSpace {
 /// Maps a range without access, in place of whatever is there.
 pub(super) fn map_nothing(at: usize, len: usize, fixed: MapFlags) -> io::Result<()> {
     let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | fixed;
-    // SAFETY: `FIXED_NOREPLACE` replaces nothing; with `FIXED` callers give the addresses of a slot that they have occupied, in which nothing
-    // lives any more.
+    // SAFETY: `FIXED_NOREPLACE` replaces nothing; with `FIXED` callers give the addresses of a slot that they have
+    // occupied, in which nothing lives any more.
     let mapped = unsafe { mmap_anonymous(at as *mut c_void, len, ProtFlags::empty(), flags) }?;
     if mapped as usize == at { Ok(()) } else { Err(io::ErrorKind::AddrInUse.into()) }
 }

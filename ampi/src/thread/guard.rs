@@ -13,8 +13,8 @@ const SIGNAL_STACK: usize = 64 << 10;
 
 static FORMER: OnceLock<libc::sigaction> = OnceLock::new();
 
-/// From now on a rank that runs out of stack on this thread ends the process with a message. Other faults go to the handler that was there
-/// before. To be called by each thread that resumes ranks.
+/// From now on a rank that runs out of stack on this thread ends the process with a message. Other faults go to the
+/// handler that was there before. To be called by each thread that resumes ranks.
 ///
 /// # Errors
 /// If the system refuses.

@@ -3,12 +3,14 @@
 //! A rank runs on its own stack, in its slot, as part of the thread of a PE. [`suspend`] goes back to whoever has
 //! [resumed](Thread::resume) it. While it is suspended all that belongs to it is in its slot, so it can move.
 //!
-//! What belongs to the PE's thread and what to the rank: registers, the stack, `errno`, the modes of floating point (MXCSR, x87), the
-//! stack protector's canary and the guard of pointers in `jmp_buf` are the rank's, the last two by values that are the same in the whole
-//! job. Thread-locals are the PE's: all its ranks see the same, and what a rank leaves there stays when it moves.
+//! What belongs to the PE's thread and what to the rank: registers, the stack, `errno`, the modes of floating point
+//! (MXCSR, x87), the stack protector's canary and the guard of pointers in `jmp_buf` are the rank's, the last two by
+//! values that are the same in the whole job. Thread-locals are the PE's: all its ranks see the same, and what a rank
+//! leaves there stays when it moves.
 //!
-//! A rank must not wait while it unwinds: whether a thread is panicking is known to the thread, and cannot move. It must not hold what the
-//! PE's thread owns over a wait, as the lock of standard output; what it has made itself, as a `Mutex` and its guard, it can.
+//! A rank must not wait while it unwinds: whether a thread is panicking is known to the thread, and cannot move. It
+//! must not hold what the PE's thread owns over a wait, as the lock of standard output; what it has made itself, as a
+//! `Mutex` and its guard, it can.
 
 mod guard;
 mod output;
@@ -104,7 +106,8 @@ impl Thread {
         if unsafe { (*header).thread.ended } == state::LIVE {
             assert!(set_current(header).is_null(), "ranks are resumed by PEs, not by ranks");
             let own = Own::replace();
-            // SAFETY: the stack pointer is that of a suspended thread whose stack is in place, or of one that was prepared.
+            // SAFETY: the stack pointer is that of a suspended thread whose stack is in place, or of one that was
+            // prepared.
             unsafe { switch::switch(&raw mut (*header).thread.resumer, (*header).thread.stack_pointer) };
             own.put_back();
             set_current(std::ptr::null_mut());
@@ -157,7 +160,8 @@ pub fn suspend() {
 /// Back to who has resumed this rank.
 #[inline(never)]
 fn leave(header: *mut Header) {
-    // SAFETY: the running rank's header, whose `resumer` was written when it was resumed, by a function that has not returned.
+    // SAFETY: the running rank's header, whose `resumer` was written when it was resumed, by a function that has not
+    // returned.
     unsafe { switch::switch(&raw mut (*header).thread.stack_pointer, (*header).thread.resumer) };
 }
 

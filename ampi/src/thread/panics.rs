@@ -7,8 +7,8 @@ use std::panic::PanicHookInfo;
 use super::{Resumed, state};
 use crate::slot::{Suspended, current, on_process_heap};
 
-/// From now on the place of a rank's panic is known, and is not printed: who resumes the rank is told. Panics outside of ranks go to the
-/// hook that was there before.
+/// From now on the place of a rank's panic is known, and is not printed: who resumes the rank is told. Panics outside
+/// of ranks go to the hook that was there before.
 pub fn note_panics() {
     let former = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {

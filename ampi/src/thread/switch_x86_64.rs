@@ -7,7 +7,8 @@ use crate::slot::Header;
 /// Saves what a called function must keep, with the stack pointer in `save`, and goes on where `to` was saved.
 ///
 /// # Safety
-/// `to` was saved by this function, or made by [`first_frame`], and its stack is accessible; nobody goes on there twice.
+/// `to` was saved by this function, or made by [`first_frame`], and its stack is accessible; nobody goes on there
+/// twice.
 #[unsafe(naked)]
 pub unsafe extern "sysv64" fn switch(save: *mut usize, to: usize) {
     naked_asm!(
@@ -35,13 +36,15 @@ pub unsafe extern "sysv64" fn switch(save: *mut usize, to: usize) {
     )
 }
 
-/// Where the first switch to a thread returns to: calls `r13` with `r12`. Above its frame are zeroes, so that backtraces end here.
+/// Where the first switch to a thread returns to: calls `r13` with `r12`. Above its frame are zeroes, so that
+/// backtraces end here.
 #[unsafe(naked)]
 unsafe extern "sysv64" fn begin() {
     naked_asm!("mov rdi, r12", "xor ebp, ebp", "call r13", "ud2")
 }
 
-/// The words of a stack from which [`switch`] calls `enter` with `header`. They go to the stack's end, which is a multiple of 16.
+/// The words of a stack from which [`switch`] calls `enter` with `header`. They go to the stack's end, which is a
+/// multiple of 16.
 pub fn first_frame(header: *mut Header, enter: extern "sysv64" fn(*mut Header) -> !) -> [u64; 10] {
     // Rounding to nearest, no exceptions: what every program starts with (System V ABI, 3.4.1).
     const MXCSR: u64 = 0x1f80;
@@ -60,8 +63,8 @@ pub fn first_frame(header: *mut Header, enter: extern "sysv64" fn(*mut Header) -
     ]
 }
 
-/// What the C library keeps at the thread pointer and a rank must find the same everywhere: the stack protector's canary and the guard
-/// that pointers in `jmp_buf` are mixed with.
+/// What the C library keeps at the thread pointer and a rank must find the same everywhere: the stack protector's
+/// canary and the guard that pointers in `jmp_buf` are mixed with.
 pub struct Own {
     canary: u64,
     pointer_guard: u64,

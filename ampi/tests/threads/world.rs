@@ -124,7 +124,8 @@ impl World {
 
 /// What a port of these to the interface for users has instead.
 fn work<T: Copy>(work: impl FnOnce(&mut Process, &mut Vec<talisman_ampi::engine::Action>) -> T) -> T {
-    // SAFETY: the helpers below wait for each request before the borrow of its buffer ends, and move nothing of the rank's heap.
+    // SAFETY: the helpers below wait for each request before the borrow of its buffer ends, and move nothing of the
+    // rank's heap.
     unsafe { call(work) }.expect("a rank calls")
 }
 

@@ -26,8 +26,8 @@ fn parts_of_a_grid() {
     assert_eq!(grid.part(17, &[false, false, false]), (Cartesian::new(&[]).unwrap(), 17, 0));
 }
 
-/// What is sent along an edge arrives where the grid says, also if both neighbours are the same member: the k-th block that is sent to a
-/// member is its k-th from the sender.
+/// What is sent along an edge arrives where the grid says, also if both neighbours are the same member: the k-th
+/// block that is sent to a member is its k-th from the sender.
 #[test]
 fn blocks_arrive_from_where_the_grid_says() {
     for length in 1..5 {

@@ -64,8 +64,8 @@ impl Cartesian {
         (moved(-by), moved(by))
     }
 
-    /// For a part of the grid in which only these dimensions vary (`MPI_Cart_sub`): its grid, the colour that its members have in common,
-    /// and the member's number in it.
+    /// For a part of the grid in which only these dimensions vary (`MPI_Cart_sub`): its grid, the colour that its
+    /// members have in common, and the member's number in it.
     pub fn part(&self, member: u32, kept: &[bool]) -> (Cartesian, u32, u32) {
         let (mut color, mut number, mut dimensions) = (0, 0, Vec::new());
         let places = self.dimensions.iter().zip(self.coordinates(member)).zip(kept);
@@ -80,8 +80,8 @@ impl Cartesian {
         (Cartesian { dimensions }, color, number)
     }
 
-    /// In each dimension the one before, then the one after. Blocks are sent the other way round: where both are the same member, what goes
-    /// to the one after comes from the one before.
+    /// In each dimension the one before, then the one after. Blocks are sent the other way round: where both are the
+    /// same member, what goes to the one after comes from the one before.
     pub(super) fn neighbors(&self, member: u32) -> Neighbors {
         let pairs = (0..self.dimensions.len()).map(|dimension| self.shift(member, dimension, 1));
         let all: Vec<Option<u32>> = pairs.flat_map(|(before, after)| [before, after]).collect();

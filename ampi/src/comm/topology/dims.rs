@@ -12,8 +12,8 @@ pub struct DimsError {
     pub fixed: u32,
 }
 
-/// Sets lengths that are 0 such that all members are placed and the lengths are as equal as can be, the longer ones first
-/// (`MPI_Dims_create`).
+/// Sets lengths that are 0 such that all members are placed and the lengths are as equal as can be, the longer ones
+/// first (`MPI_Dims_create`).
 ///
 /// ```
 /// use talisman_ampi::comm::topology::dims_create;
@@ -37,7 +37,8 @@ pub fn dims_create(members: u32, dims: &mut [u32]) -> Result<(), DimsError> {
     Ok(())
 }
 
-/// The factorisation with the smallest largest factor, and of those the one whose next largest is the smallest, and so on.
+/// The factorisation with the smallest largest factor, and of those the one whose next largest is the smallest, and
+/// so on.
 fn balanced(product: u32, factors: usize) -> Vec<u32> {
     match factors {
         0 => Vec::new(),

@@ -9,7 +9,8 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// From MPI's lists: `index[i]` is the number of neighbours of all up to member i. `None` if they do not fit each other.
+    /// From MPI's lists: `index[i]` is the number of neighbours of all up to member i. `None` if they do not fit each
+    /// other.
     pub fn new(index: &[u32], edges: &[u32]) -> Option<Graph> {
         let mut first = 0;
         let mut neighbors = Vec::with_capacity(index.len());
@@ -32,7 +33,8 @@ impl Graph {
     }
 }
 
-/// One member's edges of a graph (`MPI_Dist_graph_create_adjacent`). Weights say how much is sent; none if they were not given.
+/// One member's edges of a graph (`MPI_Dist_graph_create_adjacent`). Weights say how much is sent; none if they were
+/// not given.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Pup)]
 pub struct Adjacent {
     /// Whom it receives from.
@@ -46,7 +48,8 @@ pub struct Adjacent {
 }
 
 impl Adjacent {
-    /// A member's edges of those that all members have told of, in the order of the tellers (`MPI_Dist_graph_create`): from, to and weight.
+    /// A member's edges of those that all members have told of, in the order of the tellers
+    /// (`MPI_Dist_graph_create`): from, to and weight.
     pub fn of(member: u32, edges: &[(u32, u32, u32)]) -> Adjacent {
         let (ins, outs): (Vec<_>, Vec<_>) = (
             edges.iter().filter(|edge| edge.1 == member).collect(),

@@ -21,14 +21,16 @@ pub enum Topology {
     Adjacent(Adjacent),
 }
 
-/// Whom a member receives from and sends to, in the order of blocks in the buffers of neighbourhood collectives; none where a grid ends.
+/// Whom a member receives from and sends to, in the order of blocks in the buffers of neighbourhood collectives; none
+/// where a grid ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Neighbors {
     /// Whom it receives from.
     pub sources: Vec<Option<u32>>,
     /// Whom it sends to.
     pub destinations: Vec<Option<u32>>,
-    /// The order in which blocks are sent. Of several edges to one member the first that is sent on is the first that it receives on.
+    /// The order in which blocks are sent. Of several edges to one member the first that is sent on is the first that
+    /// it receives on.
     pub sending: Vec<usize>,
 }
 
