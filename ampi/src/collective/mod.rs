@@ -5,11 +5,11 @@
 //! order messages come. So results have the same bits wherever the ranks are and however often they move.
 //! [`Collectives`] runs schedules on the engine; blocking ones are waited for, persistent ones are kept.
 //!
-//! **Order of combining.** Operands are combined in the order of ranks, also for commutative operations, except in
-//! [`allreduce`]'s and [`reduce`]'s algorithm for long vectors. That serves operations that are not commutative, too.
+//! **Order of combining.** Operands are combined in the order of ranks, whatever the root. Only long vectors of a
+//! commutative operation are combined in another order, which depends on the number of ranks alone.
 //!
-//! **Algorithms.** After Thakur, Rabenseifner, Gropp: "Optimization of Collective Communication Operations in MPICH" (2005) and
-//! Bruck et al.: "Efficient Algorithms for All-to-All Communications" (1997). Limits between short and long are
+//! **Algorithms.** After Thakur, Rabenseifner, Gropp: "Optimization of Collective Communication Operations in MPICH" (2005)
+//! and Bruck et al.: "Efficient Algorithms for All-to-All Communications" (1997). Limits between short and long are
 //! constants here.
 
 mod allgather;
