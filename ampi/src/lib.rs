@@ -14,6 +14,7 @@
 //! | [`slot`] | the memory of a rank, at the same addresses everywhere |
 //! | [`thread`] | its thread: suspend and resume |
 //! | [`rank`] | a rank: thread and state together |
+//! | [`report`] | why a job is stuck |
 //!
 //! Everything but memory and threads of ranks is plain [`Pup`](talisman_pup::Pup) data: it moves with the rank.
 
@@ -27,6 +28,7 @@ pub mod engine;
 pub mod op;
 pub mod process;
 pub mod rank;
+pub mod report;
 pub mod slot;
 #[cfg(test)]
 mod testing;

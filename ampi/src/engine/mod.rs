@@ -16,6 +16,7 @@
 
 mod action;
 mod cancel;
+mod doing;
 mod frame;
 mod matching;
 mod order;
@@ -36,6 +37,7 @@ use talisman_pup::Pup;
 use thiserror::Error;
 
 pub use action::{Action, Actions, Area, Buffer};
+pub use doing::Doing;
 pub use frame::{Body, Context, EAGER_MAX, Frame, Head, INLINE_MAX, Inline, Payload, Rank, Tag, Token};
 pub use matching::Pattern;
 pub use persistent::StartError;
