@@ -10,7 +10,8 @@ use super::{BASICS, Basic, Datatype};
 /// Datatypes by handle. The predefined ones have the lowest, in the order of [`BASICS`]: 0 is bytes.
 #[derive(Debug, PartialEq, Eq, Pup)]
 pub struct Datatypes {
-    all: BTreeMap<u32, Datatype>,
+    predefined: Vec<Datatype>,
+    made: BTreeMap<u32, Datatype>,
     next: u32,
 }
 
@@ -21,8 +22,8 @@ pub struct UnknownDatatype(pub u32);
 
 impl Default for Datatypes {
     fn default() -> Self {
-        let all: BTreeMap<_, _> = (0..).zip(BASICS.map(Datatype::of)).collect();
-        Datatypes { next: all.len() as u32, all }
+        let predefined: Vec<_> = BASICS.map(Datatype::of).into();
+        Datatypes { next: predefined.len() as u32, predefined, made: BTreeMap::new() }
     }
 }
 
@@ -36,7 +37,7 @@ impl Datatypes {
     pub fn insert(&mut self, datatype: Datatype) -> u32 {
         let handle = self.next;
         self.next += 1;
-        self.all.insert(handle, datatype);
+        self.made.insert(handle, datatype);
         handle
     }
 
@@ -45,7 +46,8 @@ impl Datatypes {
     /// # Errors
     /// If there is none.
     pub fn get(&self, handle: u32) -> Result<&Datatype, UnknownDatatype> {
-        self.all.get(&handle).ok_or(UnknownDatatype(handle))
+        let predefined = self.predefined.get(handle as usize);
+        predefined.or_else(|| self.made.get(&handle)).ok_or(UnknownDatatype(handle))
     }
 
     /// Frees one. Messages on their way keep its values' places no longer: the caller waits for them.
@@ -53,9 +55,6 @@ impl Datatypes {
     /// # Errors
     /// If there is none, or it is predefined.
     pub fn free(&mut self, handle: u32) -> Result<(), UnknownDatatype> {
-        if (handle as usize) < BASICS.len() {
-            return Err(UnknownDatatype(handle));
-        }
-        self.all.remove(&handle).map(|_| ()).ok_or(UnknownDatatype(handle))
+        self.made.remove(&handle).map(|_| ()).ok_or(UnknownDatatype(handle))
     }
 }

@@ -92,6 +92,9 @@ impl Unexpected {
     }
 
     fn find(&self, pattern: &Pattern) -> Option<((Context, Rank), usize)> {
+        if self.queues.is_empty() {
+            return None;
+        }
         let (first, last) = match pattern.source {
             Some(source) => (source, source),
             None => (0, Rank::MAX),

@@ -8,6 +8,8 @@ use super::{Action, Actions, Engine, Pattern, Status, Token};
 /// What a rank is suspended for.
 #[derive(Clone, Debug, PartialEq, Eq, Pup)]
 pub enum Condition {
+    /// This request has ended: the usual one, without a list.
+    One(Token),
     /// All these requests have ended.
     All(Vec<Token>),
     /// One of these requests has ended.
@@ -41,6 +43,7 @@ impl Engine {
     #[must_use = "the rank is suspended only if this is false"]
     pub fn block_on(&mut self, condition: Condition) -> bool {
         let missing = match &condition {
+            Condition::One(request) => usize::from(self.mark_awaited(*request)),
             Condition::All(requests) => {
                 requests.iter().filter(|request| self.mark_awaited(**request)).count()
             }

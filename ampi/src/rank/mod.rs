@@ -30,6 +30,9 @@ pub struct Rank {
     thread: Thread,
     /// What it waits for has come, or it waits for nothing.
     is_ready: bool,
+    /// Empty between calls; kept so that it is allocated once.
+    #[pup(skip)]
+    actions: Actions,
 }
 
 /// Why a rank cannot go on.
@@ -51,7 +54,7 @@ impl Rank {
     /// slot has its number: messages about the slot name the rank by it.
     pub fn new<F: FnOnce() + Send + 'static>(slot: Slot, number: Number, ranks: u32, program: F) -> Rank {
         let process = Process::new(Engine::new(number), ranks);
-        Rank { process, thread: Thread::new(slot, program), is_ready: true }
+        Rank { process, thread: Thread::new(slot, program), is_ready: true, actions: Vec::new() }
     }
 
     /// MPI's state of it.
@@ -74,9 +77,8 @@ impl Rank {
     /// # Errors
     /// If no peer would send it, or the rank's memory is not there.
     pub fn on_frame(&mut self, frame: Frame<Payload>, sent: &mut Vec<Outgoing>) -> Result<(), RankError> {
-        let mut actions = Vec::new();
-        self.process.on_frame(frame, &mut actions)?;
-        self.perform(actions, sent)
+        self.process.on_frame(frame, &mut self.actions)?;
+        self.perform(sent)
     }
 
     /// Runs it until it waits or ends. Adds the frames that it sends.
@@ -84,7 +86,7 @@ impl Rank {
     /// # Errors
     /// If its memory cannot be put where it belongs.
     pub fn resume(&mut self, sent: &mut Vec<Outgoing>) -> Result<Resumed, RankError> {
-        let mut running = Running::new(&mut self.process, sent);
+        let mut running = Running::new(&mut self.process, &mut self.actions, sent);
         let resumed = running.run(&mut self.thread)?;
         self.is_ready = running.is_woken();
         Ok(resumed)
@@ -95,21 +97,20 @@ impl Rank {
     /// # Errors
     /// If its memory is not there, or cannot be moved.
     pub fn depart(&mut self, sent: &mut Vec<Outgoing>) -> Result<(), RankError> {
-        let mut actions = Vec::new();
-        self.process.engine.pay(&mut actions);
-        self.perform(actions, sent)?;
+        self.process.engine.pay(&mut self.actions);
+        self.perform(sent)?;
         Ok(self.thread.slot_mut().put_aside()?)
     }
 
-    fn perform(&mut self, actions: Actions, sent: &mut Vec<Outgoing>) -> Result<(), RankError> {
-        if actions.is_empty() {
+    fn perform(&mut self, sent: &mut Vec<Outgoing>) -> Result<(), RankError> {
+        if self.actions.is_empty() {
             return Ok(());
         }
         self.thread.slot_mut().put_back()?;
         // SAFETY: the slot is in place, and its rank is suspended. The addresses that the process knows are those of
         // calls that have not ended.
         let mut program = unsafe { Program::new() };
-        for action in actions {
+        for action in self.actions.drain(..) {
             match self.process.perform(action, &mut program)? {
                 Outcome::Done => {}
                 Outcome::Send { to, frame } => sent.push((to, frame)),

@@ -20,6 +20,8 @@ thread_local! {
 /// What the rank that runs works on.
 pub(super) struct Running<'a> {
     process: &'a mut Process,
+    /// Empty between calls.
+    actions: &'a mut Actions,
     sent: &'a mut Vec<Outgoing>,
     /// What it waits for has come while it was not suspended yet; or it waits for nothing.
     woken: bool,
@@ -37,8 +39,12 @@ pub enum CallError {
 }
 
 impl<'a> Running<'a> {
-    pub fn new(process: &'a mut Process, sent: &'a mut Vec<Outgoing>) -> Running<'a> {
-        Running { process, sent, woken: false }
+    pub fn new(
+        process: &'a mut Process,
+        actions: &'a mut Actions,
+        sent: &'a mut Vec<Outgoing>,
+    ) -> Running<'a> {
+        Running { process, actions, sent, woken: false }
     }
 
     /// Resumes the thread, which calls this meanwhile.
@@ -59,11 +65,11 @@ impl<'a> Running<'a> {
         self.woken || self.process.engine.waits_for().is_none()
     }
 
-    fn perform(&mut self, actions: Actions) -> Result<(), PerformError> {
+    fn perform(&mut self) -> Result<(), PerformError> {
         // SAFETY: the rank runs, so its slot is in place; addresses are those of calls that have not ended, by
         // `call`'s promise.
         let mut program = unsafe { Program::new() };
-        for action in actions {
+        for action in self.actions.drain(..) {
             match self.process.perform(action, &mut program)? {
                 Outcome::Done => {}
                 Outcome::Send { to, frame } => self.sent.push((to, frame)),
@@ -90,9 +96,8 @@ pub unsafe fn call<T: Copy>(work: impl FnOnce(&mut Process, &mut Actions) -> T) 
         // SAFETY: set by `run`, which has not returned while the rank runs, and has lent it; no other call is under
         // way on this thread.
         let running = unsafe { &mut *running.as_ptr() };
-        let mut actions = Vec::new();
-        let result = work(running.process, &mut actions);
-        running.perform(actions)?;
+        let result = work(running.process, running.actions);
+        running.perform()?;
         Ok(result)
     })
 }
@@ -102,7 +107,10 @@ pub unsafe fn call<T: Copy>(work: impl FnOnce(&mut Process, &mut Actions) -> T) 
 /// # Errors
 /// If no rank calls.
 pub fn wait_all(requests: &[Token]) -> Result<(), CallError> {
-    wait_for(|| Condition::All(requests.to_vec()))
+    match requests {
+        [request] => wait_for(|| Condition::One(*request)),
+        _ => wait_for(|| Condition::All(requests.to_vec())),
+    }
 }
 
 /// Suspends the rank that calls until one of these requests has ended.

@@ -1,4 +1,5 @@
 mod cancels;
+mod hostile;
 mod lists;
 mod model;
 mod waits;

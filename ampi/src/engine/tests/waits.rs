@@ -17,6 +17,18 @@ fn a_rank_that_waits_for_all_wakes_with_the_last() {
 }
 
 #[test]
+fn a_rank_that_waits_for_one_wakes_with_it() {
+    let mut rank = Driven::new(1);
+    let (a, b) = (rank.receive(Some(0), Some(1), 8), rank.receive(Some(0), Some(2), 8));
+    assert!(!rank.engine.block_on(Condition::One(b)));
+    rank.frame(eager(0, 1, 0, b"a"));
+    assert_eq!(rank.actions(), [delivered(b"a", 8)]);
+    rank.frame(eager(0, 2, 1, b"b"));
+    assert_eq!(rank.actions(), [delivered(b"b", 8), Action::Wake]);
+    assert!(rank.engine.block_on(Condition::One(a)));
+}
+
+#[test]
 fn a_rank_that_waits_for_any_wakes_with_the_first_and_once() {
     let mut rank = Driven::new(1);
     let (a, b) = (rank.receive(Some(0), Some(1), 8), rank.receive(Some(0), Some(2), 8));
