@@ -15,6 +15,7 @@
 //! ```
 
 mod action;
+mod blocking;
 mod cancel;
 mod doing;
 mod frame;
@@ -37,6 +38,7 @@ use talisman_pup::Pup;
 use thiserror::Error;
 
 pub use action::{Action, Actions, Area, Buffer};
+pub use blocking::Begun;
 pub use doing::Doing;
 pub use frame::{Body, Context, EAGER_MAX, Frame, Head, INLINE_MAX, Inline, Payload, Rank, Tag, Token};
 pub use matching::Pattern;

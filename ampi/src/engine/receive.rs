@@ -118,7 +118,7 @@ impl Engine {
 }
 
 /// The status of a receive that was matched with a message.
-fn received(head: &Head, buffer: &Buffer) -> Status {
+pub(super) fn received(head: &Head, buffer: &Buffer) -> Status {
     let truncated =
         (head.bytes > buffer.bytes).then_some(Truncated { message: head.bytes, buffer: buffer.bytes });
     Status { source: Some(head.source), tag: Some(head.tag), bytes: head.bytes, cancelled: false, truncated }

@@ -31,12 +31,7 @@ impl Engine {
         buffer: Buffer,
         out: &mut Actions,
     ) {
-        let at_once = match mode {
-            Mode::Standard | Mode::Ready => buffer.bytes <= self.eager_max,
-            Mode::Buffered => true,
-            Mode::Synchronous => false,
-        };
-        if at_once {
+        if leaves_at_once(mode, buffer.bytes, self.eager_max) {
             self.emit(to, buffer.bytes, Body::Eager(buffer), out);
             self.complete(token, Status::EMPTY, out);
         } else {
@@ -97,5 +92,14 @@ impl Engine {
         if let Some(request) = self.requests.get_mut(token) {
             request.state = state;
         }
+    }
+}
+
+/// Whether a message of so many bytes is sent without being announced.
+pub(super) fn leaves_at_once(mode: Mode, bytes: u64, eager_max: u64) -> bool {
+    match mode {
+        Mode::Standard | Mode::Ready => bytes <= eager_max,
+        Mode::Buffered => true,
+        Mode::Synchronous => false,
     }
 }

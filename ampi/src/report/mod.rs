@@ -32,7 +32,8 @@ pub struct Waiting {
     pub kept: Vec<Head>,
 }
 
-/// A line for each rank that waits. `name_of` names the communicator of a context. Ranks that are not among `all` have ended.
+/// A line for each rank that waits. `name_of` names the communicator of a context. Ranks that are not among `all`
+/// have ended.
 pub fn explain(all: &[Waiting], name_of: impl Fn(Context) -> String) -> Vec<String> {
     let by_rank = all.iter().map(|waiting| (waiting.rank, waiting)).collect();
     let report = Report { by_rank, name_of };

@@ -5,7 +5,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use talisman_ampi::collective::{Call, Member, Values, allreduce, barrier};
 use talisman_ampi::comm::Communicators;
 use talisman_ampi::datatype::{Basic, Datatypes};
-use talisman_ampi::engine::{Buffer, Envelope, Mode, Owner, Pattern, Status, Token};
+use talisman_ampi::engine::{Begun, Buffer, Envelope, Mode, Pattern, Status, Token};
 use talisman_ampi::op::{Ops, Predefined};
 use talisman_ampi::process::Process;
 use talisman_ampi::rank::{Outgoing, Rank, call, wait_all, wait_message};
@@ -134,18 +134,25 @@ fn wait(request: Token) -> Status {
     work(|process, _| process.engine.test(request)).expect("it is there").expect("it has ended")
 }
 
+fn finish(begun: Begun) -> Status {
+    match begun {
+        Begun::Done(status) => status,
+        Begun::Pending(request) => wait(request),
+    }
+}
+
 fn bytes_of(values: &[u64]) -> Buffer {
     Buffer::of_bytes(values.as_ptr().addr() as u64, size_of_val(values) as u64)
 }
 
 fn send(values: &[u64], to: u32, tag: i32, mode: Mode) {
     let (envelope, buffer) = (Envelope { context: 0, to, tag }, bytes_of(values));
-    wait(work(|process, out| process.engine.send(mode, envelope, buffer, Owner::User, out)));
+    finish(work(|process, out| process.engine.begin_blocking_send(mode, envelope, buffer, out)));
 }
 
 fn receive(values: &mut [u64], source: Option<u32>, tag: Option<i32>) -> Status {
     let (pattern, buffer) = (Pattern { context: 0, source, tag }, bytes_of(values));
-    wait(work(|process, out| process.engine.receive(pattern, buffer, Owner::User, out)))
+    finish(work(|process, out| process.engine.begin_blocking_receive(pattern, buffer, out)))
 }
 
 /// A token of rising length goes around.

@@ -223,3 +223,38 @@ fn what_a_collective_waits_for_is_told_at_once() {
     assert_eq!(rank.engine.take_finished(), [(4, status(0, 7, 1)), (5, Status::EMPTY)]);
     assert_eq!(rank.engine.requests.iter().count(), 0);
 }
+
+#[test]
+fn blocking_calls_need_no_request_for_what_ends_at_once() {
+    let (mut rank, mut out) = (Driven::new(1), Vec::new());
+    let engine = &mut rank.engine;
+    assert_eq!(
+        engine.begin_blocking_send(Mode::Ready, envelope(0, 3), memory(8), &mut out),
+        Begun::Done(Status::EMPTY)
+    );
+    assert_eq!(std::mem::take(&mut out), [sent(0, head(1, 3, 0, 8), Body::Eager(memory(8)))]);
+    let Begun::Pending(send) =
+        engine.begin_blocking_send(Mode::Synchronous, envelope(0, 3), memory(8), &mut out)
+    else {
+        panic!("it waits for its match")
+    };
+    assert_eq!(
+        std::mem::take(&mut out),
+        [sent(0, head(1, 3, 1, 8), Body::Announce { send, synchronous: true })]
+    );
+
+    let Begun::Pending(first) = engine.begin_blocking_receive(pattern(Some(0), None), memory(2), &mut out)
+    else {
+        panic!("nothing is here")
+    };
+    rank.frame(eager(0, 7, 0, b"ab"));
+    rank.frame(eager(0, 7, 1, b"cdef"));
+    assert_eq!(rank.engine.test(first), Ok(Some(status(0, 7, 2))));
+    let begun = rank.engine.begin_blocking_receive(pattern(Some(0), None), memory(2), &mut out);
+    assert_eq!(out, [delivered(b"cdef", 2)]);
+    let truncated = Some(Truncated { message: 4, buffer: 2 });
+    assert_eq!(begun, Begun::Done(Status { truncated, ..status(0, 7, 4) }));
+    rank.frame(announce(0, 7, 2, 9_000, 4));
+    let begun = rank.engine.begin_blocking_receive(pattern(Some(0), None), memory(2), &mut out);
+    assert!(matches!(begun, Begun::Pending(_)), "its bytes have to be pulled");
+}
