@@ -8,9 +8,9 @@
 //! **Order of combining.** Operands are combined in the order of ranks, whatever the root. Only long vectors of a
 //! commutative operation are combined in another order, which depends on the number of ranks alone.
 //!
-//! **Algorithms.** After Thakur, Rabenseifner, Gropp: "Optimization of Collective Communication Operations in MPICH" (2005)
-//! and Bruck et al.: "Efficient Algorithms for All-to-All Communications" (1997). Limits between short and long are
-//! constants here.
+//! **Algorithms.** After Thakur, Rabenseifner, Gropp: "Optimization of Collective Communication Operations in MPICH"
+//! (2005) and Bruck et al.: "Efficient Algorithms for All-to-All Communications" (1997). Limits between short
+//! and long are constants here.
 
 mod allgather;
 mod allreduce;

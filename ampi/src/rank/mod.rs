@@ -62,7 +62,7 @@ impl Rank {
         &self.process
     }
 
-    /// Whether it would do something if it was resumed.
+    /// Whether it would do something if it was resumed. One that has ended would not.
     pub fn is_ready(&self) -> bool {
         self.is_ready
     }
@@ -88,7 +88,7 @@ impl Rank {
     pub fn resume(&mut self, sent: &mut Vec<Outgoing>) -> Result<Resumed, RankError> {
         let mut running = Running::new(&mut self.process, &mut self.actions, sent);
         let resumed = running.run(&mut self.thread)?;
-        self.is_ready = running.is_woken();
+        self.is_ready = resumed == Resumed::Suspended && running.is_woken();
         Ok(resumed)
     }
 

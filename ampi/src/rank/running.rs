@@ -31,7 +31,7 @@ pub(super) struct Running<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CallError {
     /// No rank calls.
-    #[error("only a rank can call MPI, and none runs on this thread")]
+    #[error("only a rank can call MPI, and none runs on this thread, or it is in a call")]
     NoRank,
     /// Something that was given to it is not there.
     #[error(transparent)]
@@ -91,11 +91,17 @@ impl<'a> Running<'a> {
 /// are written to are borrowed mutably. Functions of operations are `fn(UserCombine<'_>)`. What the state keeps was
 /// allocated by the work itself, not by the rank before, and what the rank keeps has nothing of it.
 pub unsafe fn call<T: Copy>(work: impl FnOnce(&mut Process, &mut Actions) -> T) -> Result<T, CallError> {
-    let running = NonNull::new(RUNNING.get().cast::<Running<'_>>()).ok_or(CallError::NoRank)?;
+    // Taken while it is used: an operation of the program that calls MPI finds no rank.
+    struct Taken(NonNull<Running<'static>>);
+    impl Drop for Taken {
+        fn drop(&mut self) {
+            RUNNING.set(self.0.as_ptr().cast());
+        }
+    }
+    let mut taken = Taken(NonNull::new(RUNNING.replace(null_mut()).cast()).ok_or(CallError::NoRank)?);
     on_process_heap(|| {
-        // SAFETY: set by `run`, which has not returned while the rank runs, and has lent it; no other call is under
-        // way on this thread.
-        let running = unsafe { &mut *running.as_ptr() };
+        // SAFETY: set by `run`, which has not returned while the rank runs, and has lent it; and it is used once at a time.
+        let running = unsafe { taken.0.as_mut() };
         let result = work(running.process, running.actions);
         running.perform()?;
         Ok(result)

@@ -5,8 +5,9 @@
 //! use talisman_ampi::report::{Waiting, explain};
 //!
 //! let receive = Doing::Receive(Pattern { context: 0, source: Some(1), tag: Some(8) });
-//! let waiting = |rank, doing| Waiting { rank, call: "MPI_Recv".into(), place: "main.rs:7".into(), doing, kept: vec![] };
-//! let lines = explain(&[waiting(0, vec![receive])], |_| "MPI_COMM_WORLD".into());
+//! let (call, place) = ("MPI_Recv".into(), "main.rs:7".into());
+//! let waiting = Waiting { rank: 0, call, place, doing: vec![receive], kept: vec![] };
+//! let lines = explain(&[waiting], |_| "MPI_COMM_WORLD".into());
 //! assert_eq!(lines, ["rank 0 in MPI_Recv (main.rs:7) waits for tag 8 from 1 in MPI_COMM_WORLD; 1 has ended"]);
 //! ```
 

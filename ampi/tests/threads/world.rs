@@ -7,10 +7,10 @@ use talisman_ampi::comm::Communicators;
 use talisman_ampi::datatype::{Basic, Datatypes};
 use talisman_ampi::engine::{Begun, Buffer, Envelope, Mode, Pattern, Status, Token};
 use talisman_ampi::op::{Ops, Predefined};
-use talisman_ampi::process::Process;
-use talisman_ampi::rank::{Outgoing, Rank, call, wait_all, wait_message};
+use talisman_ampi::process::{Process, UserCombine};
+use talisman_ampi::rank::{CallError, Outgoing, Rank, call, wait_all, wait_message};
 use talisman_ampi::slot::Slot;
-use talisman_ampi::thread::Resumed;
+use talisman_ampi::thread::{Resumed, running};
 
 use crate::Test;
 
@@ -18,6 +18,7 @@ pub const ALL: &[Test] = &[
     ("a ring of messages of all lengths", || worlds(8, 20, ring)),
     ("a farm with wildcards and probes", || worlds(5, 20, farm)),
     ("sums and barriers", || worlds(7, 20, sums)),
+    ("an operation of the program cannot call MPI", || worlds(3, 5, operation)),
 ];
 
 /// Slots of worlds; the other tests take the lower ones.
@@ -219,7 +220,31 @@ fn sums(rank: u32, ranks: u32) {
     }
 }
 
+/// A sum that tries to wait.
+fn operation(rank: u32, ranks: u32) {
+    fn sum(call: UserCombine<'_>) {
+        assert_eq!(wait_all(&[]), Err(CallError::NoRank));
+        assert_eq!(running(), None, "what it allocates is the process's");
+        Predefined::Sum.apply(Basic::U64, call.left, call.right).expect("these can be added");
+    }
+    let op = work(|process, _| process.ops.insert(sum as fn(UserCombine<'_>) as usize as u64, true));
+    let mut value = [u64::from(rank)];
+    let receive = value.as_mut_ptr().expose_provenance() as u64;
+    let me = Member { rank, size: ranks };
+    collective_with(op, receive, |values| allreduce(me, 1, values, true, true));
+    assert_eq!(value, [3]);
+    assert_eq!(running(), Some(FIRST_SLOT + rank));
+}
+
 fn collective(receive: u64, schedule: impl FnOnce(&Values) -> talisman_ampi::collective::Schedule) {
+    collective_with(Ops::handle_of(Predefined::Sum), receive, schedule);
+}
+
+fn collective_with(
+    op: u32,
+    receive: u64,
+    schedule: impl FnOnce(&Values) -> talisman_ampi::collective::Schedule,
+) {
     let request = work(|process, out| {
         let handle = Datatypes::handle_of(Basic::U64);
         let values = Values::of(handle, process.datatypes.get(handle).expect("it is predefined"));
@@ -227,7 +252,7 @@ fn collective(receive: u64, schedule: impl FnOnce(&Values) -> talisman_ampi::col
         let (context, tag, members) =
             (world.contexts().collective, world.next_collective(), world.group().members());
         let request = Token { index: 0, generation: 0 };
-        let call = Call { context, tag, send: 0, receive, op: Ops::handle_of(Predefined::Sum), request };
+        let call = Call { context, tag, send: 0, receive, op, request };
         process.begin(schedule(&values), call, &members, out)
     });
     wait(request);
