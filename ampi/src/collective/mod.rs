@@ -19,6 +19,7 @@ mod barrier;
 mod bcast;
 mod gather;
 mod halving;
+mod inter;
 mod neighbor;
 mod reduce;
 mod reduce_scatter;
@@ -36,6 +37,10 @@ pub use alltoall::{alltoall, alltoallw};
 pub use barrier::barrier;
 pub use bcast::bcast;
 pub use gather::{gather, gatherv};
+pub use inter::{
+    Root, Sides, inter_allgather, inter_allreduce, inter_alltoall, inter_barrier, inter_bcast, inter_gather,
+    inter_reduce, inter_reduce_scatter, inter_scatter,
+};
 pub use neighbor::neighbors;
 pub use reduce::reduce;
 pub use reduce_scatter::reduce_scatter;

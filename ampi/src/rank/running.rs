@@ -100,7 +100,8 @@ pub unsafe fn call<T: Copy>(work: impl FnOnce(&mut Process, &mut Actions) -> T) 
     }
     let mut taken = Taken(NonNull::new(RUNNING.replace(null_mut()).cast()).ok_or(CallError::NoRank)?);
     on_process_heap(|| {
-        // SAFETY: set by `run`, which has not returned while the rank runs, and has lent it; and it is used once at a time.
+        // SAFETY: set by `run`, which has not returned while the rank runs, and has lent it; and it is used once at a
+        // time.
         let running = unsafe { taken.0.as_mut() };
         let result = work(running.process, running.actions);
         running.perform()?;

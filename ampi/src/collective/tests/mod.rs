@@ -2,6 +2,7 @@
 
 mod at_once;
 mod combining;
+mod inter;
 mod moving;
 
 use super::*;
@@ -89,11 +90,15 @@ impl Bench {
     /// Begins a collective on a rank.
     pub fn begin(&mut self, rank: u32, schedule: Schedule) -> Token {
         let size = self.world.processes.len() as u32;
-        let members: Vec<u32> = (0..size).collect();
+        self.begin_among(rank, schedule, &(0..size).collect::<Vec<_>>())
+    }
+
+    /// Begins a collective on a rank, among these.
+    pub fn begin_among(&mut self, rank: u32, schedule: Schedule, members: &[u32]) -> Token {
         let receive = BASE + (self.room * EXTENT) as u64;
         let request = Token { index: 0, generation: 0 };
         let call = Call { context: 1, tag: self.tag, send: BASE, receive, op: self.op, request };
-        self.world.call(rank, |process, out| process.begin(schedule, call, &members, out))
+        self.world.call(rank, |process, out| process.begin(schedule, call, members, out))
     }
 
     /// Runs a collective on all ranks, which begin it in any order.
