@@ -1,7 +1,7 @@
 //! Collectives between the two groups of an intercommunicator (MPI-3.1, 5.2.2).
 //!
-//! Members are numbered through: those of this side first, then those of the other. What a side gives is brought together at its
-//! first member, which gives it to the other side.
+//! Members are numbered through: those of this side first, then those of the other. What a side gives is brought
+//! together at its first member, which gives it to the other side.
 
 use super::reduce::to_first;
 use super::{Blocks, Member, Place, Schedule, Span, Values, barrier, bcast};
@@ -87,7 +87,8 @@ pub fn inter_allreduce(sides: Sides, count: u64, values: &Values) -> Schedule {
     exchanged.then(bcast(sides.me, 0, count, values))
 }
 
-/// As [`inter_allreduce`], but each member gets its block, which follow each other. Both sides have as many values in all.
+/// As [`inter_allreduce`], but each member gets its block, which follow each other. Both sides have as many values in
+/// all.
 pub fn inter_reduce_scatter(sides: Sides, counts: &[u64], values: &Values) -> Schedule {
     let total = counts.iter().sum();
     let mut schedule = Schedule::new();

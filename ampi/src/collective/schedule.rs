@@ -68,20 +68,6 @@ pub enum Step {
     },
 }
 
-impl Step {
-    /// The same with its scratch memory elsewhere.
-    fn shift_scratch(&mut self, by: i64) {
-        let spans = match self {
-            Step::Copy { from, into } => [Some(from), Some(into)],
-            Step::Combine { left, into } => [Some(left), Some(into)],
-            Step::Send { from: span, .. } | Step::Receive { into: span, .. } => [Some(span), None],
-        };
-        for span in spans.into_iter().flatten().filter(|span| span.place == Place::Scratch) {
-            span.at += by;
-        }
-    }
-}
-
 /// Rounds of steps. The steps of a round are begun in order; a round begins when all messages of the one before have
 /// been sent and received.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Pup)]
@@ -139,15 +125,11 @@ impl Schedule {
         }
     }
 
-    /// One after the other, each with scratch memory of its own.
+    /// One after the other. What the first has in scratch memory is not needed any more when the next begins.
     pub(super) fn then(mut self, next: Schedule) -> Schedule {
         self.wait();
-        let by = self.scratch.next_multiple_of(16);
-        for mut round in next.rounds {
-            round.iter_mut().for_each(|step| step.shift_scratch(by as i64));
-            self.rounds.push(round);
-        }
-        self.scratch = by + next.scratch;
+        self.rounds.extend(next.rounds);
+        self.scratch = self.scratch.max(next.scratch);
         self
     }
 
