@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    talisman_core::launch::tool::main(std::env::args_os()).into()
+    talisman::launch::tool::main(std::env::args_os()).into()
 }

@@ -7,21 +7,24 @@
 //! Newer broadcasts wait with an element until it has caught up, so each receives all of them in the order of their numbers.
 //! With which broadcast an element begins that is inserted meanwhile, [`births`] says.
 
-pub(crate) mod births;
+pub mod births;
+pub mod message;
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
+use talisman_base::ids::ReductionKey;
 
+use crate::broadcast::message::BroadcastMessage;
 use crate::collection::Collection;
 use crate::location::Place;
-use crate::message::control::{Cast, CastCall, ObjectMessage, PeMessage};
+use crate::message::control::{Cast, CastCall, ObjectMessage};
 use crate::message::envelope::{Envelope, Extra};
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::pe::execute::Call;
-use crate::reduction::{Contribution, ReductionKey, Tally};
+use crate::reduction::{Contribution, Tally};
 use crate::route::{Collect, Route};
 use crate::witness::{self, Seen};
 use births::Births;
@@ -32,7 +35,7 @@ use talisman_observe::sometimes::sometimes;
 
 impl Cast {
     /// What an element's message carries: where its answer goes.
-    pub(crate) fn extra(&self, id: ObjId, section: Option<SectionId>, number: u32) -> Option<Box<Extra>> {
+    pub fn extra(&self, id: ObjId, section: Option<SectionId>, number: u32) -> Option<Box<Extra>> {
         let (reducer, _) = self.collect.as_ref()?;
         let collect =
             Collect { collection: id.collection, section, number, index: id.index, reducer: *reducer };
@@ -42,7 +45,7 @@ impl Cast {
 
 /// A PE's part in the broadcasts of a collection.
 #[derive(Default)]
-pub(crate) struct Casts {
+pub struct Casts {
     /// At the root: the next number.
     numbered: Cell<u32>,
     /// At the root: broadcasts that wait for `done_inserting`.
@@ -62,7 +65,7 @@ pub(crate) struct Casts {
     /// What elements of a checkpoint, which cannot be read yet, were given.
     kept: RefCell<BTreeMap<u128, Vec<(u32, Cast)>>>,
     /// Elements that were inserted and are not made yet.
-    pub(crate) births: Births,
+    pub births: Births,
 }
 
 /// An element that left.
@@ -99,38 +102,38 @@ struct Expected {
 }
 
 impl Casts {
-    pub(crate) fn passed(&self) -> u32 {
+    pub fn passed(&self) -> u32 {
         self.passed.get()
     }
 
     /// At the root: the next number.
-    pub(crate) fn numbered(&self) -> u32 {
+    pub fn numbered(&self) -> u32 {
         self.numbered.get()
     }
 
     /// Broadcasts that wait for `done_inserting`.
-    pub(crate) fn held(&self) -> usize {
+    pub fn held(&self) -> usize {
         self.held.borrow().len()
     }
 
     /// At the root: the next number, and those that wait for theirs.
-    pub(crate) fn to_be_numbered(&self) -> (u32, Vec<Cast>) {
+    pub fn to_be_numbered(&self) -> (u32, Vec<Cast>) {
         (self.numbered.get(), self.held.borrow().clone())
     }
 
     /// After going back to a checkpoint: so many have passed.
-    pub(crate) fn go_on_from(&self, passed: u32) {
+    pub fn go_on_from(&self, passed: u32) {
         self.passed.set(passed);
     }
 
     /// The same at the root.
-    pub(crate) fn go_on_at_root(&self, numbered: u32, held: Vec<Cast>) {
+    pub fn go_on_at_root(&self, numbered: u32, held: Vec<Cast>) {
         self.numbered.set(numbered);
         self.held.replace(held);
     }
 
     /// Whether nothing of what is done for elements that move is under way.
-    pub(crate) fn is_at_rest(&self) -> bool {
+    pub fn is_at_rest(&self) -> bool {
         let early = self.early.borrow().is_empty() && self.expected.borrow().is_empty();
         early
             && self.births.is_at_rest()
@@ -141,7 +144,7 @@ impl Casts {
     }
 
     /// An element leaves; the move is counted already.
-    pub(crate) fn depart(&self, object: &Head, to: PeId) {
+    pub fn depart(&self, object: &Head, to: PeId) {
         let departed = Departed { to, had: object.broadcasts.get(), until: None };
         self.departed.borrow_mut().insert((object.index(), object.moves.get()), departed);
     }
@@ -155,12 +158,12 @@ impl Casts {
     }
 
     /// An element of a checkpoint cannot be read yet, and was given these.
-    pub(crate) fn keep_for(&self, index: u128, given: Vec<(u32, Cast)>) {
+    pub fn keep_for(&self, index: u128, given: Vec<(u32, Cast)>) {
         self.kept.borrow_mut().insert(index, given);
     }
 
     /// Such an element can be read: what it was given before, and since.
-    pub(crate) fn take_kept_for(&self, index: u128) -> Vec<(u32, Cast)> {
+    pub fn take_kept_for(&self, index: u128) -> Vec<(u32, Cast)> {
         self.kept.borrow_mut().remove(&index).unwrap_or_default()
     }
 
@@ -172,7 +175,7 @@ impl Casts {
     }
 
     /// An element has come and cannot be read yet: perhaps again, where it lacks several things.
-    pub(crate) fn expect(&self, index: u128, moves: u32) {
+    pub fn expect(&self, index: u128, moves: u32) {
         let mut expected = self.expected.borrow_mut();
         if !expected.iter().any(|one| (one.index, one.moves) == (index, moves)) {
             sometimes("an element came before a shared value in it");
@@ -181,7 +184,7 @@ impl Casts {
     }
 
     /// An element has come: what came after it while it could not be read.
-    pub(crate) fn take_expected(&self, index: u128, moves: u32) -> Vec<(u32, Cast)> {
+    pub fn take_expected(&self, index: u128, moves: u32) -> Vec<(u32, Cast)> {
         let mut expected = self.expected.borrow_mut();
         let found = expected.iter().position(|one| (one.index, one.moves) == (index, moves));
         found.map(|at| expected.swap_remove(at).missed).unwrap_or_default()
@@ -202,15 +205,15 @@ impl Casts {
 
 impl Pe {
     /// Sends a broadcast on its way.
-    pub(crate) fn broadcast(&self, id: CollectionId, cast: Cast) {
+    pub fn broadcast(&self, id: CollectionId, cast: Cast) {
         if self.admissions.are_open() && self.holds_broadcast(id, &cast) {
             return;
         }
-        self.tell(self.view().seat(id.creator), PeMessage::CastRequest { collection: id, cast });
+        self.tell(self.view().seat(id.creator), BroadcastMessage::Request { collection: id, cast });
     }
 
     /// At the root: a broadcast gets its number.
-    pub(crate) fn on_cast_request(&self, id: CollectionId, cast: Cast) {
+    pub fn on_cast_request(&self, id: CollectionId, cast: Cast) {
         let Some(collection) = self.collections.get(id) else { return };
         if self.is_too_late(collection, &cast) {
             return;
@@ -236,12 +239,12 @@ impl Pe {
     }
 
     /// At the root: every first element is there.
-    pub(crate) fn release_casts(&self, collection: &Collection) {
+    pub fn release_casts(&self, collection: &Collection) {
         let held = collection.casts.held.take();
         held.into_iter().for_each(|cast| self.on_cast_request(collection.id, cast));
     }
 
-    pub(crate) fn on_cast(&self, id: CollectionId, number: u32, cast: Cast) {
+    pub fn on_cast(&self, id: CollectionId, number: u32, cast: Cast) {
         let Some(collection) = self.collections.get(id) else { return };
         if number != collection.casts.passed.get() {
             sometimes("a broadcast overtook another");
@@ -258,7 +261,7 @@ impl Pe {
             // passed a PE can be read there, and so can what is sent there after an element.
             if let Some(lacking) = self.lacks(cast.args.needs()) {
                 sometimes("a broadcast came before a shared value in it");
-                let again = self.pe_message(PeMessage::Cast { collection: id, number, cast });
+                let again = self.pe_message(BroadcastMessage::Cast { collection: id, number, cast });
                 return self.keep_lacking(lacking, again);
             }
             self.pass(collection, number, &cast);
@@ -269,7 +272,10 @@ impl Pe {
     /// The next broadcast in order: on to the children, and to every element here.
     fn pass(&self, collection: &Collection, number: u32, cast: &Cast) {
         for child in self.view().children(self.id, collection.root_pe()) {
-            self.tell(child, PeMessage::Cast { collection: collection.id, number, cast: cast.clone() });
+            self.tell(
+                child,
+                BroadcastMessage::Cast { collection: collection.id, number, cast: cast.clone() },
+            );
         }
         // Elements that come while this one is delivered count it as received.
         collection.casts.passed.set(number + 1);
@@ -321,7 +327,7 @@ impl Pe {
     }
 
     /// An element receives its next broadcast.
-    pub(crate) fn receive(&self, head: NonNull<Head>, number: u32, cast: &Cast) {
+    pub fn receive(&self, head: NonNull<Head>, number: u32, cast: &Cast) {
         // SAFETY: the object is live.
         unsafe { head.as_ref() }.broadcasts.set(number + 1);
         self.run_cast(head, number, cast);
@@ -335,7 +341,7 @@ impl Pe {
     }
 
     /// Runs an element's part of a broadcast or multicast, once the shared values in it have come.
-    pub(crate) fn deliver_cast(&self, head: NonNull<Head>, cast: &Cast, extra: Option<Box<Extra>>) {
+    pub fn deliver_cast(&self, head: NonNull<Head>, cast: &Cast, extra: Option<Box<Extra>>) {
         if let Some(lacking) = self.lacks(cast.args.needs()) {
             sometimes("a part of a multicast waited for a shared value");
             // SAFETY: the object is live.
@@ -351,12 +357,7 @@ impl Pe {
     }
 
     /// An element's part of a broadcast or multicast as a message of its own.
-    pub(crate) fn cast_message(
-        &self,
-        id: ObjId,
-        cast: &Cast,
-        extra: Option<Box<Extra>>,
-    ) -> NonNull<Envelope> {
+    pub fn cast_message(&self, id: ObjId, cast: &Cast, extra: Option<Box<Extra>>) -> NonNull<Envelope> {
         let args = cast.args.clone();
         let message = match cast.call {
             CastCall::Entry(entry) => ObjectMessage::Invoke { entry, args },
@@ -387,7 +388,7 @@ impl Pe {
         for (id, to, moves) in missed {
             sometimes("a broadcast was sent after an element that moved");
             if !mutated("departed-misses-broadcasts") {
-                self.tell(to, PeMessage::Missed { id, moves, number, cast: cast.clone() });
+                self.tell(to, BroadcastMessage::Missed { id, moves, number, cast: cast.clone() });
             }
         }
         if cast.collect.is_none() {
@@ -420,7 +421,7 @@ impl Pe {
     }
 
     /// An element that left here has arrived; so many broadcasts had passed there.
-    pub(crate) fn on_arrived(&self, id: ObjId, moves: u32, until: u32) {
+    pub fn on_arrived(&self, id: ObjId, moves: u32, until: u32) {
         let Some(collection) = self.collections.get(id.collection) else { return };
         let passed = collection.casts.passed.get();
         let had = {
@@ -458,7 +459,7 @@ impl Pe {
     }
 
     /// A broadcast sent after an element that moved here.
-    pub(crate) fn on_missed(&self, id: ObjId, moves: u32, number: u32, cast: Cast) {
+    pub fn on_missed(&self, id: ObjId, moves: u32, number: u32, cast: Cast) {
         let Some(collection) = self.collections.get(id.collection) else { return };
         let mut expected = collection.casts.expected.borrow_mut();
         if let Some(one) = expected.iter_mut().find(|one| (one.index, one.moves) == (id.index, moves)) {
@@ -518,12 +519,12 @@ impl Pe {
     }
 
     /// A checkpoint is over: elements receive what waited for that. Nothing that any of them had missed is on its way then.
-    pub(crate) fn receive_kept(&self) {
+    pub fn receive_kept(&self) {
         (0..self.slots.len()).for_each(|slot| self.receive_kept_in(slot));
     }
 
     /// The same for the one in a slot.
-    pub(crate) fn receive_kept_in(&self, slot: u32) {
+    pub fn receive_kept_in(&self, slot: u32) {
         let Some((head, generation)) = self.slots.at(slot) else { return };
         // SAFETY: an object in a slot is live.
         let object = unsafe { head.as_ref() };
@@ -541,7 +542,7 @@ impl Pe {
     }
 
     /// An element was made that is to receive what had passed before, unless it went at once.
-    pub(crate) fn receive_given(&self, id: ObjId) {
+    pub fn receive_given(&self, id: ObjId) {
         if !self.frozen.get() {
             self.receive_later_ones(id);
             self.do_what_was_put_off(id);
@@ -561,7 +562,7 @@ impl Pe {
     }
 
     /// An element is removed: what it would have received is counted, and it answers nothing.
-    pub(crate) fn bury(&self, object: &Head) {
+    pub fn bury(&self, object: &Head) {
         if !object.has(flag::CATCHING_UP) || mutated("ghost-forgotten") {
             return;
         }
@@ -583,14 +584,14 @@ impl Pe {
     }
 
     /// Somebody counts as one who answers, and does not.
-    pub(crate) fn answer_nothing(&self, collection: &Collection, id: ObjId, key: ReductionKey) {
+    pub fn answer_nothing(&self, collection: &Collection, id: ObjId, key: ReductionKey) {
         let tally = Tally { old: 1, ..Tally::default() };
         self.see_contribution(id, key);
         self.contribution_made(collection, Contribution::count(collection.id, key, tally));
     }
 
     /// An element came with so many broadcasts received: it may have to catch up.
-    pub(crate) fn catch_up(&self, collection: &Collection, object: &Head) {
+    pub fn catch_up(&self, collection: &Collection, object: &Head) {
         let passed = collection.casts.passed.get();
         if passed > object.broadcasts.get() && !mutated("nothing-to-catch-up-with") {
             sometimes("an element arrived behind the broadcasts");
@@ -600,7 +601,7 @@ impl Pe {
     }
 
     /// Where an object is believed to be: for grouping, not for sending.
-    pub(crate) fn believed_at(&self, collection: &Collection, index: u128) -> PeId {
+    pub fn believed_at(&self, collection: &Collection, index: u128) -> PeId {
         match self.place_of(collection, index) {
             Place::Here { .. } => self.id,
             Place::At { pe, .. } => pe,

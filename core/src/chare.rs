@@ -1,14 +1,20 @@
 //! What a chare is. Nothing here is written by hand: `#[chare(…)]` on an impl block writes it.
 
+#[doc(hidden)]
+pub use crate::chare_type::chare_type;
 use crate::collection::create::{ArrayBuilder, GroupBuilder, SingleBuilder};
 use crate::cx::Cx;
-pub use crate::entry::{Args, Construct, Entry, EntryInfo, EntryOptions, InitInfo, Invoke};
-use crate::flow::Waiting;
+pub use crate::entry::{Args, Construct, Entry, Invoke};
+#[doc(hidden)]
+pub use crate::entry::{entry_info, init_info};
+pub use crate::entry_info::{EntryInfo, EntryOptions, InitInfo};
+pub use crate::kind::Kind;
 pub use crate::pe::execute::Restored;
 use crate::proxy::{Array, Proxy};
 pub use crate::proxy::{Create, Existing, SendTo};
 use crate::registry;
 use crate::route::Route;
+use crate::waiting::Waiting;
 use talisman_base::index::{ArrayIndex, Extent};
 pub use talisman_base::moves::Moves;
 use talisman_pup::{Lender, Packed, PupError, Unpacker};
@@ -118,21 +124,6 @@ pub trait Chare: Sized + 'static {
     {
         Proxy::to(registry::main_chare_of(Self::KEY))
     }
-}
-
-/// The kinds of chares.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
-    /// A chare of its own.
-    Single,
-    /// An element of a chare array.
-    Array,
-    /// One per PE.
-    Group,
-    /// One per node (process).
-    NodeGroup,
-    /// Where the program starts.
-    Main,
 }
 
 /// A chare with `#[chare(array…)]`.

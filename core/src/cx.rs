@@ -14,6 +14,7 @@ use crate::message::envelope::Extra;
 use crate::object::{Head, flag};
 use crate::pe::{Pe, check_pe};
 use crate::proxy::{Array, Group, Proxy, Section};
+use crate::quiescence::message::QuiescenceMessage;
 use crate::refusal;
 use crate::route::Route;
 use crate::shared::Shared;
@@ -280,7 +281,6 @@ impl<C: Chare> Cx<C> {
     /// This object's own random numbers, seeded by `--seed` and its name: the same in every run.
     ///
     /// ```
-    /// # extern crate talisman_core as talisman;
     /// # use talisman::prelude::*;
     /// fn any_pe<C: Chare>(cx: &Cx<C>) -> u32 {
     ///     cx.rng().below(cx.pes().into()) as u32
@@ -316,7 +316,7 @@ impl<C: Chare> Cx<C> {
 impl Pe {
     /// Tells the receiver when nothing is in flight.
     pub(crate) fn when_quiet(&self, to: Route) {
-        self.tell(self.view().first(), crate::message::control::PeMessage::WhenQuiet(to));
+        self.tell(self.view().first(), QuiescenceMessage::WhenQuiet(to));
     }
 }
 

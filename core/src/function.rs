@@ -1,13 +1,18 @@
 //! Functions that a callback can call: found by name on every node.
 
+#[doc(hidden)]
+pub use inventory;
+
+use crate::message::service::{About, Service, ServiceMessage, WhenFrozen, service};
 use crate::pe::Pe;
+use crate::wire::check::Checked;
+use talisman_base::ids::PeId;
 use talisman_pup::{Packed, Pup, PupError};
 
 /// A function that a [`Callback`](crate::callback::Callback) can call on a PE. It has no object and no state; it may
 /// use proxies. Register it with [`register_function!`](crate::register_function).
 ///
 /// ```
-/// # extern crate talisman_core as talisman;
 /// use talisman::function::Function;
 ///
 /// struct Tell;
@@ -62,19 +67,57 @@ inventory::collect!(FunctionEntry);
 #[macro_export]
 macro_rules! register_function {
     ($function:ty) => {
-        $crate::inventory::submit! { $crate::function::FunctionEntry::of::<$function>() }
+        $crate::function::inventory::submit! { $crate::function::FunctionEntry::of::<$function>() }
     };
 }
 
 /// Two functions of one name: the first of their names that is taken twice.
-pub(crate) fn clash() -> Option<&'static str> {
+pub fn clash() -> Option<&'static str> {
     let mut all: Vec<_> = inventory::iter::<FunctionEntry>().map(|entry| (entry.key, entry.name)).collect();
     all.sort_unstable();
     all.windows(2).find(|two| two[0].0 == two[1].0).map(|two| two[0].1)
 }
 
+/// Calls a registered function.
+#[doc(hidden)]
+#[derive(Debug, Pup)]
+pub struct FunctionMessage {
+    /// Which one.
+    pub id: u64,
+    /// With what.
+    pub value: Packed,
+}
+
+service!(FunctionMessage);
+
+impl ServiceMessage for FunctionMessage {
+    const SERVICE: Service = Service::Functions;
+
+    fn run(self, pe: &Pe, _: PeId) {
+        pe.on_function(self.id, self.value);
+    }
+
+    fn check(&self, _: &Pe) -> Checked {
+        Ok(())
+    }
+
+    fn packed(&self) -> Option<&Packed> {
+        Some(&self.value)
+    }
+
+    fn when_frozen(&self) -> WhenFrozen {
+        WhenFrozen::Waits
+    }
+
+    fn about(&self) -> About {
+        About::of_collection("the value of a callback", None)
+    }
+}
+
 impl Pe {
-    pub(crate) fn on_function(&self, id: u64, value: Packed) {
+    /// A message that calls one.
+    #[doc(hidden)]
+    pub fn on_function(&self, id: u64, value: Packed) {
         let Some(entry) = inventory::iter::<FunctionEntry>().find(|entry| entry.key == id) else {
             let message = format!(
                 "a callback calls a function that is not registered ({id:#x}): add `talisman::register_function!(…)`"

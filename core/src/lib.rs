@@ -23,50 +23,82 @@ compile_error!(
     "Talisman runs on Linux: PEs sleep on its futexes, and order their wake-ups by its membarrier"
 );
 
-mod balance;
-mod broadcast;
+#[doc(hidden)]
+pub mod balance;
+#[doc(hidden)]
+pub mod broadcast;
 pub mod call;
 pub mod callback;
 pub mod chare;
-mod checkpoint;
+#[doc(hidden)]
+pub mod chare_type;
+#[doc(hidden)]
+pub mod checkpoint;
 #[doc(hidden)]
 pub mod collection;
 pub mod cx;
+mod cx_hints;
 #[doc(hidden)]
 pub mod entry;
 #[doc(hidden)]
+pub mod entry_info;
+#[doc(hidden)]
 pub mod flow;
 pub mod function;
-pub mod launch;
-pub mod lb;
-mod location;
-mod measure;
-mod message;
-mod migrate;
-mod net;
-mod node;
-mod object;
-mod order;
-mod pe;
-mod port;
-pub mod proxy;
-mod quiescence;
-mod reduction;
 #[doc(hidden)]
-mod refusal;
+pub mod kind;
+#[doc(hidden)]
+pub mod lab;
+pub mod lb;
+#[doc(hidden)]
+pub mod location;
+#[doc(hidden)]
+pub mod main_chare;
+#[doc(hidden)]
+pub mod measure;
+#[doc(hidden)]
+pub mod message;
+#[doc(hidden)]
+pub mod migrate;
+#[doc(hidden)]
+pub mod net;
+#[doc(hidden)]
+pub mod node;
+#[doc(hidden)]
+pub mod object;
+#[doc(hidden)]
+pub mod object_of;
+#[doc(hidden)]
+pub mod order;
+#[doc(hidden)]
+pub mod panics;
+#[doc(hidden)]
+pub mod pe;
+#[doc(hidden)]
+pub mod port;
+#[doc(hidden)]
+pub mod program_types;
+pub mod proxy;
+#[doc(hidden)]
+pub mod quiescence;
+#[doc(hidden)]
+pub mod reduction;
+#[doc(hidden)]
+pub mod refusal;
 pub mod registry;
 #[doc(hidden)]
 pub mod route;
-pub mod run;
-mod section;
+#[doc(hidden)]
+pub mod section;
 pub mod shared;
+#[cfg(test)]
+mod start;
 #[doc(hidden)]
-pub mod simulation;
+pub mod undelivered;
 #[doc(hidden)]
-pub mod start;
-pub mod testing;
-mod undelivered;
-mod wire;
+pub mod waiting;
+#[doc(hidden)]
+pub mod wire;
 #[doc(hidden)]
 pub mod witness;
 
@@ -75,7 +107,6 @@ pub use chare::{Chare, Entry};
 pub use cx::Cx;
 #[doc(hidden)]
 pub use inventory;
-pub use launch::RunArgs;
 pub use proxy::{Array, Group, Proxy, Section};
 pub use pup::{Pup, Value, pup_object};
 pub use shared::Shared;
@@ -84,11 +115,15 @@ pub use talisman_sched::priority::Priority;
 #[doc(hidden)]
 pub use talisman_transport::{self as transport, probe};
 
-/// What comes from outside, for fuzz targets and their corpora. Nothing that programs use.
-#[doc(hidden)]
-pub mod hostile {
-    pub use talisman_cluster::hostile::{read_knock, read_messages, read_request};
-    pub use talisman_store::files::hostile::read_checkpoint;
+/// As the package `talisman` exports it.
+#[cfg(test)]
+use talisman_job::program;
+
+/// Programs in unit tests are on no list.
+#[cfg(test)]
+#[macro_export]
+macro_rules! known_program {
+    ($main:ty, ($($args:ty,)*)) => {};
 }
 
 /// What a program needs.

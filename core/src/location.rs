@@ -23,15 +23,18 @@
 //!   be taken for that of a newer one, where moves have been forgotten in between.)
 //! - That an object is at its home, or gone there, is not noted by others: they would send there anyway.
 
+pub mod message;
+
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ptr::NonNull;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use crate::chare::Kind;
 use crate::collection::Collection;
-use crate::message::control::{ObjectMessage, PeMessage};
+use crate::kind::Kind;
+use crate::location::message::LocationMessage;
+use crate::message::control::ObjectMessage;
 use crate::message::envelope::Envelope;
 use crate::order::Order;
 use crate::pe::Pe;
@@ -43,7 +46,7 @@ use talisman_observe::sometimes::sometimes;
 
 /// What a PE knows of an object's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub enum Place {
     /// Nothing: ask its home.
     Unknown,
     /// On this PE.
@@ -66,7 +69,7 @@ const HIGH: u32 = (1 << 30) - 1;
 
 impl Place {
     #[inline(always)]
-    pub(crate) fn unpack(bits: u64) -> Place {
+    pub fn unpack(bits: u64) -> Place {
         let (high, low) = ((bits >> 32) as u32 & HIGH, bits as u32);
         match bits & KIND {
             HERE => Place::Here { slot: low, generation: high },
@@ -94,7 +97,7 @@ const KEPT_ROOM: usize = 1 << 12;
 type Page = Box<[Cell<u64>]>;
 
 /// Places of the elements of one collection, 8 bytes each: by ordinal in a dense box, else by index.
-pub(crate) struct Places {
+pub struct Places {
     /// Allocated by the page, since a PE of a large job touches few.
     dense: Box<[OnceCell<Page>]>,
     /// Elements of the box: the last page, which is all of a small array, has no more.
@@ -113,7 +116,7 @@ pub(crate) struct Places {
 
 impl Places {
     /// For a box of so many elements; or for a group, of which this member can be here.
-    pub(crate) fn new(dense: u64, own: Option<u128>, few: Few) -> Self {
+    pub fn new(dense: u64, own: Option<u128>, few: Few) -> Self {
         let pages = (dense as usize).div_ceil(PAGE);
         Places {
             dense: (0..pages).map(|_| OnceCell::new()).collect(),
@@ -128,12 +131,12 @@ impl Places {
     }
 
     /// At the home: the moves with which an element begins of whose former life nothing is known.
-    pub(crate) fn first_moves(&self) -> u32 {
+    pub fn first_moves(&self) -> u32 {
         self.moves.get()
     }
 
     /// At the home: one more is gone, and noted. When they are many, all are forgotten but for the highest moves.
-    pub(crate) fn limit_gone(&self, ordinal: Option<u64>) {
+    pub fn limit_gone(&self, ordinal: Option<u64>) {
         if !self.is_counted(ordinal) || !self.gone.is_due(self.few, self.noted()) {
             return;
         }
@@ -157,7 +160,7 @@ impl Places {
     }
 
     /// One more place elsewhere is known, of an object whose home is elsewhere too: whether to ask for all of them.
-    pub(crate) fn are_many_learnt(&self, ordinal: Option<u64>) -> bool {
+    pub fn are_many_learnt(&self, ordinal: Option<u64>) -> bool {
         self.is_counted(ordinal) && self.learnt.is_due(self.few, self.noted())
     }
 
@@ -171,13 +174,13 @@ impl Places {
     }
 
     #[inline(always)]
-    pub(crate) fn get(&self, index: u128, ordinal: Option<u64>) -> Place {
+    pub fn get(&self, index: u128, ordinal: Option<u64>) -> Place {
         Place::unpack(self.packed(index, ordinal))
     }
 
     /// The packed place, which is one word in a register: the message path's question.
     #[inline(always)]
-    pub(crate) fn packed(&self, index: u128, ordinal: Option<u64>) -> u64 {
+    pub fn packed(&self, index: u128, ordinal: Option<u64>) -> u64 {
         match ordinal {
             Some(ordinal) => match self.dense[ordinal as usize / PAGE].get() {
                 Some(page) => page[ordinal as usize % PAGE].get(),
@@ -197,7 +200,7 @@ impl Places {
     }
 
     /// The indices of those that are on other PEs and whose places take room by being known, in the same order in every run.
-    pub(crate) fn learnt(&self, name: impl Fn(u64) -> Option<u128>) -> Vec<u128> {
+    pub fn learnt(&self, name: impl Fn(u64) -> Option<u128>) -> Vec<u128> {
         match self.few.is_of_tests() {
             true => self.elsewhere(name),
             false => self.elsewhere_sparse(),
@@ -205,7 +208,7 @@ impl Places {
     }
 
     /// The indices of those that are on other PEs, in the same order in every run; `name` gives the index of an ordinal.
-    pub(crate) fn elsewhere(&self, name: impl Fn(u64) -> Option<u128>) -> Vec<u128> {
+    pub fn elsewhere(&self, name: impl Fn(u64) -> Option<u128>) -> Vec<u128> {
         let pages = self.dense.iter().enumerate().filter_map(|(page, cell)| Some((page * PAGE, cell.get()?)));
         let places = pages.flat_map(|(first, page)| (first..).zip(page.iter().map(Cell::get)));
         let dense = places.filter(|(_, packed)| is_away(*packed)).filter_map(|(at, _)| name(at as u64));
@@ -221,7 +224,7 @@ impl Places {
     }
 
     /// The slots of those that are here, in the order of their indices; `name` gives the index of an ordinal.
-    pub(crate) fn here(&self, name: impl Fn(u64) -> Option<u128>) -> Vec<u32> {
+    pub fn here(&self, name: impl Fn(u64) -> Option<u128>) -> Vec<u32> {
         let pages = self.dense.iter().enumerate().filter_map(|(page, cell)| Some((page * PAGE, cell.get()?)));
         let places = pages.flat_map(|(first, page)| (first..).zip(page.iter().map(Cell::get)));
         let dense = places.filter_map(|(at, packed)| {
@@ -237,7 +240,7 @@ impl Places {
         all.into_iter().map(|(_, slot)| slot).collect()
     }
 
-    pub(crate) fn set(&self, index: u128, ordinal: Option<u64>, place: Place) {
+    pub fn set(&self, index: u128, ordinal: Option<u64>, place: Place) {
         match ordinal {
             Some(ordinal) => {
                 let before = ordinal as usize / PAGE * PAGE;
@@ -271,7 +274,7 @@ fn give_back(sparse: &mut HashMap<u128, u64, FxBuildHasher>) {
 
 /// A change of place that is waited for.
 #[derive(Default)]
-pub(crate) struct Switch {
+pub struct Switch {
     /// Of the marker that is under way; none when the object is itself on its way here.
     asked: Option<Asked>,
     /// After going back to a checkpoint: the PE where the object is has yet to say so.
@@ -300,7 +303,7 @@ enum Why {
 
 /// The changes of place that a PE waits for, in one collection.
 #[derive(Default)]
-pub(crate) struct Switches {
+pub struct Switches {
     all: RefCell<HashMap<u128, Switch, FxBuildHasher>>,
     /// Markers that this PE has sent.
     markers: Cell<u32>,
@@ -308,7 +311,7 @@ pub(crate) struct Switches {
 
 impl Switches {
     /// Keeps a message until the marker has arrived.
-    pub(crate) fn hold(&self, index: u128, envelope: NonNull<Envelope>) {
+    pub fn hold(&self, index: u128, envelope: NonNull<Envelope>) {
         let mut switches = self.all.borrow_mut();
         let switch = switches.get_mut(&index).expect("a place that switches has its switch");
         if switch.asked.is_none() {
@@ -361,7 +364,7 @@ impl Switches {
     }
 
     /// Objects whose messages wait for a place, and how many wait for each, for the report of a job that is stuck.
-    pub(crate) fn waiting(&self) -> Vec<(u128, usize)> {
+    pub fn waiting(&self) -> Vec<(u128, usize)> {
         let switches = self.all.borrow();
         let mut all: Vec<_> = switches.iter().map(|(index, switch)| (*index, switch.held.len())).collect();
         all.sort_unstable();
@@ -369,21 +372,21 @@ impl Switches {
     }
 
     /// Messages that wait for a place, in the same order in every run.
-    pub(crate) fn held(&self) -> Vec<NonNull<Envelope>> {
+    pub fn held(&self) -> Vec<NonNull<Envelope>> {
         let switches = self.all.borrow();
         let mut all: Vec<_> = switches.iter().collect();
         all.sort_unstable_by_key(|(index, _)| **index);
         all.into_iter().flat_map(|(_, switch)| switch.held.iter().copied()).collect()
     }
 
-    pub(crate) fn take_all(&self) -> Vec<NonNull<Envelope>> {
+    pub fn take_all(&self) -> Vec<NonNull<Envelope>> {
         self.all.take().into_values().flat_map(|switch| switch.held).collect()
     }
 }
 
 impl Pe {
     /// What is known of an object's place.
-    pub(crate) fn place_of(&self, collection: &Collection, index: u128) -> Place {
+    pub fn place_of(&self, collection: &Collection, index: u128) -> Place {
         match self.named_slot(collection, index) {
             Some((slot, generation)) => Place::Here { slot, generation },
             None => collection.place(index),
@@ -392,13 +395,13 @@ impl Pe {
 
     /// The slot and generation in the packed place of an object that is here.
     #[inline(always)]
-    pub(crate) fn slot_in(packed: u64) -> Option<(u32, u32)> {
+    pub fn slot_in(packed: u64) -> Option<(u32, u32)> {
         (packed & KIND == HERE).then_some((packed as u32, (packed >> 32) as u32 & HIGH))
     }
 
     /// The packed place of a singleton in the slot that it was named after, else 0.
     #[inline(always)]
-    pub(crate) fn named_here(&self, collection: &Collection, index: u128) -> u64 {
+    pub fn named_here(&self, collection: &Collection, index: u128) -> u64 {
         if !collection.id.is_singles() {
             return 0;
         }
@@ -410,7 +413,7 @@ impl Pe {
 
     /// The slot of a singleton that was named after it, while it is there.
     #[inline(always)]
-    pub(crate) fn named_slot(&self, collection: &Collection, index: u128) -> Option<(u32, u32)> {
+    pub fn named_slot(&self, collection: &Collection, index: u128) -> Option<(u32, u32)> {
         if !collection.id.is_singles() || single_home(index) != self.id {
             return None;
         }
@@ -418,7 +421,7 @@ impl Pe {
     }
 
     /// At the home, after going back to a checkpoint: an object is on some PE, unless it is on this one, or on its way here.
-    pub(crate) fn expect_news(&self, collection: &Collection, index: u128) {
+    pub fn expect_news(&self, collection: &Collection, index: u128) {
         if let Place::Unknown = self.place_of(collection, index) {
             collection.set_place(index, Place::Switching);
             collection.switches.expect_news(index);
@@ -426,7 +429,7 @@ impl Pe {
     }
 
     /// Where it is, unless it is on its way here since, or its end is, of which this PE knows more than whoever says this.
-    pub(crate) fn take_news(&self, collection: &Collection, index: u128, pe: PeId, moves: u32) {
+    pub fn take_news(&self, collection: &Collection, index: u128, pe: PeId, moves: u32) {
         match collection.switches.awaits_news(index) || mutated("old-news-believed") {
             true => self.switch(collection, index, Place::At { pe, moves }),
             false => {
@@ -436,7 +439,7 @@ impl Pe {
     }
 
     /// Somebody found an object at another place than this PE had sent to.
-    pub(crate) fn on_moved(&self, id: ObjId, pe: PeId, moves: u32) {
+    pub fn on_moved(&self, id: ObjId, pe: PeId, moves: u32) {
         let Some(collection) = self.collections.get(id.collection) else { return };
         let (new, old_way) = match self.place_of(collection, id.index) {
             // A home knows its objects from when they are made, and forgets only those that never moved.
@@ -475,7 +478,7 @@ impl Pe {
     }
 
     /// This PE knows one more place. When they are many, it asks which of them are of use.
-    pub(crate) fn limit_learnt(&self, collection: &Collection, index: u128) {
+    pub fn limit_learnt(&self, collection: &Collection, index: u128) {
         let is_learnt = matches!(collection.place(index), Place::At { .. });
         if !is_learnt || collection.home(index) == self.id || !collection.are_many_learnt(index) {
             return;
@@ -492,7 +495,7 @@ impl Pe {
 
     /// Keeps a message until its object's place is known. It may be this PE's own marker, if the object has been here
     /// since that was sent: nothing waits for it any more.
-    pub(crate) fn hold(&self, collection: &Collection, envelope: NonNull<Envelope>) {
+    pub fn hold(&self, collection: &Collection, envelope: NonNull<Envelope>) {
         // SAFETY: the sender owns the envelope.
         let index = unsafe { envelope.as_ref() }.to().index;
         self.see_kept(envelope, Until::Place);
@@ -500,12 +503,12 @@ impl Pe {
     }
 
     /// A marker arrived where the object is (or, if it is nowhere, at its home).
-    pub(crate) fn on_marker(&self, id: ObjId, asker: PeId, asked: u32, moves: u32) {
-        self.tell(asker, PeMessage::Found { id, pe: self.id, asked, moves });
+    pub fn on_marker(&self, id: ObjId, asker: PeId, asked: u32, moves: u32) {
+        self.tell(asker, LocationMessage::Found { id, pe: self.id, asked, moves });
     }
 
     /// The marker arrived: the new place can be used.
-    pub(crate) fn on_found(&self, id: ObjId, pe: PeId, number: u32, moves: u32) {
+    pub fn on_found(&self, id: ObjId, pe: PeId, number: u32, moves: u32) {
         let Some(collection) = self.collections.get(id.collection) else { return };
         let asked = collection.switches.asked(id.index);
         // The object may have been here since, and this be the answer to an older question.
@@ -548,7 +551,7 @@ impl Pe {
     }
 
     /// An object is on its way to this PE and will be taken in behind what is queued.
-    pub(crate) fn expect_object(&self, collection: &Collection, index: u128) {
+    pub fn expect_object(&self, collection: &Collection, index: u128) {
         if !matches!(self.place_of(collection, index), Place::Here { .. }) {
             collection.set_place(index, Place::Switching);
             collection.switches.expect(index);
@@ -558,28 +561,28 @@ impl Pe {
     /// At the home: an object is gone, which will be taken in behind what is queued. What comes for it meanwhile waits:
     /// from where it was removed it may have come, and by the place known so far it would go backwards. A marker could
     /// then be kept by a PE whose own marker is kept by one that waits for the first, for ever.
-    pub(crate) fn expect_end(&self, collection: &Collection, index: u128) {
+    pub fn expect_end(&self, collection: &Collection, index: u128) {
         if !mutated("end-not-expected") {
             self.expect_object(collection, index);
         }
     }
 
     /// An object came to, or was made on, this PE: what waited for it goes on.
-    pub(crate) fn settle(&self, collection: &Collection, index: u128, slot: u32, generation: u32) {
+    pub fn settle(&self, collection: &Collection, index: u128, slot: u32, generation: u32) {
         self.switch(collection, index, Place::Here { slot, generation });
         self.one_by_one(collection.take_awaiting(index))
             .for_each(|envelope| self.dispatch(collection, envelope));
     }
 
     /// At the home: an object is to be made on another PE.
-    pub(crate) fn settle_elsewhere(&self, collection: &Collection, index: u128, pe: PeId, moves: u32) {
+    pub fn settle_elsewhere(&self, collection: &Collection, index: u128, pe: PeId, moves: u32) {
         collection.set_place(index, Place::At { pe, moves });
         self.one_by_one(collection.take_awaiting(index))
             .for_each(|envelope| self.dispatch(collection, envelope));
     }
 
     /// An object was removed here: its home hears of it, and this PE sends there what still comes for it.
-    pub(crate) fn unsettle(&self, collection: &Collection, index: u128, moves: u32, order: Order) {
+    pub fn unsettle(&self, collection: &Collection, index: u128, moves: u32, order: Order) {
         let (home, id) = (collection.home(index), collection.object(index));
         // Only elements of arrays have successors; the partners of a single chare are told that it is gone, too.
         let is_kept = matches!(collection.chare.kind, Kind::Array | Kind::Single);
@@ -601,11 +604,11 @@ impl Pe {
         }
         sometimes("an element was removed away from its home");
         collection.set_place(index, Place::At { pe: home, moves: moves + 1 });
-        self.tell(home, PeMessage::Gone { id, moves: moves + 1, order });
+        self.tell(home, LocationMessage::Gone { id, moves: moves + 1, order });
     }
 
     /// At the home: an object is gone.
-    pub(crate) fn on_gone(&self, id: ObjId, moves: u32, order: Option<Box<Order>>) {
+    pub fn on_gone(&self, id: ObjId, moves: u32, order: Option<Box<Order>>) {
         let Some(collection) = self.collections.get(id.collection) else { return };
         if let Place::Here { .. } = self.place_of(collection, id.index) {
             let who = collection.label(id.index);
@@ -631,7 +634,7 @@ impl Pe {
     }
 
     /// Those that wait to be made under this name can be.
-    pub(crate) fn release_unborn(&self, collection: &Collection, index: u128) {
+    pub fn release_unborn(&self, collection: &Collection, index: u128) {
         for envelope in collection.take_unborn(index) {
             sometimes("an element could be made because its former one was gone");
             if mutated("unborn-forgotten") {
@@ -643,9 +646,9 @@ impl Pe {
     }
 
     /// An object found here was sent to by another PE's knowledge: that PE learns better.
-    pub(crate) fn correct(&self, sender: PeId, id: ObjId, moves: u32) {
+    pub fn correct(&self, sender: PeId, id: ObjId, moves: u32) {
         if sender != self.id {
-            self.tell(sender, PeMessage::Moved { id, pe: self.id, moves });
+            self.tell(sender, LocationMessage::Moved { id, pe: self.id, moves });
         }
     }
 }

@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use talisman_lb::smooth::Smooth;
 
+use crate::broadcast::message::BroadcastMessage;
 use crate::collection::Collection;
 use crate::location::Place;
-use crate::message::control::PeMessage;
+use crate::location::message::LocationMessage;
 use crate::object::{Born, Extras, Head, Travel, flag};
 use crate::order::Order;
 use crate::pe::Pe;
@@ -24,13 +25,13 @@ use talisman_pup::{Kept, Lender, Packed, Packer, Pup, PupError, Purpose, Segment
 
 /// An object on its way: within a node as it is, between nodes packed.
 #[derive(Debug)]
-pub(crate) enum Luggage {
+pub enum Luggage {
     Object(Moving),
     Packed(Packed),
 }
 
 /// An object that is in no PE's hands. Freed if it never arrives.
-pub(crate) struct Moving {
+pub struct Moving {
     head: Option<NonNull<Head>>,
     chare: &'static ChareType,
 }
@@ -109,7 +110,7 @@ impl Pup for Luggage {
 
 /// # Safety
 /// The head is that of a live object of this type that nobody borrows.
-pub(crate) unsafe fn pack_object(chare: &ChareType, head: NonNull<Head>) -> Packed {
+pub unsafe fn pack_object(chare: &ChareType, head: NonNull<Head>) -> Packed {
     // SAFETY: the caller's promise.
     unsafe { pack_object_in(chare, head, Packer::new(Purpose::Migration), |_, _| None) }.into()
 }
@@ -118,7 +119,7 @@ pub(crate) unsafe fn pack_object(chare: &ChareType, head: NonNull<Head>) -> Pack
 ///
 /// # Safety
 /// The same.
-pub(crate) unsafe fn pack_object_in(
+pub unsafe fn pack_object_in(
     chare: &ChareType,
     head: NonNull<Head>,
     packer: Packer,
@@ -132,7 +133,7 @@ pub(crate) unsafe fn pack_object_in(
 
 impl Pe {
     /// An object asked to be elsewhere.
-    pub(crate) fn migrate_out(&self, head: NonNull<Head>) {
+    pub fn migrate_out(&self, head: NonNull<Head>) {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
         object.clear(flag::MIGRATE);
@@ -165,7 +166,7 @@ impl Pe {
         {
             return self.refuse_to_move(collection, id.index, to, packed);
         }
-        self.tell(to, PeMessage::Arrive { id, travel, luggage });
+        self.tell(to, LocationMessage::Arrive { id, travel, luggage });
         self.limit_learnt(collection, id.index);
     }
 
@@ -180,7 +181,7 @@ impl Pe {
     }
 
     /// An object arrives.
-    pub(crate) fn on_arrive(&self, from: PeId, id: ObjId, travel: Travel, luggage: Luggage) {
+    pub fn on_arrive(&self, from: PeId, id: ObjId, travel: Travel, luggage: Luggage) {
         let Some(collection) = self.collections.get(id.collection) else { return };
         if self.find_here(id).is_some() {
             let who = collection.label(id.index);
@@ -215,7 +216,10 @@ impl Pe {
         if !collection.id.is_singles() {
             self.catch_up(collection, object);
             if !mutated("arrival-not-told") {
-                self.tell(from, PeMessage::Arrived { id, moves: object.moves.get(), broadcasts: passed });
+                self.tell(
+                    from,
+                    BroadcastMessage::Arrived { id, moves: object.moves.get(), broadcasts: passed },
+                );
             }
         }
         let moves = object.moves.get();
@@ -231,7 +235,7 @@ impl Pe {
         }
     }
 
-    pub(crate) fn unpack_object(
+    pub fn unpack_object(
         &self,
         collection: &Collection,
         index: u128,
@@ -250,12 +254,12 @@ impl Pe {
         unpacked.map(|()| head)
     }
 
-    pub(crate) fn tell_restored(&self, head: NonNull<Head>, why: Restored) {
+    pub fn tell_restored(&self, head: NonNull<Head>, why: Restored) {
         self.execute(head, Call::Restored(why));
     }
 
     /// Packs an object and builds it anew in its place: what migration does, without leaving. For tests.
-    pub(crate) fn repack(&self, old: NonNull<Head>) {
+    pub fn repack(&self, old: NonNull<Head>) {
         sometimes("an object was packed and built anew");
         // SAFETY: the object is live, and between entries.
         let object = unsafe { old.as_ref() };
@@ -292,7 +296,7 @@ fn pack_up(object: &Head, past: Option<Smooth>) -> Travel {
 }
 
 /// What would move with an object, which stays as it is.
-pub(crate) fn travel_of(object: &Head, past: Option<Smooth>) -> Travel {
+pub fn travel_of(object: &Head, past: Option<Smooth>) -> Travel {
     let extras = object.take_extras();
     let copied = extras.as_deref().map(Extras::that_travel).unwrap_or_default();
     object.put_extras(extras);
@@ -329,7 +333,7 @@ fn mark_what_travels(extras: &Extras) {
     }
 }
 
-pub(crate) fn unpack_travel(object: &Head, travel: Travel) {
+pub fn unpack_travel(object: &Head, travel: Travel) {
     object.flags.set(travel.flags);
     if !mutated("reduction-number-stays-behind") {
         object.reduction.set(travel.reduction);

@@ -2,8 +2,6 @@
 
 use std::sync::{Arc, Weak};
 
-use crate::balance::Settings;
-use crate::checkpoint;
 use crate::message::pool::Depot;
 use crate::pe::running::Window;
 use crate::pe::try_current;
@@ -11,6 +9,8 @@ use crate::shared::values::SharedValues;
 use talisman_base::history::Few;
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
+use talisman_job::balancing::LbSettings;
+use talisman_job::checkpoints::CkptSettings;
 use talisman_job::job::{Job, Stop};
 use talisman_job::{Measures, RunArgs};
 use talisman_sched::park::Parker;
@@ -18,31 +18,31 @@ use talisman_store::versions::Store;
 
 /// How the program is to be run, as far as PEs look at it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Config {
+pub struct Config {
     /// Seeds `cx.rng()`.
-    pub(crate) seed: u64,
+    pub seed: u64,
     /// Packs every message, even within a node.
-    pub(crate) pack_all: bool,
+    pub pack_all: bool,
     /// Packs and unpacks every object after each of its messages.
-    pub(crate) repack: bool,
+    pub repack: bool,
     /// Keeps what each PE is given and sends, packed, so that the PE can be run again from it.
-    pub(crate) replays: bool,
+    pub replays: bool,
     /// What is measured for load balancing.
-    pub(crate) measures: Measures,
+    pub measures: Measures,
     /// The number of the host that the node is on.
-    pub(crate) host: u32,
+    pub host: u32,
     /// How objects are balanced, if they are.
-    pub(crate) balance: Option<Arc<Settings>>,
+    pub balance: Option<Arc<LbSettings>>,
     /// The other nodes of its host, if there is more than one host.
-    pub(crate) neighbours: Arc<[u32]>,
+    pub neighbours: Arc<[u32]>,
     /// When checkpoints are taken, if they are.
-    pub(crate) checkpoints: Option<Arc<checkpoint::Settings>>,
+    pub checkpoints: Option<Arc<CkptSettings>>,
     /// Of how much of what has been tables make nothing.
-    pub(crate) few: Few,
+    pub few: Few,
 }
 
 impl Config {
-    pub(crate) fn of(options: &RunArgs) -> Self {
+    pub fn of(options: &RunArgs) -> Self {
         Config {
             seed: options.seed,
             pack_all: options.pack_all,
@@ -50,9 +50,9 @@ impl Config {
             replays: options.verify_replay && options.simulate,
             host: 0,
             neighbours: Arc::default(),
-            measures: Settings::of(options).map_or(options.measures, |settings| settings.measures()),
-            balance: Settings::of(options).map(Arc::new),
-            checkpoints: checkpoint::Settings::of(options).map(Arc::new),
+            measures: LbSettings::of(options).map_or(options.measures, |settings| settings.measures()),
+            balance: LbSettings::of(options).map(Arc::new),
+            checkpoints: CkptSettings::of(options).map(Arc::new),
             few: options.few,
         }
     }
@@ -60,37 +60,37 @@ impl Config {
 
 impl Config {
     /// Whether the job may go on when it loses a node.
-    pub(crate) fn survives(&self) -> bool {
+    pub fn survives(&self) -> bool {
         self.checkpoints.is_some()
     }
 }
 
 /// What the PEs of one process share.
-pub(crate) struct Node {
-    pub(crate) shape: Shape,
+pub struct Node {
+    pub shape: Shape,
     /// Who is there, of those that have a number.
-    pub(crate) view: Arc<View>,
-    pub(crate) number: u32,
-    pub(crate) config: Config,
-    pub(crate) depot: Arc<Depot>,
-    pub(crate) shared: SharedValues,
-    pub(crate) job: Arc<Job>,
+    pub view: Arc<View>,
+    pub number: u32,
+    pub config: Config,
+    pub depot: Arc<Depot>,
+    pub shared: SharedValues,
+    pub job: Arc<Job>,
     /// The parts of checkpoints that this process holds.
-    pub(crate) store: Arc<Store>,
+    pub store: Arc<Store>,
     /// Where the PEs of this node sleep, by their rank in it.
-    pub(crate) parkers: Box<[Parker]>,
+    pub parkers: Box<[Parker]>,
     /// Where other threads see what they run.
-    pub(crate) windows: Box<[Window]>,
+    pub windows: Box<[Window]>,
 }
 
 impl Node {
     /// One whose PEs sleep on futexes: it has no other node to listen to.
-    pub(crate) fn new(shape: Shape, number: u32, config: Config, job: Arc<Job>) -> Arc<Node> {
+    pub fn new(shape: Shape, number: u32, config: Config, job: Arc<Job>) -> Arc<Node> {
         Node::in_view(Arc::new(View::whole(shape)), Arc::default(), shape, number, config, job)
     }
 
     /// The same where perhaps not all are there, and parts of checkpoints may be.
-    pub(crate) fn in_view(
+    pub fn in_view(
         view: Arc<View>,
         store: Arc<Store>,
         shape: Shape,
@@ -103,7 +103,7 @@ impl Node {
     }
 
     /// The same with places to sleep, where perhaps not all are there, and parts of checkpoints may be.
-    pub(crate) fn sleeping_in_view(
+    pub fn sleeping_in_view(
         parkers: Box<[Parker]>,
         view: Arc<View>,
         store: Arc<Store>,

@@ -1,19 +1,16 @@
-//! A chare in memory: the runtime's head, the user's state, the states of its async entries.
+//! What the runtime keeps of an object beside its state.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
-use std::mem::MaybeUninit;
 use std::ptr::NonNull;
+use talisman_base::birth::BirthId;
 
 use talisman_lb::smooth::Smooth;
 
-use crate::chare::Chare;
 use crate::collection::Collection;
 use crate::measure::Given;
 use crate::message::control::Cast;
 use crate::order::Order;
-use crate::pe::running::before_free;
-use crate::reduction::BirthId;
 use crate::registry::ChareType;
 use talisman_base::ids::{ObjId, SectionId};
 use talisman_base::rng::Rng;
@@ -21,86 +18,86 @@ use talisman_pup::Pup;
 
 /// What the runtime keeps of an object beside its state: 64 bytes. Only the object's PE touches it.
 #[repr(C)]
-pub(crate) struct Head {
+pub struct Head {
     index: [u64; 2],
     /// Its PE's view of its collection, which outlives the object.
-    pub(crate) collection: Cell<NonNull<Collection>>,
-    pub(crate) slot: Cell<u32>,
-    pub(crate) flags: Cell<u32>,
+    pub collection: Cell<NonNull<Collection>>,
+    pub slot: Cell<u32>,
+    pub flags: Cell<u32>,
     /// The next reduction of its collection that it will contribute to; see [`flag::LATE`].
-    pub(crate) reduction: Cell<u32>,
+    pub reduction: Cell<u32>,
     /// Broadcasts of its collection that it has received.
-    pub(crate) broadcasts: Cell<u32>,
+    pub broadcasts: Cell<u32>,
     /// How often it moved; of two places the one with more moves is the later one.
-    pub(crate) moves: Cell<u32>,
+    pub moves: Cell<u32>,
     /// Messages received in this balancing period.
-    pub(crate) messages: Cell<u32>,
+    pub messages: Cell<u32>,
     /// Ticks of the PE's clock spent in its entries in this balancing period, as metered.
-    pub(crate) load: Cell<i64>,
+    pub load: Cell<i64>,
     /// What few objects need.
     extras: Cell<Option<Box<Extras>>>,
 }
 
 /// Bits of [`Head::flags`].
-pub(crate) mod flag {
+pub mod flag {
     /// Its state exists; unset while its `#[init]` runs.
-    pub(crate) const LIVE: u32 = 1;
+    pub const LIVE: u32 = 1;
     /// To be removed after the entry that runs.
-    pub(crate) const DESTROY: u32 = 2;
+    pub const DESTROY: u32 = 2;
     /// To be moved after the entry that runs.
-    pub(crate) const MIGRATE: u32 = 4;
+    pub const MIGRATE: u32 = 4;
     /// It is not known how long its entries are.
-    pub(crate) const NEW: u32 = 8;
+    pub const NEW: u32 = 8;
     /// Waits for broadcasts that its former PE forwards; does not move until it has them.
-    pub(crate) const CATCHING_UP: u32 = 16;
+    pub const CATCHING_UP: u32 = 16;
     /// Its entries are long enough to time every one.
-    pub(crate) const LONG: u32 = 32;
+    pub const LONG: u32 = 32;
     /// So long that they are timed by what the thread computes.
-    pub(crate) const HUGE: u32 = 64;
+    pub const HUGE: u32 = 64;
     /// A member of a group that was made on a PE which had been lost: in sections made before it, another had its name.
-    pub(crate) const MADE_AGAIN: u32 = 128;
+    pub const MADE_AGAIN: u32 = 128;
     /// Made late, and does not know to which reductions it contributes: it numbers its contributions from 0.
-    pub(crate) const LATE: u32 = 256;
+    pub const LATE: u32 = 256;
     /// Anything of the above that has to be looked at after an entry.
-    pub(crate) const AFTER: u32 = DESTROY | MIGRATE;
+    pub const AFTER: u32 = DESTROY | MIGRATE;
     /// What stays with the object when it moves.
-    pub(crate) const TRAVELS: u32 = LIVE | NEW | LONG | HUGE | MADE_AGAIN | LATE;
+    pub const TRAVELS: u32 = LIVE | NEW | LONG | HUGE | MADE_AGAIN | LATE;
 }
 
 /// What few objects need beside the [`Head`]; allocated on first use.
 #[derive(Default)]
-pub(crate) struct Extras {
+pub struct Extras {
     /// Where to move to.
-    pub(crate) destination: u32,
+    pub destination: u32,
     /// Of one inserted late that has not contributed yet: its birth.
-    pub(crate) birth: BirthId,
+    pub birth: BirthId,
     /// Elements of its own collection that it inserted since it last contributed.
-    pub(crate) born: Born,
+    pub born: Born,
     /// `cx.rng()`.
-    pub(crate) rng: Option<Rng>,
+    pub rng: Option<Rng>,
     /// Its next reduction in each section.
-    pub(crate) sections: BTreeMap<SectionId, u32>,
+    pub sections: BTreeMap<SectionId, u32>,
     /// Its messages to and in ordered collections.
-    pub(crate) order: Order,
+    pub order: Order,
     /// Broadcasts up to this number come from its former PE.
-    pub(crate) catch_up: u32,
+    pub catch_up: u32,
     /// Those that have come here since, and wait until it has caught up.
-    pub(crate) later: VecDeque<(u32, Cast)>,
+    pub later: VecDeque<(u32, Cast)>,
     /// What the program said of it for load balancing.
-    pub(crate) given: Option<Given>,
+    pub given: Option<Given>,
 }
 
 /// Elements that one inserted, and has to announce with its next contribution.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq, Pup)]
-pub(crate) struct Born {
-    pub(crate) count: u32,
+pub struct Born {
+    pub count: u32,
     /// The sum of their marks.
-    pub(crate) marks: u128,
+    pub marks: u128,
 }
 
 impl Born {
     /// One more.
-    pub(crate) fn add(&mut self, birth: BirthId) {
+    pub fn add(&mut self, birth: BirthId) {
         self.count += 1;
         self.marks = self.marks.wrapping_add(birth.mark());
     }
@@ -108,14 +105,14 @@ impl Born {
 
 impl Extras {
     /// A copy of what moves with an object.
-    pub(crate) fn that_travel(&self) -> Self {
+    pub fn that_travel(&self) -> Self {
         let (rng, sections, order) = (self.rng.clone(), self.sections.clone(), self.order.clone());
         let (birth, born, given) = (self.birth, self.born, self.given);
         Extras { birth, born, rng, sections, order, given, ..Extras::default() }
     }
 
     /// Whether there is nothing to keep.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         let plain =
             self.birth.is_none() && self.born.count == 0 && self.rng.is_none() && self.given.is_none();
         plain && self.sections.is_empty() && self.order.is_empty()
@@ -123,7 +120,7 @@ impl Extras {
 }
 
 impl Head {
-    pub(crate) fn new(index: u128, collection: NonNull<Collection>, flags: u32) -> Self {
+    pub fn new(index: u128, collection: NonNull<Collection>, flags: u32) -> Self {
         Head {
             index: [index as u64, (index >> 64) as u64],
             collection: Cell::new(collection),
@@ -138,7 +135,7 @@ impl Head {
         }
     }
 
-    pub(crate) fn index(&self) -> u128 {
+    pub fn index(&self) -> u128 {
         self.index[0] as u128 | (self.index[1] as u128) << 64
     }
 
@@ -146,7 +143,7 @@ impl Head {
     ///
     /// # Safety
     /// It runs, or ran, and is not freed meanwhile.
-    pub(crate) unsafe fn seen_by_others(head: NonNull<Head>) -> (&'static ChareType, u128) {
+    pub unsafe fn seen_by_others(head: NonNull<Head>) -> (&'static ChareType, u128) {
         let head = head.as_ptr();
         // SAFETY: the caller's promise: these are not written once it can run. No reference is made to what its PE writes. A collection outlives
         // its objects.
@@ -160,39 +157,39 @@ impl Head {
     }
 
     /// Its PE's view of its collection.
-    pub(crate) fn collection(&self) -> &Collection {
+    pub fn collection(&self) -> &Collection {
         // SAFETY: a PE never frees a `Collection` before its objects, and `migrate` sets the pointer on arrival.
         unsafe { self.collection.get().as_ref() }
     }
 
-    pub(crate) fn id(&self) -> ObjId {
+    pub fn id(&self) -> ObjId {
         ObjId { collection: self.collection().id, index: self.index() }
     }
 
     #[inline(always)]
-    pub(crate) fn count_message(&self) {
+    pub fn count_message(&self) {
         self.messages.set(self.messages.get().wrapping_add(1));
     }
 
     /// Adds to its load.
-    pub(crate) fn charge(&self, ticks: i64) {
+    pub fn charge(&self, ticks: i64) {
         self.load.set(self.load.get() + ticks);
     }
 
-    pub(crate) fn has(&self, flags: u32) -> bool {
+    pub fn has(&self, flags: u32) -> bool {
         self.flags.get() & flags != 0
     }
 
-    pub(crate) fn set(&self, flags: u32) {
+    pub fn set(&self, flags: u32) {
         self.flags.set(self.flags.get() | flags);
     }
 
-    pub(crate) fn clear(&self, flags: u32) {
+    pub fn clear(&self, flags: u32) {
         self.flags.set(self.flags.get() & !flags);
     }
 
     /// Reads or changes what few objects need.
-    pub(crate) fn extras<R>(&self, f: impl FnOnce(&mut Extras) -> R) -> R {
+    pub fn extras<R>(&self, f: impl FnOnce(&mut Extras) -> R) -> R {
         let mut extras = self.extras.take().unwrap_or_default();
         let result = f(&mut extras);
         self.extras.set(Some(extras));
@@ -200,7 +197,7 @@ impl Head {
     }
 
     /// What the program said of it for load balancing.
-    pub(crate) fn given(&self) -> Option<Given> {
+    pub fn given(&self) -> Option<Given> {
         let extras = self.extras.take();
         let given = extras.as_ref().and_then(|extras| extras.given);
         self.extras.set(extras);
@@ -208,12 +205,12 @@ impl Head {
     }
 
     /// The program says something more.
-    pub(crate) fn give(&self, change: impl FnOnce(&mut Given)) {
+    pub fn give(&self, change: impl FnOnce(&mut Given)) {
         self.extras(|extras| change(extras.given.get_or_insert_default()));
     }
 
     /// Becomes, for the runtime, the object that it was built anew from.
-    pub(crate) fn take_over(&self, old: &Head) {
+    pub fn take_over(&self, old: &Head) {
         self.slot.set(old.slot.get());
         self.flags.set(old.flags.get());
         self.reduction.set(old.reduction.get());
@@ -225,91 +222,32 @@ impl Head {
     }
 
     /// Takes out what few objects need, if anything was put there yet.
-    pub(crate) fn take_extras(&self) -> Option<Box<Extras>> {
+    pub fn take_extras(&self) -> Option<Box<Extras>> {
         self.extras.take()
     }
 
-    pub(crate) fn put_extras(&self, extras: Option<Box<Extras>>) {
+    pub fn put_extras(&self, extras: Option<Box<Extras>>) {
         self.extras.set(extras);
     }
 }
 
 /// The part of [`Extras`] and [`Head`] that moves with an object.
 #[derive(Debug, Pup)]
-pub(crate) struct Travel {
-    pub(crate) flags: u32,
-    pub(crate) reduction: u32,
-    pub(crate) broadcasts: u32,
-    pub(crate) moves: u32,
-    pub(crate) messages: u32,
-    pub(crate) load: i64,
-    pub(crate) birth: BirthId,
-    pub(crate) born: Born,
-    pub(crate) rng: Option<Rng>,
-    pub(crate) sections: BTreeMap<SectionId, u32>,
-    pub(crate) order: Order,
-    pub(crate) given: Option<Given>,
+pub struct Travel {
+    pub flags: u32,
+    pub reduction: u32,
+    pub broadcasts: u32,
+    pub moves: u32,
+    pub messages: u32,
+    pub load: i64,
+    pub birth: BirthId,
+    pub born: Born,
+    pub rng: Option<Rng>,
+    pub sections: BTreeMap<SectionId, u32>,
+    pub order: Order,
+    pub given: Option<Given>,
     /// Its loads in past periods, if they are measured.
-    pub(crate) past: Option<Smooth>,
-}
-
-/// A chare of type `C` in memory. `repr(C)`: a pointer to it is one to its [`Head`].
-#[repr(C)]
-pub(crate) struct Object<C: Chare> {
-    head: Head,
-    state: MaybeUninit<C>,
-    flows: MaybeUninit<C::Flows>,
-}
-
-impl<C: Chare> Object<C> {
-    /// Memory for an object whose state comes with [`Object::initialise`].
-    pub(crate) fn allocate(head: Head) -> NonNull<Head> {
-        let object =
-            Box::new(Object::<C> { head, state: MaybeUninit::uninit(), flows: MaybeUninit::uninit() });
-        NonNull::from(Box::leak(object)).cast()
-    }
-
-    /// # Safety
-    /// `head` came from [`Object::<C>::allocate`] and is not initialised.
-    pub(crate) unsafe fn initialise(head: NonNull<Head>, state: C, flows: C::Flows) {
-        let object = head.cast::<Self>().as_ptr();
-        // SAFETY: the caller's promise; the fields are written, not read.
-        unsafe {
-            (&raw mut (*object).state).write(MaybeUninit::new(state));
-            (&raw mut (*object).flows).write(MaybeUninit::new(flows));
-            (*object).head.set(flag::LIVE);
-        }
-    }
-
-    /// The user's state and that of the async entries.
-    ///
-    /// # Safety
-    /// `head` is that of an initialised `Object<C>`, and nobody else borrows these parts for `'a`. The head itself
-    /// may be in use: its fields are cells.
-    pub(crate) unsafe fn parts<'a>(head: NonNull<Head>) -> (&'a mut C, &'a mut C::Flows) {
-        let object = head.cast::<Self>().as_ptr();
-        // SAFETY: the caller's promise.
-        unsafe {
-            let (state, flows) = (&raw mut (*object).state, &raw mut (*object).flows);
-            ((*state).assume_init_mut(), (*flows).assume_init_mut())
-        }
-    }
-
-    /// Frees an object, with its state if it has one.
-    ///
-    /// # Safety
-    /// `head` came from [`Object::<C>::allocate`], and nothing uses it any more.
-    pub(crate) unsafe fn free(head: NonNull<Head>) {
-        before_free();
-        // SAFETY: the caller's promise.
-        unsafe {
-            let mut object = Box::from_raw(head.cast::<Self>().as_ptr());
-            if object.head.has(flag::LIVE) {
-                object.state.assume_init_drop();
-                object.flows.assume_init_drop();
-            }
-        }
-    }
+    pub past: Option<Smooth>,
 }
 
 #[cfg(test)]

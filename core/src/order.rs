@@ -8,7 +8,7 @@
 //! reaches the next one, before all that was sent later; and what a sender's next life sends comes after what its
 //! former one did. Both sides keep these counts until one of them is gone and nothing is under way between the two ([`reconcile`]).
 
-pub(crate) mod reconcile;
+pub mod reconcile;
 
 use std::collections::BTreeMap;
 use std::hash::Hash;
@@ -34,7 +34,7 @@ const FEW: usize = 64;
 
 /// An object's place in the orders that it takes part in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Order {
+pub struct Order {
     /// Its next sequence number to each object of an ordered collection.
     sent: HashMap<ObjId, u32, FxBuildHasher>,
     /// For an object of an ordered collection: what it got from each sender.
@@ -52,7 +52,7 @@ struct InOrder {
 
 impl Order {
     /// Whether there is nothing to keep.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.sent.is_empty() && self.received.is_empty()
     }
 
@@ -76,12 +76,12 @@ impl Order {
     }
 
     /// Whether anything came too early.
-    pub(crate) fn has_early(&self) -> bool {
+    pub fn has_early(&self) -> bool {
         self.received.values().any(|channel| !channel.early.is_empty())
     }
 
     /// The highest count in it.
-    pub(crate) fn highest(&self) -> u32 {
+    pub fn highest(&self) -> u32 {
         let received = self.received.values().map(|channel| channel.next);
         self.sent.values().copied().chain(received).max().unwrap_or(0)
     }
@@ -98,7 +98,7 @@ impl Order {
     }
 
     /// Everything that came too early, sender by sender.
-    pub(crate) fn take_early(&mut self) -> Vec<Packed> {
+    pub fn take_early(&mut self) -> Vec<Packed> {
         let mut channels: Vec<_> = self.received.iter_mut().collect();
         channels.sort_unstable_by_key(|(from, _)| **from);
         channels
@@ -139,7 +139,7 @@ fn sorted<V: Clone>(map: &HashMap<ObjId, V, FxBuildHasher>) -> Vec<(ObjId, V)> {
 
 impl Pe {
     /// Gives a message to an object of an ordered collection its number.
-    pub(crate) fn number_message(&self, message: &mut Envelope) {
+    pub fn number_message(&self, message: &mut Envelope) {
         let Some(sender) = self.running() else { return };
         let is_birth = matches!(message.body, Body::Create(_));
         if is_birth || message.extra.as_ref().is_some_and(|extra| extra.order.is_some()) {
@@ -157,7 +157,7 @@ impl Pe {
     }
 
     /// Runs a message with options: those of an ordered collection wait for their turn.
-    pub(crate) fn run_in_order(&self, head: NonNull<Head>, envelope: NonNull<Envelope>) {
+    pub fn run_in_order(&self, head: NonNull<Head>, envelope: NonNull<Envelope>) {
         // SAFETY: the queue gave the envelope away; the object is live.
         let (message, object) = unsafe { (envelope.as_ref(), head.as_ref()) };
         let order = message.extra.as_ref().and_then(|extra| extra.order);
@@ -179,7 +179,7 @@ impl Pe {
     }
 
     /// Sends on a message that had come too early for its object.
-    pub(crate) fn send_early(&self, collection: &Collection, index: u128, packed: Packed) {
+    pub fn send_early(&self, collection: &Collection, index: u128, packed: Packed) {
         let read = wire::read_kept(self, packed, Purpose::Message);
         let envelope = match read.and_then(|envelope| wire::checked(self, envelope)) {
             Ok(envelope) => envelope,

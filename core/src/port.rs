@@ -6,15 +6,15 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use crate::entry::EntryInfo;
+use crate::entry_info::EntryInfo;
 use crate::message::cell::{WORDS, Words};
 use crate::message::envelope::{Body, Envelope};
 use crate::net::Net;
 use crate::node::Node;
 use crate::pe::Pe;
-use crate::simulation::take_ballast;
 use crate::wire;
 use crate::witness::{self, Shadow, Why};
+use talisman_base::ballast::take_ballast;
 use talisman_base::ids::{CollectionId, ObjId, PeId};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
@@ -25,7 +25,7 @@ use talisman_sched::ring::{self, Consumer, Producer};
 
 /// The way from a PE to the others: rings between the threads of a node and links to other nodes, or a simulated network.
 #[allow(clippy::large_enum_variant, reason = "a PE has one")]
-pub(crate) enum Port {
+pub enum Port {
     /// To the other PEs of this process, and of others.
     Threads(Threads),
     /// Into a simulator's hands.
@@ -33,7 +33,7 @@ pub(crate) enum Port {
 }
 
 /// A ring to, and one from, every other PE of the node.
-pub(crate) struct Threads {
+pub struct Threads {
     to: Vec<Option<OwnLines<RefCell<Link>>>>,
     from: RefCell<Vec<OwnLines<Source>>>,
     node: Arc<Node>,
@@ -42,7 +42,7 @@ pub(crate) struct Threads {
     /// What came while a sender waited for room.
     aside: RefCell<VecDeque<(PeId, RingWords)>>,
     /// To the other nodes, if there are any.
-    pub(crate) net: Option<Net>,
+    pub net: Option<Net>,
 }
 
 /// Keeps what one PE writes at every message off the cache lines of the others: all ends are allocated together.
@@ -72,7 +72,7 @@ const BURST: usize = 64;
 
 impl Threads {
     /// The ends for all PEs of a node, each with its way to the other nodes.
-    pub(crate) fn connect(node: &Arc<Node>, nets: Vec<Option<Net>>) -> Vec<Threads> {
+    pub fn connect(node: &Arc<Node>, nets: Vec<Option<Net>>) -> Vec<Threads> {
         let pes = node.shape.pes_per_node as usize;
         let end = |net| Threads {
             to: (0..pes).map(|_| None).collect(),
@@ -96,18 +96,18 @@ impl Threads {
     }
 
     /// Whether anything has arrived, or waits to be sent.
-    pub(crate) fn has_work(&self) -> bool {
+    pub fn has_work(&self) -> bool {
         self.has_arrivals() || !self.aside.borrow().is_empty() || self.net.as_ref().is_some_and(Net::has_work)
     }
 
     /// The same where the connections with other nodes are simulated, and can be asked too: whether anything would come of
     /// a turn.
-    pub(crate) fn may_go_on(&self) -> bool {
+    pub fn may_go_on(&self) -> bool {
         self.has_unsent() || self.has_work() || self.net.as_ref().is_some_and(Net::has_ready)
     }
 
     /// Whether anything would come of a round of waiting, which leaves alone what was put aside.
-    pub(crate) fn may_wait_on(&self) -> bool {
+    pub fn may_wait_on(&self) -> bool {
         self.has_arrivals() || self.net.as_ref().is_some_and(|net| net.has_unread() || net.has_ready())
     }
 
@@ -117,12 +117,12 @@ impl Threads {
     }
 
     /// Whether the ring of another PE was full.
-    pub(crate) fn has_unsent(&self) -> bool {
+    pub fn has_unsent(&self) -> bool {
         self.spilled.get() > 0
     }
 
     /// Tells the senders how far this PE has read, before it sleeps.
-    pub(crate) fn publish(&self) {
+    pub fn publish(&self) {
         self.from.borrow_mut().iter_mut().for_each(|OwnLines(source)| source.ring.publish());
         self.net.iter().for_each(Net::publish);
     }
@@ -177,7 +177,7 @@ impl Threads {
     }
 
     /// Tries again what found a ring full.
-    pub(crate) fn flush(&self) {
+    pub fn flush(&self) {
         if self.spilled.get() == 0 {
             return;
         }
@@ -210,7 +210,7 @@ fn ring_capacity(pes: usize) -> usize {
 impl Port {
     /// Sends a message to another PE.
     #[inline]
-    pub(crate) fn send(&self, pe: &Pe, to: PeId, envelope: NonNull<Envelope>) {
+    pub fn send(&self, pe: &Pe, to: PeId, envelope: NonNull<Envelope>) {
         match self {
             Port::Threads(threads) => match (threads.rank(pe, to), &threads.net) {
                 (Some(rank), _) => threads.put(rank, into_words(pe, envelope)),
@@ -223,7 +223,7 @@ impl Port {
     }
 
     /// The way to the other nodes, which outlives its PE. What the PE sends from now on, its job being over, goes nowhere.
-    pub(crate) fn take_net(&mut self) -> Option<Net> {
+    pub fn take_net(&mut self) -> Option<Net> {
         match self {
             Port::Threads(threads) => threads.net.take(),
             Port::Simulated(_) => None,
@@ -231,7 +231,7 @@ impl Port {
     }
 
     /// Whether another node is a process of this host that is reached through memory.
-    pub(crate) fn shares_memory_with(&self, node: u32) -> bool {
+    pub fn shares_memory_with(&self, node: u32) -> bool {
         let Port::Threads(Threads { net: Some(net), .. }) = self else { return false };
         net.shares_memory_with(node)
     }
@@ -239,7 +239,7 @@ impl Port {
     /// Whether much of what was sent to other nodes has been kept until now: a sender on this PE has waited for room on a
     /// link, or many large messages were written since this was last asked.
     #[inline]
-    pub(crate) fn keeps_much(&self) -> bool {
+    pub fn keeps_much(&self) -> bool {
         let Port::Threads(Threads { net: Some(net), .. }) = self else { return false };
         net.has_waited() || PutOff::has_many()
     }
@@ -247,7 +247,7 @@ impl Port {
     /// Sends a small invocation to another PE of this node by value, without an envelope. `false` if it is not small, or
     /// goes elsewhere.
     #[inline]
-    pub(crate) fn send_small(
+    pub fn send_small(
         &self,
         pe: &Pe,
         to: PeId,
@@ -267,7 +267,7 @@ impl Port {
 
     /// Takes what arrived from the other PEs of the node; whether that was anything. A small message may run at once, so
     /// user code runs in here.
-    pub(crate) fn receive(&self, pe: &Pe) -> bool {
+    pub fn receive(&self, pe: &Pe) -> bool {
         let Port::Threads(threads) = self else { return false };
         match &threads.net {
             None => threads.receive(pe, true),
@@ -277,13 +277,13 @@ impl Port {
     }
 
     /// A message from another node, for another PE of this one.
-    pub(crate) fn pass_on(&self, rank: PeId, envelope: NonNull<Envelope>) {
+    pub fn pass_on(&self, rank: PeId, envelope: NonNull<Envelope>) {
         let Port::Threads(threads) = self else { unreachable!("simulated messages go to their PE at once") };
         threads.put(rank, by_pointer(envelope));
     }
 
     /// Puts aside what has arrived from the other PEs of the node, while a sender waits and nothing can be taken in.
-    pub(crate) fn put_aside(&self) -> bool {
+    pub fn put_aside(&self) -> bool {
         let Port::Threads(threads) = self else { return false };
         let mut rings = threads.from.borrow_mut();
         let mut aside = threads.aside.borrow_mut();
@@ -295,12 +295,12 @@ impl Port {
     }
 
     /// Whether the ring of another PE was full.
-    pub(crate) fn has_unsent(&self) -> bool {
+    pub fn has_unsent(&self) -> bool {
         matches!(self, Port::Threads(threads) if threads.has_unsent())
     }
 
     /// What could not be sent yet, and what arrived and was not taken, when its PE ends.
-    pub(crate) fn take_unsent(&self, pe: &Pe) -> Vec<NonNull<Envelope>> {
+    pub fn take_unsent(&self, pe: &Pe) -> Vec<NonNull<Envelope>> {
         let threads = match self {
             Port::Threads(threads) => threads,
             Port::Simulated(outbox) => return outbox.take_messages(),
@@ -341,7 +341,7 @@ fn small_entry(message: &Envelope) -> Option<&'static EntryInfo> {
 }
 
 /// Takes in a message from within the node that a simulator delivers: as one that came through a ring.
-pub(crate) fn take_in_message(pe: &Pe, mut envelope: NonNull<Envelope>) {
+pub fn take_in_message(pe: &Pe, mut envelope: NonNull<Envelope>) {
     // SAFETY: the simulator gives the envelope away.
     let message = unsafe { envelope.as_mut() };
     let shadow = message.shadow;
@@ -461,7 +461,7 @@ fn word(value: u64) -> MaybeUninit<u64> {
 /// Whether this is one of the messages with which something is done wrong: to lose or double all of them would be noticed
 /// by anything.
 #[inline(always)]
-pub(crate) fn is_unlucky(pe: &Pe) -> bool {
+pub fn is_unlucky(pe: &Pe) -> bool {
     cfg!(feature = "mutations") && pe.stats.between_nodes.get() % UNLUCKY == UNLUCKY - 1
 }
 
@@ -470,20 +470,20 @@ const UNLUCKY: u64 = 16;
 
 /// What a simulated PE sends: for the simulator to deliver.
 #[derive(Default)]
-pub(crate) struct Outbox(RefCell<Vec<Sent>>);
+pub struct Outbox(RefCell<Vec<Sent>>);
 
 /// What a simulated PE sent.
-pub(crate) struct Sent {
-    pub(crate) to: PeId,
+pub struct Sent {
+    pub to: PeId,
     /// When, in nanoseconds of the PE's clock.
-    pub(crate) at: u64,
+    pub at: u64,
     /// As many are on the wire. None within a node.
-    pub(crate) bytes: u32,
-    pub(crate) parcel: Parcel,
+    pub bytes: u32,
+    pub parcel: Parcel,
 }
 
 /// A message on a simulated network.
-pub(crate) enum Parcel {
+pub enum Parcel {
     /// Within a node: as it is.
     Message(NonNull<Envelope>),
     /// Between nodes: as bytes, packed and read like on a real wire.
@@ -547,12 +547,12 @@ impl Outbox {
     }
 
     /// What was sent since the last call.
-    pub(crate) fn take(&self) -> Vec<Sent> {
+    pub fn take(&self) -> Vec<Sent> {
         self.0.take()
     }
 
     /// The same, into a vector that is empty, whose room is for what is sent next.
-    pub(crate) fn swap(&self, sent: &mut Vec<Sent>) {
+    pub fn swap(&self, sent: &mut Vec<Sent>) {
         debug_assert!(sent.is_empty(), "what it holds would be sent");
         std::mem::swap(&mut *self.0.borrow_mut(), sent);
     }

@@ -6,8 +6,9 @@ use std::ops::Deref;
 
 use crate::call::{Call, Collective};
 use crate::callback::Callback;
-use crate::chare::{Args, Chare, Entry, Kind, Wrap};
+use crate::chare::{Args, Chare, Entry, Wrap};
 use crate::collection::create::{Insert, insert};
+use crate::kind::Kind;
 use crate::message::envelope::Extra;
 use crate::pe::{check_node, check_pe, current, current_ref};
 use crate::route::Route;
@@ -116,13 +117,13 @@ impl<C: Chare> SendTo<C> for One<C> {
     fn post<A: Args>(&self, entry: Entry<C, A>, args: A) {
         // SAFETY: used for this call only.
         let pe = unsafe { current_ref() };
-        pe.invoke::<C, A>(self.id, &C::ENTRIES[entry.number as usize], args, None);
+        pe.invoke::<C::Index, A>(self.id, &C::ENTRIES[entry.number as usize], args, None);
     }
 
     fn call<A: Args, R>(&self, entry: Entry<C, A, R>, args: A) -> Call<R> {
         let id = self.id;
         Call::new(move |pe, reply| {
-            pe.invoke::<C, A>(id, &C::ENTRIES[entry.number as usize], args, reply_to(reply))
+            pe.invoke::<C::Index, A>(id, &C::ENTRIES[entry.number as usize], args, reply_to(reply))
         })
     }
 }
@@ -137,14 +138,16 @@ impl<C: Chare> SendTo<C> for OneWith<'_, C> {
 
     fn post<A: Args>(&self, entry: Entry<C, A>, args: A) {
         let extra = self.urgency.extra();
-        current(|pe| pe.invoke::<C, A>(self.id, &C::ENTRIES[entry.number as usize], args, Some(extra)));
+        current(|pe| {
+            pe.invoke::<C::Index, A>(self.id, &C::ENTRIES[entry.number as usize], args, Some(extra))
+        });
     }
 
     fn call<A: Args, R>(&self, entry: Entry<C, A, R>, args: A) -> Call<R> {
         let (id, mut extra) = (self.id, self.urgency.extra());
         Call::new(move |pe, reply| {
             extra.reply = Some(reply);
-            pe.invoke::<C, A>(id, &C::ENTRIES[entry.number as usize], args, Some(extra));
+            pe.invoke::<C::Index, A>(id, &C::ENTRIES[entry.number as usize], args, Some(extra));
         })
     }
 }
@@ -182,7 +185,7 @@ impl<C: Chare> SendTo<C> for Many<C> {
 /// Packs the arguments of a call to many.
 fn pack<C: Chare, A: Args, R>(entry: Entry<C, A, R>, args: A) -> talisman_pup::Packed {
     let entry = &C::ENTRIES[entry.number as usize];
-    crate::entry::pack_args(&entry.args, args, || format!("`{}::{}` for many", C::name(), entry.name))
+    crate::entry_info::pack_args(&entry.args, args, || format!("`{}::{}` for many", C::name(), entry.name))
 }
 
 macro_rules! proxy {
@@ -377,7 +380,6 @@ macro_rules! destroyed {
             /// on each PE is said on standard error, and a job that gets stuck because somebody waits for an answer says so.
             ///
             /// ```
-            /// # extern crate talisman_core as talisman;
             /// use talisman::prelude::*;
             /// use talisman::testing::Test;
             ///

@@ -10,11 +10,13 @@
 //! not ended. Then every PE tells what its objects wait for. That it may be stuck is a mere suspicion of PE 0, which others that are held up raise
 //! as well: each costs one wave, and the next comes with the next suspicion, for which PE 0 waits longer each time.
 
+pub mod message;
+
 use std::cell::{Cell, RefCell};
 
-use crate::message::control::PeMessage;
 use crate::object::flag;
 use crate::pe::Pe;
+use crate::quiescence::message::QuiescenceMessage;
 use crate::route::Route;
 use crate::witness::{self, Seen};
 use talisman_base::ids::PeId;
@@ -25,7 +27,7 @@ use talisman_pup::{Packed, Pup};
 
 /// A message of the detection.
 #[derive(Debug, Pup)]
-pub(crate) enum Wave {
+pub enum Wave {
     /// Down: count.
     Ask(u32),
     /// Up: messages sent and received, of a whole branch, and whether reductions there may wait in vain for late members of groups.
@@ -40,7 +42,7 @@ pub(crate) enum Wave {
 
 /// A PE's part in the detection.
 #[derive(Default)]
-pub(crate) struct Detector {
+pub struct Detector {
     /// The wave that this PE has to answer, and what its branch has answered.
     open: Cell<Option<Branch>>,
     root: RefCell<RootState>,
@@ -69,31 +71,31 @@ struct RootState {
 
 impl Detector {
     /// Somebody wants to know. What was counted before is old, as it may be that of a suspicion of long ago.
-    pub(crate) fn ask(&self, route: Route) {
+    pub fn ask(&self, route: Route) {
         let mut root = self.root.borrow_mut();
         root.last = None;
         root.asked.push(route);
     }
 
     /// Whether a wave is under way, as far as this PE knows.
-    pub(crate) fn is_counting(&self) -> bool {
+    pub fn is_counting(&self) -> bool {
         self.root.borrow().running || self.open.get().is_some()
     }
 
     /// Who waits to be told.
-    pub(crate) fn asked(&self) -> Vec<Route> {
+    pub fn asked(&self) -> Vec<Route> {
         self.root.borrow().asked.clone()
     }
 
     /// Whether somebody waits to be told.
-    pub(crate) fn is_asked(&self) -> bool {
+    pub fn is_asked(&self) -> bool {
         !self.root.borrow().asked.is_empty()
     }
 }
 
 impl Pe {
     /// When there is nothing else to do: answers a wave, or begins one that is wanted. Whether anything was done.
-    pub(crate) fn detect_quiescence(&self) -> bool {
+    pub fn detect_quiescence(&self) -> bool {
         if self.answer_wave() {
             return true;
         }
@@ -105,7 +107,7 @@ impl Pe {
     }
 
     /// PE 0 has had nothing to do for long: perhaps nobody will have, ever again.
-    pub(crate) fn suspect_stuck(&self) {
+    pub fn suspect_stuck(&self) {
         let rests = !self.frozen.get() && self.timers.is_empty();
         if self.is_first() && rests && !self.detector.is_counting() {
             sometimes("a PE suspected that the job was stuck");
@@ -123,7 +125,7 @@ impl Pe {
         self.on_ask(wave);
     }
 
-    pub(crate) fn on_wave(&self, from: PeId, wave: Wave) {
+    pub fn on_wave(&self, from: PeId, wave: Wave) {
         match wave {
             Wave::Ask(wave) => self.on_ask(wave),
             Wave::Count { wave, sent, received, late } => self.on_count(wave, sent, received, late),
@@ -136,7 +138,7 @@ impl Pe {
     fn on_ask(&self, wave: u32) {
         let mut missing = 0;
         for child in self.view().children(self.id, FIRST) {
-            self.tell(child, PeMessage::Quiescence(Wave::Ask(wave)));
+            self.tell(child, QuiescenceMessage::Wave(Wave::Ask(wave)));
             missing += 1;
         }
         self.detector.open.set(Some(Branch { wave, missing, sent: 0, received: 0, late: false }));
@@ -166,7 +168,7 @@ impl Pe {
         match self.view().parent(self.id, FIRST) {
             Some(parent) => {
                 let count = Wave::Count { wave: branch.wave, sent, received, late };
-                self.tell(parent, PeMessage::Quiescence(count));
+                self.tell(parent, QuiescenceMessage::Wave(count));
             }
             None => self.on_sums(sent, received, late),
         }
@@ -227,7 +229,7 @@ impl Pe {
     /// looked for quiescence again after that.
     fn on_ask_late(&self) {
         for child in self.view().children(self.id, FIRST) {
-            self.tell(child, PeMessage::Quiescence(Wave::AskLate));
+            self.tell(child, QuiescenceMessage::Wave(Wave::AskLate));
         }
         self.ask_late();
         self.chores.set(true);
@@ -238,13 +240,13 @@ impl Pe {
         sometimes("a job was stuck");
         self.detector.root.borrow_mut().running = true;
         for pe in self.view().there() {
-            self.tell(pe, PeMessage::Quiescence(Wave::Examine));
+            self.tell(pe, QuiescenceMessage::Wave(Wave::Examine));
         }
     }
 
     fn on_examine(&self) {
         let waits = self.waits();
-        self.tell(self.view().first(), PeMessage::Quiescence(Wave::Examined(waits)));
+        self.tell(self.view().first(), QuiescenceMessage::Wave(Wave::Examined(waits)));
     }
 
     fn on_examined(&self, _: PeId, waits: Vec<String>) {
@@ -261,7 +263,7 @@ impl Pe {
     }
 
     /// What the objects of this PE wait for, and the messages that wait for objects.
-    pub(crate) fn waits(&self) -> Vec<String> {
+    pub fn waits(&self) -> Vec<String> {
         let mut waits = Vec::new();
         for head in self.slots.iter() {
             // SAFETY: an object in a slot is live.

@@ -10,19 +10,20 @@
 use std::ptr::NonNull;
 
 use crate::collection::Collection;
-use crate::message::control::{ObjectMessage, PeMessage};
+use crate::message::control::ObjectMessage;
 use crate::message::envelope::{Body, Envelope};
+use crate::message::service::About;
 use crate::migrate::pack_object;
 use crate::object::Head;
 use crate::pe::{Pe, try_current};
 use crate::witness;
-use talisman_base::ids::{CollectionId, ObjId, PeId};
+use talisman_base::ids::{ObjId, PeId};
 use talisman_base::limits::Count;
 use talisman_pup::{Lender, Packed, Packer, PupError, Purpose, Unpacker};
 
 /// What was packed of a value that `what` names, by whoever runs. If it is too much, the job ends here.
 #[inline]
-pub(crate) fn seen(packed: Packed, what: impl FnOnce() -> String) -> Packed {
+pub fn seen(packed: Packed, what: impl FnOnce() -> String) -> Packed {
     if let Some(why) = packed.refusal() {
         try_current(|pe| pe.refuse_to_send(pe.id, &what(), why));
     }
@@ -33,7 +34,7 @@ impl Pe {
     /// What was sent on PE `from` cannot be packed: by the object that runs, or else by one that has called before, and whose message
     /// has waited or came by way of this PE.
     #[cold]
-    pub(crate) fn refuse_to_send(&self, from: PeId, what: &str, why: &PupError) {
+    pub fn refuse_to_send(&self, from: PeId, what: &str, why: &PupError) {
         let sender = match self.running() {
             Some(_) if from == self.id => self.who_runs(),
             _ => format!("an object of PE {from}"),
@@ -43,7 +44,7 @@ impl Pe {
 
     /// The same of a message for an object. If it has waited here, whoever called was noted.
     #[cold]
-    pub(crate) fn refuse_call(&self, from: PeId, to: ObjId, call: Call, why: &PupError) {
+    pub fn refuse_call(&self, from: PeId, to: ObjId, call: Call, why: &PupError) {
         let what = self.label_of_call(to, call);
         let sender = match call {
             Call::Entry(entry) if from == self.id && self.running().is_none() => self.who_called(to, entry),
@@ -55,13 +56,13 @@ impl Pe {
         }
     }
 
-    pub(crate) fn refuse(&self, sender: &str, what: &str, why: &PupError) {
+    pub fn refuse(&self, sender: &str, what: &str, why: &PupError) {
         self.node.job.end(1, Some(format!("{sender} sends what no receiver can take: {what}: {why}")));
     }
 
     /// An object that cannot be packed goes to another PE.
     #[cold]
-    pub(crate) fn refuse_to_move(&self, collection: &Collection, index: u128, to: u32, packed: &Packed) {
+    pub fn refuse_to_move(&self, collection: &Collection, index: u128, to: u32, packed: &Packed) {
         let packed = packed.clone().placed(Purpose::Migration, |u| self.try_to_unpack(collection, index, u));
         let Some(why) = packed.refusal() else { return };
         let who = collection.label(index);
@@ -70,7 +71,7 @@ impl Pe {
 
     /// The state of an object cannot be kept: there is no checkpoint then. It is not dropped either: it may be nested too deeply for that.
     #[cold]
-    pub(crate) fn refuse_to_keep(&self, head: NonNull<Head>, why: &PupError) {
+    pub fn refuse_to_keep(&self, head: NonNull<Head>, why: &PupError) {
         // SAFETY: the caller's object, which is live.
         let object = unsafe { head.as_ref() };
         let (collection, index) = (object.collection(), object.index());
@@ -83,7 +84,7 @@ impl Pe {
 
     /// A message that waits cannot be kept.
     #[cold]
-    pub(crate) fn refuse_to_keep_message(&self, message: &Envelope, why: &PupError) {
+    pub fn refuse_to_keep_message(&self, message: &Envelope, why: &PupError) {
         let packed = placed_args(message);
         let why = packed.as_ref().and_then(Packed::refusal).unwrap_or(why);
         self.refuse_checkpoint(
@@ -112,7 +113,7 @@ impl Pe {
 
     /// Something else cannot be kept.
     #[cold]
-    pub(crate) fn refuse_checkpoint(&self, what: &str, why: &PupError) {
+    pub fn refuse_checkpoint(&self, what: &str, why: &PupError) {
         if let Some(checkpoints) = self.checkpoints.as_deref() {
             checkpoints.refuse();
         }
@@ -120,7 +121,7 @@ impl Pe {
     }
 
     /// `Block[3]`, of an object that this PE may know.
-    pub(crate) fn label_of(&self, id: ObjId) -> String {
+    pub fn label_of(&self, id: ObjId) -> String {
         let known = self.collections.get(id.collection);
         known.map_or_else(|| format!("an object of {:?}", id.collection), |known| known.label(id.index))
     }
@@ -140,28 +141,52 @@ impl Pe {
     }
 
     /// The same of a message for an object, as it stands.
-    pub(crate) fn label_of_message(&self, message: &Envelope) -> String {
+    pub fn label_of_message(&self, message: &Envelope) -> String {
         match message.body {
             Body::Invoke(entry) => self.label_of_named(message.to(), entry.name),
             Body::Create(init) => self.label_of_named(message.to(), init.name),
             Body::Object => message
                 .object_message()
                 .map_or_else(String::new, |packed| self.label_of_call(message.to(), Call::of(packed))),
-            Body::Pe => {
-                message.pe_message().map_or_else(String::new, |of| self.label_of_request(About::of(of)))
-            }
+            Body::Pe => message.pe_message().map_or_else(String::new, |of| self.label_of_request(of.about())),
             Body::Empty => self.label_of(message.to()),
         }
     }
 
-    pub(crate) fn label_of_named(&self, to: ObjId, name: &str) -> String {
+    pub fn label_of_named(&self, to: ObjId, name: &str) -> String {
         let who = self.label_of(to);
         let known = self.collections.get(to.collection);
         known.map_or_else(|| who.clone(), |known| format!("`{}::{name}` for {who}", (known.chare.name)()))
     }
 
+    /// A message from PE to PE cannot be read where it goes.
+    #[cold]
+    pub fn refuse_request(&self, from: PeId, about: About, why: &PupError) {
+        match (about.given, about.collection.and_then(|id| self.collections.get(id))) {
+            (Some(one), Some(collection)) => {
+                // Who runs is the last that has contributed: another may have given what is wrong.
+                let sender = self.who_contributed(collection, why);
+                let what = if why.giver().is_some() { one } else { about.what };
+                let name = (collection.chare.name)();
+                self.refuse(&sender, &format!("{what} over the elements of `{name}`"), why);
+            }
+            _ => self.refuse_to_send(from, &self.label_of_request(about), why),
+        }
+    }
+
+    /// Who has given what is refused, as far as that is known.
+    pub fn who_contributed(&self, collection: &Collection, why: &PupError) -> String {
+        let Some(index) = why.giver() else {
+            return format!("elements of `{}` on PE {}", (collection.chare.name)(), self.id);
+        };
+        match self.running() {
+            Some(head) if head.id() == collection.object(index) => self.who_runs(),
+            _ => collection.label(index),
+        }
+    }
+
     /// What a message from PE to PE is about.
-    pub(crate) fn label_of_request(&self, About { what, object, collection }: About) -> String {
+    pub fn label_of_request(&self, About { what, object, collection, .. }: About) -> String {
         if let Some(id) = object {
             return format!("{what} {}", self.label_of(id));
         }
@@ -173,13 +198,7 @@ impl Pe {
 impl Pe {
     /// One more of something of an object; if that is too many the job ends, and the count stays.
     #[inline]
-    pub(crate) fn one_more(
-        &self,
-        of: Count,
-        count: u32,
-        collection: &Collection,
-        index: Option<u128>,
-    ) -> u32 {
+    pub fn one_more(&self, of: Count, count: u32, collection: &Collection, index: Option<u128>) -> u32 {
         of.next(count).unwrap_or_else(|| {
             self.end_at(of, collection, index);
             count
@@ -208,7 +227,7 @@ fn placed_args(message: &Envelope) -> Option<Packed> {
 
 /// What a message for an object is about, for people.
 #[derive(Clone, Copy)]
-pub(crate) enum Call {
+pub enum Call {
     /// An entry, by its number.
     Entry(u16),
     /// An `#[init]`, by its number.
@@ -220,7 +239,7 @@ pub(crate) enum Call {
 }
 
 impl Call {
-    pub(crate) fn of(message: &ObjectMessage) -> Call {
+    pub fn of(message: &ObjectMessage) -> Call {
         match message {
             ObjectMessage::Invoke { entry, .. } => Call::Entry(*entry),
             ObjectMessage::Create { init, .. } => Call::Init(*init),
@@ -230,33 +249,5 @@ impl Call {
             | ObjectMessage::Lost { .. }
             | ObjectMessage::Reconcile(_) => Call::Other,
         }
-    }
-}
-
-/// What a message from PE to PE is about, for people.
-#[derive(Clone, Copy)]
-pub(crate) struct About {
-    what: &'static str,
-    object: Option<ObjId>,
-    collection: Option<CollectionId>,
-}
-
-impl About {
-    pub(crate) fn of(message: &PeMessage) -> About {
-        let (what, object) = match message {
-            PeMessage::Arrive { id, .. } => ("a move of", Some(*id)),
-            PeMessage::Insert { to, .. } => ("the arguments of the new", Some(*to)),
-            PeMessage::Missed { id, .. } => ("a broadcast to", Some(*id)),
-            PeMessage::Contribution(_) | PeMessage::Part { .. } => ("a contribution to a reduction", None),
-            PeMessage::CastRequest { .. } | PeMessage::Cast { .. } => ("a broadcast to the elements", None),
-            PeMessage::SectionRequest { .. } | PeMessage::SectionCast { .. } => {
-                ("a multicast to elements", None)
-            }
-            PeMessage::NewCollection(_) | PeMessage::Adopt(_) => ("the arguments of new elements", None),
-            PeMessage::Share { .. } => ("a shared value", None),
-            PeMessage::Function { .. } => ("the value of a callback", None),
-            _ => ("a message of the runtime", None),
-        };
-        About { what, object, collection: message.collection() }
     }
 }

@@ -6,16 +6,15 @@ use std::sync::OnceLock;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use crate::chare::{Chare, Kind};
-use crate::cx::Cx;
-use crate::entry::{EntryInfo, InitInfo};
-use crate::flow::Waiting;
-use crate::object::{Head, Object};
+use crate::entry_info::{EntryInfo, InitInfo};
+use crate::kind::Kind;
+use crate::object::Head;
 use crate::pe::Pe;
 use crate::pe::execute::Restored;
 use crate::route::Route;
+use crate::waiting::Waiting;
 use talisman_base::ids::{CollectionId, ObjId, single_index};
-use talisman_base::index::{ArrayIndex, Bounds};
+use talisman_base::index::Bounds;
 use talisman_base::map::{Map, MapError};
 use talisman_pup::{Lender, Packed, PupError, Unpacker};
 
@@ -24,33 +23,33 @@ use talisman_pup::{Lender, Packed, PupError, Unpacker};
 /// The functions that take a [`Head`] want that of an object of this type, live and borrowed by nobody.
 #[doc(hidden)]
 pub struct ChareType {
-    pub(crate) key: u64,
-    pub(crate) kind: Kind,
-    pub(crate) ordered: bool,
-    pub(crate) file: &'static str,
-    pub(crate) name: fn() -> String,
-    pub(crate) entries: &'static [EntryInfo],
-    pub(crate) inits: &'static [InitInfo],
-    pub(crate) show_index: fn(u128) -> String,
+    pub key: u64,
+    pub kind: Kind,
+    pub ordered: bool,
+    pub file: &'static str,
+    pub name: fn() -> String,
+    pub entries: &'static [EntryInfo],
+    pub inits: &'static [InitInfo],
+    pub show_index: fn(u128) -> String,
     /// Where an index is in space, if it has one to three dimensions.
-    pub(crate) position: fn(u128) -> Option<[f32; 3]>,
-    pub(crate) ordinal: fn(u128, &Bounds) -> Option<u64>,
+    pub position: fn(u128) -> Option<[f32; 3]>,
+    pub ordinal: fn(u128, &Bounds) -> Option<u64>,
     /// The home PE that a map gives an element.
-    pub(crate) home: fn(&Map, u128, Option<&Bounds>, u32) -> Result<u32, MapError>,
-    pub(crate) index_at: fn(u64, &Bounds) -> Option<u128>,
-    pub(crate) allocate: fn(Head) -> NonNull<Head>,
-    pub(crate) free: unsafe fn(NonNull<Head>),
+    pub home: fn(&Map, u128, Option<&Bounds>, u32) -> Result<u32, MapError>,
+    pub index_at: fn(u64, &Bounds) -> Option<u128>,
+    pub allocate: fn(Head) -> NonNull<Head>,
+    pub free: unsafe fn(NonNull<Head>),
     /// The object stays as it is while what the lender noted is used.
-    pub(crate) lend: unsafe fn(NonNull<Head>, &mut Lender<'_>),
+    pub lend: unsafe fn(NonNull<Head>, &mut Lender<'_>),
     /// Builds the state into a freshly allocated object.
-    pub(crate) unpack: unsafe fn(NonNull<Head>, &mut Unpacker<'_>) -> Result<(), PupError>,
-    pub(crate) replied: unsafe fn(NonNull<Head>, &Pe, u64, Packed),
-    pub(crate) restored: unsafe fn(NonNull<Head>, &Pe, Restored),
+    pub unpack: unsafe fn(NonNull<Head>, &mut Unpacker<'_>) -> Result<(), PupError>,
+    pub replied: unsafe fn(NonNull<Head>, &Pe, u64, Packed),
+    pub restored: unsafe fn(NonNull<Head>, &Pe, Restored),
     /// Hands the packed state of a lost member to the one that stands in for it, if those hear of it.
-    pub(crate) lost: Option<Lost>,
-    pub(crate) waiting: unsafe fn(NonNull<Head>) -> Vec<Waiting>,
+    pub lost: Option<Lost>,
+    pub waiting: unsafe fn(NonNull<Head>) -> Vec<Waiting>,
     /// Async entries that owe an answer, and where that goes.
-    pub(crate) owed: unsafe fn(NonNull<Head>) -> Vec<(&'static str, Route)>,
+    pub owed: unsafe fn(NonNull<Head>) -> Vec<(&'static str, Route)>,
 }
 
 /// See [`ChareType`].
@@ -58,86 +57,15 @@ type Lost = unsafe fn(NonNull<Head>, &Pe, &mut Unpacker<'_>) -> Result<(), PupEr
 
 inventory::collect!(ChareType);
 
-impl ChareType {
-    #[doc(hidden)]
-    pub const fn of<C: Chare>() -> Self {
-        // Evaluated, so that it exists: `migrate` relies on it.
-        let _proof = C::MOVES;
-        ChareType {
-            key: C::KEY,
-            kind: C::KIND,
-            ordered: C::ORDERED,
-            file: C::FILE,
-            name: C::name,
-            entries: C::ENTRIES,
-            inits: C::INITS,
-            show_index: |bits| format!("{:?}", C::Index::from_bits(bits)),
-            position: |bits| C::Index::from_bits(bits).position(),
-            ordinal: |bits, bounds| {
-                let index = C::Index::from_bits(bits);
-                // Of all bits that an index can be read from, those that it has: two names of one place would share what
-                // is known of it, but not what waits for that.
-                if index.to_bits() == bits { index.ordinal(bounds) } else { None }
-            },
-            home: |map, bits, bounds, pes| map.pe(C::Index::from_bits(bits), bounds, pes),
-            index_at: |ordinal, bounds| C::Index::from_ordinal(ordinal, bounds).map(C::Index::to_bits),
-            allocate: Object::<C>::allocate,
-            free: Object::<C>::free,
-            lend: |head, l| {
-                // SAFETY: the caller's promise, of this and the functions below.
-                let (state, flows) = unsafe { Object::<C>::parts(head) };
-                state.lend_state(flows, l);
-            },
-            unpack: |head, u| {
-                let (state, flows) = C::unpack_state(u)?;
-                // SAFETY: as above.
-                unsafe { Object::<C>::initialise(head, state, flows) };
-                Ok(())
-            },
-            replied: |head, pe, wait, value| {
-                // SAFETY: as above.
-                let (state, flows) = unsafe { Object::<C>::parts(head) };
-                state.replied(flows, &mut Cx::new(pe, head, None), wait, value);
-            },
-            restored: |head, pe, why| {
-                // SAFETY: as above.
-                let (state, _) = unsafe { Object::<C>::parts(head) };
-                state.restored(&mut Cx::new(pe, head, None), why);
-            },
-            lost: if C::HEARS_OF_LOST { Some(hear_of_lost::<C>) } else { None },
-            waiting: |head| {
-                // SAFETY: as above.
-                let (_, flows) = unsafe { Object::<C>::parts(head) };
-                C::waiting(flows)
-            },
-            owed: |head| {
-                // SAFETY: as above.
-                let (_, flows) = unsafe { Object::<C>::parts(head) };
-                C::owed(flows)
-            },
-        }
-    }
-}
-
-/// # Safety
-/// As for [`ChareType`].
-unsafe fn hear_of_lost<C: Chare>(head: NonNull<Head>, pe: &Pe, u: &mut Unpacker<'_>) -> Result<(), PupError> {
-    let (other, _) = C::unpack_state(u)?;
-    // SAFETY: the caller's promise.
-    let (state, _) = unsafe { Object::<C>::parts(head) };
-    state.lost(&mut Cx::new(pe, head, None), other);
-    Ok(())
-}
-
 /// The chare types of this program, sorted by key: the same numbers in every process of a job.
-pub(crate) struct Registry {
+pub struct Registry {
     types: Vec<&'static ChareType>,
     by_key: HashMap<u64, u32, FxBuildHasher>,
 }
 
 impl Registry {
     /// The types that this program registered.
-    pub(crate) fn get() -> &'static Registry {
+    pub fn get() -> &'static Registry {
         static REGISTRY: OnceLock<Registry> = OnceLock::new();
         REGISTRY.get_or_init(|| {
             let mut types: Vec<_> = inventory::iter::<ChareType>().collect();
@@ -147,17 +75,18 @@ impl Registry {
         })
     }
 
-    pub(crate) fn types(&self) -> &[&'static ChareType] {
+    /// All of them, by key.
+    pub fn types(&self) -> &[&'static ChareType] {
         &self.types
     }
 
     /// A type and its number.
-    pub(crate) fn find(&self, key: u64) -> Option<(u32, &'static ChareType)> {
+    pub fn find(&self, key: u64) -> Option<(u32, &'static ChareType)> {
         self.by_key.get(&key).map(|number| (*number, self.types[*number as usize]))
     }
 
     /// Two types of one wire name would take each other's messages.
-    pub(crate) fn clashes(&self) -> Result<(), String> {
+    pub fn clashes(&self) -> Result<(), String> {
         match self.types.windows(2).find(|two| two[0].key == two[1].key) {
             None => Ok(()),
             Some(two) => Err(format!(
@@ -171,22 +100,8 @@ impl Registry {
     }
 }
 
-/// A chare type by its compile-time description; generic instances may be missing.
-///
-/// # Panics
-/// Where the instance of a generic chare was not registered, saying what to add.
-pub(crate) fn number_of<C: Chare>() -> (u32, &'static ChareType) {
-    Registry::get().find(C::KEY).unwrap_or_else(|| {
-        let name = C::name();
-        panic!(
-            "`{name}` is an instance of a generic chare that is not registered: add `instances({name})` to its \
-             `#[chare(…)]`, or `talisman::register!({name});`"
-        )
-    })
-}
-
 /// The main chare: the only one of its type.
-pub(crate) fn main_chare_of(key: u64) -> ObjId {
+pub fn main_chare_of(key: u64) -> ObjId {
     let (number, _) = Registry::get().find(key).expect("the main chare is registered by its macro");
     ObjId { collection: CollectionId::singles(number), index: single_index(0, 0, 0) }
 }

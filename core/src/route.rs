@@ -1,6 +1,8 @@
 //! Where a value goes when it is ready.
 
-use crate::message::control::{Cast, CastCall, ObjectMessage, PeMessage};
+use crate::collection::message::CollectionMessage;
+use crate::function::FunctionMessage;
+use crate::message::control::{Cast, CastCall, ObjectMessage};
 use crate::pe::Pe;
 use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId, wire};
 use talisman_pup::{Packed, Pup};
@@ -36,18 +38,18 @@ pub enum Route {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Pup)]
 pub struct Collect {
     #[pup(with = wire::rooted)]
-    pub(crate) collection: CollectionId,
-    pub(crate) section: Option<SectionId>,
-    pub(crate) number: u32,
+    pub collection: CollectionId,
+    pub section: Option<SectionId>,
+    pub number: u32,
     /// The index of the element that answers, as bits: values are combined in index order.
-    pub(crate) index: u128,
+    pub index: u128,
     /// The reducer's id.
-    pub(crate) reducer: u64,
+    pub reducer: u64,
 }
 
 impl Pe {
     /// Sends a packed value to its receiver.
-    pub(crate) fn route(&self, to: &Route, value: Packed) {
+    pub fn route(&self, to: &Route, value: Packed) {
         match to {
             Route::Ignore => {}
             Route::Exit(status) => self.node.job.end(*status, None),
@@ -70,10 +72,10 @@ impl Pe {
             }
             Route::Collect(collect) => self.answer(*collect, value),
             Route::Function(pe, id) => {
-                self.tell(self.view().seat(*pe), PeMessage::Function { id: *id, value });
+                self.tell(self.view().seat(*pe), FunctionMessage { id: *id, value });
             }
             Route::AtSync(then) => self.at_sync(then, value),
-            Route::Destroyed(id) => self.tell(self.view().seat(id.creator), PeMessage::DropCollection(*id)),
+            Route::Destroyed(id) => self.tell(self.view().seat(id.creator), CollectionMessage::Drop(*id)),
             Route::Prefixed(inner, first) => self.route(inner, first.then(&value)),
         }
     }

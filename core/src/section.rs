@@ -3,31 +3,49 @@
 //! The PE that made a section, or its seat, is its root and keeps the list of members. A multicast goes to the root, and from
 //! there in one message to each PE that has members.
 
+pub mod message;
+
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use talisman_base::ids::ReductionKey;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use crate::checkpoint::part::SavedSection;
 use crate::collection::Collection;
-use crate::message::control::{Cast, CastCall, PeMessage};
+use crate::message::control::{Cast, CastCall};
 use crate::pe::Pe;
-use crate::reduction::{Pending, ReductionKey};
+use crate::reduction::Pending;
+use crate::section::message::SectionMessage;
 use crate::witness::{self, Seen};
 use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId};
 use talisman_base::limits::MULTICASTS;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
-use talisman_pup::Packed;
+use talisman_pup::{Packed, Pup};
 
 /// The sections that a PE made, and their names by collection.
 #[derive(Default)]
-pub(crate) struct Sections(
+pub struct Sections(
     RefCell<HashMap<SectionId, Section, FxBuildHasher>>,
     RefCell<BTreeSet<(CollectionId, SectionId)>>,
 );
+
+/// A section at its root.
+#[derive(Debug, Pup)]
+pub struct SavedSection {
+    pub id: SectionId,
+    pub of: CollectionId,
+    pub members: Vec<u128>,
+    /// The next multicast.
+    pub next: u32,
+    /// Reductions of contributions that are complete.
+    pub complete: u32,
+    pub open: Vec<(ReductionKey, Packed)>,
+    /// Members that are lost for good: to how many reductions each has contributed.
+    pub gone: Vec<(u128, u32)>,
+}
 
 struct Section {
     of: CollectionId,
@@ -50,12 +68,12 @@ impl Sections {
     }
 
     /// Whether there is a section of this name.
-    pub(crate) fn has(&self, id: SectionId) -> bool {
+    pub fn has(&self, id: SectionId) -> bool {
         self.0.borrow().contains_key(&id)
     }
 
     /// A section ends: its members, if it has been contributed to, and what is given up of it, for people.
-    pub(crate) fn forget(&self, id: SectionId) -> Option<(Vec<u128>, Vec<String>)> {
+    pub fn forget(&self, id: SectionId) -> Option<(Vec<u128>, Vec<String>)> {
         let mut sections = self.0.borrow_mut();
         let section = sections.remove(&id)?;
         if sections.len() * 4 < sections.capacity() {
@@ -74,7 +92,7 @@ impl Sections {
     }
 
     /// A collection ends, and its sections with it.
-    pub(crate) fn forget_all_of(&self, of: CollectionId) -> Vec<String> {
+    pub fn forget_all_of(&self, of: CollectionId) -> Vec<String> {
         let first = SectionId { creator: 0, serial: 0 };
         let last = SectionId { creator: PeId::MAX, serial: u32::MAX };
         let all: Vec<_> = self.1.borrow().range((of, first)..=(of, last)).map(|(_, id)| *id).collect();
@@ -82,12 +100,12 @@ impl Sections {
     }
 
     /// Whether the member of this name has gone for good. If there is one, it was made again, and has no part in what is contributed.
-    pub(crate) fn has_lost(&self, id: SectionId, index: u128) -> bool {
+    pub fn has_lost(&self, id: SectionId, index: u128) -> bool {
         self.0.borrow().get(&id).is_some_and(|section| section.gone.contains_key(&index))
     }
 
     /// Changes a reduction over a section, at its root, if it is not complete.
-    pub(crate) fn with_open<R>(
+    pub fn with_open<R>(
         &self,
         id: SectionId,
         key: ReductionKey,
@@ -102,7 +120,7 @@ impl Sections {
     }
 
     /// Takes out a reduction that is open, if nobody is missing any more.
-    pub(crate) fn take_complete(&self, id: SectionId, key: ReductionKey, of: &Collection) -> Option<Pending> {
+    pub fn take_complete(&self, id: SectionId, key: ReductionKey, of: &Collection) -> Option<Pending> {
         let mut sections = self.0.borrow_mut();
         let section = sections.get_mut(&id)?;
         let pending = section.open.get(&key)?;
@@ -140,12 +158,12 @@ impl Sections {
         section.open.keys().copied().collect()
     }
 
-    pub(crate) fn take_open(&self, id: SectionId, key: ReductionKey) -> Option<Pending> {
+    pub fn take_open(&self, id: SectionId, key: ReductionKey) -> Option<Pending> {
         self.0.borrow_mut().get_mut(&id)?.open.remove(&key)
     }
 
     /// Reductions over sections that wait for somebody: how many contributed, of how many members.
-    pub(crate) fn waiting(&self) -> Vec<(CollectionId, u64, usize)> {
+    pub fn waiting(&self) -> Vec<(CollectionId, u64, usize)> {
         let sections = self.0.borrow();
         let mut all: Vec<_> = sections.iter().collect();
         all.sort_by_key(|(id, _)| **id);
@@ -156,7 +174,7 @@ impl Sections {
     }
 
     /// What a checkpoint keeps of them, in the order of their names.
-    pub(crate) fn saved(&self) -> Vec<SavedSection> {
+    pub fn saved(&self) -> Vec<SavedSection> {
         let sections = self.0.borrow();
         let mut all: Vec<_> = sections.iter().map(|(id, section)| section.saved(*id)).collect();
         all.sort_unstable_by_key(|section| section.id);
@@ -164,7 +182,7 @@ impl Sections {
     }
 
     /// After going back to a checkpoint: what had come of reductions that are open.
-    pub(crate) fn go_on_from(&self, saved: SavedSection) -> Vec<(ReductionKey, Packed)> {
+    pub fn go_on_from(&self, saved: SavedSection) -> Vec<(ReductionKey, Packed)> {
         let SavedSection { id, of, members, next, complete, open, gone } = saved;
         let gone = gone.into_iter().collect();
         let section = Section { next: Cell::new(next), complete, gone, ..Section::new(of, members.into()) };
@@ -209,7 +227,7 @@ impl Section {
 
 impl Pe {
     /// Makes a section; members named twice count once.
-    pub(crate) fn make_section(&self, of: CollectionId, mut members: Vec<u128>) -> SectionId {
+    pub fn make_section(&self, of: CollectionId, mut members: Vec<u128>) -> SectionId {
         members.sort_unstable();
         if !mutated("section-members-twice") {
             members.dedup();
@@ -225,13 +243,13 @@ impl Pe {
     }
 
     /// Sends a multicast on its way.
-    pub(crate) fn multicast(&self, collection: CollectionId, section: SectionId, cast: Cast) {
+    pub fn multicast(&self, collection: CollectionId, section: SectionId, cast: Cast) {
         let root = self.view().seat(section.creator);
-        self.tell(root, PeMessage::SectionRequest { collection, section, cast });
+        self.tell(root, SectionMessage::Request { collection, section, cast });
     }
 
     /// At the root: one message to each PE with members.
-    pub(crate) fn on_section_request(&self, id: CollectionId, section: SectionId, cast: Cast) {
+    pub fn on_section_request(&self, id: CollectionId, section: SectionId, cast: Cast) {
         let Some(collection) = self.collections.get(id) else { return };
         let Some((number, all)) = self.sections.next_multicast(section) else {
             return self.note_too_late("a multicast to a section that was destroyed".into());
@@ -256,7 +274,7 @@ impl Pe {
     }
 
     /// One message to each PE with members.
-    pub(crate) fn cast_to_members(
+    pub fn cast_to_members(
         &self,
         collection: &Collection,
         section: SectionId,
@@ -274,13 +292,13 @@ impl Pe {
                 self.on_section_cast(id, section, number, &members, cast);
             } else {
                 let cast = cast.clone();
-                self.tell(pe, PeMessage::SectionCast { collection: id, section, number, members, cast });
+                self.tell(pe, SectionMessage::Cast { collection: id, section, number, members, cast });
             }
         }
     }
 
     /// After a loss, at the root: who can say what became of lost members is asked.
-    pub(crate) fn ask_for_lost_members(&self, of: CollectionId, section: SectionId) {
+    pub fn ask_for_lost_members(&self, of: CollectionId, section: SectionId) {
         let Some(collection) = self.collections.get(of).filter(|collection| collection.has_lost_members())
         else {
             return;
@@ -288,30 +306,25 @@ impl Pe {
         for index in self.sections.to_ask_for(section, collection) {
             sometimes("a section has lost a member of its group");
             let member = collection.object(index);
-            self.tell(collection.home(index), PeMessage::WasContributing { member, section });
+            self.tell(collection.home(index), SectionMessage::WasContributing { member, section });
         }
     }
 
     /// At the root: a lost member has contributed to so many reductions, and will not to any other.
-    pub(crate) fn on_has_contributed(&self, member: ObjId, section: SectionId, reductions: u32) {
+    pub fn on_has_contributed(&self, member: ObjId, section: SectionId, reductions: u32) {
         let Some(collection) = self.collections.get(member.collection) else { return };
         for key in self.sections.note_gone(section, member.index, reductions) {
             self.complete_over_section(collection, section, key);
         }
     }
 
-    pub(crate) fn complete_over_section(
-        &self,
-        collection: &Collection,
-        section: SectionId,
-        key: ReductionKey,
-    ) {
+    pub fn complete_over_section(&self, collection: &Collection, section: SectionId, key: ReductionKey) {
         if let Some(pending) = self.sections.take_complete(section, key, collection) {
             self.finish(collection, key, pending);
         }
     }
 
-    pub(crate) fn on_section_cast(
+    pub fn on_section_cast(
         &self,
         id: CollectionId,
         section: SectionId,

@@ -29,7 +29,7 @@ const NOTED: usize = 64;
 
 /// Who called an entry of what does not exist, as far as this PE knows.
 #[derive(Default)]
-pub(crate) struct Callers {
+pub struct Callers {
     noted: RefCell<Calls>,
     /// Nothing more is noted.
     full: Cell<bool>,
@@ -44,13 +44,13 @@ type Calls = BTreeSet<(ObjId, u16, ObjId)>;
 
 impl Pe {
     /// Whether a message for an object that is not known here may be for one that never comes: its index is not among the first ones.
-    pub(crate) fn may_be_stray(collection: &Collection, index: u128) -> bool {
+    pub fn may_be_stray(collection: &Collection, index: u128) -> bool {
         collection.bounds.is_some() && !collection.is_among_first(index)
     }
 
     /// The object that runs calls an entry of one that may never come, or that is not known to be anywhere yet.
     #[cold]
-    pub(crate) fn note_caller(&self, to: ObjId, entry: u16) {
+    pub fn note_caller(&self, to: ObjId, entry: u16) {
         let Some(caller) = self.running().filter(|_| !self.callers.full.get()) else { return };
         let mut noted = self.callers.noted.borrow_mut();
         if noted.len() >= NOTED {
@@ -62,7 +62,7 @@ impl Pe {
 
     /// The object that runs calls an entry, and the message waits here.
     #[cold]
-    pub(crate) fn note_waiting(&self, to: ObjId, entry: u16) {
+    pub fn note_waiting(&self, to: ObjId, entry: u16) {
         let Some(caller) = self.running() else { return };
         let callers = &self.callers;
         if callers.passed_over.get() > 0 {
@@ -93,7 +93,7 @@ impl Pe {
     }
 
     /// Who has called an entry of an object for which messages have waited here, if that was noted: one, or one of several.
-    pub(crate) fn who_called(&self, to: ObjId, entry: u16) -> Option<String> {
+    pub fn who_called(&self, to: ObjId, entry: u16) -> Option<String> {
         let (noted, waiting) = (self.callers.noted.borrow(), self.callers.waiting.borrow());
         let of_this = noted.union(&waiting).filter(|(of, called, _)| (*of, *called) == (to, entry));
         let mut who: Vec<_> = of_this.map(|(.., who)| self.label_of(*who)).collect();
@@ -105,7 +105,7 @@ impl Pe {
     }
 
     /// The job has ended here: if it ended well, what nobody got is told.
-    pub(crate) fn tell_of_undelivered(&self) {
+    pub fn tell_of_undelivered(&self) {
         if self.node.job.how_it_ended().is_none_or(|end| end.status != 0) {
             return;
         }

@@ -3,18 +3,19 @@
 //! The commonest message, an entry of one object without options, has a compact form, which is written and read without
 //! any allocation. Every other one is a tag byte and its parts. Format: `docs/pup-format.md`.
 
-mod check;
+pub mod check;
 mod compact;
 #[cfg(test)]
 mod tests;
 
 use std::ptr::NonNull;
 
-use crate::message::control::{ObjectMessage, PeMessage};
+use crate::message::control::ObjectMessage;
 use crate::message::envelope::{Birth, Body, Envelope, Extra};
+use crate::message::service::{self, PeMessage};
 use crate::pe::Pe;
 use crate::pe::send::pack_in_place;
-use crate::refusal::{About, Call};
+use crate::refusal::Call;
 use crate::registry::ChareType;
 use crate::route::Route;
 use crate::witness::{self, Shadow, Why};
@@ -27,7 +28,7 @@ use talisman_sched::priority::Priority;
 
 /// To an object: its name, whether it was forwarded, its options, and the packed [`ObjectMessage`].
 const TO_OBJECT: u8 = 1;
-/// To a PE: the packed [`PeMessage`].
+/// To a PE: its sender, the service, and its packed message.
 const TO_PE: u8 = 2;
 /// To an object, in the compact form.
 const COMPACT: u8 = 3;
@@ -39,7 +40,7 @@ const SHADOWED: u8 = 5;
 const BESIDE: u8 = 6;
 
 /// A head of so many bytes travels beside itself, as a segment: it is not copied then, and may be as large as memory.
-pub(crate) const BESIDE_MIN: usize = 256 << 10;
+pub const BESIDE_MIN: usize = 256 << 10;
 
 /// The variants of [`ObjectMessage`] that have arguments, as it packs them.
 const INVOKE: u8 = 0;
@@ -50,7 +51,7 @@ const SCRATCH_MAX: usize = 64 << 10;
 
 /// What came is no message, or none that this PE can get.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum WireError {
+pub enum WireError {
     /// The bytes are not those of a message.
     #[error("a message to PE {to} cannot be read: {error} (it is {what})")]
     Unreadable {
@@ -85,7 +86,7 @@ struct Options {
 
 /// Packs a message, gives up its envelope, and hands on the bytes, which are the PE's, and the slices beside them, which
 /// are the message's own. None if no receiver could read it: the job has ended then.
-pub(crate) fn pack<R>(
+pub fn pack<R>(
     pe: &Pe,
     envelope: NonNull<Envelope>,
     send: impl FnOnce(&[u8], Vec<Segment>) -> R,
@@ -116,12 +117,12 @@ fn beside(head: Vec<u8>, segments: Vec<Segment>) -> Vec<Segment> {
 }
 
 /// Packs a message as for another node, to be kept.
-pub(crate) fn pack_to_keep(pe: &Pe, envelope: NonNull<Envelope>) -> Packed {
+pub fn pack_to_keep(pe: &Pe, envelope: NonNull<Envelope>) -> Packed {
     write(pe, envelope, Packer::new(Purpose::Message)).into()
 }
 
 /// The same of a message that stays as it is.
-pub(crate) fn copy_to_keep(message: &Envelope) -> Packed {
+pub fn copy_to_keep(message: &Envelope) -> Packed {
     let mut lender = Lender::new(Packer::new(Purpose::Message));
     lend_to_keep(message, &mut lender);
     lender.finish().into()
@@ -129,7 +130,7 @@ pub(crate) fn copy_to_keep(message: &Envelope) -> Packed {
 
 /// The same into what is being packed, as [`Packed`] would be, with large slices that `copy` copies, if it can: it is given the bytes and
 /// how they are to be aligned.
-pub(crate) fn lend_kept<'a>(
+pub fn lend_kept<'a>(
     message: &'a Envelope,
     l: &mut Lender<'a>,
     copy: impl FnMut(&[u8], usize) -> Option<Segment>,
@@ -181,7 +182,7 @@ fn lend_call<'a>(tag: u8, number: u16, l: &mut Lender<'a>, args: impl FnOnce(&mu
 }
 
 /// A message for a PE in the same form.
-pub(crate) fn for_pe(from: PeId, message: &PeMessage) -> Packed {
+pub fn for_pe(from: PeId, message: &dyn PeMessage) -> Packed {
     let mut lender = Lender::new(Packer::new(Purpose::Message));
     TO_PE.pack(lender.packer());
     from.pack(lender.packer());
@@ -235,13 +236,9 @@ fn write_whole(pe: &Pe, message: &mut Envelope, mut p: Packer) -> (Packer, Vec<S
     if let Some(control) = message.take_pe_message() {
         TO_PE.pack(&mut p);
         message.from.pack(&mut p);
-        let (about, part) = (About::of(&control), control.part().map(|part| (part.collection, part.about())));
-        let refuse = |why: &PupError| match part.and_then(|(of, part)| Some((pe.collections.get(of)?, part)))
-        {
-            Some((collection, part)) => pe.refuse_part(collection, part, why),
-            None => pe.refuse_to_send(message.from, &pe.label_of_request(about), why),
-        };
-        let (packer, segments) = pack_away(Box::new(as_it_travels(*control)), p);
+        let about = control.about();
+        let refuse = |why: &PupError| pe.refuse_request(message.from, about, why);
+        let (packer, segments) = control.pack_away(p);
         packer.refusal().into_iter().for_each(refuse);
         return refuse_too_many((packer, segments), refuse);
     }
@@ -259,21 +256,11 @@ fn write_whole(pe: &Pe, message: &mut Envelope, mut p: Packer) -> (Packer, Vec<S
     })
 }
 
-/// A part of a reduction has values of the program in it, which the receiver may not be able to read at once.
-fn as_it_travels(message: PeMessage) -> PeMessage {
-    match message {
-        PeMessage::Contribution(part) => {
-            PeMessage::Part { collection: part.collection, part: Packed::away(part) }
-        }
-        other => other,
-    }
-}
-
 /// Reads a message from bytes and the slices beside them, and checks that it is one of this job.
 ///
 /// # Errors
 /// When it is not. Nothing has been let in then.
-pub(crate) fn receive(pe: &Pe, head: &[u8], segments: Vec<Segment>) -> Result<NonNull<Envelope>, WireError> {
+pub fn receive(pe: &Pe, head: &[u8], segments: Vec<Segment>) -> Result<NonNull<Envelope>, WireError> {
     checked(pe, read(pe, head, segments)?)
 }
 
@@ -281,7 +268,7 @@ pub(crate) fn receive(pe: &Pe, head: &[u8], segments: Vec<Segment>) -> Result<No
 ///
 /// # Errors
 /// When it is none.
-pub(crate) fn read_within_node(
+pub fn read_within_node(
     pe: &Pe,
     head: &[u8],
     segments: Vec<Segment>,
@@ -296,7 +283,7 @@ pub(crate) fn read_within_node(
 ///
 /// # Errors
 /// When it is none.
-pub(crate) fn read_kept(pe: &Pe, kept: Packed, purpose: Purpose) -> Result<NonNull<Envelope>, WireError> {
+pub fn read_kept(pe: &Pe, kept: Packed, purpose: Purpose) -> Result<NonNull<Envelope>, WireError> {
     let (head, segments) = kept.into_parts();
     let read = unpack(pe, &mut Unpacker::with_segments(&head, purpose, segments));
     let mut envelope = read.map_err(|error| unreadable(pe, &head, error))?;
@@ -308,7 +295,7 @@ pub(crate) fn read_kept(pe: &Pe, kept: Packed, purpose: Purpose) -> Result<NonNu
 }
 
 /// The object that a message is for which was kept, if it is for one.
-pub(crate) fn kept_for(kept: &Packed) -> Option<ObjId> {
+pub fn kept_for(kept: &Packed) -> Option<ObjId> {
     let u = &mut Unpacker::new(kept.bytes(), Purpose::Message);
     let (tag, _) = unpack_tag(u).ok()?;
     let (_, to) = (tag == TO_OBJECT).then(|| <(PeId, ObjId)>::unpack(u))?.ok()?;
@@ -317,7 +304,7 @@ pub(crate) fn kept_for(kept: &Packed) -> Option<ObjId> {
 
 /// What a message that was kept begins with.
 #[cfg(test)]
-pub(crate) fn beginning_of_kept(to: ObjId) -> Packed {
+pub fn beginning_of_kept(to: ObjId) -> Packed {
     Packed::of(&(TO_OBJECT, PeId::default(), to))
 }
 
@@ -325,7 +312,7 @@ pub(crate) fn beginning_of_kept(to: ObjId) -> Packed {
 ///
 /// # Errors
 /// When it is none.
-pub(crate) fn read(pe: &Pe, head: &[u8], mut segments: Vec<Segment>) -> Result<NonNull<Envelope>, WireError> {
+pub fn read(pe: &Pe, head: &[u8], mut segments: Vec<Segment>) -> Result<NonNull<Envelope>, WireError> {
     if head == [BESIDE] && !segments.is_empty() {
         let head = segments.remove(0);
         return read_here(pe, head.bytes(), segments);
@@ -348,7 +335,7 @@ fn unreadable(pe: &Pe, head: &[u8], error: PupError) -> WireError {
 }
 
 /// What a message is for, and who has sent it, for people.
-pub(crate) fn describe(pe: &Pe, head: &[u8]) -> String {
+pub fn describe(pe: &Pe, head: &[u8]) -> String {
     let what = about(pe, &mut Unpacker::new(head, Purpose::Message));
     what.unwrap_or_else(|_| "a message of the runtime".into())
 }
@@ -389,7 +376,7 @@ fn label(pe: &Pe, to: ObjId, name: impl Fn(&ChareType) -> Option<&'static str>) 
 ///
 /// # Errors
 /// When it is not. It is given up then.
-pub(crate) fn checked(pe: &Pe, mut envelope: NonNull<Envelope>) -> Result<NonNull<Envelope>, WireError> {
+pub fn checked(pe: &Pe, mut envelope: NonNull<Envelope>) -> Result<NonNull<Envelope>, WireError> {
     // SAFETY: the caller owns the envelope.
     let message = unsafe { envelope.as_mut() };
     message.unchecked = false;
@@ -430,7 +417,7 @@ fn unpack_tag(u: &mut Unpacker<'_>) -> Result<(u8, Shadow), PupError> {
 
 fn read_for_pe(pe: &Pe, u: &mut Unpacker<'_>) -> Result<NonNull<Envelope>, PupError> {
     let from = PeId::unpack(u)?;
-    let control = PeMessage::unpack(u)?;
+    let control = service::read(u)?;
     u.finish()?;
     Ok(sent_from(from, pe.with_pe_message(control)))
 }

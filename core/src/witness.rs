@@ -36,13 +36,13 @@ pub fn call(witness: Option<Witness>) -> Option<Witness> {
 
 /// Whether this thread has a witness.
 #[inline(always)]
-pub(crate) fn is_present() -> bool {
+pub fn is_present() -> bool {
     cfg!(feature = "oracles") && PRESENT.get()
 }
 
 /// Tells the witness, if there is one.
 #[inline(always)]
-pub(crate) fn see(what: impl FnOnce() -> Seen) {
+pub fn see(what: impl FnOnce() -> Seen) {
     if is_present() {
         tell(&what());
     }
@@ -66,27 +66,27 @@ pub fn epoch() -> Option<u32> {
 
 /// Memory for an object was taken.
 #[inline(always)]
-pub(crate) fn see_allocated(head: NonNull<Head>) {
+pub fn see_allocated(head: NonNull<Head>) {
     see(|| Seen::Allocated { at: head.as_ptr().addr() });
 }
 
 /// The memory of an object is about to be given back.
 #[inline(always)]
-pub(crate) fn see_freed(head: NonNull<Head>) {
+pub fn see_freed(head: NonNull<Head>) {
     see(|| Seen::Freed { at: head.as_ptr().addr() });
 }
 
 /// The number by which a witness knows a message. Nothing at all without the feature `oracles`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Shadow(#[cfg(feature = "oracles")] u64);
+pub struct Shadow(#[cfg(feature = "oracles")] u64);
 
 impl Shadow {
     /// None: nobody watches.
-    pub(crate) const NONE: Shadow = Shadow::of(0);
+    pub const NONE: Shadow = Shadow::of(0);
 
     /// That of a message that came with this number.
     #[inline(always)]
-    pub(crate) const fn of(number: u64) -> Self {
+    pub const fn of(number: u64) -> Self {
         #[cfg(not(feature = "oracles"))]
         let _ = number;
         Shadow(
@@ -97,7 +97,7 @@ impl Shadow {
 
     /// The number; 0 is none.
     #[inline(always)]
-    pub(crate) const fn number(self) -> u64 {
+    pub const fn number(self) -> u64 {
         #[cfg(feature = "oracles")]
         return self.0;
         #[cfg(not(feature = "oracles"))]
@@ -113,7 +113,7 @@ impl Shadow {
 impl Pe {
     /// A message is made here, and about to be sent or kept: from now on it has a shadow.
     #[inline(always)]
-    pub(crate) fn see_sent(&self, message: &mut Envelope) {
+    pub fn see_sent(&self, message: &mut Envelope) {
         if cfg!(feature = "oracles") {
             self.cast_shadow(message);
         }
@@ -138,7 +138,7 @@ impl Pe {
 
     /// A message is kept here.
     #[inline(always)]
-    pub(crate) fn see_kept(&self, envelope: NonNull<Envelope>, until: Until) {
+    pub fn see_kept(&self, envelope: NonNull<Envelope>, until: Until) {
         // SAFETY: whoever keeps an envelope owns it.
         let shadow = || unsafe { envelope.as_ref() }.shadow;
         self.see_message(shadow(), |message, pe| Seen::Kept { message, pe, until });
@@ -146,7 +146,7 @@ impl Pe {
 
     /// Something happens to a message here.
     #[inline(always)]
-    pub(crate) fn see_message(&self, shadow: Shadow, what: impl FnOnce(u64, PeId) -> Seen) {
+    pub fn see_message(&self, shadow: Shadow, what: impl FnOnce(u64, PeId) -> Seen) {
         if cfg!(feature = "oracles") && shadow != Shadow::NONE {
             see(|| what(shadow.number(), self.id));
         }

@@ -1,7 +1,7 @@
 //! `cargo +nightly fuzz run checkpoints`: bytes as files of checkpoints.
 #![no_main]
 
-extern crate talisman as talisman_core;
+extern crate talisman as talisman;
 
 use libfuzzer_sys::fuzz_target;
 

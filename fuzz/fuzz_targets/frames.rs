@@ -1,7 +1,7 @@
 //! `cargo +nightly fuzz run frames`: bytes from a peer, read as the frames of a link.
 #![no_main]
 
-extern crate talisman as talisman_core;
+extern crate talisman as talisman;
 
 use libfuzzer_sys::fuzz_target;
 

@@ -1,7 +1,7 @@
 //! `cargo +nightly fuzz run messages`: bytes from agents, launchers and nodes, read as messages.
 #![no_main]
 
-extern crate talisman as talisman_core;
+extern crate talisman as talisman;
 
 use libfuzzer_sys::fuzz_target;
 

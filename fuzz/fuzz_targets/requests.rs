@@ -1,7 +1,7 @@
 //! `cargo +nightly fuzz run requests`: bytes from who asks a running job.
 #![no_main]
 
-extern crate talisman as talisman_core;
+extern crate talisman as talisman;
 
 use libfuzzer_sys::fuzz_target;
 

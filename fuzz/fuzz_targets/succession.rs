@@ -1,7 +1,7 @@
 //! `cargo +nightly fuzz run succession`: bytes from who comes to the door of a successor.
 #![no_main]
 
-extern crate talisman as talisman_core;
+extern crate talisman as talisman;
 
 use libfuzzer_sys::fuzz_target;
 

@@ -1,7 +1,7 @@
 //! What strangers say at the doors of a job, and files of checkpoints that others have written: what the fuzz targets and
 //! `core/tests/fuzz_corpus.rs` run.
 
-use talisman_core::hostile;
+use talisman::hostile;
 
 /// Launchers, agents and nodes read `data` as messages.
 pub fn messages(data: &[u8]) {

@@ -2,15 +2,15 @@
 
 /// The receiving half of a link reads what `data` makes.
 pub fn frames(data: &[u8]) {
-    talisman_core::probe::read_frames(data);
+    talisman::probe::read_frames(data);
 }
 
 /// Both sides of a handshake read `data`.
 pub fn handshake(data: &[u8]) {
-    talisman_core::probe::read_handshake(data);
+    talisman::probe::read_handshake(data);
 }
 
-/// Inputs that go through the parts of the format: see `talisman_core::probe::read_frames`.
+/// Inputs that go through the parts of the format: see `talisman::probe::read_frames`.
 pub fn frame_seeds() -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("small", frame(0b1_01, 1, 16, 0, 0, &[7; 16])),
@@ -49,7 +49,7 @@ fn entry(len: u64, align: u64) -> Vec<u8> {
 
 /// Records of a handshake, as they should be and otherwise.
 pub fn handshake_seeds() -> Vec<(&'static str, Vec<u8>)> {
-    let version = talisman_core::probe::WIRE_VERSION;
+    let version = talisman::probe::WIRE_VERSION;
     let record = |version: u16, kind, body: &[u8]| {
         let len = (body.len() as u32).to_le_bytes();
         [b"TALISMAN", &version.to_le_bytes()[..], &[kind, 0], &len, body].concat()

@@ -4,8 +4,8 @@
 //! The job's program sends every kind of message, and panics at no value, so that a panic is the runtime's.
 
 use talisman::function::Function;
+use talisman::lab::{Frame, Lab};
 use talisman::prelude::*;
-use talisman::testing::lab::{Frame, Lab};
 
 /// Rounds of the job that any bytes may ask for before the first frame.
 const ROUNDS_MAX: u16 = 1023;
@@ -33,12 +33,14 @@ pub fn seeds() -> Vec<(String, Vec<u8>)> {
     lab.run(usize::MAX);
     let mut seeds = std::collections::BTreeMap::new();
     for (at, frame) in lab.frames().iter().enumerate() {
-        let (tag, kind) = frame.kind();
+        let (tag, service, which) = frame.kind();
         let Ok(len) = u16::try_from(frame.head.len()) else { continue };
         let [low, high] = len.to_le_bytes();
         let rounds = (at as u16 % ROUNDS_MAX).to_le_bytes().to_vec();
         let front = vec![frame.to as u8, frame.segments.len() as u8, low, high];
-        seeds.entry(format!("{tag}-{kind}")).or_insert([rounds, front, frame.head.clone()].concat());
+        seeds
+            .entry(format!("{tag}-{service}-{which}"))
+            .or_insert([rounds, front, frame.head.clone()].concat());
     }
     seeds.into_iter().collect()
 }

@@ -80,6 +80,21 @@ fn known_pes() -> PeId {
     KNOWN_PES.get()
 }
 
+/// Which reduction of a collection.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Pup)]
+pub enum ReductionKey {
+    /// The `n`th to which its elements contribute.
+    All(u32),
+    /// Of the answers to its `n`th broadcast.
+    Answers(u32),
+    /// The `n`th to which a section's members contribute.
+    Section(SectionId, u32),
+    /// Of the answers to a section's `n`th multicast.
+    SectionAnswers(SectionId, u32),
+    /// One of a group's, to which a member that was made late contributes as its `nth` one: the root knows which that is.
+    Late { member: u32, nth: u32 },
+}
+
 /// Names that come from elsewhere, for `#[pup(with = …)]`: they are those of this job, or an error. So whatever is read may
 /// be used as an index or an address.
 pub mod wire {

@@ -11,6 +11,8 @@ extern crate self as talisman;
 pub use talisman_pup as pup;
 
 pub mod auth;
+pub mod ballast;
+pub mod birth;
 pub mod build;
 pub mod clock;
 pub mod frame;

@@ -9,7 +9,7 @@ use talisman_base::topology::Shape;
 use talisman_job::RunArgs;
 use talisman_job::checkpoints::FaultTolerance;
 use talisman_job::options::PES_IN_ALL_MAX;
-use talisman_pup::{Packed, PupError};
+use talisman_job::program_types::ProgramTypes;
 use talisman_store::disk::{Disk, DiskError, Folder, KeyFile};
 use talisman_store::files::cover::{Cover, JobMark};
 use talisman_store::files::folder_of;
@@ -17,18 +17,6 @@ use talisman_store::files::keeper::nodes_in;
 use talisman_store::files::set::{self, Hosts, Whole};
 use talisman_store::files::shelf::{ShelfError, check_for_others};
 use talisman_store::restart::{Keeping, Restart, Shelves};
-
-/// What has to be known of the program's chares before a node runs.
-pub trait ProgramTypes: Sync {
-    /// Their names, by their keys.
-    fn chares(&self) -> Vec<(u64, String)>;
-
-    /// Whether a PE's part of a checkpoint has collections whose places are by node.
-    ///
-    /// # Errors
-    /// It cannot be read.
-    fn has_nodegroups(&self, part: Packed) -> Result<bool, PupError>;
-}
 
 /// As the options say; with `--restart`, from what hosts have in that folder.
 ///

@@ -55,7 +55,6 @@ pub mod takeover;
 mod tests;
 pub mod voice;
 
-pub use keeping::ProgramTypes;
 pub use launcher::launch;
 pub use standby::{Turn, stand_by};
 pub use succession::successor::{Inherited, succeed, will};

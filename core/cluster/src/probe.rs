@@ -9,13 +9,13 @@ use std::thread;
 use std::time::Duration;
 
 use super::launch;
-use crate::keeping::ProgramTypes;
 use crate::member::{Joining, Orders, joining};
 use crate::remote::agent;
 use crate::standby::Turn;
 use crate::voice::Control;
 use talisman_control::protocol::{NodeReport, Stop};
 use talisman_job::command_line::{self, Program};
+use talisman_job::program_types::ProgramTypes;
 use talisman_job::progress::Steps;
 use talisman_pup::{Packed, PupError};
 

@@ -19,8 +19,7 @@ enum Weight {
     Failure,
 }
 
-/// The exit status of a job that has lost what it needs.
-pub const UNRECOVERABLE: i32 = 3;
+pub use talisman_job::exit::UNRECOVERABLE;
 
 impl Verdict {
     /// A node's program has ended the job.

@@ -1,12 +1,16 @@
 //! Options of load balancing, and how they are written: `--lb-every 30s`, `--node-memory 4GiB`, `--pe-speeds 1,0.5`.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
 use bytesize::ByteSize;
 
 use super::faults::time;
+use super::strategies::{OFF, choice};
+use super::{Measures, RunArgs};
+use talisman_lb::strategy::Wants;
 
 /// `--lb-every`: when objects are balanced, beside when the program asks for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -93,6 +97,59 @@ pub fn size(text: &str) -> Result<u64, String> {
     let size = text.parse::<ByteSize>().map_err(|_| wrong())?.as_u64();
     // What is too large becomes the largest number.
     if (1..u64::MAX).contains(&size) { Ok(size) } else { Err(wrong()) }
+}
+
+/// What the options say of load balancing, if it is on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LbSettings {
+    /// The name of the strategy, or several with `+` between them.
+    pub balancer: String,
+    pub every: Every,
+    /// Where to write what each step knew.
+    pub dump: Option<PathBuf>,
+    /// Whether to write a line about each step.
+    pub logs: bool,
+    /// Bytes that the objects of a node may take.
+    pub node_memory: Option<u64>,
+    speeds: Vec<PeSpeed>,
+}
+
+impl LbSettings {
+    /// None if objects stay where they are.
+    pub fn of(options: &RunArgs) -> Option<Self> {
+        (options.balancer != OFF).then(|| LbSettings {
+            balancer: options.balancer.clone(),
+            every: options.lb_every,
+            dump: options.lb_dump.clone(),
+            logs: options.lb_log || options.progress,
+            node_memory: options.node_memory,
+            speeds: options.pe_speeds.clone(),
+        })
+    }
+
+    /// What has to be measured.
+    pub fn measures(&self) -> Measures {
+        Measures { loads: true, edges: self.wants().edges, sizes: true }
+    }
+
+    /// What the strategies want to know; who replays a file may want to know everything.
+    pub fn wants(&self) -> Wants {
+        let wants = choice(&self.balancer).map_or_else(|_| Wants::default(), |choice| choice.wants());
+        Wants { edges: wants.edges || self.dump.is_some() }
+    }
+
+    /// How fast a PE is.
+    pub fn speed(&self, pe: u32) -> f64 {
+        match self.speeds.len() {
+            0 => 1.0,
+            given => self.speeds[pe as usize % given].factor(),
+        }
+    }
+
+    /// Whether a step belongs to `cx.at_sync()`.
+    pub fn balances_at_sync(&self) -> bool {
+        !matches!(self.every, Every::Time(_))
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 
+use super::RunArgs;
 use super::faults::time;
 
 /// `--ft`: what becomes of a job that loses nodes.
@@ -68,6 +69,35 @@ impl fmt::Display for CkptEvery {
             CkptEvery::Time(period) => write!(f, "{period:?}"),
             CkptEvery::Steps(steps) => write!(f, "{steps}steps"),
             CkptEvery::Auto => f.write_str("auto"),
+        }
+    }
+}
+
+/// What the options say of checkpoints, if there are any.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CkptSettings {
+    pub every: CkptEvery,
+    /// The mean time between two failures, as far as the user knows it.
+    pub mtbf: Option<Duration>,
+    /// Whether to write a line about each checkpoint.
+    pub logs: bool,
+}
+
+impl CkptSettings {
+    /// None if there are no checkpoints.
+    pub fn of(options: &RunArgs) -> Option<Self> {
+        (options.ft != FaultTolerance::Off).then(|| CkptSettings {
+            every: options.ckpt_every.unwrap_or_default(),
+            mtbf: options.mtbf,
+            logs: options.ft_log || options.progress,
+        })
+    }
+
+    /// Whether a step of the program is a reason for a checkpoint, where this one was the last such.
+    pub fn is_due_at(&self, last: u64, step: u64) -> bool {
+        match self.every {
+            CkptEvery::Steps(steps) => step / steps > last / steps,
+            CkptEvery::Time(_) | CkptEvery::Auto => false,
         }
     }
 }

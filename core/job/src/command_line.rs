@@ -289,5 +289,28 @@ fn is_taken(command: &Command, id: &str) -> bool {
     ours.is_some() && others.any(|arg| long_of(arg) == ours)
 }
 
+/// The program that is being compiled.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! program {
+    () => {{
+        const PACKAGE: &str = match option_env!("CARGO_PKG_NAME") {
+            Some(package) => package,
+            None => module_path!(),
+        };
+        $crate::Program {
+            name: match option_env!("CARGO_BIN_NAME") {
+                Some(name) => name,
+                None => PACKAGE,
+            },
+            package: PACKAGE,
+            version: match option_env!("CARGO_PKG_VERSION") {
+                Some(version) => version,
+                None => "",
+            },
+        }
+    }};
+}
+
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,9 @@ use std::process::ExitCode;
 
 use super::interrupt::Signal;
 
+/// The exit status of a job that has lost what it needs.
+pub const UNRECOVERABLE: i32 = 3;
+
 /// How a job ended, as its exit status tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ExitStatus {

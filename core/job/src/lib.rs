@@ -11,6 +11,7 @@
 //! | [`faults`] | when a node is killed on purpose |
 //! | [`output`] | whole lines to standard output, or into a test |
 //! | [`output_commit`], [`lines`] | what the program says, held until it cannot be taken back |
+//! | [`program_types`] | what the launcher has to know of a program |
 //! | [`progress`] | the bar or the occasional line of `--progress` |
 //! | [`report`] | the JSON file of `--report` |
 //! | [`undelivered`] | messages that nobody got |
@@ -40,6 +41,7 @@ pub mod measures;
 pub mod options;
 pub mod output;
 pub mod output_commit;
+pub mod program_types;
 pub mod progress;
 pub mod report;
 mod slips;

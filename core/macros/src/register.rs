@@ -14,5 +14,5 @@ pub fn expand(types: TokenStream) -> Result<TokenStream> {
 
 /// Puts one type on the list that the program reads when it starts.
 pub fn submit(ty: &Type) -> TokenStream {
-    quote!(::talisman::inventory::submit! { ::talisman::registry::ChareType::of::<#ty>() })
+    quote!(::talisman::inventory::submit! { ::talisman::chare::chare_type::<#ty>() })
 }

@@ -1,11 +1,16 @@
 //! What the PEs tell each other of load balancing.
 
+use crate::message::service::{Queueing, Service, ServiceMessage, service};
+use crate::pe::Pe;
 use crate::route::Route;
+use crate::wire::check::{Checked, require};
+use talisman_base::ids::PeId;
+use talisman_base::limits::{LOOKS, STEPS};
 use talisman_pup::Pup;
 
 /// A message of load balancing, from PE to PE.
 #[derive(Debug, Pup)]
-pub(crate) enum Balance {
+pub enum Balance {
     /// To the root: a step is wanted; the receiver is told when it is over, or not needed.
     Request { why: Why, then: Option<Route> },
     /// Down the tree: how much has everybody done since the last step?
@@ -20,16 +25,50 @@ pub(crate) enum Balance {
     Decided { step: u32, branch: Branch },
 }
 
-impl Balance {
-    /// Whether quiescence waits for it. A look changes nothing; whoever waits for what it finds keeps the root from being idle.
-    pub(crate) fn is_counted(&self) -> bool {
+service!(Balance);
+
+impl ServiceMessage for Balance {
+    const SERVICE: Service = Service::Balancing;
+
+    fn run(self, pe: &Pe, from: PeId) {
+        pe.on_balance(from, self);
+    }
+
+    fn check(&self, pe: &Pe) -> Checked {
+        require(pe.balancer.is_some(), "a message of load balancing, which is off")?;
+        match self {
+            Balance::Request { .. } => {
+                require(pe.is_first(), "balancing is asked for where it does not begin")
+            }
+            Balance::Look(number) | Balance::Looked { look: number, .. } => LOOKS.check(*number),
+            Balance::Begin(step) | Balance::Note { step, .. } | Balance::Decided { step, .. } => {
+                STEPS.check(*step)
+            }
+        }
+    }
+
+    /// A look changes nothing; whoever waits for what it finds keeps the root from being idle.
+    fn is_counted(&self) -> bool {
         !matches!(self, Balance::Look(_) | Balance::Looked { .. })
+    }
+
+    /// All wait for the last that hears of a step, and what waits in its queue is what the step is to spread. It does not run at once,
+    /// since it moves objects, and an entry of one may be what sends it.
+    fn queueing(&self) -> Queueing {
+        Queueing::Expedited
+    }
+
+    fn request_again(self, pe: &Pe) {
+        match self {
+            Balance::Request { why, then } => pe.want_balance(why, then),
+            other => pe.tell(pe.id, other),
+        }
     }
 }
 
 /// Why a step is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pup)]
-pub(crate) enum Why {
+pub enum Why {
     /// A period is over.
     Period,
     /// An array is at `cx.at_sync()`.
@@ -42,20 +81,20 @@ pub(crate) enum Why {
 
 /// What a look at some PEs has found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pup)]
-pub(crate) struct Seen {
+pub struct Seen {
     /// Entries that they have run since the last look.
-    pub(crate) entries: u64,
+    pub entries: u64,
     /// Seconds that the busiest of them had to compute since the last step.
-    pub(crate) max: f64,
+    pub max: f64,
     /// Work in seconds of a PE of speed 1, of all of them.
-    pub(crate) work: f64,
+    pub work: f64,
     /// Their speeds, added up.
-    pub(crate) speed: f64,
+    pub speed: f64,
 }
 
 impl Seen {
     /// With those of others.
-    pub(crate) fn add(&mut self, other: &Seen) {
+    pub fn add(&mut self, other: &Seen) {
         self.entries = self.entries.saturating_add(other.entries);
         self.max = self.max.max(other.max);
         self.work += other.work;
@@ -63,37 +102,37 @@ impl Seen {
     }
 
     /// What each would have had to compute if all had been even.
-    pub(crate) fn average(&self) -> f64 {
+    pub fn average(&self) -> f64 {
         if self.speed > 0.0 { self.work / self.speed } else { 0.0 }
     }
 }
 
 /// What some PEs know at the end of a step.
 #[derive(Clone, Debug, Default, PartialEq, Pup)]
-pub(crate) struct Branch {
+pub struct Branch {
     /// What they had to compute before it.
-    pub(crate) seen: Seen,
+    pub seen: Seen,
     /// Objects on them before it.
-    pub(crate) objects: u64,
+    pub objects: u64,
     /// What the busiest will have to compute after it, as predicted.
-    pub(crate) predicted: f64,
+    pub predicted: f64,
     /// Objects that were sent off.
-    pub(crate) moves: u64,
+    pub moves: u64,
     /// What these take, packed.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// Moves that were not possible any more.
-    pub(crate) outdated: u64,
+    pub outdated: u64,
     /// Messages between objects of too many pairs to count them all.
-    pub(crate) uncounted: u64,
+    pub uncounted: u64,
     /// The longest time that a PE took to decide, in seconds.
-    pub(crate) deciding: f64,
+    pub deciding: f64,
     /// Why nothing was decided.
-    pub(crate) refused: Option<String>,
+    pub refused: Option<String>,
 }
 
 impl Branch {
     /// With those of others.
-    pub(crate) fn add(&mut self, other: Branch) {
+    pub fn add(&mut self, other: Branch) {
         self.seen.add(&other.seen);
         self.objects = self.objects.saturating_add(other.objects);
         self.predicted = self.predicted.max(other.predicted);

@@ -11,10 +11,10 @@
 //! not, and a step follows only if the program has done anything since the last one. So a program that has come to rest is
 //! seen to rest.
 
-pub(crate) mod message;
-pub(crate) mod part;
+pub mod message;
+pub mod part;
 mod record;
-pub(crate) mod root;
+pub mod root;
 mod settings;
 
 #[cfg(test)]
@@ -27,31 +27,31 @@ use crate::pe::Pe;
 use message::Balance;
 use part::Part;
 use root::Root;
-pub(crate) use settings::Settings;
 use talisman_base::ids::PeId;
+use talisman_job::balancing::LbSettings;
 
 /// What a PE keeps for load balancing.
-pub(crate) struct Balancer {
-    pub(crate) settings: Arc<Settings>,
-    pub(crate) part: RefCell<Part>,
+pub struct Balancer {
+    pub settings: Arc<LbSettings>,
+    pub part: RefCell<Part>,
     /// Used by the root.
-    pub(crate) root: RefCell<Root>,
+    pub root: RefCell<Root>,
 }
 
 impl Balancer {
-    pub(crate) fn new(settings: Arc<Settings>) -> Box<Self> {
+    pub fn new(settings: Arc<LbSettings>) -> Box<Self> {
         Box::new(Balancer { settings, part: RefCell::default(), root: RefCell::default() })
     }
 }
 
 impl Pe {
     /// How fast this PE is said to be, where 1 is usual.
-    pub(crate) fn speed(&self) -> f64 {
+    pub fn speed(&self) -> f64 {
         self.balancer.as_ref().map_or(1.0, |balancer| balancer.settings.speed(self.id))
     }
 
     /// A message of load balancing.
-    pub(crate) fn on_balance(&self, from: PeId, message: Balance) {
+    pub fn on_balance(&self, from: PeId, message: Balance) {
         let Some(balancer) = self.balancer.as_deref() else { return };
         match message {
             Balance::Request { why, then } => self.on_balance_request(balancer, why, then),

@@ -7,9 +7,9 @@ use talisman_lb::snapshot::{Key, Node};
 
 use super::Balancer;
 use super::message::{Balance, Branch, Seen};
-use crate::chare::Kind;
+use super::settings::member;
+use crate::kind::Kind;
 use crate::measure::object_of;
-use crate::message::control::PeMessage;
 use crate::object::flag;
 use crate::pe::Pe;
 use talisman_base::ids::{ObjId, PeId};
@@ -19,7 +19,7 @@ use talisman_observe::sometimes::sometimes;
 
 /// A PE's part in the steps, and in looks at the loads.
 #[derive(Default)]
-pub(crate) struct Part {
+pub struct Part {
     /// The last step that has begun here.
     step: u32,
     member: Option<Box<dyn Member>>,
@@ -52,7 +52,7 @@ struct Look {
 
 impl Pe {
     /// A step begins: on to the PEs below, and then here.
-    pub(crate) fn on_begin(&self, balancer: &Balancer, step: u32) {
+    pub fn on_begin(&self, balancer: &Balancer, step: u32) {
         if step <= balancer.part.borrow().step {
             // Only a peer that makes things up begins a step again.
             return;
@@ -62,7 +62,7 @@ impl Pe {
             false => self.tell_below(|| Balance::Begin(step)),
         };
         let why = balancer.root.borrow().why();
-        let member = balancer.settings.member(self, step, why);
+        let member = member(&balancer.settings, self, step, why);
         let early = {
             let mut part = balancer.part.borrow_mut();
             part.step = step;
@@ -86,7 +86,7 @@ impl Pe {
     fn tell_below(&self, message: impl Fn() -> Balance) -> u32 {
         let mut below = 0;
         for child in self.view().children(self.id, FIRST) {
-            self.tell(child, PeMessage::Balance(message()));
+            self.tell(child, message());
             below += 1;
         }
         below
@@ -129,7 +129,7 @@ impl Pe {
     }
 
     /// A note for the member here.
-    pub(crate) fn on_note(&self, balancer: &Balancer, from: PeId, step: u32, note: Vec<u8>) {
+    pub fn on_note(&self, balancer: &Balancer, from: PeId, step: u32, note: Vec<u8>) {
         let current = balancer.part.borrow().step;
         if step > current && !mutated("early-note-read-at-once") {
             return balancer.part.borrow_mut().early.push((step, from, note));
@@ -160,7 +160,7 @@ impl Pe {
     fn act(&self, balancer: &Balancer, step: u32, action: Action) {
         match action {
             Action::Send { to, note } if to < self.view().pes() => {
-                self.tell(self.view().at(to), PeMessage::Balance(Balance::Note { step, note }));
+                self.tell(self.view().at(to), Balance::Note { step, note });
             }
             Action::Send { .. } => {}
             Action::Move { object, to } => {
@@ -225,13 +225,13 @@ impl Pe {
         };
         let Some((step, branch)) = done else { return };
         match self.view().parent(self.id, FIRST) {
-            Some(parent) => self.tell(parent, PeMessage::Balance(Balance::Decided { step, branch })),
+            Some(parent) => self.tell(parent, Balance::Decided { step, branch }),
             None => self.on_step_over(balancer, step, branch),
         }
     }
 
     /// A branch below has decided.
-    pub(crate) fn on_decided(&self, balancer: &Balancer, step: u32, branch: Branch) {
+    pub fn on_decided(&self, balancer: &Balancer, step: u32, branch: Branch) {
         {
             let mut part = balancer.part.borrow_mut();
             let current = part.step;
@@ -245,7 +245,7 @@ impl Pe {
     }
 
     /// A look at the loads: on to the PEs below, and up again.
-    pub(crate) fn on_look(&self, balancer: &Balancer, number: u32) {
+    pub fn on_look(&self, balancer: &Balancer, number: u32) {
         let missing = self.tell_below(|| Balance::Look(number));
         {
             let mut part = balancer.part.borrow_mut();
@@ -260,7 +260,7 @@ impl Pe {
     }
 
     /// What a branch below has seen.
-    pub(crate) fn on_looked(&self, balancer: &Balancer, number: u32, seen: Seen) {
+    pub fn on_looked(&self, balancer: &Balancer, number: u32, seen: Seen) {
         {
             let mut part = balancer.part.borrow_mut();
             let Some(look) = part.look.as_mut().filter(|look| look.number == number && look.missing > 0)
@@ -278,7 +278,7 @@ impl Pe {
         let Some(Look { number, seen, .. }) = done else { return };
         match self.view().parent(self.id, FIRST) {
             Some(parent) => {
-                self.tell(parent, PeMessage::Balance(Balance::Looked { look: number, seen }));
+                self.tell(parent, Balance::Looked { look: number, seen });
             }
             None => self.on_look_over(balancer, seen),
         }

@@ -7,7 +7,6 @@ use tracing::{debug, info, warn};
 
 use super::Balancer;
 use super::message::{Balance, Branch, Seen, Why};
-use crate::message::control::PeMessage;
 use crate::pe::Pe;
 use crate::route::Route;
 use talisman_job::BalancingStep;
@@ -22,7 +21,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// What the root knows.
 #[derive(Default)]
-pub(crate) struct Root {
+pub struct Root {
     /// Steps begun.
     step: u32,
     /// Looks begun.
@@ -53,7 +52,7 @@ impl Root {
     }
 
     /// Who waits for a step.
-    pub(crate) fn waiting(&self) -> Vec<(Why, Route)> {
+    pub fn waiting(&self) -> Vec<(Why, Route)> {
         let running = self
             .running
             .iter()
@@ -63,7 +62,7 @@ impl Root {
     }
 
     /// Why there is the step or look that is under way.
-    pub(crate) fn why(&self) -> Option<Why> {
+    pub fn why(&self) -> Option<Why> {
         self.running.as_ref().map(|running| running.why)
     }
 
@@ -80,7 +79,7 @@ impl Root {
 
 impl Pe {
     /// Every element of an array is at `cx.at_sync()`; `then` is to be told when they may go on.
-    pub(crate) fn at_sync(&self, then: &Route, value: Packed) {
+    pub fn at_sync(&self, then: &Route, value: Packed) {
         let balances = self.balancer.as_ref().is_some_and(|balancer| balancer.settings.balances_at_sync());
         if !balances {
             return self.route(then, value);
@@ -90,21 +89,21 @@ impl Pe {
 
     /// Whether somebody waits here for a step: the job is not quiet then, whatever goes on elsewhere. (Waves of the detection come
     /// behind a look on every link, and so after its end, and messages of a step are counted. That would do as long as it is so.)
-    pub(crate) fn is_balancing_waited_for(&self) -> bool {
+    pub fn is_balancing_waited_for(&self) -> bool {
         self.balancer.as_ref().is_some_and(|balancer| balancer.root.borrow().is_waited_for())
     }
 
     /// A step is wanted; whoever waits for it is told when it is over. Where nothing is balanced, that is at once: the program may have come
     /// to it in a former job, where something was.
-    pub(crate) fn want_balance(&self, why: Why, then: Option<Route>) {
+    pub fn want_balance(&self, why: Why, then: Option<Route>) {
         if self.balancer.is_none() {
             return then.iter().for_each(|then| self.route(then, Packed::default()));
         }
-        self.tell(self.view().first(), PeMessage::Balance(Balance::Request { why, then }));
+        self.tell(self.view().first(), Balance::Request { why, then });
     }
 
     /// The first period begins.
-    pub(crate) fn begin_balancing(&self) {
+    pub fn begin_balancing(&self) {
         if let Some(balancer) = self.balancer.as_deref().filter(|_| self.is_first()) {
             self.set_balance_timer(balancer);
         }
@@ -120,14 +119,14 @@ impl Pe {
     }
 
     /// A period is over.
-    pub(crate) fn on_balance_timer(&self) {
+    pub fn on_balance_timer(&self) {
         if let Some(balancer) = self.balancer.as_deref() {
             self.on_balance_request(balancer, Why::Period, None);
         }
     }
 
     /// A step is wanted: it begins, or waits for the end of the one under way.
-    pub(crate) fn on_balance_request(&self, balancer: &Balancer, why: Why, then: Option<Route>) {
+    pub fn on_balance_request(&self, balancer: &Balancer, why: Why, then: Option<Route>) {
         {
             let mut root = balancer.root.borrow_mut();
             root.synced |= why == Why::Sync;
@@ -137,12 +136,12 @@ impl Pe {
     }
 
     /// Whether a step or look is under way, as far as the root knows.
-    pub(crate) fn is_balancing(&self) -> bool {
+    pub fn is_balancing(&self) -> bool {
         self.balancer.as_ref().is_some_and(|balancer| balancer.root.borrow().running.is_some())
     }
 
     /// A checkpoint is over: a step that waited for that begins.
-    pub(crate) fn balance_if_waiting(&self) {
+    pub fn balance_if_waiting(&self) {
         if let Some(balancer) = self.balancer.as_deref() {
             self.balance_if_wanted(balancer);
         }
@@ -165,7 +164,7 @@ impl Pe {
             root.running = Some(Running { why, begun: self.clock.now(), then });
             why
         };
-        if balancer.settings.looks_first(why) {
+        if why.looks_first(&balancer.settings) {
             let look = balancer.root.borrow_mut().next_look();
             self.on_look(balancer, look);
         } else {
@@ -175,13 +174,13 @@ impl Pe {
 
     fn begin_step(&self, balancer: &Balancer) {
         let step = balancer.root.borrow_mut().next_step();
-        let trigger = balancer.root.borrow().why().map_or("", |why| balancer.settings.name_of(why));
+        let trigger = balancer.root.borrow().why().map_or("", |why| why.name(&balancer.settings));
         debug!(target: BALANCE, step, trigger, "a step begins");
         self.on_begin(balancer, step);
     }
 
     /// All PEs have told what they had to compute: is a step worth it?
-    pub(crate) fn on_look_over(&self, balancer: &Balancer, seen: Seen) {
+    pub fn on_look_over(&self, balancer: &Balancer, seen: Seen) {
         let Some(why) = balancer.root.borrow().why() else { return };
         debug!(target: BALANCE, entries = seen.entries, max_s = seen.max, average_s = seen.average(), "loads were looked at");
         if seen.entries > 0 && self.is_worth_it(balancer, seen) {
@@ -206,7 +205,7 @@ impl Pe {
     }
 
     /// All PEs have decided.
-    pub(crate) fn on_step_over(&self, balancer: &Balancer, step: u32, branch: Branch) {
+    pub fn on_step_over(&self, balancer: &Balancer, step: u32, branch: Branch) {
         let Some((why, begun)) =
             balancer.root.borrow().running.as_ref().map(|running| (running.why, running.begun))
         else {
@@ -217,7 +216,7 @@ impl Pe {
         let step = BalancingStep {
             number: step,
             at_s: begun.as_secs_f64(),
-            trigger: balancer.settings.name_of(why).into(),
+            trigger: why.name(&balancer.settings).into(),
             strategy: balancer.settings.balancer.clone(),
             objects: branch.objects,
             pes: self.view().pes(),

@@ -2,9 +2,10 @@
 
 use self::program::Main;
 use super::message::Why;
-use crate::chare::Kind;
+use crate::kind::Kind;
+use crate::lab::{Frame, Lab};
+use crate::message::service::Service;
 use crate::pe::{Here, Pe};
-use crate::testing::lab::{Frame, Lab};
 use talisman_job::RunArgs;
 
 /// Elements that have been at sync three times, and then wait for nothing that comes.
@@ -87,9 +88,6 @@ mod busy {
     }
 }
 
-/// `PeMessage::Balance` on the wire.
-const BALANCE: (u8, u8) = (2, 33);
-
 fn lab(balancer: &str) -> Lab {
     Lab::with::<Main>(&RunArgs { balancer: balancer.into(), ..RunArgs::default() })
 }
@@ -162,7 +160,7 @@ fn what_a_step_knew_is_in_a_file() {
 fn recorded(balancer: &str) -> Vec<Frame> {
     let mut lab = lab(balancer);
     lab.run(500);
-    lab.frames().iter().filter(|frame| frame.kind() == BALANCE).cloned().collect()
+    lab.frames().iter().filter(|frame| frame.is_of(Service::Balancing)).cloned().collect()
 }
 
 #[test]

@@ -10,19 +10,20 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
+use talisman_base::birth::BirthId;
 
+use crate::broadcast::message::BroadcastMessage;
 use crate::collection::Collection;
-use crate::message::control::{Cast, PeMessage};
+use crate::message::control::Cast;
 use crate::message::envelope::{Birth, Envelope};
 use crate::pe::Pe;
-use crate::reduction::BirthId;
 use crate::witness::Until;
 use talisman_base::ids::{CollectionId, ObjId, PeId};
 use talisman_observe::sometimes::sometimes;
 
 /// Elements of a collection that were inserted and are not made yet, as one PE knows them.
 #[derive(Default)]
-pub(crate) struct Births {
+pub struct Births {
     /// Sent off from here.
     sent: RefCell<BTreeMap<BirthId, Sent>>,
     /// To be made here, or to be sent on by this PE, their home.
@@ -127,26 +128,26 @@ impl Births {
     }
 
     /// An element is made now: the first broadcast for it, and those that it receives at once.
-    pub(crate) fn take(&self, birth: BirthId, passed: u32) -> (u32, Vec<(u32, Cast)>) {
+    pub fn take(&self, birth: BirthId, passed: u32) -> (u32, Vec<(u32, Cast)>) {
         let taken = self.unborn.borrow_mut().remove(&birth);
         let (first, given) = taken.map_or((0, Vec::new()), |unborn| (unborn.first, unborn.given));
         (given.first().map_or(first.max(passed), |(number, _)| *number), given)
     }
 
     /// What those that are not made yet are to receive, from which number on up to those that have passed.
-    pub(crate) fn unborn(&self) -> Vec<(BirthId, Vec<(u32, Cast)>)> {
+    pub fn unborn(&self) -> Vec<(BirthId, Vec<(u32, Cast)>)> {
         let unborn = self.unborn.borrow();
         let given = unborn.iter().filter(|(_, one)| !one.given.is_empty());
         given.map(|(birth, one)| (*birth, one.given.clone())).collect()
     }
 
     /// The same after going back to a checkpoint.
-    pub(crate) fn go_on_with(&self, birth: BirthId, given: Vec<(u32, Cast)>) {
+    pub fn go_on_with(&self, birth: BirthId, given: Vec<(u32, Cast)>) {
         self.saved.borrow_mut().insert(birth, given);
     }
 
     /// Messages that wait, when the PE ends.
-    pub(crate) fn take_kept(&self) -> impl Iterator<Item = NonNull<Envelope>> {
+    pub fn take_kept(&self) -> impl Iterator<Item = NonNull<Envelope>> {
         self.unborn.take().into_values().filter_map(|unborn| unborn.creation)
     }
 }
@@ -159,7 +160,7 @@ fn birth_of(message: &mut Envelope) -> Option<&mut Birth> {
 
 impl Pe {
     /// Sends off a message that makes an element: to its home, or from there to where it is to be.
-    pub(crate) fn send_birth(&self, collection: &Collection, to: PeId, mut envelope: NonNull<Envelope>) {
+    pub fn send_birth(&self, collection: &Collection, to: PeId, mut envelope: NonNull<Envelope>) {
         if to == self.id {
             return self.enqueue_creation(collection, envelope);
         }
@@ -180,7 +181,7 @@ impl Pe {
     }
 
     /// A message that makes an element has come. What passes from now on is kept for it; its sender is told so.
-    pub(crate) fn expect_birth(&self, collection: &Collection, mut envelope: NonNull<Envelope>) {
+    pub fn expect_birth(&self, collection: &Collection, mut envelope: NonNull<Envelope>) {
         // SAFETY: the caller's envelope.
         let message = unsafe { envelope.as_mut() };
         let id = message.to();
@@ -194,12 +195,12 @@ impl Pe {
         let unborn = Unborn { given, first: birth.first, next: birth.first, until, creation: None };
         births.unborn.borrow_mut().insert(birth.id, unborn);
         if let Some(sender) = sender {
-            self.tell(sender, PeMessage::Settled { id, birth: birth.id, broadcasts: passed });
+            self.tell(sender, BroadcastMessage::Settled { id, birth: birth.id, broadcasts: passed });
         }
     }
 
     /// Whether an element has all that it may have missed, and that can be read; else its message is kept until then.
-    pub(crate) fn can_be_born(&self, collection: &Collection, mut envelope: NonNull<Envelope>) -> bool {
+    pub fn can_be_born(&self, collection: &Collection, mut envelope: NonNull<Envelope>) -> bool {
         // SAFETY: the caller's envelope.
         let Some(birth) = birth_of(unsafe { envelope.as_mut() }) else { return true };
         let mut all = collection.casts.births.unborn.borrow_mut();
@@ -220,14 +221,14 @@ impl Pe {
     }
 
     /// An element that was sent off from here has come; so many broadcasts had passed there.
-    pub(crate) fn on_settled(&self, id: ObjId, birth: BirthId, until: u32) {
+    pub fn on_settled(&self, id: ObjId, birth: BirthId, until: u32) {
         let Some(collection) = self.collections.get(id.collection) else { return };
         let first = collection.casts.births.settle(birth, until, collection.casts.passed());
         first.into_iter().for_each(|first| self.settle_uncertain(collection, first, until));
     }
 
     /// A broadcast sent after an element that is to be made here.
-    pub(crate) fn on_missed_unborn(&self, id: ObjId, birth: BirthId, number: u32, cast: Cast) {
+    pub fn on_missed_unborn(&self, id: ObjId, birth: BirthId, number: u32, cast: Cast) {
         let Some(collection) = self.collections.get(id.collection) else { return };
         let creation = match collection.casts.births.unborn.borrow_mut().get_mut(&birth) {
             None => return sometimes("a broadcast was sent after an element that was made"),
@@ -246,12 +247,12 @@ impl Pe {
         for (birth, id, to) in &followed.births {
             sometimes("a broadcast was sent after an element that was not made yet");
             let (id, birth, cast) = (*id, *birth, cast.clone());
-            self.tell(*to, PeMessage::MissedUnborn { id, birth, number, cast });
+            self.tell(*to, BroadcastMessage::MissedUnborn { id, birth, number, cast });
         }
     }
 
     /// An element of a checkpoint is still to be made: from where everybody goes on it receives all, and what it was given before.
-    pub(crate) fn give_back(&self, collection: &Collection, mut envelope: NonNull<Envelope>) {
+    pub fn give_back(&self, collection: &Collection, mut envelope: NonNull<Envelope>) {
         // SAFETY: the caller's envelope.
         let Some(birth) = birth_of(unsafe { envelope.as_mut() }) else { return };
         birth.first = birth.first.max(collection.casts.passed());

@@ -19,7 +19,7 @@ impl Pe {
     ///
     /// # Errors
     /// A part that is to be restored is not what it was.
-    pub(crate) fn begin_by(&self, order: &Order, beginning: impl FnOnce(&Pe)) -> Result<(), StoreError> {
+    pub fn begin_by(&self, order: &Order, beginning: impl FnOnce(&Pe)) -> Result<(), StoreError> {
         self.prepare_checkpoints(order);
         match order.version {
             Some(version) => self.go_back(version, order)?,

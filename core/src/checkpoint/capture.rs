@@ -2,24 +2,26 @@
 
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
+use talisman_base::birth::BirthId;
+use talisman_base::ids::ReductionKey;
 
 use talisman_ft::Version;
 
 use super::Checkpoints;
 use super::ahead::States;
-use super::freeze::{Fate, fate};
 use super::message::{Checkpoint, Taken};
-use super::part::{Part, SavedCollection, SavedNames, SavedObject, SavedRoot};
+use super::part::{Part, SavedCollection, SavedObject, SavedRoot};
 use super::waiting::Messages;
 use crate::balance::message::Balance;
 use crate::collection::Collection;
-use crate::message::control::{Cast, PeMessage};
+use crate::message::control::Cast;
 use crate::message::envelope::{Body, Envelope};
+use crate::message::service::{PeMessage, WhenFrozen};
 use crate::migrate::{pack_object, pack_object_in, travel_of};
 use crate::object::{Head, flag};
 use crate::pe::Pe;
+use crate::pe::names::SavedNames;
 use crate::pe::turn::world;
-use crate::reduction::{BirthId, ReductionKey};
 use crate::wire;
 use crate::witness::{self, Seen};
 use talisman_base::ids::{CollectionId, PeId};
@@ -187,8 +189,8 @@ impl Pe {
         for envelope in self.all_kept() {
             // SAFETY: kept by this PE, which does nothing else before its part is packed.
             let message: &Envelope = unsafe { envelope.as_ref() };
-            let apart = match message.pe_message().map(fate) {
-                Some(Fate::IsPutOff) => continue,
+            let apart = match message.pe_message().map(<dyn PeMessage>::when_frozen) {
+                Some(WhenFrozen::IsPutOff) => continue,
                 Some(_) => Some(&mut requests),
                 None if self.is_decided_birth(message) => Some(&mut births),
                 None if mutated("message-not-captured") && messages.is_empty() => continue,
@@ -237,11 +239,11 @@ impl Pe {
     fn saved_requests(&self) -> Vec<Packed> {
         let balancing = self.balancer.iter().flat_map(|balancer| balancer.root.borrow().waiting());
         let balancing =
-            balancing.map(|(why, then)| PeMessage::Balance(Balance::Request { why, then: Some(then) }));
+            balancing.map(|(why, then)| wire::for_pe(self.id, &Balance::Request { why, then: Some(then) }));
         let checkpoints = self.checkpoints.iter().flat_map(|checkpoints| checkpoints.root.borrow().waiting());
         let checkpoints = checkpoints
-            .map(|(why, then)| PeMessage::Checkpoint(Checkpoint::Request { why, then: Some(then) }));
-        balancing.chain(checkpoints).map(|request| wire::for_pe(self.id, &request)).collect()
+            .map(|(why, then)| wire::for_pe(self.id, &Checkpoint::Request { why, then: Some(then) }));
+        balancing.chain(checkpoints).collect()
     }
 
     /// Broadcasts that wait for insertions, and what waits behind them. Going back, those insertions are with their roots: among what

@@ -11,8 +11,8 @@ use talisman_ft::double::Contents;
 use talisman_ft::{NodeId, Version};
 
 use super::part::SavedObject;
-use crate::chare::Kind;
 use crate::collection::Collection;
+use crate::kind::Kind;
 use crate::pe::Pe;
 use talisman_store::contents::{Counts, Names};
 

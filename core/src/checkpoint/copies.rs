@@ -12,7 +12,6 @@ use talisman_ft::{NodeId, Version};
 use super::Checkpoints;
 use super::message::Checkpoint;
 use super::taking::Takings;
-use crate::message::control::PeMessage;
 use crate::pe::Pe;
 use talisman_base::ids::PeId;
 use talisman_observe::sometimes::sometimes;
@@ -127,14 +126,14 @@ impl Pe {
         let (version, to, manifest) = (sending.version, sending.to, Manifest::uncut(&sending.part));
         let Some(lent) = self.node.store.lend(version, self.id, &sending.part) else { return Some(sending) };
         checkpoints.copies.begin(sending);
-        self.tell(to, PeMessage::Checkpoint(Checkpoint::Copy { version, manifest, lent: Some(lent) }));
+        self.tell(to, Checkpoint::Copy { version, manifest, lent: Some(lent) });
         None
     }
 
     fn send_in_pieces(&self, checkpoints: &Checkpoints, sending: Sending) {
         let (version, to) = (sending.version, sending.to);
         let (manifest, pieces) = cut(&sending.part);
-        self.tell(to, PeMessage::Checkpoint(Checkpoint::Copy { version, manifest, lent: None }));
+        self.tell(to, Checkpoint::Copy { version, manifest, lent: None });
         checkpoints.copies.begin(Sending { in_pieces: true, left: pieces.into(), ..sending });
         (0..UNDER_WAY).for_each(|_| self.send_piece(checkpoints, to));
     }
@@ -158,11 +157,11 @@ impl Pe {
         };
         let sum = checksum(&slices);
         let slices = Packed::new(Default::default(), slices, Vec::new());
-        self.tell(to, PeMessage::Checkpoint(Checkpoint::Piece { version, piece, sum, slices }));
+        self.tell(to, Checkpoint::Piece { version, piece, sum, slices });
     }
 
     /// Whether parts are on their way, from here or to here or anywhere: links have much to carry, and are to be served often.
-    pub(crate) fn is_copying(&self) -> bool {
+    pub fn is_copying(&self) -> bool {
         let copies =
             |checkpoints: &Checkpoints| checkpoints.is_open.get() || checkpoints.copies.are_under_way();
         self.checkpoints.as_deref().is_some_and(copies)
@@ -201,14 +200,14 @@ impl Pe {
                 checkpoints.copies.coming.update(|coming| coming.saturating_sub(1));
                 self.keep_for_good(checkpoints, version, from);
             }
-            Ok(false) => self.tell(from, PeMessage::Checkpoint(Checkpoint::Got { version })),
+            Ok(false) => self.tell(from, Checkpoint::Got { version }),
             // Links find what networks do to bytes: this is memory, here or there. The version before this one stays. What else of this one
             // is under way is of no use.
             Err(wrong) if self.node.store.refuse(version, from) => {
                 sometimes("a piece of a copy was not what it was");
                 checkpoints.copies.coming.update(|coming| coming.saturating_sub(1));
                 let why = format!("node {}: {wrong}", self.node.number);
-                self.tell(from, PeMessage::Checkpoint(Checkpoint::NotStored { version, why }));
+                self.tell(from, Checkpoint::NotStored { version, why });
             }
             Err(_) => {}
         }

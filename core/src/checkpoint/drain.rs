@@ -14,7 +14,6 @@ use talisman_ft::{NodeId, Version};
 
 use super::Checkpoints;
 use super::message::{Checkpoint, Taken};
-use crate::message::control::PeMessage;
 use crate::pe::Pe;
 use talisman_base::view::FIRST;
 use talisman_observe::mutations::mutated;
@@ -169,9 +168,7 @@ impl Pe {
 
     fn report_count(&self, checkpoints: &Checkpoints, wave: u32, sent: u64, received: u64) {
         match self.view().parent(self.id, FIRST) {
-            Some(parent) => {
-                self.tell(parent, PeMessage::Checkpoint(Checkpoint::Count { wave, sent, received }))
-            }
+            Some(parent) => self.tell(parent, Checkpoint::Count { wave, sent, received }),
             None => self.on_counted(checkpoints, wave, sent, received),
         }
     }
@@ -189,7 +186,7 @@ impl Pe {
     fn report_taken(&self, checkpoints: &Checkpoints, taken: Taken) {
         let counts = checkpoints.drain.counts.take();
         match self.view().parent(self.id, FIRST) {
-            Some(parent) => self.tell(parent, PeMessage::Checkpoint(Checkpoint::Taken(taken, counts))),
+            Some(parent) => self.tell(parent, Checkpoint::Taken(taken, counts)),
             None => self.on_all_taken(checkpoints, taken, &counts),
         }
     }

@@ -10,74 +10,12 @@ use talisman_ft::{NodeId, Version};
 
 use super::Checkpoints;
 use super::message::Checkpoint;
-use crate::message::control::{ObjectMessage, PeMessage};
+use crate::message::control::ObjectMessage;
 use crate::message::envelope::{Body, Envelope};
+use crate::message::service::WhenFrozen;
 use crate::pe::Pe;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
-
-/// What becomes of a message on a frozen PE.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
-    /// It is for the runtime, and does what it does.
-    Runs,
-    /// The program asked for it: it waits, and a checkpoint keeps it.
-    Waits,
-    /// It is part of a count that goes on at the thaw; whoever goes back to the checkpoint begins that anew.
-    IsPutOff,
-}
-
-/// What becomes of a message for a PE.
-pub(super) fn fate(message: &PeMessage) -> Fate {
-    match message {
-        PeMessage::CastRequest { .. }
-        | PeMessage::SectionRequest { .. }
-        | PeMessage::DropSection { .. }
-        | PeMessage::Insert { .. }
-        | PeMessage::DoneInserting(_)
-        | PeMessage::Function { .. }
-        | PeMessage::WhenQuiet(_) => Fate::Waits,
-        PeMessage::CountInserted { .. } | PeMessage::Inserted { .. } | PeMessage::Quiescence(_) => {
-            Fate::IsPutOff
-        }
-        PeMessage::NewCollection(_)
-        | PeMessage::Adopt(_)
-        | PeMessage::Cast { .. }
-        | PeMessage::SectionCast { .. }
-        | PeMessage::Contribution(_)
-        | PeMessage::Part { .. }
-        | PeMessage::Arrive { .. }
-        | PeMessage::Arrived { .. }
-        | PeMessage::Missed { .. }
-        | PeMessage::Settled { .. }
-        | PeMessage::Unadmitted { .. }
-        | PeMessage::AskAdmitted { .. }
-        | PeMessage::Admitted { .. }
-        | PeMessage::MissedUnborn { .. }
-        | PeMessage::Moved { .. }
-        | PeMessage::Found { .. }
-        | PeMessage::Gone { .. }
-        | PeMessage::DropCollection(_)
-        | PeMessage::DropShared { .. }
-        | PeMessage::Share { .. }
-        | PeMessage::KeepShared { .. }
-        | PeMessage::Shared { .. }
-        | PeMessage::Exit(_)
-        | PeMessage::Balance(_)
-        | PeMessage::Checkpoint(_)
-        | PeMessage::Places { .. }
-        | PeMessage::Restore { .. }
-        | PeMessage::Newborn(_)
-        | PeMessage::Reopen { .. }
-        | PeMessage::WasContributing { .. }
-        | PeMessage::HasContributed { .. }
-        | PeMessage::GoOn
-        | PeMessage::TakesPart { .. }
-        | PeMessage::IsWaitedFor { .. }
-        | PeMessage::Reconciled { .. }
-        | PeMessage::PutOff { .. } => Fate::Runs,
-    }
-}
 
 impl Pe {
     /// A checkpoint begins: on to the PEs below, and no entry runs here any more.
@@ -104,7 +42,7 @@ impl Pe {
 
     /// What a frozen PE does when it has its turn; whether that was anything.
     #[cold]
-    pub(crate) fn do_frozen_chores(&self) -> bool {
+    pub fn do_frozen_chores(&self) -> bool {
         let Some(checkpoints) = self.checkpoints.as_deref() else { return false };
         let mut any = false;
         while !self.node.job.is_over()
@@ -126,7 +64,7 @@ impl Pe {
                 None => return self.send_on(envelope),
                 Some(_) => !matches!(message.object_message(), Some(ObjectMessage::Marker { .. })),
             },
-            Body::Pe => message.pe_message().is_some_and(|message| fate(message) != Fate::Runs),
+            Body::Pe => message.pe_message().is_some_and(|said| said.when_frozen() != WhenFrozen::Runs),
             Body::Create(_) | Body::Empty => false,
         };
         if waits {
@@ -154,7 +92,7 @@ impl Pe {
 
     /// A message comes to a PE that is still.
     #[cold]
-    pub(crate) fn keep_late(&self, envelope: NonNull<Envelope>) {
+    pub fn keep_late(&self, envelope: NonNull<Envelope>) {
         match self.checkpoints.as_deref() {
             Some(checkpoints) => checkpoints.late.borrow_mut().push_back(envelope),
             None => unreachable!("a PE is still for a checkpoint only"),

@@ -36,7 +36,7 @@ enum Handed {
 }
 
 /// Sends the parts of a lane that this node is to send.
-pub(crate) fn hand_out(store: &Store, order: &Order, lane: u32, lanes: u32, net: &Net) {
+pub fn hand_out(store: &Store, order: &Order, lane: u32, lanes: u32, net: &Net) {
     if order.send.is_empty() {
         return;
     }

@@ -8,20 +8,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ptr::NonNull;
 
 use crate::collection::Collection;
-use crate::message::control::{ObjectMessage, PeMessage};
+use crate::message::control::ObjectMessage;
 use crate::message::envelope::{Envelope, Extra};
 use crate::migrate::pack_object;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::reduction::answers_key;
 use crate::route::{Collect, Route};
+use crate::section::message::SectionMessage;
 use talisman_base::ids::{CollectionId, ObjId, SectionId};
-use talisman_control::job_result::UNRECOVERABLE;
+use talisman_job::exit::UNRECOVERABLE;
 use talisman_observe::sometimes::sometimes;
 
 /// What a PE knows of lost members of groups whose seat it is.
 #[derive(Default)]
-pub(crate) struct LostMembers {
+pub struct LostMembers {
     /// Those that have come back, or are to, and have not gone.
     here: RefCell<BTreeSet<ObjId>>,
     /// Those that have gone in this life: to how many reductions of sections each had contributed.
@@ -32,7 +33,7 @@ pub(crate) struct LostMembers {
 
 impl LostMembers {
     /// A collection was destroyed.
-    pub(crate) fn forget(&self, id: CollectionId) {
+    pub fn forget(&self, id: CollectionId) {
         self.here.borrow_mut().retain(|member| member.collection != id);
         self.gone.borrow_mut().retain(|member, _| member.collection != id);
         self.asked.borrow_mut().retain(|(member, _)| member.collection != id);
@@ -46,7 +47,7 @@ impl Pe {
     }
 
     /// A lost member answers what it had been given, and goes; `own` is the member in its place.
-    pub(crate) fn hand_over(&self, slot: u32, generation: u32, own: u128) {
+    pub fn hand_over(&self, slot: u32, generation: u32, own: u128) {
         while let Some(head) = self.slots.get(slot, generation) {
             // SAFETY: an object in a slot is live.
             let object = unsafe { head.as_ref() };
@@ -96,7 +97,7 @@ impl Pe {
         }
     }
 
-    pub(crate) fn owes_to_reduction(&self, collect: &Collect) {
+    pub fn owes_to_reduction(&self, collect: &Collect) {
         sometimes("a lost member owed an answer to a reduction");
         if let Some(collection) = self.collections.get(collect.collection) {
             self.answer_nothing(collection, collection.object(collect.index), answers_key(collect));
@@ -120,7 +121,7 @@ impl Pe {
     }
 
     /// What it has contributed to sections is all that it will.
-    pub(crate) fn note_contributions(&self, head: NonNull<Head>) {
+    pub fn note_contributions(&self, head: NonNull<Head>) {
         // SAFETY: an object in a slot is live.
         let object = unsafe { head.as_ref() };
         let (member, reductions) = (object.id(), object.extras(|extras| extras.sections.clone()));
@@ -134,7 +135,7 @@ impl Pe {
 
     /// The root of a section wants to know to how many of its reductions a lost member has contributed: it is told when that has
     /// gone. One that has not been here in this life had never contributed.
-    pub(crate) fn on_was_contributing(&self, member: ObjId, section: SectionId) {
+    pub fn on_was_contributing(&self, member: ObjId, section: SectionId) {
         if self.lost.here.borrow().contains(&member) {
             sometimes("a section asked for the contributions of a lost member before that had gone");
             self.lost.asked.borrow_mut().push((member, section));
@@ -148,11 +149,11 @@ impl Pe {
         let reductions =
             gone.get(&member).and_then(|reductions| reductions.get(&section)).copied().unwrap_or(0);
         let root = self.view().seat(section.creator);
-        self.tell(root, PeMessage::HasContributed { member, section, reductions });
+        self.tell(root, SectionMessage::HasContributed { member, section, reductions });
     }
 
     /// A lost member was to answer this in a reduction: nobody does, and nobody waits for that.
-    pub(crate) fn answer_for_lost(&self, collection: &Collection, message: &Envelope) {
+    pub fn answer_for_lost(&self, collection: &Collection, message: &Envelope) {
         if let Some(Route::Collect(collect)) = message.extra.as_ref().and_then(|extra| extra.reply.as_ref()) {
             self.answer_nothing(collection, message.to(), answers_key(collect));
         }
@@ -160,7 +161,7 @@ impl Pe {
 
     /// Whether a message that was on its way to a lost member is for the one in its place: if that hears of lost ones, or if somebody
     /// waits for an answer. In a reduction it has an answer of its own to give, if any.
-    pub(crate) fn is_for_stand_in(&self, collection: &Collection, message: &Envelope) -> bool {
+    pub fn is_for_stand_in(&self, collection: &Collection, message: &Envelope) -> bool {
         match message.extra.as_ref().and_then(|extra| extra.reply.as_ref()) {
             Some(Route::Collect(_)) => false,
             Some(_) => true,

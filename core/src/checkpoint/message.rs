@@ -2,7 +2,12 @@
 
 use talisman_ft::{NodeId, Version};
 
+use crate::message::service::{Queueing, Service, ServiceMessage, service};
+use crate::pe::Pe;
 use crate::route::Route;
+use crate::wire::check::{Checked, require};
+use talisman_base::ids::PeId;
+use talisman_job::checkpoints::{CkptEvery, CkptSettings};
 use talisman_pup::{Packed, Pup};
 use talisman_store::contents::Counts;
 use talisman_store::lent::Lent;
@@ -10,7 +15,7 @@ use talisman_store::pieces::Manifest;
 
 /// A message about a checkpoint. None waits in a queue, behind entries.
 #[derive(Debug, Pup)]
-pub(crate) enum Checkpoint {
+pub enum Checkpoint {
     /// To the root: a checkpoint is wanted; this receiver is told once it is committed.
     Request { why: Why, then: Option<Route> },
     /// Down: no entry runs any more, and everything else is to come to its end. Of what these nodes have, others are to have two copies.
@@ -59,18 +64,18 @@ pub(crate) enum Checkpoint {
 
 /// What a branch took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pup)]
-pub(crate) struct Taken {
+pub struct Taken {
     /// Bytes of all parts.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// Objects in them.
-    pub(crate) objects: u64,
+    pub objects: u64,
     /// Entries that have run so far.
-    pub(crate) run: u64,
+    pub run: u64,
 }
 
 impl Taken {
     /// With that of others.
-    pub(crate) fn add(&mut self, other: Taken) {
+    pub fn add(&mut self, other: Taken) {
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.objects = self.objects.saturating_add(other.objects);
         self.run = self.run.saturating_add(other.run);
@@ -79,7 +84,7 @@ impl Taken {
 
 /// Why a checkpoint is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pup)]
-pub(crate) enum Why {
+pub enum Why {
     /// A period is over.
     Period,
     /// The program has done this step.
@@ -92,10 +97,57 @@ pub(crate) enum Why {
     Failure,
 }
 
-impl Checkpoint {
+impl Why {
+    /// What it is called in the log and the report.
+    pub fn name(self, settings: &CkptSettings) -> &'static str {
+        match self {
+            Why::Period if settings.every == CkptEvery::Auto => "auto",
+            Why::Period => "period",
+            Why::Step(_) => "steps",
+            Why::Request => "request",
+            Why::Asked { .. } => "asked",
+            Why::Failure => "failure",
+        }
+    }
+}
+
+service!(Checkpoint);
+
+impl ServiceMessage for Checkpoint {
+    const SERVICE: Service = Service::Checkpoints;
+
+    fn run(self, pe: &Pe, from: PeId) {
+        pe.on_checkpoint(from, self);
+    }
+
+    fn check(&self, pe: &Pe) -> Checked {
+        require(pe.checkpoints.is_some(), "a message about a checkpoint, of which there are none")?;
+        match self {
+            Checkpoint::Request { .. }
+            | Checkpoint::Safe { .. }
+            | Checkpoint::NotSafe { .. }
+            | Checkpoint::Leaving { .. } => {
+                require(pe.is_first(), "a checkpoint is asked for where it does not begin")
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Whether quiescence, and a checkpoint itself, waits for it: if the program waits for what comes of it. Others than the program
     /// may ask for a checkpoint while one is taken.
-    pub(crate) fn is_counted(&self) -> bool {
+    fn is_counted(&self) -> bool {
         matches!(self, Checkpoint::Request { then: Some(_), .. })
+    }
+
+    /// It says things about the queue, and so does not wait in it.
+    fn queueing(&self) -> Queueing {
+        Queueing::AtOnce
+    }
+
+    fn request_again(self, pe: &Pe) {
+        match self {
+            Checkpoint::Request { why, then } => pe.want_checkpoint(why, then),
+            other => pe.tell(pe.id, other),
+        }
     }
 }

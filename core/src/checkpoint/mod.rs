@@ -9,7 +9,6 @@
 //! | file | is |
 //! |---|---|
 //! | [`message`] | what PEs say to each other about it |
-//! | [`settings`] | when checkpoints are taken |
 //! | [`root`] | when one begins, and what follows from what all have said: at the first PE |
 //! | [`freeze`] | what a frozen PE does with each kind of message |
 //! | [`drain`] | waves that find out when nothing is on its way |
@@ -32,7 +31,6 @@
 //! | [`reading`] | parts taken out of the store again |
 //! | [`written`] | versions that are on disk because somebody asked for them, while others are in memory |
 //! | [`again`] | how PEs begin after a loss |
-//! | [`types`] | what the launcher has to know of the program's chares |
 //! | [`handing`] | parts that go to a process which has none of its own |
 
 mod again;
@@ -42,21 +40,20 @@ mod contents;
 mod copies;
 mod drain;
 mod freeze;
-pub(crate) mod handing;
-pub(crate) mod lost;
-pub(crate) mod message;
-pub(crate) mod newcomers;
-pub(crate) mod part;
-pub(crate) mod reading;
+pub mod handing;
+pub mod lost;
+pub mod message;
+pub mod newcomers;
+pub mod part;
+pub mod reading;
+pub mod recovery_message;
 mod restore;
 mod root;
 mod safety;
-mod settings;
 mod taking;
 #[cfg(test)]
 mod tests;
-pub(crate) mod types;
-pub(crate) mod waiting;
+pub mod waiting;
 mod written;
 
 use std::cell::{Cell, RefCell};
@@ -66,8 +63,8 @@ use std::sync::Arc;
 
 use talisman_ft::double::Order;
 use talisman_ft::{NodeId, Version};
+use talisman_job::checkpoints::CkptSettings;
 
-use crate::message::control::PeMessage;
 use crate::message::envelope::Envelope;
 use crate::pe::Pe;
 use crate::route::Route;
@@ -77,15 +74,14 @@ use drain::Drain;
 use message::{Checkpoint, Why};
 use root::Root;
 use safety::Safety;
-pub(crate) use settings::Settings;
 use talisman_base::ids::PeId;
 use talisman_base::view::FIRST;
 use talisman_pup::Packed;
 use written::Writing;
 
 /// What a PE keeps for checkpoints.
-pub(crate) struct Checkpoints {
-    settings: Arc<Settings>,
+pub struct Checkpoints {
+    settings: Arc<CkptSettings>,
     /// The last version that began here.
     version: Cell<Version>,
     /// The nodes that are about to go, when it began.
@@ -112,7 +108,7 @@ pub(crate) struct Checkpoints {
 }
 
 impl Checkpoints {
-    pub(crate) fn new(settings: Arc<Settings>) -> Box<Self> {
+    pub fn new(settings: Arc<CkptSettings>) -> Box<Self> {
         Box::new(Checkpoints {
             root: RefCell::new(Root::new(settings.mtbf)),
             settings,
@@ -133,7 +129,7 @@ impl Checkpoints {
     }
 
     /// This PE takes no part any more: what it has cannot be packed.
-    pub(crate) fn refuse(&self) {
+    pub fn refuse(&self) {
         self.refused.set(true);
     }
 
@@ -142,7 +138,7 @@ impl Checkpoints {
     }
 
     /// Messages that wait, when their PE ends.
-    pub(crate) fn take_waiting(&self) -> Vec<NonNull<Envelope>> {
+    pub fn take_waiting(&self) -> Vec<NonNull<Envelope>> {
         self.kept.take().into_iter().chain(self.late.take()).collect()
     }
 }
@@ -157,41 +153,41 @@ impl Pe {
     }
 
     /// The last version that was begun here, or might have been by those that are lost.
-    pub(crate) fn last_checkpoint(&self) -> Option<Version> {
+    pub fn last_checkpoint(&self) -> Option<Version> {
         self.checkpoints.as_ref().map(|checkpoints| checkpoints.version.get())
     }
 
     /// The program asks for a checkpoint.
-    pub(crate) fn checkpoint(&self, then: Route) {
+    pub fn checkpoint(&self, then: Route) {
         self.want_checkpoint(Why::Request, Some(then));
     }
 
     /// A checkpoint is wanted; the receiver is told once it is committed. Where there are none, it is told at once: the program may have
     /// asked for it in a former job, which had them.
-    pub(crate) fn want_checkpoint(&self, why: Why, then: Option<Route>) {
+    pub fn want_checkpoint(&self, why: Why, then: Option<Route>) {
         if self.checkpoints.is_none() {
             return then.iter().for_each(|then| self.route(then, Packed::default()));
         }
         let request = Checkpoint::Request { why, then };
-        self.tell(self.view().first(), PeMessage::Checkpoint(request));
+        self.tell(self.view().first(), request);
     }
 
     /// Somebody outside asks for a checkpoint, from which the others are to go on without these nodes.
-    pub(crate) fn want_checkpoint_without(&self, nodes: Vec<NodeId>, why: Why) {
+    pub fn want_checkpoint_without(&self, nodes: Vec<NodeId>, why: Why) {
         if !nodes.is_empty() && self.checkpoints.is_some() {
-            self.tell(self.view().first(), PeMessage::Checkpoint(Checkpoint::Leaving { nodes }));
+            self.tell(self.view().first(), Checkpoint::Leaving { nodes });
         }
         self.want_checkpoint(why, None);
     }
 
     /// The same where nobody may have asked who waits for an answer.
-    pub(crate) fn want_checkpoint_from_outside(&self, asked: Option<bool>, nodes: Vec<NodeId>) {
+    pub fn want_checkpoint_from_outside(&self, asked: Option<bool>, nodes: Vec<NodeId>) {
         let why = asked.map_or(Why::Request, |on_disk| Why::Asked { on_disk });
         self.want_checkpoint_without(nodes, why);
     }
 
     /// The program has done a step.
-    pub(crate) fn note_step(&self, step: u64) {
+    pub fn note_step(&self, step: u64) {
         let Some(checkpoints) = self.checkpoints.as_deref() else { return };
         if checkpoints.settings.is_due_at(checkpoints.step.get(), step) {
             checkpoints.step.set(step);
@@ -200,7 +196,7 @@ impl Pe {
     }
 
     /// A message about a checkpoint. It may come in the midst of an entry, so what runs code of the program is a chore.
-    pub(crate) fn on_checkpoint(&self, from: PeId, message: Checkpoint) {
+    pub fn on_checkpoint(&self, from: PeId, message: Checkpoint) {
         let Some(checkpoints) = self.checkpoints.as_deref() else { return };
         match message {
             Checkpoint::Request { why, then } => self.on_checkpoint_request(checkpoints, why, then),
@@ -236,7 +232,7 @@ impl Pe {
     fn tell_below_of_checkpoint(&self, message: impl Fn() -> Checkpoint) -> u32 {
         let mut below = 0;
         for child in self.view().children(self.id, FIRST) {
-            self.tell(child, PeMessage::Checkpoint(message()));
+            self.tell(child, message());
             below += 1;
         }
         below

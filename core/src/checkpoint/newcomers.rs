@@ -19,14 +19,15 @@
 //! [`Contribution::made_again`]: crate::reduction::Contribution::made_again
 
 use std::ops::Deref;
+use talisman_base::birth::BirthId;
 
 use super::part::{Newborn, Part, SavedCollection};
-use crate::chare::Kind;
+use crate::checkpoint::recovery_message::RecoveryMessage;
 use crate::collection::home_of;
-use crate::message::control::PeMessage;
+use crate::kind::Kind;
 use crate::message::envelope::Birth;
 use crate::pe::Pe;
-use crate::reduction::{Begin, BirthId};
+use crate::reduction::Begin;
 use crate::registry::{ChareType, Registry};
 use talisman_base::ids::{CollectionId, ObjId, PeId, single_home};
 use talisman_base::view::View;
@@ -35,7 +36,7 @@ use talisman_observe::sometimes::sometimes;
 use talisman_store::seats::Seats;
 
 /// What is in parts, for the PEs that are there now.
-pub(crate) struct Redistribution<'a>(Seats<'a>);
+pub struct Redistribution<'a>(Seats<'a>);
 
 impl<'a> Deref for Redistribution<'a> {
     type Target = Seats<'a>;
@@ -46,12 +47,12 @@ impl<'a> Deref for Redistribution<'a> {
 }
 
 impl<'a> Redistribution<'a> {
-    pub(crate) fn after(taken_in: &'a View, view: &'a View) -> Self {
+    pub fn after(taken_in: &'a View, view: &'a View) -> Self {
         Redistribution(Seats::after(taken_in, view))
     }
 
     /// The parts that a PE restores are left what is theirs: others may have come since they were taken.
-    pub(crate) fn make_room(&self, pe: PeId, parts: &mut [Part]) {
+    pub fn make_room(&self, pe: PeId, parts: &mut [Part]) {
         let newcomers = self.newcomers();
         if newcomers.is_empty() {
             return;
@@ -132,7 +133,7 @@ impl<'a> Redistribution<'a> {
     }
 
     /// The same of one that somebody had stood in for, whose part this is: that is its pattern, and had kept what was its own.
-    pub(crate) fn part_instead_of(&self, pe: PeId, kept: Part) -> Part {
+    pub fn part_instead_of(&self, pe: PeId, kept: Part) -> Part {
         let newborn = self.members_of_newcomer(pe, &kept);
         let mut part = self.taken_over(pe, kept);
         if mutated("added-node-knows-no-places") {
@@ -225,14 +226,14 @@ impl Pe {
         }
         // What passes before that is for it, too.
         collection.casts.keep_for(newborn.id.index, Vec::new());
-        let message = self.pe_message(PeMessage::Newborn(Box::new(newborn)));
+        let message = self.pe_message(RecoveryMessage::Newborn(Box::new(newborn)));
         if self.lets_in(message) {
             self.enqueue(message);
         }
     }
 
     /// It can be.
-    pub(crate) fn on_newborn(&self, newborn: Newborn) {
+    pub fn on_newborn(&self, newborn: Newborn) {
         let Newborn { id, init, args } = newborn;
         let Some(collection) = self.collections.get(id.collection) else { return };
         let given = collection.casts.take_kept_for(id.index);
@@ -259,11 +260,12 @@ mod tests {
 
     use super::*;
     use crate::chare::Chare;
-    use crate::checkpoint::part::{SavedObject, SavedSection};
+    use crate::checkpoint::part::SavedObject;
     use crate::checkpoint::waiting::Messages;
     use crate::collection::description::{Description, Fill};
     use crate::object::{Born, Travel};
     use crate::order::Order;
+    use crate::section::SavedSection;
     use crate::wire;
     use talisman_base::ids::{SectionId, single_index};
     use talisman_base::map::Map;

@@ -15,7 +15,7 @@ use super::part::Part;
 ///
 /// # Errors
 /// That one is not here, or is not what it was.
-pub(crate) fn parts_of(store: &Store, version: Version, pe: PeId) -> Result<Vec<Part>, StoreError> {
+pub fn parts_of(store: &Store, version: Version, pe: PeId) -> Result<Vec<Part>, StoreError> {
     match store.former(version) {
         Some(former) => parts_of_former(former, pe),
         None => Ok(vec![store.part(version, pe)?]),

@@ -1,27 +1,28 @@
 //! Going on from a checkpoint: fresh PEs take back their own parts, and those of lost PEs for which they stand in.
 //!
 //! Of where objects are, a part says only which of those at home here are elsewhere. What comes for one of these waits until the PE
-//! that has it now has said so ([`PeMessage::Places`]). Everybody else begins without knowing any place, and asks homes. What
+//! that has it now has said so ([`RecoveryMessage::Places`]). Everybody else begins without knowing any place, and asks homes. What
 //! refers to a shared value that has not come to this node again waits for it, objects included, like anything that comes to a PE.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ptr::NonNull;
+use talisman_base::ids::ReductionKey;
 
-use super::message::Checkpoint;
-use super::part::{Part, SavedCollection, SavedObject, SavedRoot, SavedSection};
-use crate::balance::message::Balance;
+use super::part::{Part, SavedCollection, SavedObject, SavedRoot};
+use crate::checkpoint::recovery_message::RecoveryMessage;
 use crate::collection::Collection;
 use crate::collection::gone::Gone;
 use crate::location::Place;
-use crate::message::control::{Cast, PeMessage};
+use crate::message::control::Cast;
 use crate::message::envelope::Envelope;
 use crate::migrate::unpack_travel;
 use crate::object::{Head, flag};
+use crate::panics::caught;
 use crate::pe::execute::Restored;
 use crate::pe::{Here, Pe};
-use crate::reduction::ReductionKey;
+use crate::reduction::message::ReductionMessage;
 use crate::registry::Registry;
-use crate::run::caught;
+use crate::section::SavedSection;
 use crate::wire;
 use crate::witness::{self, Seen, Why};
 use talisman_base::ids::{CollectionId, ObjId, PeId};
@@ -39,7 +40,7 @@ impl Pe {
     /// Takes back what was saved: its own part first, and then those of lost PEs whose seat it is. To be called before its first turn.
     /// `false` if the program's code panicked, which ends the job.
     #[must_use]
-    pub(crate) fn restore(&self, parts: Vec<Part>) -> bool {
+    pub fn restore(&self, parts: Vec<Part>) -> bool {
         let _here = Here::enter(self);
         caught(self, || self.take_back(parts))
     }
@@ -66,12 +67,12 @@ impl Pe {
             self.expect_newborn(newborn);
         }
         for (home, objects) in news {
-            self.tell(home, PeMessage::Places { objects });
+            self.tell(home, RecoveryMessage::Places { objects });
         }
         if mutated("restored-speak-first") {
             came.drain(..).for_each(|(slot, why)| self.tell_restored_in(slot, why));
         }
-        self.enqueue(self.pe_message(PeMessage::GoOn));
+        self.enqueue(self.pe_message(RecoveryMessage::GoOn));
         parts.into_iter().for_each(|part| self.take_back_messages(part));
         // What they say now comes after what they had said.
         came.into_iter().for_each(|(slot, why)| self.tell_restored_in(slot, why));
@@ -163,7 +164,7 @@ impl Pe {
             None => self.on_reopen(collection, key, pending),
             Some(lacking) => {
                 sometimes("a reduction of a checkpoint waited for a shared value");
-                let again = self.pe_message(PeMessage::Reopen { collection, key, pending });
+                let again = self.pe_message(ReductionMessage::Reopen { collection, key, pending });
                 self.keep_lacking(lacking, again);
             }
         }
@@ -189,7 +190,7 @@ impl Pe {
                     self.expect_object(collection, id.index);
                     collection.casts.keep_for(id.index, later);
                     witness::see(|| Seen::Awaited { object: id, pe: self.id });
-                    let again = PeMessage::Restore { object: Box::new(object), why };
+                    let again = RecoveryMessage::Restore { object: Box::new(object), why };
                     self.keep_lacking(lacking, self.pe_message(again));
                 }
             }
@@ -204,7 +205,7 @@ impl Pe {
     }
 
     /// An object of a checkpoint could not be read at once. What has passed since is among what it was given.
-    pub(crate) fn on_restore(&self, object: SavedObject, why: Restored) {
+    pub fn on_restore(&self, object: SavedObject, why: Restored) {
         let id = object.id;
         let Some(collection) = self.collections.get(id.collection) else { return };
         if mutated("awaited-object-forgotten") {
@@ -214,7 +215,7 @@ impl Pe {
         if let Some(lacking) = self.lacks_for(&object, &later) {
             sometimes("an object of a checkpoint waited for two shared values");
             collection.casts.keep_for(id.index, later);
-            let again = PeMessage::Restore { object: Box::new(object), why };
+            let again = RecoveryMessage::Restore { object: Box::new(object), why };
             return self.keep_lacking(lacking, self.pe_message(again));
         }
         let Some(slot) = self.put_object(collection, object, later) else { return };
@@ -260,13 +261,7 @@ impl Pe {
 
     /// What an object does before it runs anything else, like one that has broadcasts to catch up with. A lost member of a group
     /// does nothing else.
-    pub(crate) fn put_off(
-        &self,
-        object: &Head,
-        is_lost: bool,
-        destination: Option<PeId>,
-        later: Vec<(u32, Cast)>,
-    ) {
+    pub fn put_off(&self, object: &Head, is_lost: bool, destination: Option<PeId>, later: Vec<(u32, Cast)>) {
         if !is_lost && destination.is_none() && later.is_empty() {
             return;
         }
@@ -307,7 +302,7 @@ impl Pe {
     }
 
     /// At the home: objects are on that PE, or were before they moved on.
-    pub(crate) fn on_places(&self, pe: PeId, objects: Vec<(ObjId, u32)>) {
+    pub fn on_places(&self, pe: PeId, objects: Vec<(ObjId, u32)>) {
         for (id, moves) in objects {
             if let Some(collection) = self.collections.get(id.collection) {
                 self.take_news(collection, id.index, pe, moves);
@@ -318,7 +313,7 @@ impl Pe {
     /// Nothing is left of a checkpoint but what objects were given before it. They have that now, even if the next checkpoint begins
     /// already: the cut waits until this PE has nothing left to do. A lost member that was kept in it once more would be in
     /// the way of one who is made when its PE is there again.
-    pub(crate) fn on_go_on(&self) {
+    pub fn on_go_on(&self) {
         self.receive_kept();
     }
 
@@ -388,25 +383,7 @@ impl Pe {
         // SAFETY: just made.
         let request = unsafe { envelope.as_mut() }.take_pe_message();
         self.release(envelope);
-        match request.map(|request| *request) {
-            Some(PeMessage::CastRequest { collection, cast }) => self.broadcast(collection, cast),
-            Some(PeMessage::SectionRequest { collection, section, cast }) => {
-                self.multicast(collection, section, cast);
-            }
-            Some(PeMessage::DropSection { collection, section }) => self.destroy_section(collection, section),
-            Some(PeMessage::Insert { to, pe, init, args, .. }) => {
-                let again = PeMessage::Insert { to, pe, init, args, number: 0 };
-                self.tell(self.view().seat(to.collection.creator), again);
-            }
-            Some(PeMessage::DoneInserting(collection)) => self.done_inserting(collection),
-            Some(PeMessage::WhenQuiet(to)) => self.when_quiet(to),
-            Some(PeMessage::Balance(Balance::Request { why, then })) => self.want_balance(why, then),
-            Some(PeMessage::Checkpoint(Checkpoint::Request { why, then })) => {
-                self.want_checkpoint(why, then);
-            }
-            Some(other) => self.tell(self.id, other),
-            None => {}
-        }
+        request.into_iter().for_each(|request| request.request_again(self));
     }
 }
 

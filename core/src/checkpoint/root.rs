@@ -99,7 +99,7 @@ impl Root {
 
 impl Pe {
     /// The first period begins.
-    pub(crate) fn begin_checkpoints(&self) {
+    pub fn begin_checkpoints(&self) {
         if let Some(checkpoints) = self.checkpoints.as_deref().filter(|_| self.is_first()) {
             self.set_checkpoint_timer(checkpoints);
         }
@@ -115,14 +115,14 @@ impl Pe {
     }
 
     /// A period is over.
-    pub(crate) fn on_checkpoint_timer(&self) {
+    pub fn on_checkpoint_timer(&self) {
         if let Some(checkpoints) = self.checkpoints.as_deref() {
             self.on_checkpoint_request(checkpoints, Why::Period, None);
         }
     }
 
     /// Whether somebody waits here for a checkpoint: the job is not quiet then.
-    pub(crate) fn is_checkpoint_waited_for(&self) -> bool {
+    pub fn is_checkpoint_waited_for(&self) -> bool {
         self.checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.root.borrow().is_waited_for())
     }
 
@@ -141,7 +141,7 @@ impl Pe {
     }
 
     /// Begins a checkpoint that is wanted, unless one is under way, or a balancing step.
-    pub(crate) fn checkpoint_if_wanted(&self) {
+    pub fn checkpoint_if_wanted(&self) {
         let Some(checkpoints) = self.checkpoints.as_deref() else { return };
         let (version, leaving) = {
             let mut root = checkpoints.root.borrow_mut();
@@ -159,7 +159,7 @@ impl Pe {
             let then = wanted.into_iter().filter_map(|(why, then)| Some((why, then?))).collect();
             let (version, begun) = (checkpoints.version.get() + 1, self.clock.now());
             let missing = self.words_of_copies(&root.leaving);
-            let trigger = checkpoints.settings.name_of(why);
+            let trigger = why.name(&checkpoints.settings);
             debug!(target: CHECKPOINT, version, trigger, on_disk, leaving = ?root.leaving, "a checkpoint begins");
             root.running = Some(Running {
                 version,
@@ -319,7 +319,7 @@ impl Pe {
         let checkpoint = CheckpointTaken {
             version: done.version,
             at_s: done.begun.as_secs_f64(),
-            trigger: checkpoints.settings.name_of(done.why).into(),
+            trigger: done.why.name(&checkpoints.settings).into(),
             objects: taken.objects,
             bytes: taken.bytes,
             blocked_s: blocked.as_secs_f64(),

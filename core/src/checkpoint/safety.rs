@@ -10,7 +10,6 @@ use talisman_ft::Version;
 
 use super::Checkpoints;
 use super::message::Checkpoint;
-use crate::message::control::PeMessage;
 use crate::pe::Pe;
 use talisman_base::ids::PeId;
 use talisman_observe::sometimes::sometimes;
@@ -62,7 +61,7 @@ impl Pe {
     }
 
     /// It is time to.
-    pub(crate) fn look_at_disk(&self) {
+    pub fn look_at_disk(&self) {
         if let Some(checkpoints) = self.checkpoints.as_deref() {
             self.look_at_parts(checkpoints);
             self.look_at_written(checkpoints);
@@ -97,13 +96,13 @@ impl Pe {
         }
         if kept.is_ok() && self.node.store.is_in_memory() {
             // So is the part itself, whose owner needs not have its turn for that.
-            self.tell(self.view().first(), PeMessage::Checkpoint(Checkpoint::Safe { version }));
+            self.tell(self.view().first(), Checkpoint::Safe { version });
         }
         let answer = match kept {
             Ok(()) => Checkpoint::Stored { version },
             Err(why) => Checkpoint::NotStored { version, why },
         };
-        self.tell(of, PeMessage::Checkpoint(answer));
+        self.tell(of, answer);
     }
 
     /// Each PE says once of each version what has become of its part.
@@ -121,6 +120,6 @@ impl Pe {
             Ok(()) => Checkpoint::Safe { version },
             Err(why) => Checkpoint::NotSafe { version, why },
         };
-        self.tell(self.view().first(), PeMessage::Checkpoint(word));
+        self.tell(self.view().first(), word);
     }
 }

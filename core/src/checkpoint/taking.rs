@@ -11,7 +11,6 @@ use talisman_ft::Version;
 
 use super::Checkpoints;
 use super::message::Checkpoint;
-use crate::message::control::PeMessage;
 use crate::pe::Pe;
 use talisman_base::ids::PeId;
 use talisman_observe::sometimes::sometimes;
@@ -79,12 +78,12 @@ impl Pe {
 
     /// Whether there are copies to be taken.
     #[inline]
-    pub(crate) fn is_taking_copies(&self) -> bool {
+    pub fn is_taking_copies(&self) -> bool {
         self.checkpoints.as_ref().is_some_and(|checkpoints| !checkpoints.copies.takings.is_empty())
     }
 
     /// Whether copies have had their share of this PE's time, so that entries run.
-    pub(crate) fn may_run_beside_copies(&self) -> bool {
+    pub fn may_run_beside_copies(&self) -> bool {
         let Some(checkpoints) = self.checkpoints.as_deref() else { return true };
         let takings = &checkpoints.copies.takings;
         takings.took.get() >= takings.ran.get() * SHARE
@@ -92,7 +91,7 @@ impl Pe {
 
     /// Takes the next bytes of a copy; entries have run since `since`.
     #[cold]
-    pub(crate) fn take_copies(&self, since: Duration) {
+    pub fn take_copies(&self, since: Duration) {
         let Some(checkpoints) = self.checkpoints.as_deref() else { return };
         let takings = &checkpoints.copies.takings;
         let start = self.clock.now();
@@ -105,7 +104,7 @@ impl Pe {
                 sometimes("a part of a checkpoint could not be read where it was");
                 // Who has been lost meanwhile does not mind; everybody else sends it.
                 let version = taking.version;
-                self.tell(taking.from, PeMessage::Checkpoint(Checkpoint::Bring { version }));
+                self.tell(taking.from, Checkpoint::Bring { version });
             }
         }
         let took = self.clock.now().saturating_sub(start);

@@ -14,12 +14,12 @@ use super::Checkpoints;
 use super::message::{Checkpoint, Taken, Why};
 use super::part::Part;
 use super::waiting::Messages;
-use crate::message::control::PeMessage;
+use crate::checkpoint::recovery_message::RecoveryMessage;
+use crate::lab::Lab;
 use crate::message::envelope::{Body, Envelope};
 use crate::pe::send::pack_in_place;
 use crate::pe::{Here, Pe};
 use crate::route::Route;
-use crate::testing::lab::Lab;
 use crate::wire::copy_to_keep;
 use talisman_job::RunArgs;
 use talisman_job::checkpoints::{CkptEvery, FaultTolerance};
@@ -138,7 +138,7 @@ fn what_comes_to_a_pe_that_has_been_counted_waits_until_it_is_asked_again() {
     {
         let _here = Here::enter(pe);
         let before = counts();
-        pe.accept(pe.pe_message(PeMessage::GoOn));
+        pe.accept(pe.pe_message(RecoveryMessage::GoOn));
         assert_eq!((counts(), pe.is_queue_empty()), (before, true));
         pe.on_checkpoint(0, Checkpoint::Ask { wave: 9 });
         assert_eq!((counts(), pe.is_queue_empty()), ((before.0, before.1 + 1), false));

@@ -13,7 +13,7 @@ const PIECE: usize = 64 << 10;
 
 /// Messages for objects, in the order in which they would have run: pieces with some of them each, packed as between nodes.
 #[derive(Debug, Default, Pup)]
-pub(crate) struct Messages(Vec<Packed>);
+pub struct Messages(Vec<Packed>);
 
 impl Messages {
     /// Packs these, in slabs of the part if they are worth it. `refuse` hears of one that nobody could read again, and why.

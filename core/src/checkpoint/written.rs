@@ -13,7 +13,6 @@ use talisman_ft::Version;
 
 use super::Checkpoints;
 use super::message::Checkpoint;
-use crate::message::control::PeMessage;
 use crate::pe::Pe;
 use talisman_base::ids::PeId;
 use talisman_store::versions::Fate;
@@ -69,7 +68,7 @@ impl Pe {
         if parts.is_empty() {
             let why = format!("node {} has nothing of version {version}", self.node.number);
             let word = Checkpoint::NotWritten { version, why };
-            return self.tell(self.view().first(), PeMessage::Checkpoint(word));
+            return self.tell(self.view().first(), word);
         }
         checkpoints.writing.version.set(version);
         checkpoints.writing.wrong.take();
@@ -98,7 +97,7 @@ impl Pe {
                 None => Checkpoint::Written { version },
                 Some(why) => Checkpoint::NotWritten { version, why },
             };
-            self.tell(self.view().first(), PeMessage::Checkpoint(word));
+            self.tell(self.view().first(), word);
         }
     }
 

@@ -15,7 +15,10 @@ mod tests;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::message::control::{Cast, PeMessage};
+use crate::broadcast::message::BroadcastMessage;
+use crate::collection::insertion::message::InsertionMessage;
+use crate::message::control::Cast;
+use crate::message::service::PeMessage;
 use crate::pe::Pe;
 use talisman_base::ids::{CollectionId, PeId};
 use talisman_observe::sometimes::sometimes;
@@ -25,7 +28,7 @@ type Inserter = (CollectionId, PeId);
 
 /// What a PE knows of insertions from outside.
 #[derive(Default)]
-pub(crate) struct Admissions {
+pub struct Admissions {
     /// How many were made here into collections whose root is elsewhere.
     made: Cell<u32>,
     /// Whether there are any that may not have been admitted.
@@ -48,29 +51,24 @@ struct Held {
     /// Insertions that it waits for: those that this PE had heard of then. (Were it those that it hears of later as well, two could wait for
     /// each other.)
     after: Vec<(PeId, u32)>,
-    message: PeMessage,
-}
-
-impl Held {
-    fn is_insertion(&self) -> bool {
-        matches!(self.message, PeMessage::Insert { .. })
-    }
+    message: Box<dyn PeMessage>,
+    is_insertion: bool,
 }
 
 impl Admissions {
     #[inline(always)]
-    pub(crate) fn are_open(&self) -> bool {
+    pub fn are_open(&self) -> bool {
         self.are_open.get()
     }
 
     /// What waits, in its order.
-    pub(crate) fn with_held(&self, mut each: impl FnMut(&PeMessage)) {
-        self.held.borrow().iter().for_each(|held| each(&held.message));
+    pub fn with_held(&self, mut each: impl FnMut(&dyn PeMessage)) {
+        self.held.borrow().iter().for_each(|held| each(&*held.message));
     }
 
     /// Whether insertions wait here that their root has not been sent.
     fn holds_insertions(&self, id: CollectionId) -> bool {
-        self.held.borrow().iter().any(|held| held.collection == id && held.is_insertion())
+        self.held.borrow().iter().any(|held| held.collection == id && held.is_insertion)
     }
 
     fn is_admitted(&self, from: Inserter, number: u32) -> bool {
@@ -90,7 +88,7 @@ impl Admissions {
     }
 
     /// Insertions up to this one are admitted: what need not wait any more.
-    fn settle(&self, from: Inserter, number: u32) -> Vec<PeMessage> {
+    fn settle(&self, from: Inserter, number: u32) -> Vec<Box<dyn PeMessage>> {
         let mut open = self.open.borrow_mut();
         let mut admitted = self.admitted.borrow_mut();
         let last = admitted.entry(from).or_default();
@@ -125,7 +123,7 @@ impl Admissions {
 
 impl Pe {
     /// The number of an insertion from outside that goes to a root elsewhere, or waits here.
-    pub(crate) fn number_insertion(&self, id: CollectionId) -> u32 {
+    pub fn number_insertion(&self, id: CollectionId) -> u32 {
         let number = self.admissions.made.get() + 1;
         self.admissions.made.set(number);
         debug_assert!(!self.collections.is_gone(id), "what is gone here is refused here");
@@ -135,7 +133,7 @@ impl Pe {
 
     /// Before a message to another PE: that hears of the insertions that this one knows of.
     #[cold]
-    pub(crate) fn pass_on_insertions(&self, to: PeId) {
+    pub fn pass_on_insertions(&self, to: PeId) {
         if !self.admissions.told.borrow_mut().insert(to) {
             return;
         }
@@ -148,38 +146,38 @@ impl Pe {
             };
             let knows = to == inserter || self.id == inserter && comes_behind();
             if !knows {
-                self.tell(to, PeMessage::Unadmitted { collection, inserter, number });
+                self.tell(to, InsertionMessage::Unadmitted { collection, inserter, number });
             }
         }
     }
 
     /// There is an insertion from outside that may not have come to its root.
-    pub(crate) fn on_unadmitted(&self, collection: CollectionId, inserter: PeId, number: u32) {
+    pub fn on_unadmitted(&self, collection: CollectionId, inserter: PeId, number: u32) {
         if !self.collections.is_gone(collection) && self.admissions.note((collection, inserter), number) {
             sometimes("a PE heard of an insertion that had not come to its root");
             let root = self.view().seat(collection.creator);
             if root == self.id {
                 return self.on_ask_admitted(self.id, collection, inserter, number);
             }
-            self.tell(root, PeMessage::AskAdmitted { collection, inserter, number });
+            self.tell(root, InsertionMessage::AskAdmitted { collection, inserter, number });
         }
     }
 
     /// At the root: somebody waits for an insertion.
-    pub(crate) fn on_ask_admitted(&self, asker: PeId, collection: CollectionId, inserter: PeId, number: u32) {
+    pub fn on_ask_admitted(&self, asker: PeId, collection: CollectionId, inserter: PeId, number: u32) {
         if self.collections.is_gone(collection) {
             // The asker hears so as well, and forgets what it waits for.
             return;
         }
         let from = (collection, inserter);
         match self.admissions.is_admitted(from, number) {
-            true => self.tell(asker, PeMessage::Admitted { collection, inserter, number }),
+            true => self.tell(asker, InsertionMessage::Admitted { collection, inserter, number }),
             false => self.admissions.asked.borrow_mut().push((from, number, asker)),
         }
     }
 
     /// At the root: an insertion has come.
-    pub(crate) fn admit(&self, collection: CollectionId, inserter: PeId, number: u32) {
+    pub fn admit(&self, collection: CollectionId, inserter: PeId, number: u32) {
         self.on_admitted(collection, inserter, number);
         let of = (collection, inserter);
         let mut all = self.admissions.asked.borrow_mut();
@@ -188,22 +186,22 @@ impl Pe {
         let asked: Vec<_> = asked.filter(|pe| *pe != self.id).collect();
         drop(all);
         for asker in asked {
-            self.tell(asker, PeMessage::Admitted { collection, inserter, number });
+            self.tell(asker, InsertionMessage::Admitted { collection, inserter, number });
         }
     }
 
     /// The root has admitted all of a PE's insertions up to this one.
-    pub(crate) fn on_admitted(&self, collection: CollectionId, inserter: PeId, number: u32) {
+    pub fn on_admitted(&self, collection: CollectionId, inserter: PeId, number: u32) {
         if self.collections.is_gone(collection) {
             return;
         }
         for message in self.admissions.settle((collection, inserter), number) {
-            self.tell(self.view().seat(collection.creator), message);
+            self.tell_any(self.view().seat(collection.creator), message);
         }
     }
 
     /// Whether a broadcast has to wait for an insertion that this PE has heard of; if so, it is kept.
-    pub(crate) fn holds_broadcast(&self, id: CollectionId, cast: &Cast) -> bool {
+    pub fn holds_broadcast(&self, id: CollectionId, cast: &Cast) -> bool {
         // What this PE has inserted itself comes to the root before.
         let open = self.admissions.open.borrow();
         let after = open.iter().filter(|((of, inserter), _)| *of == id && *inserter != self.id);
@@ -211,21 +209,27 @@ impl Pe {
         let waits = !after.is_empty() || self.holds(id);
         if waits {
             sometimes("a broadcast waited for an insertion that its sender had heard of");
-            let message = PeMessage::CastRequest { collection: id, cast: cast.clone() };
-            self.admissions.held.borrow_mut().push(Held { collection: id, after, message });
+            let message = Box::new(BroadcastMessage::Request { collection: id, cast: cast.clone() });
+            let held = Held { collection: id, after, message, is_insertion: false };
+            self.admissions.held.borrow_mut().push(held);
         }
         waits
     }
 
     /// Whether broadcasts to a collection wait here.
-    pub(crate) fn holds(&self, id: CollectionId) -> bool {
+    pub fn holds(&self, id: CollectionId) -> bool {
         self.admissions.held.borrow().iter().any(|held| held.collection == id)
     }
 
     /// An insertion from outside waits behind broadcasts that were called before it: it is not in those.
     #[cold]
-    pub(crate) fn hold_insertion(&self, collection: CollectionId, message: PeMessage) {
+    pub fn hold_insertion(&self, collection: CollectionId, insertion: InsertionMessage) {
         sometimes("an insertion waited behind a broadcast that waited for another");
-        self.admissions.held.borrow_mut().push(Held { collection, after: vec![], message });
+        self.admissions.held.borrow_mut().push(Held {
+            collection,
+            after: vec![],
+            message: Box::new(insertion),
+            is_insertion: true,
+        });
     }
 }

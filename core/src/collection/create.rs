@@ -4,12 +4,13 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 
 use super::description::{Description, Fill};
-use crate::chare::{Args, Chare, Create, Kind, WrapInit};
-use crate::entry::pack_args;
+use crate::chare::{Args, Chare, Create, WrapInit};
+use crate::chare_type::number_of;
+use crate::entry_info::pack_args;
+use crate::kind::Kind;
 use crate::message::envelope::Extra;
 use crate::pe::{Pe, check_pe, current};
 use crate::proxy::{Array, Group, Proxy};
-use crate::registry::number_of;
 use talisman_base::ids::{CollectionId, ObjId, PeId};
 use talisman_base::index::{ArrayIndex, Bounds, Elements, Extent};
 use talisman_base::map::{IntoMap, Map};
@@ -79,7 +80,7 @@ pub struct NewElement<C> {
 
 impl<C: Chare> ArrayBuilder<C> {
     #[track_caller]
-    pub(crate) fn make(extent: impl Extent<C::Index>) -> Self {
+    pub fn make(extent: impl Extent<C::Index>) -> Self {
         let (bounds, indices) = match extent.elements() {
             Elements::Dense(bounds) => (Some(bounds), None),
             Elements::Listed(indices) => (None, Some(indices.into_iter().map(C::Index::to_bits).collect())),
@@ -159,13 +160,13 @@ fn pack_init<C: Chare, A: Args>(init: u16, args: A) -> talisman_pup::Packed {
 }
 
 /// An array without elements yet.
-pub(crate) fn sparse<C: Chare>() -> Array<C> {
+pub fn sparse<C: Chare>() -> Array<C> {
     let new = NewArray::<C> { bounds: None, indices: None, map: Map::Hash, chare: PhantomData };
     Array::make(current(|pe| new.announce(pe, None, None)), None)
 }
 
 impl<C: Chare> GroupBuilder<C> {
-    pub(crate) fn make() -> Self {
+    pub fn make() -> Self {
         GroupBuilder { inits: WrapInit::wrap(NewGroup(PhantomData)) }
     }
 }
@@ -190,7 +191,7 @@ impl<C: Chare> Create<C> for NewGroup<C> {
 }
 
 impl<C: Chare> SingleBuilder<C> {
-    pub(crate) fn make() -> Self {
+    pub fn make() -> Self {
         Self::of(NewSingle { pe: None, priority: None, chare: PhantomData })
     }
 
@@ -230,7 +231,7 @@ impl<C: Chare> Create<C> for NewSingle<C> {
 }
 
 /// An element to be inserted.
-pub(crate) fn insert<C: Chare>(id: ObjId) -> Insert<C> {
+pub fn insert<C: Chare>(id: ObjId) -> Insert<C> {
     Insert { inits: WrapInit::wrap(NewElement { id, pe: None, chare: PhantomData }) }
 }
 

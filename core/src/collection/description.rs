@@ -1,6 +1,6 @@
 //! What every PE is told of a new collection.
 
-use crate::chare::Kind;
+use crate::kind::Kind;
 use crate::registry::ChareType;
 use talisman_base::ids::CollectionId;
 use talisman_base::index::Bounds;
@@ -9,28 +9,28 @@ use talisman_pup::{Packed, Pup};
 
 /// A new collection. Every PE makes its part of the elements from this.
 #[derive(Clone, Debug, Pup)]
-pub(crate) struct Description {
-    pub(crate) id: CollectionId,
+pub struct Description {
+    pub id: CollectionId,
     /// The chare type.
-    pub(crate) key: u64,
+    pub key: u64,
     /// The dense box of its first elements, if it is one.
-    pub(crate) bounds: Option<Bounds>,
-    pub(crate) map: Map,
+    pub bounds: Option<Bounds>,
+    pub map: Map,
     /// How many PEs had a number when it was made: homes are among those, however many there will be.
-    pub(crate) pes: u32,
+    pub pes: u32,
     /// How many elements it begins with; `None` until `done_inserting`.
-    pub(crate) elements: Option<u64>,
+    pub elements: Option<u64>,
     /// The `#[init]` of the elements to make, with its packed arguments.
-    pub(crate) fill: Option<Fill>,
+    pub fill: Option<Fill>,
 }
 
 /// The first elements of a collection.
 #[derive(Clone, Debug, Pup)]
-pub(crate) struct Fill {
-    pub(crate) init: u16,
-    pub(crate) args: Packed,
+pub struct Fill {
+    pub init: u16,
+    pub args: Packed,
     /// Which ones, where they are not a dense box.
-    pub(crate) indices: Option<Vec<u128>>,
+    pub indices: Option<Vec<u128>>,
 }
 
 /// Elements of a dense box: each PE keeps a table of pages of them, so there has to be a bound. Small where what hostile
@@ -40,7 +40,7 @@ const DENSE_MAX: u64 = if cfg!(any(test, fuzzing)) { 1 << 16 } else { 1 << 32 };
 
 impl Description {
     /// Whether a collection of this type can be like this.
-    pub(crate) fn check(&self, chare: &ChareType, pes: u32) -> Result<(), String> {
+    pub fn check(&self, chare: &ChareType, pes: u32) -> Result<(), String> {
         if !(1..=pes).contains(&self.pes) {
             return Err(format!("it was made for {} PEs, of which there are {pes}", self.pes));
         }

@@ -15,13 +15,15 @@ use std::ptr::NonNull;
 use tracing::warn;
 
 use super::Collection;
-use crate::message::control::{Cast, CastCall, ObjectMessage, PeMessage};
+use crate::collection::message::CollectionMessage;
+use crate::message::control::{Cast, CastCall, ObjectMessage};
 use crate::message::envelope::{Body, Envelope, Extra};
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::reduction::answers_key;
 use crate::registry::Registry;
 use crate::route::{Collect, Route};
+use crate::section::message::SectionMessage;
 use crate::witness::{self, Seen, Why};
 use talisman_base::ids::{CollectionId, SectionId};
 use talisman_job::diagnostics::{say, subjects::COLLECTION};
@@ -31,25 +33,25 @@ use talisman_pup::Packed;
 
 /// What came for collections and sections that were destroyed.
 #[derive(Default)]
-pub(crate) struct TooLate {
+pub struct TooLate {
     count: Cell<u64>,
     last: RefCell<String>,
 }
 
 impl TooLate {
     /// For the report of a job that is stuck: whoever waits for an answer to it waits in vain.
-    pub(crate) fn said(&self) -> Option<String> {
+    pub fn said(&self) -> Option<String> {
         let (count, last) = (self.count.get(), self.last.borrow());
         (count > 0)
             .then(|| format!("{count} messages came too late and were dropped, the last of them {last}"))
     }
 
     /// What a checkpoint keeps of it.
-    pub(crate) fn saved(&self) -> Option<(u64, String)> {
+    pub fn saved(&self) -> Option<(u64, String)> {
         (self.count.get() > 0).then(|| (self.count.get(), self.last.borrow().clone()))
     }
 
-    pub(crate) fn go_on_from(&self, saved: Option<&(u64, String)>) {
+    pub fn go_on_from(&self, saved: Option<&(u64, String)>) {
         if let Some((before, last)) = saved {
             count(&self.count, *before);
             self.last.replace(last.clone());
@@ -57,7 +59,7 @@ impl TooLate {
     }
 
     /// At the end, where only the first was said.
-    pub(crate) fn sum_up(&self, pe: u32) {
+    pub fn sum_up(&self, pe: u32) {
         if self.count.get() > 1 {
             let count = self.count.get();
             say(|| warn!(target: COLLECTION, "talisman: PE {pe}: {count} messages in all came too late"));
@@ -67,13 +69,13 @@ impl TooLate {
 
 impl Pe {
     /// Asks for the end of a collection.
-    pub(crate) fn destroy_collection(&self, id: CollectionId) {
+    pub fn destroy_collection(&self, id: CollectionId) {
         let collect = Some((0, Route::Destroyed(id)));
         self.broadcast(id, Cast { call: CastCall::Destroy, args: Packed::default(), collect });
     }
 
     /// At the root: whether a broadcast is no more to be, since the elements are being destroyed.
-    pub(crate) fn is_too_late(&self, collection: &Collection, cast: &Cast) -> bool {
+    pub fn is_too_late(&self, collection: &Collection, cast: &Cast) -> bool {
         if !collection.going.get() {
             return false;
         }
@@ -87,7 +89,7 @@ impl Pe {
     }
 
     /// An element receives the end of its collection.
-    pub(crate) fn destroy_element(&self, head: NonNull<Head>, extra: Option<Box<Extra>>) {
+    pub fn destroy_element(&self, head: NonNull<Head>, extra: Option<Box<Extra>>) {
         let Some(Route::Collect(to @ Collect { section: None, .. })) = extra.and_then(|extra| extra.reply)
         else {
             return;
@@ -127,9 +129,9 @@ impl Pe {
     }
 
     /// No element of a collection is left: every PE drops its part, this one first.
-    pub(crate) fn on_drop_collection(&self, id: CollectionId) {
+    pub fn on_drop_collection(&self, id: CollectionId) {
         for child in self.view().children(self.id, id.creator) {
-            self.tell(child, PeMessage::DropCollection(id));
+            self.tell(child, CollectionMessage::Drop(id));
         }
         self.drop_collection(id);
     }
@@ -169,12 +171,12 @@ impl Pe {
     }
 
     /// Asks for the end of a section.
-    pub(crate) fn destroy_section(&self, collection: CollectionId, section: SectionId) {
-        self.tell(self.view().seat(section.creator), PeMessage::DropSection { collection, section });
+    pub fn destroy_section(&self, collection: CollectionId, section: SectionId) {
+        self.tell(self.view().seat(section.creator), SectionMessage::Drop { collection, section });
     }
 
     /// At the root of a section: it ends, and its members forget what they had contributed to it.
-    pub(crate) fn on_drop_section(&self, id: CollectionId, section: SectionId) {
+    pub fn on_drop_section(&self, id: CollectionId, section: SectionId) {
         let Some(collection) = self.collections.get(id) else { return };
         let Some((members, given_up)) = self.sections.forget(section) else { return };
         given_up.into_iter().for_each(|what| self.note_too_late(what));
@@ -183,7 +185,7 @@ impl Pe {
     }
 
     /// A member has nothing to do with a section any more.
-    pub(crate) fn forget_section(&self, head: NonNull<Head>, section: SectionId) {
+    pub fn forget_section(&self, head: NonNull<Head>, section: SectionId) {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
         if let Some(mut extras) = object.take_extras() {
@@ -194,7 +196,7 @@ impl Pe {
 
     /// A message for what was destroyed.
     #[cold]
-    pub(crate) fn drop_too_late(&self, envelope: NonNull<Envelope>) {
+    pub fn drop_too_late(&self, envelope: NonNull<Envelope>) {
         // SAFETY: the caller gives the envelope away.
         let message = unsafe { envelope.as_ref() };
         sometimes("a message came for a collection that was destroyed");
@@ -206,7 +208,7 @@ impl Pe {
     }
 
     /// What the program may miss. The first on each PE is said at once.
-    pub(crate) fn note_too_late(&self, what: String) {
+    pub fn note_too_late(&self, what: String) {
         if self.too_late.count.get() == 0 {
             let pe = self.id;
             say(|| warn!(target: COLLECTION, "talisman: PE {pe}: dropped, since it came too late: {what}"));
@@ -222,18 +224,7 @@ fn what_is_missed(message: &Envelope) -> Option<String> {
         return Some(format!("a message to `{}` of a destroyed `{}`", entry.name, name_of(entry.chare)));
     }
     if let Some(control) = message.pe_message() {
-        return match control {
-            PeMessage::CastRequest { cast: Cast { call: CastCall::Destroy, .. }, .. } => None,
-            PeMessage::CastRequest { .. } => Some("a broadcast to a destroyed collection".into()),
-            PeMessage::SectionRequest { .. } => {
-                Some("a multicast to a section of a destroyed collection".into())
-            }
-            PeMessage::Insert { .. } => Some("an insertion into a destroyed array".into()),
-            PeMessage::Contribution(part) if part.is_wanted() => {
-                Some("a contribution to a reduction over a destroyed collection".into())
-            }
-            _ => None,
-        };
+        return control.missed().map(str::to_owned);
     }
     let (id, index) = (message.to().collection, message.to().index);
     match message.object_message() {

@@ -7,22 +7,22 @@ use talisman_pup::Pup;
 /// Numbers of what was destroyed, of those that one PE gave out. What is destroyed in the order in which it was made is one range, so this
 /// is as large as what lives, not as what ever lived.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Pup)]
-pub(crate) struct Gone {
+pub struct Gone {
     /// The first number of each range, and the one behind its last.
     ranges: BTreeMap<u32, u32>,
 }
 
 impl Gone {
-    pub(crate) fn has(&self, number: u32) -> bool {
+    pub fn has(&self, number: u32) -> bool {
         self.ranges.range(..=number).next_back().is_some_and(|(_, end)| number < *end)
     }
 
-    pub(crate) fn insert(&mut self, number: u32) {
+    pub fn insert(&mut self, number: u32) {
         self.insert_range(number, number.saturating_add(1));
     }
 
     /// All of another's too.
-    pub(crate) fn add(&mut self, other: &Gone) {
+    pub fn add(&mut self, other: &Gone) {
         other.ranges.iter().for_each(|(first, end)| self.insert_range(*first, *end));
     }
 
@@ -41,12 +41,12 @@ impl Gone {
     }
 
     /// One above the highest.
-    pub(crate) fn end(&self) -> u32 {
+    pub fn end(&self) -> u32 {
         self.ranges.last_key_value().map_or(0, |(_, end)| *end)
     }
 
     #[cfg(test)]
-    pub(crate) fn ranges(&self) -> usize {
+    pub fn ranges(&self) -> usize {
         self.ranges.len()
     }
 }

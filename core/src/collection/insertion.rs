@@ -4,7 +4,9 @@
 //! sums are equal: then none is on its way, and the reductions know how many to wait for. What is inserted from outside after a PE
 //! was asked goes by way of the root.
 
-use crate::message::control::PeMessage;
+pub mod message;
+
+use crate::collection::insertion::message::InsertionMessage;
 use crate::pe::Pe;
 use talisman_base::ids::CollectionId;
 use talisman_observe::mutations::mutated;
@@ -12,7 +14,7 @@ use talisman_observe::sometimes::sometimes;
 
 /// The root's count.
 #[derive(Default)]
-pub(crate) struct Census {
+pub struct Census {
     wave: u32,
     answers: u32,
     sent: u64,
@@ -21,19 +23,19 @@ pub(crate) struct Census {
 
 impl Census {
     /// Whether it has begun.
-    pub(crate) fn is_open(&self) -> bool {
+    pub fn is_open(&self) -> bool {
         self.wave > 0
     }
 }
 
 impl Pe {
     /// All first elements are on their way: the root hears of it.
-    pub(crate) fn done_inserting(&self, id: CollectionId) {
-        self.tell(self.view().seat(id.creator), PeMessage::DoneInserting(id));
+    pub fn done_inserting(&self, id: CollectionId) {
+        self.tell(self.view().seat(id.creator), InsertionMessage::DoneInserting(id));
     }
 
     /// At the root: all first elements are on their way.
-    pub(crate) fn on_done_inserting(&self, id: CollectionId) {
+    pub fn on_done_inserting(&self, id: CollectionId) {
         let Some(root) = self.collections.get(id).and_then(|collection| collection.root.as_ref()) else {
             return;
         };
@@ -52,18 +54,18 @@ impl Pe {
         self.on_count_inserted(id, wave);
     }
 
-    pub(crate) fn on_count_inserted(&self, id: CollectionId, wave: u32) {
+    pub fn on_count_inserted(&self, id: CollectionId, wave: u32) {
         let Some(collection) = self.collections.get(id) else { return };
         for child in self.view().children(self.id, collection.root_pe()) {
-            self.tell(child, PeMessage::CountInserted { collection: id, wave });
+            self.tell(child, InsertionMessage::CountInserted { collection: id, wave });
         }
         let insertion = &collection.insertion;
         insertion.closed.set(true);
         let (sent, made) = (insertion.sent.get(), insertion.made.get());
-        self.tell(collection.root_pe(), PeMessage::Inserted { collection: id, wave, sent, made });
+        self.tell(collection.root_pe(), InsertionMessage::Inserted { collection: id, wave, sent, made });
     }
 
-    pub(crate) fn on_inserted(&self, id: CollectionId, wave: u32, sent: u64, made: u64) {
+    pub fn on_inserted(&self, id: CollectionId, wave: u32, sent: u64, made: u64) {
         let Some(collection) = self.collections.get(id) else { return };
         let Some(root) = &collection.root else { return };
         let (all_in, complete) = {

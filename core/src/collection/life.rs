@@ -2,19 +2,22 @@
 
 use std::borrow::Cow;
 use std::ptr::NonNull;
+use talisman_base::birth::BirthId;
 
 use super::Collection;
 use super::description::{Description, Fill};
-use crate::chare::Kind;
-use crate::entry::{Args, InitInfo, pack_args};
+use crate::collection::insertion::message::InsertionMessage;
+use crate::collection::message::CollectionMessage;
+use crate::entry_info::{InitInfo, pack_args};
+use crate::kind::Kind;
 use crate::location::Place;
+use crate::location::message::LocationMessage;
 use crate::message::cell::{ArgsCell, Words};
-use crate::message::control::{ObjectMessage, PeMessage};
+use crate::message::control::ObjectMessage;
 use crate::message::envelope::{Birth, Body, Envelope, Extra};
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::pe::execute::Call;
-use crate::reduction::BirthId;
 use crate::registry::{ChareType, Registry};
 use crate::witness::{self, Seen, Until, Why};
 use talisman_base::ids::{CollectionId, ObjId, PeId, single_home, single_index, slot_index, slot_of};
@@ -26,7 +29,7 @@ use talisman_pup::Packed;
 
 impl Pe {
     /// Every PE knows the collections of singletons from the start.
-    pub(crate) fn create_singles(&self) {
+    pub fn create_singles(&self) {
         for (number, chare) in Registry::get().types().iter().enumerate() {
             if matches!(chare.kind, Kind::Single | Kind::Main) {
                 let id = CollectionId::singles(number as u32);
@@ -45,7 +48,7 @@ impl Pe {
     }
 
     /// A name for a collection made here.
-    pub(crate) fn name_collection(&self) -> CollectionId {
+    pub fn name_collection(&self) -> CollectionId {
         let creator = self.named_after();
         let serial = match creator == self.id {
             true => self.names().name_collection(),
@@ -65,11 +68,11 @@ impl Pe {
     }
 
     /// Announces a collection made here, to this PE first.
-    pub(crate) fn announce(&self, description: Description) {
-        self.tell(self.id, PeMessage::NewCollection(Box::new(description)));
+    pub fn announce(&self, description: Description) {
+        self.tell(self.id, CollectionMessage::New(Box::new(description)));
     }
 
-    pub(crate) fn add_collection(&self, of: &Description, chare: &'static ChareType) -> &Collection {
+    pub fn add_collection(&self, of: &Description, chare: &'static ChareType) -> &Collection {
         let collection = Collection::new(of, chare, &self.node, self.id);
         collection.insertion.closed.set(of.elements.is_some());
         let (collection_id, ordered) = (of.id, chare.ordered);
@@ -78,18 +81,18 @@ impl Pe {
         self.collections.insert(collection)
     }
 
-    pub(crate) fn on_new_collection(&self, of: Description) {
+    pub fn on_new_collection(&self, of: Description) {
         for child in self.view().children(self.id, of.id.creator) {
-            self.tell(child, PeMessage::NewCollection(Box::new(of.clone())));
+            self.tell(child, CollectionMessage::New(Box::new(of.clone())));
         }
-        let adopt = self.pe_message(PeMessage::Adopt(Box::new(of)));
+        let adopt = self.pe_message(CollectionMessage::Adopt(Box::new(of)));
         if self.lets_in(adopt) {
             self.enqueue(adopt);
         }
     }
 
     /// Makes this PE's part of a new collection.
-    pub(crate) fn adopt(&self, of: Description) {
+    pub fn adopt(&self, of: Description) {
         let Some((_, chare)) = Registry::get().find(of.key) else {
             let message = format!("a collection of an unknown chare type ({:x}) was announced", of.key);
             return self.node.job.end(1, Some(message));
@@ -111,7 +114,7 @@ impl Pe {
     }
 
     /// What waited for something else than its collection goes on.
-    pub(crate) fn resume_kept(&self, envelope: NonNull<Envelope>) {
+    pub fn resume_kept(&self, envelope: NonNull<Envelope>) {
         // SAFETY: kept by this PE, which gives it away.
         let message = unsafe { envelope.as_ref() };
         match self.collections.get(message.to().collection) {
@@ -236,7 +239,7 @@ impl Pe {
     }
 
     /// Gives an object its slot and tells whoever has to know.
-    pub(crate) fn install(&self, collection: &Collection, head: NonNull<Head>) {
+    pub fn install(&self, collection: &Collection, head: NonNull<Head>) {
         self.put_in_slot(collection, head);
         // SAFETY: the caller's object, new here.
         let object = unsafe { head.as_ref() };
@@ -245,13 +248,17 @@ impl Pe {
         if home != self.id {
             self.tell(
                 home,
-                PeMessage::Moved { id: collection.object(index), pe: self.id, moves: object.moves.get() },
+                LocationMessage::Moved {
+                    id: collection.object(index),
+                    pe: self.id,
+                    moves: object.moves.get(),
+                },
             );
         }
     }
 
     /// Gives an object its slot; what waited for it goes on.
-    pub(crate) fn put_in_slot(&self, collection: &Collection, head: NonNull<Head>) {
+    pub fn put_in_slot(&self, collection: &Collection, head: NonNull<Head>) {
         // SAFETY: the caller's object, new here.
         let object = unsafe { head.as_ref() };
         let (slot, generation) = self.slot_for(collection, object.index(), head);
@@ -277,7 +284,7 @@ impl Pe {
     }
 
     /// Queues a message that makes an object; what comes for the object meanwhile waits.
-    pub(crate) fn enqueue_creation(&self, collection: &Collection, envelope: NonNull<Envelope>) {
+    pub fn enqueue_creation(&self, collection: &Collection, envelope: NonNull<Envelope>) {
         // SAFETY: the caller gives the envelope away.
         let index = unsafe { envelope.as_ref() }.to().index;
         if collection.home(index) != self.id {
@@ -290,7 +297,7 @@ impl Pe {
     }
 
     /// Runs a message that makes an object: at its home, which decides when and where.
-    pub(crate) fn run_creation(&self, mut envelope: NonNull<Envelope>) {
+    pub fn run_creation(&self, mut envelope: NonNull<Envelope>) {
         // SAFETY: the queue gave the envelope away.
         let message = unsafe { envelope.as_mut() };
         let to = message.to();
@@ -362,7 +369,7 @@ impl Pe {
         }
     }
 
-    pub(crate) fn make_packed(
+    pub fn make_packed(
         &self,
         collection: &Collection,
         index: u128,
@@ -381,7 +388,7 @@ impl Pe {
     }
 
     /// Sends off the making of a singleton chare; its name.
-    pub(crate) fn create_single<A: Args>(
+    pub fn create_single<A: 'static>(
         &self,
         collection: CollectionId,
         pe: Option<PeId>,
@@ -411,7 +418,7 @@ impl Pe {
     }
 
     /// Sends off the making of an object.
-    pub(crate) fn send_create<A: Args>(
+    pub fn send_create<A: 'static>(
         &self,
         to: ObjId,
         pe: PeId,
@@ -423,7 +430,7 @@ impl Pe {
     }
 
     /// The same with arguments that are in words already: they are those of the `#[init]`.
-    pub(crate) fn send_create_of(
+    pub fn send_create_of(
         &self,
         to: ObjId,
         pe: PeId,
@@ -457,7 +464,7 @@ impl Pe {
     }
 
     /// Inserts an element into an array: `array.insert(i).new(args)`.
-    pub(crate) fn insert<A: Args>(&self, to: ObjId, pe: Option<PeId>, init: &'static InitInfo, args: A) {
+    pub fn insert<A: 'static>(&self, to: ObjId, pe: Option<PeId>, init: &'static InitInfo, args: A) {
         match self.collections.get(to.collection) {
             Some(collection) => match self.birth_here(collection) {
                 Some(birth) => {
@@ -488,7 +495,7 @@ impl Pe {
         root
     }
 
-    fn insert_by_root<A: Args>(&self, to: ObjId, pe: Option<PeId>, init: &InitInfo, args: A, root: PeId) {
+    fn insert_by_root<A: 'static>(&self, to: ObjId, pe: Option<PeId>, init: &InitInfo, args: A, root: PeId) {
         // The collection may not be known here.
         let what = || {
             let name = Registry::get().find(init.chare).map_or_else(String::new, |(_, chare)| (chare.name)());
@@ -497,7 +504,7 @@ impl Pe {
         let args = pack_args(&init.args, args, what);
         let waits = self.admissions.are_open() && self.holds(to.collection);
         let number = if root == self.id && !waits { 0 } else { self.number_insertion(to.collection) };
-        let insertion = PeMessage::Insert { to, pe, init: init.number, args, number };
+        let insertion = InsertionMessage::Insert { to, pe, init: init.number, args, number };
         match waits {
             true => self.hold_insertion(to.collection, insertion),
             false => self.tell(root, insertion),
@@ -532,7 +539,7 @@ impl Pe {
     }
 
     /// An insertion from outside, at the root; or one that waited for its collection to be known here.
-    pub(crate) fn on_insert(&self, to: ObjId, pe: Option<PeId>, init: u16, args: Packed) {
+    pub fn on_insert(&self, to: ObjId, pe: Option<PeId>, init: u16, args: Packed) {
         let Some(collection) = self.collections.get(to.collection) else { return };
         let birth = match (self.birth_here(collection), &collection.root) {
             (Some(birth), _) => birth,
@@ -543,7 +550,8 @@ impl Pe {
             }
             (None, None) => {
                 sometimes("an insertion was sent on to the root");
-                return self.tell(collection.root_pe(), PeMessage::Insert { to, pe, init, args, number: 0 });
+                return self
+                    .tell(collection.root_pe(), InsertionMessage::Insert { to, pe, init, args, number: 0 });
             }
         };
         let mut envelope = self.object_message(to, ObjectMessage::Create { init, args });
@@ -554,7 +562,7 @@ impl Pe {
     }
 
     /// Removes an object after its last entry.
-    pub(crate) fn remove_element(&self, head: NonNull<Head>) {
+    pub fn remove_element(&self, head: NonNull<Head>) {
         // SAFETY: the object is live, and freed below only.
         let object = unsafe { head.as_ref() };
         let (collection, index) = (object.collection(), object.index());
@@ -578,7 +586,7 @@ impl Pe {
     }
 
     /// Frees an object.
-    pub(crate) fn free_object(&self, head: NonNull<Head>) {
+    pub fn free_object(&self, head: NonNull<Head>) {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
         let chare = object.collection().chare;

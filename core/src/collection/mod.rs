@@ -1,30 +1,32 @@
 //! Collections of chares, as one PE sees them.
 
-pub(crate) mod admission;
+pub mod admission;
 pub mod create;
-pub(crate) mod description;
-pub(crate) mod destroy;
-pub(crate) mod gone;
-pub(crate) mod insertion;
-pub(crate) mod life;
-pub(crate) mod table;
+pub mod description;
+pub mod destroy;
+pub mod gone;
+pub mod insertion;
+pub mod life;
+pub mod message;
+pub mod table;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
 use std::rc::Rc;
 use std::sync::Arc;
+use talisman_base::ids::ReductionKey;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::broadcast::Casts;
-use crate::chare::Kind;
+use crate::kind::Kind;
 use crate::location::{Place, Places, Switches};
 use crate::message::envelope::Envelope;
 use crate::node::Node;
 use crate::order::reconcile::Orders;
-use crate::reduction::{Pending, ReductionKey, Root};
+use crate::reduction::{Pending, Root};
 use crate::registry::ChareType;
 use description::{Description, Fill};
 use talisman_base::ids::{CollectionId, ObjId, PeId, single_home};
@@ -35,27 +37,27 @@ use talisman_base::view::View;
 use talisman_observe::mutations::mutated;
 
 /// One PE's view of an array, a group, a nodegroup, or the singletons of one type.
-pub(crate) struct Collection {
-    pub(crate) id: CollectionId,
-    pub(crate) chare: &'static ChareType,
+pub struct Collection {
+    pub id: CollectionId,
+    pub chare: &'static ChareType,
     /// Of the chare type; a message for another type is not for this collection.
-    pub(crate) key: u64,
+    pub key: u64,
     /// The box of elements it was created with, if it was.
-    pub(crate) bounds: Option<Bounds>,
+    pub bounds: Option<Bounds>,
     map: Map,
     /// How many PEs had a number when it was made.
-    pub(crate) pes: u32,
+    pub pes: u32,
     /// Of a group: how members are made.
     fill: Option<Fill>,
     shape: Shape,
     view: Arc<View>,
     here: PeId,
     /// Messages may go straight into the queue: no order to keep, nothing to pack.
-    pub(crate) direct: bool,
+    pub direct: bool,
     places: Places,
-    pub(crate) switches: Switches,
+    pub switches: Switches,
     /// Elements on this PE.
-    pub(crate) members: Cell<u32>,
+    pub members: Cell<u32>,
     /// The slots of the elements on this PE in index order, kept from one broadcast to the next.
     roster: RefCell<Option<Rc<[u32]>>>,
     /// At the home: messages for elements that do not exist yet.
@@ -63,26 +65,26 @@ pub(crate) struct Collection {
     /// At the home: elements to be made when the former ones of their names are gone.
     unborn: RefCell<HashMap<u128, Vec<NonNull<Envelope>>, FxBuildHasher>>,
     /// At the home: what elements that were removed left to the next of their names.
-    pub(crate) orders: Orders,
-    pub(crate) casts: Casts,
+    pub orders: Orders,
+    pub casts: Casts,
     /// Reductions with contributions on this PE, or from below in the tree, not sent on yet.
-    pub(crate) pending: RefCell<BTreeMap<ReductionKey, Pending>>,
+    pub pending: RefCell<BTreeMap<ReductionKey, Pending>>,
     /// At the creator, or its seat: what the trees end in.
-    pub(crate) root: Option<RefCell<Root>>,
-    pub(crate) insertion: Insertion,
+    pub root: Option<RefCell<Root>>,
+    pub insertion: Insertion,
     /// Its elements are being destroyed.
-    pub(crate) going: Cell<bool>,
+    pub going: Cell<bool>,
 }
 
 /// Counts that tell when the first elements of a sparse array are all there.
 #[derive(Default)]
-pub(crate) struct Insertion {
+pub struct Insertion {
     /// `done_inserting` was announced here: later insertions from outside go by way of the root.
-    pub(crate) closed: Cell<bool>,
+    pub closed: Cell<bool>,
     /// Elements sent off from here before that.
-    pub(crate) sent: Cell<u64>,
+    pub sent: Cell<u64>,
     /// Such elements made here.
-    pub(crate) made: Cell<u64>,
+    pub made: Cell<u64>,
 }
 
 /// The member of a group that is on a PE.
@@ -95,7 +97,7 @@ fn own_member(kind: Kind, shape: Shape, here: PeId) -> Option<u128> {
 }
 
 /// The home of an element of a collection, before it is known who is there.
-pub(crate) fn home_of(of: &Description, chare: &ChareType, shape: Shape, index: u128) -> PeId {
+pub fn home_of(of: &Description, chare: &ChareType, shape: Shape, index: u128) -> PeId {
     home_in(chare.kind, shape, index, || mapped(chare, &of.map, of.bounds.as_ref(), of.pes, index))
 }
 
@@ -118,7 +120,7 @@ fn mapped(chare: &ChareType, map: &Map, bounds: Option<&Bounds>, pes: u32, index
 }
 
 impl Collection {
-    pub(crate) fn new(of: &Description, chare: &'static ChareType, node: &Node, here: PeId) -> Self {
+    pub fn new(of: &Description, chare: &'static ChareType, node: &Node, here: PeId) -> Self {
         let (shape, view) = (node.shape, node.view.clone());
         let is_root = !of.id.is_singles() && view.seat(of.id.creator) == here;
         Collection {
@@ -153,18 +155,18 @@ impl Collection {
     }
 
     /// What is known of an element's place.
-    pub(crate) fn place(&self, index: u128) -> Place {
+    pub fn place(&self, index: u128) -> Place {
         self.places.get(index, self.ordinal(index))
     }
 
     /// The packed place of an element; the caller knows the ordinal.
     #[inline(always)]
-    pub(crate) fn packed_place(&self, index: u128, ordinal: Option<u64>) -> u64 {
+    pub fn packed_place(&self, index: u128, ordinal: Option<u64>) -> u64 {
         self.places.packed(index, ordinal)
     }
 
     /// What leads to the home leads there without being known.
-    pub(crate) fn set_place(&self, index: u128, place: Place) {
+    pub fn set_place(&self, index: u128, place: Place) {
         let place = match place {
             Place::At { pe, .. } if pe != self.here && pe == self.home(index) => Place::Unknown,
             _ => place,
@@ -173,7 +175,7 @@ impl Collection {
     }
 
     /// At the home: the place of an element that is gone after so many moves.
-    pub(crate) fn end(&self, moves: u32) -> Place {
+    pub fn end(&self, moves: u32) -> Place {
         // No singleton ever has the name of another.
         if self.id.is_singles() || mutated("gone-is-forgotten") {
             Place::Unknown
@@ -183,7 +185,7 @@ impl Collection {
     }
 
     /// At the home: the end of an element has been noted, if it had to be.
-    pub(crate) fn limit_gone(&self, index: u128) {
+    pub fn limit_gone(&self, index: u128) {
         let ordinal = self.ordinal(index);
         if let Place::Gone { .. } = self.places.get(index, ordinal) {
             self.places.limit_gone(ordinal);
@@ -191,17 +193,17 @@ impl Collection {
     }
 
     /// At the home: the moves with which an element begins of whose former life nothing is known.
-    pub(crate) fn first_moves(&self) -> u32 {
+    pub fn first_moves(&self) -> u32 {
         self.places.first_moves()
     }
 
     /// One more place is known: whether they are many.
-    pub(crate) fn are_many_learnt(&self, index: u128) -> bool {
+    pub fn are_many_learnt(&self, index: u128) -> bool {
         self.places.are_many_learnt(self.ordinal(index))
     }
 
     /// Elements that are known to be on other PEs, where that takes room.
-    pub(crate) fn learnt(&self) -> Vec<u128> {
+    pub fn learnt(&self) -> Vec<u128> {
         self.places.learnt(|ordinal| self.index_of(ordinal))
     }
 
@@ -210,14 +212,14 @@ impl Collection {
     }
 
     /// Objects whose home this PE is, and that are elsewhere.
-    pub(crate) fn away(&self, here: PeId) -> Vec<ObjId> {
+    pub fn away(&self, here: PeId) -> Vec<ObjId> {
         let mut away = self.places.elsewhere(|ordinal| self.index_of(ordinal));
         away.retain(|index| self.home(*index) == here);
         away.into_iter().map(|index| self.object(index)).collect()
     }
 
     /// Whether an index is one of those with which it was made.
-    pub(crate) fn is_among_first(&self, index: u128) -> bool {
+    pub fn is_among_first(&self, index: u128) -> bool {
         self.ordinal(index).is_some()
     }
 
@@ -227,23 +229,23 @@ impl Collection {
 
     /// The slots of its elements on this PE, in index order: by their places, not by the slots of all objects of the PE, of which others may
     /// be many.
-    pub(crate) fn slots(&self) -> Vec<u32> {
+    pub fn slots(&self) -> Vec<u32> {
         self.places.here(|ordinal| self.index_of(ordinal))
     }
 
     /// The PE that always knows where an element is: a pure function of its name, and of who is there.
-    pub(crate) fn home(&self, index: u128) -> PeId {
+    pub fn home(&self, index: u128) -> PeId {
         self.view.seat(self.home_before_losses(index))
     }
 
     /// The same if nobody had been lost: the PE whose seat it is.
-    pub(crate) fn home_before_losses(&self, index: u128) -> PeId {
+    pub fn home_before_losses(&self, index: u128) -> PeId {
         let mapped = || mapped(self.chare, &self.map, self.bounds.as_ref(), self.pes, index);
         home_in(self.chare.kind, self.shape, index, mapped)
     }
 
     /// Of the member of a group on a lost PE or node: the member that takes its place.
-    pub(crate) fn stand_in(&self, index: u128) -> Option<u128> {
+    pub fn stand_in(&self, index: u128) -> Option<u128> {
         let (lost, seat) = match self.chare.kind {
             Kind::Group if index < self.shape.pes().into() => {
                 (!self.view.is_there(index as PeId), self.view.seat(index as PeId))
@@ -258,37 +260,37 @@ impl Collection {
     }
 
     /// Whether there may be members that have a stand-in.
-    pub(crate) fn has_lost_members(&self) -> bool {
+    pub fn has_lost_members(&self) -> bool {
         matches!(self.chare.kind, Kind::Group | Kind::NodeGroup) && !self.view.is_whole()
     }
 
     /// The PE at the root of its trees.
-    pub(crate) fn root_pe(&self) -> PeId {
+    pub fn root_pe(&self) -> PeId {
         self.view.seat(self.id.creator)
     }
 
     /// At the root: whether its first elements are not known to be there.
-    pub(crate) fn is_inserting(&self) -> bool {
+    pub fn is_inserting(&self) -> bool {
         self.root.as_ref().is_some_and(|root| root.borrow().elements().is_none())
     }
 
-    pub(crate) fn object(&self, index: u128) -> ObjId {
+    pub fn object(&self, index: u128) -> ObjId {
         ObjId { collection: self.id, index }
     }
 
     /// `Block[(1, 2, 3)]`, for people.
-    pub(crate) fn label(&self, index: u128) -> String {
+    pub fn label(&self, index: u128) -> String {
         format!("{}[{}]", (self.chare.name)(), (self.chare.show_index)(index))
     }
 
     /// An element came or went.
-    pub(crate) fn count_member(&self, change: i32) {
+    pub fn count_member(&self, change: i32) {
         self.members.set(self.members.get().checked_add_signed(change).expect("members come before they go"));
         *self.roster.borrow_mut() = None;
     }
 
     /// The slots of the elements on this PE, in index order.
-    pub(crate) fn roster(&self) -> Rc<[u32]> {
+    pub fn roster(&self) -> Rc<[u32]> {
         let mut roster = self.roster.borrow_mut();
         roster
             .get_or_insert_with(|| {
@@ -304,19 +306,19 @@ impl Collection {
     }
 
     /// Keeps a message for an element that does not exist yet.
-    pub(crate) fn await_element(&self, index: u128, envelope: NonNull<Envelope>) {
+    pub fn await_element(&self, index: u128, envelope: NonNull<Envelope>) {
         self.awaiting.borrow_mut().entry(index).or_default().push(envelope);
     }
 
     /// The messages that wait for elements which do not exist, those for an element in their order.
-    pub(crate) fn each_awaiting(&self, mut f: impl FnMut(u128, &Envelope)) {
+    pub fn each_awaiting(&self, mut f: impl FnMut(u128, &Envelope)) {
         for (index, kept) in self.awaiting.borrow().iter() {
             // SAFETY: what is kept is a live envelope.
             kept.iter().for_each(|envelope| f(*index, unsafe { envelope.as_ref() }));
         }
     }
 
-    pub(crate) fn take_awaiting(&self, index: u128) -> Vec<NonNull<Envelope>> {
+    pub fn take_awaiting(&self, index: u128) -> Vec<NonNull<Envelope>> {
         if self.awaiting.borrow().is_empty() {
             return Vec::new();
         }
@@ -324,23 +326,23 @@ impl Collection {
     }
 
     /// Keeps an element that cannot be made before the former one of its name is gone.
-    pub(crate) fn await_end(&self, index: u128, creation: NonNull<Envelope>) {
+    pub fn await_end(&self, index: u128, creation: NonNull<Envelope>) {
         self.unborn.borrow_mut().entry(index).or_default().push(creation);
     }
 
-    pub(crate) fn take_unborn(&self, index: u128) -> Vec<NonNull<Envelope>> {
+    pub fn take_unborn(&self, index: u128) -> Vec<NonNull<Envelope>> {
         self.unborn.borrow_mut().remove(&index).unwrap_or_default()
     }
 
     /// Elements that wait to be made.
-    pub(crate) fn unborn(&self) -> Vec<u128> {
+    pub fn unborn(&self) -> Vec<u128> {
         let mut all: Vec<_> = self.unborn.borrow().keys().copied().collect();
         all.sort_unstable();
         all
     }
 
     /// Elements that never came, and how many messages waited for each.
-    pub(crate) fn awaited(&self) -> Vec<(u128, usize)> {
+    pub fn awaited(&self) -> Vec<(u128, usize)> {
         let mut all: Vec<_> =
             self.awaiting.borrow().iter().map(|(index, kept)| (*index, kept.len())).collect();
         all.sort_unstable();
@@ -348,19 +350,19 @@ impl Collection {
     }
 
     /// What every PE was told of it, without its first elements; of a group, with how members are made.
-    pub(crate) fn description(&self) -> Description {
+    pub fn description(&self) -> Description {
         let (bounds, map, pes) = (self.bounds, self.map.clone(), self.pes);
         let fill = self.fill.clone();
         Description { id: self.id, key: self.key, bounds, map, pes, elements: None, fill }
     }
 
     /// Shared values that members are made with.
-    pub(crate) fn needs(&self) -> &[u64] {
+    pub fn needs(&self) -> &[u64] {
         self.fill.as_ref().map_or(&[], |fill| fill.args.needs())
     }
 
     /// Takes out what has gathered of a reduction.
-    pub(crate) fn take_pending(&self, key: ReductionKey) -> Option<Pending> {
+    pub fn take_pending(&self, key: ReductionKey) -> Option<Pending> {
         let mut all = self.pending.borrow_mut();
         let pending = all.remove(&key);
         self.give_back(&mut all);
@@ -368,14 +370,14 @@ impl Collection {
     }
 
     /// A table that is empty keeps room for what comes next, but not where nobody is any more: there may be many such collections.
-    pub(crate) fn give_back<K, V>(&self, table: &mut BTreeMap<K, V>) {
+    pub fn give_back<K, V>(&self, table: &mut BTreeMap<K, V>) {
         if table.is_empty() && self.members.get() == 0 {
             *table = BTreeMap::new();
         }
     }
 
     /// Every message it keeps, in the same order in every run.
-    pub(crate) fn kept(&self) -> Vec<NonNull<Envelope>> {
+    pub fn kept(&self) -> Vec<NonNull<Envelope>> {
         let of = |kept: &RefCell<HashMap<u128, Vec<NonNull<Envelope>>, FxBuildHasher>>| {
             let kept = kept.borrow();
             let mut all: Vec<_> = kept.iter().map(|(index, messages)| (*index, messages.clone())).collect();
@@ -386,7 +388,7 @@ impl Collection {
     }
 
     /// Every message it keeps, when its PE ends.
-    pub(crate) fn take_kept(&self) -> Vec<NonNull<Envelope>> {
+    pub fn take_kept(&self) -> Vec<NonNull<Envelope>> {
         let mut kept: Vec<_> = self.awaiting.take().into_values().flatten().collect();
         kept.extend(self.unborn.take().into_values().flatten());
         kept.extend(self.switches.take_all());

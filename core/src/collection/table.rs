@@ -13,7 +13,7 @@ use talisman_base::ids::{CollectionId, PeId};
 /// A PE's view of every collection it knows. A reference to one stays good until the PE takes the collection out, which it does between
 /// two messages only ([`Collections::remove`]).
 #[derive(Default)]
-pub(crate) struct Collections {
+pub struct Collections {
     // The functions below neither keep a reference into the tables nor run user code, so there is never more than
     // one; the collections themselves are shared by reference and change through cells.
     tables: UnsafeCell<Tables>,
@@ -96,7 +96,7 @@ fn put_in(
 
 impl Collections {
     #[inline(always)]
-    pub(crate) fn get(&self, id: CollectionId) -> Option<&Collection> {
+    pub fn get(&self, id: CollectionId) -> Option<&Collection> {
         match self.recent.get() {
             // SAFETY: as in `look_up`, where it comes from; `remove` forgets it.
             Some((recent, found)) if recent == id => Some(unsafe { found.as_ref() }),
@@ -119,20 +119,20 @@ impl Collections {
 
     /// Whether a collection of this name was destroyed. One that comes back with a checkpoint is there all the same.
     #[cold]
-    pub(crate) fn is_gone(&self, id: CollectionId) -> bool {
+    pub fn is_gone(&self, id: CollectionId) -> bool {
         // SAFETY: see `tables`.
         let tables = unsafe { &*self.tables.get() };
         !id.is_singles() && tables.made.get(id.creator as usize).is_some_and(|made| made.gone.has(id.serial))
     }
 
     /// One above the highest number of this creator's collections that are, or were, known.
-    pub(crate) fn next_serial(&self, creator: PeId) -> u32 {
+    pub fn next_serial(&self, creator: PeId) -> u32 {
         // SAFETY: see `tables`.
         let tables = unsafe { &*self.tables.get() };
         tables.made.get(creator as usize).map_or(0, |made| made.next.max(made.gone.end()))
     }
 
-    pub(crate) fn insert(&self, collection: Collection) -> &Collection {
+    pub fn insert(&self, collection: Collection) -> &Collection {
         let id = collection.id;
         let made = NonNull::from(Box::leak(Box::new(collection)));
         // SAFETY: see `tables`.
@@ -150,7 +150,7 @@ impl Collections {
     ///
     /// # Safety
     /// Nobody has a reference to it: no message to it is being worked on, and no object of it is left.
-    pub(crate) unsafe fn remove(&self, id: CollectionId) -> Option<Box<Collection>> {
+    pub unsafe fn remove(&self, id: CollectionId) -> Option<Box<Collection>> {
         self.recent.take();
         // SAFETY: see `tables`.
         let tables = unsafe { &mut *self.tables.get() };
@@ -161,7 +161,7 @@ impl Collections {
     }
 
     /// Names of those that were destroyed, by creator.
-    pub(crate) fn gone(&self) -> Vec<(PeId, Gone)> {
+    pub fn gone(&self) -> Vec<(PeId, Gone)> {
         // SAFETY: see `tables`.
         let tables = unsafe { &*self.tables.get() };
         let all = (0..).zip(&tables.made).filter(|(_, made)| made.gone != Gone::default());
@@ -169,13 +169,13 @@ impl Collections {
     }
 
     /// After going back to a checkpoint: these were destroyed.
-    pub(crate) fn go_on_without(&self, creator: PeId, gone: &Gone) {
+    pub fn go_on_without(&self, creator: PeId, gone: &Gone) {
         // SAFETY: see `tables`.
         unsafe { &mut *self.tables.get() }.made_by(creator).gone.add(gone);
     }
 
     /// Every collection, singletons first, in the order of their names.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Collection> {
+    pub fn iter(&self) -> impl Iterator<Item = &Collection> {
         // SAFETY: see `tables`; copied, so that the caller may insert.
         let tables = unsafe { &*self.tables.get() };
         let all: Vec<_> = tables.all().collect();

@@ -15,10 +15,10 @@ mod replies;
 mod running;
 mod shared;
 mod stamp;
-mod waiting;
 
 pub use crate::call::answer;
 pub use crate::route::Route;
+pub use crate::waiting::Waiting;
 pub use awaitable::{Awaitable, Begin};
 pub use counter::{Countable, Counter, Int};
 pub use mailbox::Mailbox;
@@ -26,4 +26,3 @@ pub use replies::{Answer, Replies};
 pub use running::{Running, RunningList, Step};
 pub use shared::{UsedAfterOverlap, UsedByAnotherPart, used_after_overlap, used_by_another_part};
 pub use stamp::{Stamp, unknown_state};
-pub use waiting::Waiting;

@@ -33,7 +33,7 @@ pub(super) fn limits(clock: &Clock) -> Limits {
 
 /// The timing of an entry that runs.
 #[derive(Clone, Copy)]
-pub(crate) struct Timing {
+pub struct Timing {
     /// When it began, in ticks, or in nanoseconds of CPU time.
     start: u64,
     /// Whether it does not stand for entries that are not timed.
@@ -46,14 +46,14 @@ impl Pe {
     /// For one that has not, nothing but its object's flags and a count are looked at. That is so where nothing is measured, too: it
     /// takes no longer than to see that nothing is.
     #[inline(always)]
-    pub(crate) fn may_be_timed(&self, object: &Head) -> bool {
+    pub fn may_be_timed(&self, object: &Head) -> bool {
         object.has(KINDS) || self.measuring.meter.is_due()
     }
 
     /// An entry begins that may have to be timed; how it is, if it is.
     #[cold]
     #[inline(never)]
-    pub(crate) fn begin_timing(&self, object: &Head) -> Option<Timing> {
+    pub fn begin_timing(&self, object: &Head) -> Option<Timing> {
         if !self.measuring.loads {
             // The count came round, or the object came from a job that measured.
             object.clear(KINDS);
@@ -85,7 +85,7 @@ impl Pe {
 
     /// An entry that was timed has ended. Its object has not counted it yet.
     #[inline(never)]
-    pub(crate) fn end_timing(&self, object: &Head, Timing { start, alone }: Timing) {
+    pub fn end_timing(&self, object: &Head, Timing { start, alone }: Timing) {
         let ticks = match object.has(flag::HUGE) {
             true => self.as_ticks(self.computed_ns().saturating_sub(start)),
             false => self.clock.ticks().saturating_sub(start),
@@ -125,7 +125,7 @@ impl Pe {
     }
 
     /// A new object, of whose entries nothing is known.
-    pub(crate) fn note_new(&self, object: &Head) {
+    pub fn note_new(&self, object: &Head) {
         if self.measuring.loads {
             set_kind(object, Kind::default());
         }
@@ -133,13 +133,13 @@ impl Pe {
 
     /// A short look for work begins: when, if it is to be timed.
     #[inline(always)]
-    pub(crate) fn begin_gap(&self) -> Option<u64> {
+    pub fn begin_gap(&self) -> Option<u64> {
         (self.measuring.loads && self.measuring.gaps.is_due()).then(|| self.clock.ticks())
     }
 
     /// It was timed from `start` until now.
     #[inline(never)]
-    pub(crate) fn end_gap(&self, start: u64) {
+    pub fn end_gap(&self, start: u64) {
         let ticks = self.clock.ticks().saturating_sub(start);
         let weight = u64::from(self.measuring.gaps.weight(GAPS_SKIPPED));
         self.measuring.gap_ticks.set(self.measuring.gap_ticks.get() + ticks * weight);

@@ -1,59 +1,31 @@
 //! What the program says of an object for load balancing.
 
-use crate::chare::ArrayChare;
-use crate::cx::Cx;
 use talisman_pup::Pup;
 
 /// What the program said of an object; it moves with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pup)]
-pub(crate) struct Given {
+pub struct Given {
     /// Seconds that it takes in a period, instead of what is measured.
-    pub(crate) load: Option<f64>,
+    pub load: Option<f64>,
     /// It is not to be moved.
-    pub(crate) stays: bool,
+    pub stays: bool,
     /// Where it is in the program's space.
-    pub(crate) position: Option<[f32; 3]>,
+    pub position: Option<[f32; 3]>,
 }
 
 impl Given {
     /// Whether it can be, where it comes from elsewhere.
-    pub(crate) fn is_sound(&self) -> bool {
+    pub fn is_sound(&self) -> bool {
         self.load.is_none_or(is_load) && self.position.is_none_or(is_position)
     }
 }
 
-fn is_load(seconds: f64) -> bool {
+/// Whether it can be the time that an object takes.
+pub fn is_load(seconds: f64) -> bool {
     seconds.is_finite() && seconds >= 0.0
 }
 
-fn is_position(position: [f32; 3]) -> bool {
+/// Whether it can be a place.
+pub fn is_position(position: [f32; 3]) -> bool {
     position.iter().all(|coordinate| coordinate.is_finite())
-}
-
-impl<C: ArrayChare> Cx<C> {
-    /// Tells load balancing how many seconds this element takes in a period, in place of what is measured, from now on.
-    ///
-    /// # Panics
-    /// If that is negative, infinite or no number.
-    #[track_caller]
-    pub fn set_load(&mut self, seconds: f64) {
-        assert!(is_load(seconds), "an object's load is a number of seconds, 0 or more, not {seconds}");
-        self.head().give(|given| given.load = Some(seconds));
-    }
-
-    /// Tells load balancing whether it may move this element; at first it may. [`migrate_to`](Cx::migrate_to) always does.
-    pub fn set_migratable(&mut self, migratable: bool) {
-        self.head().give(|given| given.stays = !migratable);
-    }
-
-    /// Tells load balancing where this element is in the program's space, for strategies that keep neighbours together. Without
-    /// it, that is its index if that has one to three dimensions.
-    ///
-    /// # Panics
-    /// If a coordinate is infinite or no number.
-    #[track_caller]
-    pub fn set_position(&mut self, position: [f32; 3]) {
-        assert!(is_position(position), "an object's position is three finite numbers, not {position:?}");
-        self.head().give(|given| given.position = Some(position));
-    }
 }

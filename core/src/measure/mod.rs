@@ -25,10 +25,10 @@ use talisman_lb::sampler::Sampler;
 use talisman_lb::snapshot::{self, Key, Object};
 use talisman_lb::strategy::Wants;
 
-use crate::chare::Kind;
+use crate::kind::Kind;
 use crate::object::Head;
 use crate::pe::Pe;
-pub(crate) use given::Given;
+pub use given::{Given, is_load, is_position};
 use past::Pasts;
 use talisman_base::clock::Clock;
 use talisman_base::ids::{CollectionId, ObjId};
@@ -36,11 +36,11 @@ use talisman_pup::{Lender, Packer, Purpose};
 use traffic::Traffic;
 
 /// What a PE measures.
-pub(crate) struct Measuring {
+pub struct Measuring {
     /// Whether entries are timed.
-    pub(crate) loads: bool,
+    pub loads: bool,
     /// Whether messages between objects are counted.
-    pub(crate) edges: bool,
+    pub edges: bool,
     sizes: bool,
     meter: Meter,
     /// Picks gaps without work that are too short to read the clock at each.
@@ -82,7 +82,7 @@ impl Usage {
 }
 
 impl Measuring {
-    pub(crate) fn new(measures: Measures, clock: &Clock) -> Self {
+    pub fn new(measures: Measures, clock: &Clock) -> Self {
         let usage = Usage { now_ns: clock.now().as_nanos() as u64, ..Usage::default() };
         Measuring {
             loads: measures.loads,
@@ -102,7 +102,7 @@ impl Measuring {
 
 impl Pe {
     /// The first period begins, on the thread that the PE runs on from now on.
-    pub(crate) fn begin_measuring(&self) {
+    pub fn begin_measuring(&self) {
         if self.measuring.loads {
             self.measuring.looked.set(self.usage());
             self.measuring.since.set(self.counts());
@@ -112,7 +112,7 @@ impl Pe {
     /// What was measured since the last call; the next period begins. Not to be called while an entry runs.
     ///
     /// Loads are smoothed over the past. Of what is measured at all, `wants` says what is to be told.
-    pub(crate) fn local(&self, wants: Wants) -> Local {
+    pub fn local(&self, wants: Wants) -> Local {
         debug_assert!(self.running().is_none(), "an object that runs is borrowed");
         let mut core = self.measuring.core.get();
         let (period, seconds_per_tick) = self.end_period();
@@ -131,7 +131,7 @@ impl Pe {
     }
 
     /// Seconds that the objects here that may be balanced have computed in this period so far.
-    pub(crate) fn load_so_far(&self) -> f64 {
+    pub fn load_so_far(&self) -> f64 {
         let since = self.measuring.since.get();
         let ticks = self.clock.ticks().saturating_sub(since.ticks);
         let wall = seconds((self.clock.now().as_nanos() as u64).saturating_sub(since.usage.now_ns));
@@ -218,7 +218,7 @@ impl Pe {
 }
 
 /// What balancing calls an object.
-pub(crate) fn key_of(id: ObjId) -> Key {
+pub fn key_of(id: ObjId) -> Key {
     Key {
         collection: u64::from(id.collection.creator) << 32 | u64::from(id.collection.serial),
         index: id.index,
@@ -226,7 +226,7 @@ pub(crate) fn key_of(id: ObjId) -> Key {
 }
 
 /// The object that balancing calls so.
-pub(crate) fn object_of(key: Key) -> ObjId {
+pub fn object_of(key: Key) -> ObjId {
     let collection = CollectionId { creator: (key.collection >> 32) as u32, serial: key.collection as u32 };
     ObjId { collection, index: key.index }
 }

@@ -44,20 +44,20 @@ impl Pe {
     }
 
     /// All objects are as new ones, and so is the core.
-    pub(crate) fn forget_pasts(&self) {
+    pub fn forget_pasts(&self) {
         self.measuring.pasts.take();
         self.measuring.core.take();
     }
 
     /// What goes with an object that leaves its slot.
-    pub(crate) fn past_of(&self, object: &Head) -> Option<Smooth> {
+    pub fn past_of(&self, object: &Head) -> Option<Smooth> {
         let slot = object.slot.get();
         let (_, generation) = self.slots.at(slot)?;
         self.measuring.pasts.borrow_mut().get(slot, generation).copied()
     }
 
     /// What came with an object that got its slot.
-    pub(crate) fn restore_past(&self, object: &Head, past: Smooth) {
+    pub fn restore_past(&self, object: &Head, past: Smooth) {
         if let Some((_, generation)) = self.slots.at(object.slot.get()).filter(|_| self.measuring.loads) {
             self.measuring.pasts.borrow_mut().put(object.slot.get(), generation, past);
         }

@@ -15,8 +15,8 @@ use talisman_lb::snapshot::{Edge, Key, Object};
 use talisman_lb::strategy::Wants;
 
 use super::key_of;
-use crate::chare::Kind;
-use crate::entry::EntryInfo;
+use crate::entry_info::EntryInfo;
+use crate::kind::Kind;
 use crate::message::cell::Words;
 use crate::pe::Pe;
 use talisman_base::clock::Clock;
@@ -119,7 +119,7 @@ impl Pe {
 
     /// The object that runs sends a message with arguments of type `A`.
     #[inline(always)]
-    pub(crate) fn note_message<A>(&self, to: ObjId, entry: &'static EntryInfo, words: &Words) {
+    pub fn note_message<A>(&self, to: ObjId, entry: &'static EntryInfo, words: &Words) {
         if const { needs_drop::<A>() } {
             if self.measuring.edges {
                 self.note_heavy(to, entry, words);
@@ -150,7 +150,7 @@ impl Pe {
     }
 
     /// The object that runs sends so many bytes. Long messages are no part of what is sampled.
-    pub(crate) fn note_bytes(&self, to: ObjId, bytes: usize) {
+    pub fn note_bytes(&self, to: ObjId, bytes: usize) {
         match bytes >= LONG_BYTES {
             true => self.note_pair(to, bytes, 1),
             false => self.note_some(to, bytes),
@@ -201,7 +201,7 @@ impl Pe {
     }
 
     /// Messages between objects since the last time that are in no account, since there were too many pairs of them.
-    pub(crate) fn take_uncounted(&self) -> u64 {
+    pub fn take_uncounted(&self) -> u64 {
         self.measuring.traffic.dropped.take()
     }
 }

@@ -4,23 +4,23 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 /// Words of arguments in an [`Envelope`](super::envelope::Envelope): what is left of its 128 bytes.
-pub(crate) const WORDS: usize = 8;
+pub const WORDS: usize = 8;
 
 /// The arguments of one message, untyped.
-pub(crate) type Words = [MaybeUninit<u64>; WORDS];
+pub type Words = [MaybeUninit<u64>; WORDS];
 
 /// Arguments of type `A` in [`Words`].
-pub(crate) struct ArgsCell<A>(PhantomData<A>);
+pub struct ArgsCell<A>(PhantomData<A>);
 
 impl<A> ArgsCell<A> {
     const INLINE: bool = size_of::<A>() <= size_of::<Words>() && align_of::<A>() <= align_of::<u64>();
 
     /// Bytes of the words that are used.
-    pub(crate) const SIZE: u8 = if Self::INLINE { size_of::<A>() as u8 } else { size_of::<Box<A>>() as u8 };
+    pub const SIZE: u8 = if Self::INLINE { size_of::<A>() as u8 } else { size_of::<Box<A>>() as u8 };
 
     /// Puts arguments into words. What is put has to be taken, or it leaks.
     #[inline(always)]
-    pub(crate) fn store(args: A) -> Words {
+    pub fn store(args: A) -> Words {
         let mut words = [const { MaybeUninit::uninit() }; WORDS];
         // SAFETY: fresh words.
         unsafe { Self::store_at(words.as_mut_ptr(), args) };
@@ -30,7 +30,7 @@ impl<A> ArgsCell<A> {
     /// # Safety
     /// `words` points to [`WORDS`] writable words.
     #[inline(always)]
-    pub(crate) unsafe fn store_at(words: *mut MaybeUninit<u64>, args: A) {
+    pub unsafe fn store_at(words: *mut MaybeUninit<u64>, args: A) {
         if Self::INLINE {
             // SAFETY: `INLINE` says that size and alignment fit.
             unsafe { words.cast::<A>().write(args) }
@@ -42,7 +42,7 @@ impl<A> ArgsCell<A> {
 
     /// # Safety
     /// The words hold an `A` put there by [`ArgsCell::store`].
-    pub(crate) unsafe fn peek(words: &Words) -> &A {
+    pub unsafe fn peek(words: &Words) -> &A {
         if Self::INLINE {
             // SAFETY: the caller's promise.
             unsafe { &*words.as_ptr().cast::<A>() }
@@ -55,7 +55,7 @@ impl<A> ArgsCell<A> {
     /// # Safety
     /// The words hold an `A` put there by [`ArgsCell::store`], and are not used again.
     #[inline(always)]
-    pub(crate) unsafe fn take(words: &mut Words) -> A {
+    pub unsafe fn take(words: &mut Words) -> A {
         if Self::INLINE {
             // SAFETY: the caller's promise.
             unsafe { words.as_ptr().cast::<A>().read() }

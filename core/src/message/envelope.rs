@@ -1,12 +1,13 @@
 //! One message in memory: 128 bytes, of which 64 are for the arguments.
 
 use std::mem::MaybeUninit;
+use talisman_base::birth::BirthId;
 
 use super::cell::{WORDS, Words};
-use super::control::{Cast, ObjectMessage, PeMessage};
-use crate::entry::{EntryInfo, InitInfo};
+use super::control::{Cast, ObjectMessage};
+use super::service::PeMessage;
+use crate::entry_info::{EntryInfo, InitInfo};
 use crate::order::Order;
-use crate::reduction::BirthId;
 use crate::route::Route;
 use crate::witness::Shadow;
 use talisman_base::ids::{CollectionId, ObjId, PeId, wire};
@@ -16,36 +17,36 @@ use talisman_sched::priority::Priority;
 /// A message between objects or PEs. Two cache lines, of which the first has what running a small message takes; from a
 /// PE's [`Pool`](super::pool::Pool), which links free ones through their words.
 #[repr(C, align(64))]
-pub(crate) struct Envelope {
-    pub(crate) body: Body,
+pub struct Envelope {
+    pub body: Body,
     /// The receiver's place on this PE, as the sender found it: valid while `generation` is that of the slot.
-    pub(crate) slot: u32,
-    pub(crate) generation: u32,
+    pub slot: u32,
+    pub generation: u32,
     /// What few messages need.
-    pub(crate) extra: Option<Box<Extra>>,
-    pub(crate) words: Words,
+    pub extra: Option<Box<Extra>>,
+    pub words: Words,
     index: [u64; 2],
     collection: CollectionId,
     /// Where it was sent from.
-    pub(crate) from: PeId,
+    pub from: PeId,
     /// Came by way of another PE than its sender's.
-    pub(crate) forwarded: bool,
+    pub forwarded: bool,
     /// Came from another node to another PE of this one, which has not looked whether it can be.
-    pub(crate) unchecked: bool,
+    pub unchecked: bool,
     /// What a witness knows it by.
-    pub(crate) shadow: Shadow,
+    pub shadow: Shadow,
 }
 
 /// What a message is for.
 #[derive(Clone, Copy)]
-pub(crate) enum Body {
+pub enum Body {
     /// An entry, with its arguments in the words.
     Invoke(&'static EntryInfo),
     /// An element to be made, with the arguments of its `#[init]` in the words.
     Create(&'static InitInfo),
     /// Something else for an object: the words hold a `Box<ObjectMessage>`.
     Object,
-    /// For a PE itself: the words hold a `Box<PeMessage>`.
+    /// For a PE itself: the words hold a `Box<dyn PeMessage>`.
     Pe,
     /// Nothing: the envelope is free.
     Empty,
@@ -53,46 +54,46 @@ pub(crate) enum Body {
 
 /// What few messages need.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Extra {
+pub struct Extra {
     /// Who wants the result.
-    pub(crate) reply: Option<Route>,
+    pub reply: Option<Route>,
     /// The priority, if it is not the default.
-    pub(crate) priority: Option<Priority>,
-    pub(crate) expedited: bool,
+    pub priority: Option<Priority>,
+    pub expedited: bool,
     /// In an ordered collection: the sender and its sequence number for this receiver.
-    pub(crate) order: Option<(ObjId, u32)>,
+    pub order: Option<(ObjId, u32)>,
     /// Of an element to be made.
-    pub(crate) birth: Option<Birth>,
+    pub birth: Option<Birth>,
 }
 
 /// How an element comes into its collection.
 #[derive(Clone, Default, Debug, talisman_pup::Pup)]
-pub(crate) struct Birth {
+pub struct Birth {
     /// The first reduction it takes part in.
-    pub(crate) reduction: u32,
+    pub reduction: u32,
     /// Its name, unless it is one of the first elements: whoever inserts it announces it to that reduction.
-    pub(crate) id: BirthId,
+    pub id: BirthId,
     /// Counted by `done_inserting`.
-    pub(crate) counted: bool,
+    pub counted: bool,
     /// Where to, if not to its home.
     #[pup(with = wire::any_pe)]
-    pub(crate) on: Option<PeId>,
+    pub on: Option<PeId>,
     /// Moves of former elements of its name: its own are counted on from there.
-    pub(crate) moves: u32,
+    pub moves: u32,
     /// What the former element of its name left.
-    pub(crate) order: Option<Box<Order>>,
+    pub order: Option<Box<Order>>,
     /// The first broadcast for it that passes where it was sent off from.
-    pub(crate) first: u32,
+    pub first: u32,
     /// Those that have passed there and are for it.
-    pub(crate) given: Vec<(u32, Cast)>,
+    pub given: Vec<(u32, Cast)>,
     /// Where that is: others follow from there, until it has been told that this has come.
     #[pup(with = wire::any_pe)]
-    pub(crate) sender: Option<PeId>,
+    pub sender: Option<PeId>,
 }
 
 impl Envelope {
     /// A free one.
-    pub(crate) fn empty() -> Envelope {
+    pub fn empty() -> Envelope {
         Envelope {
             body: Body::Empty,
             slot: u32::MAX,
@@ -113,43 +114,43 @@ impl Envelope {
     /// # Safety
     /// This one is in such a list: its words hold what [`Envelope::set_link`] put there.
     #[inline(always)]
-    pub(crate) unsafe fn link(&self) -> *mut Envelope {
+    pub unsafe fn link(&self) -> *mut Envelope {
         // SAFETY: the caller's promise.
         unsafe { self.words.as_ptr().cast::<*mut Envelope>().read() }
     }
 
     /// Links this one, which is empty, to the next in a list of free ones.
     #[inline(always)]
-    pub(crate) fn set_link(&mut self, next: *mut Envelope) {
+    pub fn set_link(&mut self, next: *mut Envelope) {
         // SAFETY: a pointer fits into the words, which are free.
         unsafe { self.words.as_mut_ptr().cast::<*mut Envelope>().write(next) };
     }
 
     #[inline(always)]
-    pub(crate) fn address(&mut self, to: ObjId) {
+    pub fn address(&mut self, to: ObjId) {
         self.index = [to.index as u64, (to.index >> 64) as u64];
         self.collection = to.collection;
     }
 
     #[inline(always)]
-    pub(crate) fn to(&self) -> ObjId {
+    pub fn to(&self) -> ObjId {
         ObjId { collection: self.collection, index: self.index[0] as u128 | (self.index[1] as u128) << 64 }
     }
 
-    pub(crate) fn put_object_message(&mut self, message: Box<ObjectMessage>) {
+    pub fn put_object_message(&mut self, message: Box<ObjectMessage>) {
         self.body = Body::Object;
         // SAFETY: a box fits into the words, which are free.
         unsafe { self.words.as_mut_ptr().cast::<Box<ObjectMessage>>().write(message) };
     }
 
-    pub(crate) fn put_pe_message(&mut self, message: Box<PeMessage>) {
+    pub fn put_pe_message(&mut self, message: Box<dyn PeMessage>) {
         self.body = Body::Pe;
-        // SAFETY: a box fits into the words, which are free.
-        unsafe { self.words.as_mut_ptr().cast::<Box<PeMessage>>().write(message) };
+        // SAFETY: a box with its table fits into the words, which are free.
+        unsafe { self.words.as_mut_ptr().cast::<Box<dyn PeMessage>>().write(message) };
     }
 
     /// Takes the message out; the envelope is empty then.
-    pub(crate) fn take_object_message(&mut self) -> Option<Box<ObjectMessage>> {
+    pub fn take_object_message(&mut self) -> Option<Box<ObjectMessage>> {
         matches!(self.body, Body::Object).then(|| {
             self.body = Body::Empty;
             // SAFETY: `Body::Object` says that the words hold this box, and it is read once.
@@ -158,37 +159,37 @@ impl Envelope {
     }
 
     /// Takes the message out; the envelope is empty then.
-    pub(crate) fn take_pe_message(&mut self) -> Option<Box<PeMessage>> {
+    pub fn take_pe_message(&mut self) -> Option<Box<dyn PeMessage>> {
         matches!(self.body, Body::Pe).then(|| {
             self.body = Body::Empty;
             // SAFETY: `Body::Pe` says that the words hold this box, and it is read once.
-            unsafe { self.words.as_ptr().cast::<Box<PeMessage>>().read() }
+            unsafe { self.words.as_ptr().cast::<Box<dyn PeMessage>>().read() }
         })
     }
 
-    pub(crate) fn object_message(&self) -> Option<&ObjectMessage> {
+    pub fn object_message(&self) -> Option<&ObjectMessage> {
         // SAFETY: `Body::Object` says that the words hold this box.
         matches!(self.body, Body::Object)
             .then(|| unsafe { &**self.words.as_ptr().cast::<Box<ObjectMessage>>() })
     }
 
-    pub(crate) fn pe_message(&self) -> Option<&PeMessage> {
+    pub fn pe_message(&self) -> Option<&dyn PeMessage> {
         // SAFETY: `Body::Pe` says that the words hold this box.
-        matches!(self.body, Body::Pe).then(|| unsafe { &**self.words.as_ptr().cast::<Box<PeMessage>>() })
+        matches!(self.body, Body::Pe).then(|| unsafe { &**self.words.as_ptr().cast::<Box<dyn PeMessage>>() })
     }
 
     /// What has to be known before it is read.
-    pub(crate) fn needs(&self) -> &[u64] {
+    pub fn needs(&self) -> &[u64] {
         let packed = match self.body {
             Body::Object => self.object_message().and_then(ObjectMessage::packed),
-            Body::Pe => self.pe_message().and_then(PeMessage::packed),
+            Body::Pe => self.pe_message().and_then(<dyn PeMessage>::packed),
             Body::Invoke(_) | Body::Create(_) | Body::Empty => None,
         };
         packed.map_or(&[], Packed::needs)
     }
 
     /// Whether it makes an object.
-    pub(crate) fn is_creation(&self) -> bool {
+    pub fn is_creation(&self) -> bool {
         match self.body {
             Body::Create(_) => true,
             Body::Object => matches!(self.object_message(), Some(ObjectMessage::Create { .. })),
@@ -197,7 +198,7 @@ impl Envelope {
     }
 
     /// Drops what it carries.
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.extra = None;
         match self.body {
             // SAFETY: the body says what the words hold; it is dropped once, since the body is empty afterwards.

@@ -1,7 +1,8 @@
 //! Messages: what travels between objects and PEs, and how its memory is kept.
 
-pub(crate) mod cell;
-pub(crate) mod control;
-pub(crate) mod envelope;
-pub(crate) mod pool;
-pub(crate) mod queue;
+pub mod cell;
+pub mod control;
+pub mod envelope;
+pub mod pool;
+pub mod queue;
+pub mod service;

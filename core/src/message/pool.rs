@@ -15,7 +15,7 @@ const SPILL: u32 = 4 * BLOCK as u32;
 
 /// One PE's free envelopes. Messages to other PEs take their envelope along; what gathers where more arrive than
 /// leave goes to the [`Depot`], so memory does not grow with the number of messages.
-pub(crate) struct Pool {
+pub struct Pool {
     free: Cell<*mut Envelope>,
     count: Cell<u32>,
     /// As many free ones make it give some away.
@@ -26,7 +26,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    pub(crate) fn new(depot: Arc<Depot>) -> Self {
+    pub fn new(depot: Arc<Depot>) -> Self {
         Pool {
             free: Cell::new(null_mut()),
             count: Cell::new(0),
@@ -38,7 +38,7 @@ impl Pool {
 
     /// A free envelope: empty, and linked to nothing.
     #[inline(always)]
-    pub(crate) fn take(&self) -> NonNull<Envelope> {
+    pub fn take(&self) -> NonNull<Envelope> {
         match NonNull::new(self.free.get()) {
             Some(envelope) => {
                 // SAFETY: what is in the free list is a live envelope that nobody uses.
@@ -52,7 +52,7 @@ impl Pool {
 
     /// Gives an empty envelope back.
     #[inline(always)]
-    pub(crate) fn put(&self, mut envelope: NonNull<Envelope>) {
+    pub fn put(&self, mut envelope: NonNull<Envelope>) {
         // SAFETY: the caller owns the envelope and gives it up.
         unsafe { envelope.as_mut() }.set_link(self.free.get());
         self.free.set(envelope.as_ptr());
@@ -108,7 +108,7 @@ unsafe impl Send for Chain {}
 
 /// Free envelopes that some PE had too many of.
 #[derive(Default)]
-pub(crate) struct Depot(Mutex<Stock>);
+pub struct Depot(Mutex<Stock>);
 
 #[derive(Default)]
 struct Stock {

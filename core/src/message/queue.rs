@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use super::envelope::Envelope;
 
 /// First in, first out. Owns what is in it; what is left is emptied by [`Queue::drain`].
-pub(crate) struct Queue {
+pub struct Queue {
     // The functions below read or write single places, and keep no reference; `grow` alone replaces the ring.
     ring: UnsafeCell<Box<[Option<NonNull<Envelope>>]>>,
     /// Messages popped and pushed since the start; their places are these numbers modulo the ring's length.
@@ -18,13 +18,13 @@ pub(crate) struct Queue {
 const FIRST: usize = 256;
 
 impl Queue {
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         let ring = UnsafeCell::new(vec![None; FIRST].into_boxed_slice());
         Queue { ring, head: Cell::new(0), tail: Cell::new(0) }
     }
 
     #[inline(always)]
-    pub(crate) fn push(&self, envelope: NonNull<Envelope>) {
+    pub fn push(&self, envelope: NonNull<Envelope>) {
         if self.waiting() == self.len() {
             self.grow();
         }
@@ -36,7 +36,7 @@ impl Queue {
     }
 
     #[inline(always)]
-    pub(crate) fn pop(&self) -> Option<NonNull<Envelope>> {
+    pub fn pop(&self) -> Option<NonNull<Envelope>> {
         let first = self.ahead(0)?;
         self.head.set(self.head.get() + 1);
         Some(first)
@@ -44,7 +44,7 @@ impl Queue {
 
     /// The message that is behind so many others.
     #[inline(always)]
-    pub(crate) fn ahead(&self, distance: usize) -> Option<NonNull<Envelope>> {
+    pub fn ahead(&self, distance: usize) -> Option<NonNull<Envelope>> {
         let position = self.head.get() + distance;
         if position >= self.tail.get() {
             return None;
@@ -55,18 +55,18 @@ impl Queue {
     }
 
     #[inline(always)]
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.head.get() == self.tail.get()
     }
 
     /// How many are in it.
     #[inline(always)]
-    pub(crate) fn waiting(&self) -> usize {
+    pub fn waiting(&self) -> usize {
         self.tail.get() - self.head.get()
     }
 
     /// Takes everything out, in order.
-    pub(crate) fn drain(&self) -> impl Iterator<Item = NonNull<Envelope>> + '_ {
+    pub fn drain(&self) -> impl Iterator<Item = NonNull<Envelope>> + '_ {
         std::iter::from_fn(|| self.pop())
     }
 
@@ -89,7 +89,7 @@ impl Queue {
 
 /// Fetches both lines of a message that will be run soon: with many in flight, each is long out of the cache.
 #[inline(always)]
-pub(crate) fn prefetch<T>(at: NonNull<T>) {
+pub fn prefetch<T>(at: NonNull<T>) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch of any address is harmless.
     unsafe {

@@ -26,7 +26,7 @@ use talisman_transport::{Incoming, Peer, TO_LINK, tcp};
 impl Net {
     /// For the PE's next life: links with nodes that are gone are dropped, all others begin with a marker, and nothing of what was
     /// sent in an earlier epoch is delivered any more.
-    pub(crate) fn next_epoch(&mut self, view: &View) {
+    pub fn next_epoch(&mut self, view: &View) {
         self.epoch = view.epoch;
         self.drop_links(|node| !view.is_there(node));
         self.forget_what_came();
@@ -45,7 +45,7 @@ impl Net {
     ///
     /// # Errors
     /// The system watches no further connection.
-    pub(crate) fn join(&mut self, peer: Peer, stream: tcp::Stream) -> io::Result<()> {
+    pub fn join(&mut self, peer: Peer, stream: tcp::Stream) -> io::Result<()> {
         let node = peer.node;
         self.drop_links(|one| one == node);
         let link = Link::over_tcp(tcp::pair(stream, peer));

@@ -19,7 +19,7 @@ const LOOK: Duration = Duration::from_millis(1);
 
 impl Net {
     /// Sends something for what holds parts at the other end; it is not waited for.
-    pub(crate) fn hand(&self, node: u32, head: &[u8], segments: Vec<Segment>) {
+    pub fn hand(&self, node: u32, head: &[u8], segments: Vec<Segment>) {
         let Some(link) = &self.links[node as usize] else { return };
         link.send(TO_STORE, head, segments);
         link.flush();
@@ -30,7 +30,7 @@ impl Net {
 
     /// Takes what a node sends for what holds parts here, until `take` says that this was all; whether that came before the job
     /// halted or ended.
-    pub(crate) fn fetch(&self, pe: &Pe, node: u32, take: impl FnMut(&[u8], Vec<Segment>) -> bool) -> bool {
+    pub fn fetch(&self, pe: &Pe, node: u32, take: impl FnMut(&[u8], Vec<Segment>) -> bool) -> bool {
         self.waiting.set(Some(Wait::Part(node)));
         let is_all = mutated("newcomer-without-its-part") || self.fetch_all(pe, node, take);
         if !is_all {

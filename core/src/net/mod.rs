@@ -30,7 +30,7 @@ use talisman_transport::poller::Poller;
 use talisman_transport::{Incoming, LinkError, Peer};
 
 /// Bytes that may wait for a link in real runs: whoever sends more waits for room.
-pub(crate) const UNSENT_MAX: usize = 64 << 20;
+pub const UNSENT_MAX: usize = 64 << 20;
 /// Messages taken from one link before looking at the next.
 const BURST: usize = 256;
 /// With more sockets than this the next message comes more often on another than on the last one that was busy, so that
@@ -38,7 +38,7 @@ const BURST: usize = 256;
 const FEW_SOCKETS: usize = 2;
 
 /// A PE's links.
-pub(crate) struct Net {
+pub struct Net {
     /// By the other node.
     links: Box<[Option<Link>]>,
     through_memory: Vec<u32>,
@@ -104,12 +104,7 @@ impl Net {
     ///
     /// # Errors
     /// What the system says when it is to watch their sockets.
-    pub(crate) fn new(
-        links: Vec<Option<Link>>,
-        poller: Poller,
-        door: Door,
-        unsent_max: usize,
-    ) -> io::Result<Self> {
+    pub fn new(links: Vec<Option<Link>>, poller: Poller, door: Door, unsent_max: usize) -> io::Result<Self> {
         let of = |on_socket: bool| {
             let numbered = (0..).zip(&links);
             let these = numbered
@@ -148,23 +143,23 @@ impl Net {
     }
 
     /// Whether a simulated connection has something to read, or room for what waits.
-    pub(crate) fn has_ready(&self) -> bool {
+    pub fn has_ready(&self) -> bool {
         let may_write = |node: &u32| self.links[*node as usize].as_ref().is_some_and(Link::may_write);
         self.poller.shows_ready() || self.unflushed.borrow().iter().any(may_write)
     }
 
     /// Whether there is a new connection, or a link was not read to the end.
-    pub(crate) fn has_unread(&self) -> bool {
+    pub fn has_unread(&self) -> bool {
         self.door.has_knock() || self.links.iter().flatten().any(Link::has_more)
     }
 
     /// The link to another node.
-    pub(crate) fn link(&self, node: u32) -> Option<&Link> {
+    pub fn link(&self, node: u32) -> Option<&Link> {
         self.links.get(node as usize)?.as_ref()
     }
 
     /// Whether a node is reached through memory.
-    pub(crate) fn shares_memory_with(&self, node: u32) -> bool {
+    pub fn shares_memory_with(&self, node: u32) -> bool {
         self.through_memory.contains(&node)
     }
 
@@ -223,7 +218,7 @@ impl Net {
     }
 
     /// Whether anything may have come through memory. Sockets are asked by [`Net::sleep`].
-    pub(crate) fn has_work(&self) -> bool {
+    pub fn has_work(&self) -> bool {
         let came = |node: &u32| self.links[*node as usize].as_ref().is_some_and(Link::has_work);
         self.through_memory.iter().any(came)
             || self.door.has_knock()
@@ -232,12 +227,12 @@ impl Net {
     }
 
     /// Tells the senders how far this PE has read, before it sleeps.
-    pub(crate) fn publish(&self) {
+    pub fn publish(&self) {
         self.links.iter().flatten().for_each(Link::publish);
     }
 
     /// Sleeps until a socket is ready, the bell rings, or the time is over.
-    pub(crate) fn sleep(&self, pe: &Pe, timeout: Option<Duration>) {
+    pub fn sleep(&self, pe: &Pe, timeout: Option<Duration>) {
         let unsent = self.has_unsent();
         if unsent {
             self.watch_room(true);
@@ -250,7 +245,7 @@ impl Net {
     }
 
     /// Whichever socket it will be that has something, or was, the next look asks all of them.
-    pub(crate) fn look_at_all(&self) {
+    pub fn look_at_all(&self) {
         self.hot.set(None);
     }
 
@@ -262,16 +257,16 @@ impl Net {
     }
 
     /// The job is over: says so to the other nodes, lest they miss this one.
-    pub(crate) fn goodbye(&self) {
+    pub fn goodbye(&self) {
         self.links.iter().flatten().for_each(Link::goodbye);
     }
 
     /// Whether the socket that was busy last is likely to be the next as well.
-    pub(crate) fn has_few_sockets(&self) -> bool {
+    pub fn has_few_sockets(&self) -> bool {
         self.sockets.len() <= FEW_SOCKETS
     }
 
-    pub(crate) fn is_on_sockets(&self) -> bool {
+    pub fn is_on_sockets(&self) -> bool {
         !self.sockets.is_empty()
     }
 }

@@ -20,7 +20,7 @@ const MEMORY_LOOKS: u32 = 32;
 
 impl Net {
     /// Runs `f`, which takes in what has come: whatever it sends does not wait.
-    pub(crate) fn while_taking_in(&self, f: impl FnOnce() -> bool) -> bool {
+    pub fn while_taking_in(&self, f: impl FnOnce() -> bool) -> bool {
         self.taking_in.set(true);
         let any = f();
         self.taking_in.set(false);
@@ -28,7 +28,7 @@ impl Net {
     }
 
     /// Takes in what has come for the PEs of this node; whether that was anything. No user code runs in here.
-    pub(crate) fn receive(&self, pe: &Pe) -> bool {
+    pub fn receive(&self, pe: &Pe) -> bool {
         self.while_taking_in(|| self.receive_from_all(pe))
     }
 

@@ -27,7 +27,7 @@ const TICKS_PER_WRITE: u64 = 40_000;
 
 impl Net {
     /// Sends a message to a PE of another node. Waits if the link is far behind.
-    pub(crate) fn send(&self, pe: &Pe, to: PeId, envelope: NonNull<Envelope>) {
+    pub fn send(&self, pe: &Pe, to: PeId, envelope: NonNull<Envelope>) {
         let node = pe.node.shape.node_of(to);
         let rank = (to - pe.node.shape.first_pe(node)) as u16;
         let Some(link) = &self.links[node as usize] else {
@@ -116,7 +116,7 @@ impl Net {
     }
 
     /// What a sender that waits does again and again; whether that was anything. No message runs in here.
-    pub(crate) fn wait_round(&self, pe: &Pe) -> bool {
+    pub fn wait_round(&self, pe: &Pe) -> bool {
         let flushed = self.flush(pe);
         if self.door.has_knock() {
             sometimes("a connection came while a sender waited for room");
@@ -126,12 +126,12 @@ impl Net {
     }
 
     /// Whether a sender waits for room right now, or this PE for its part.
-    pub(crate) fn is_waiting(&self) -> bool {
+    pub fn is_waiting(&self) -> bool {
         self.waiting.get().is_some()
     }
 
     /// Whether it need not any longer.
-    pub(crate) fn is_wait_over(&self, pe: &Pe) -> bool {
+    pub fn is_wait_over(&self, pe: &Pe) -> bool {
         let has_room = |link: &Link| link.unsent() <= self.unsent_max / 2;
         pe.node.job.is_over()
             || match self.waiting.get() {
@@ -143,7 +143,7 @@ impl Net {
 
     /// Whether a sender has waited for room since this was last asked.
     #[inline]
-    pub(crate) fn has_waited(&self) -> bool {
+    pub fn has_waited(&self) -> bool {
         self.waited.get() && self.waited.replace(false)
     }
 
@@ -177,12 +177,12 @@ impl Net {
 
     /// Whether something is staged for so long that it should not wait for the end of a batch.
     #[inline(always)]
-    pub(crate) fn is_flush_due(&self, pe: &Pe) -> bool {
+    pub fn is_flush_due(&self, pe: &Pe) -> bool {
         self.staged.get() != 0 && pe.clock.ticks().wrapping_sub(self.staged.get()) > STAGED_TICKS
     }
 
     /// Writes what goes now; whether anything was written.
-    pub(crate) fn flush(&self, pe: &Pe) -> bool {
+    pub fn flush(&self, pe: &Pe) -> bool {
         let (mut written, mut error) = (false, None);
         self.unflushed.borrow_mut().retain(|node| {
             let Some(link) = &self.links[*node as usize] else { return false };
@@ -196,12 +196,12 @@ impl Net {
     }
 
     /// Whether something could not be written yet.
-    pub(crate) fn has_unsent(&self) -> bool {
+    pub fn has_unsent(&self) -> bool {
         !self.unflushed.borrow().is_empty()
     }
 
     /// The same through memory, where nobody tells when there is room.
-    pub(crate) fn is_behind_in_memory(&self) -> bool {
+    pub fn is_behind_in_memory(&self) -> bool {
         let is_memory =
             |node: &u32| self.links[*node as usize].as_ref().is_some_and(|link| !link.is_on_socket());
         self.unflushed.borrow().iter().any(is_memory)

@@ -19,7 +19,8 @@ use rustc_hash::FxBuildHasher;
 
 use super::{Order, give_back};
 use crate::collection::Collection;
-use crate::message::control::{ObjectMessage, PeMessage};
+use crate::location::message::LocationMessage;
+use crate::message::control::ObjectMessage;
 use crate::message::envelope::Envelope;
 use crate::object::Head;
 use crate::pe::Pe;
@@ -30,7 +31,7 @@ use talisman_pup::Pup;
 
 /// To a partner of an element that is gone: are these your counts?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pup)]
-pub(crate) struct Reconcile {
+pub struct Reconcile {
     /// Who is gone.
     gone: ObjId,
     /// Its home.
@@ -44,7 +45,7 @@ pub(crate) struct Reconcile {
 
 /// What of that the partner has forgotten.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pup)]
-pub(crate) struct Reconciled {
+pub struct Reconciled {
     said: bool,
     heard: bool,
 }
@@ -56,7 +57,7 @@ impl Reconciled {
 
 /// At the home: orders of elements that are gone.
 #[derive(Default)]
-pub(crate) struct Orders {
+pub struct Orders {
     all: RefCell<HashMap<u128, Box<Order>, FxBuildHasher>>,
     since: SinceLook,
     /// Partners that have been asked and have not answered.
@@ -65,18 +66,18 @@ pub(crate) struct Orders {
 
 impl Orders {
     /// Keeps what an element that was removed left to the next of its name.
-    pub(crate) fn keep(&self, index: u128, order: Option<Box<Order>>) {
+    pub fn keep(&self, index: u128, order: Option<Box<Order>>) {
         order.into_iter().for_each(|order| drop(self.all.borrow_mut().insert(index, order)));
     }
 
     /// What the former element of this name left.
-    pub(crate) fn take(&self, index: u128) -> Option<Box<Order>> {
+    pub fn take(&self, index: u128) -> Option<Box<Order>> {
         debug_assert!(!self.is_asking(index), "it waits for the answers");
         self.all.borrow_mut().remove(&index)
     }
 
     /// All, in the same order in every run.
-    pub(crate) fn all(&self) -> Vec<(u128, Order)> {
+    pub fn all(&self) -> Vec<(u128, Order)> {
         let orders = self.all.borrow();
         let mut all: Vec<_> = orders.iter().map(|(index, order)| (*index, (**order).clone())).collect();
         all.sort_unstable_by_key(|(index, _)| *index);
@@ -84,7 +85,7 @@ impl Orders {
     }
 
     /// Whether partners of an element that is gone have been asked and have not answered.
-    pub(crate) fn is_asking(&self, index: u128) -> bool {
+    pub fn is_asking(&self, index: u128) -> bool {
         self.asked.borrow().contains_key(&index)
     }
 
@@ -216,7 +217,7 @@ impl Order {
 
 impl Pe {
     /// At the home: an element is gone, and what it left is kept. When these are many, all partners of all are asked.
-    pub(crate) fn limit_orders(&self, collection: &Collection) {
+    pub fn limit_orders(&self, collection: &Collection) {
         for index in collection.orders.due(self.node.config.few) {
             sometimes("a home asked the partners of those that are gone for their counts");
             let gone = collection.object(index);
@@ -235,7 +236,7 @@ impl Pe {
     }
 
     /// A partner that is gone asks for counts.
-    pub(crate) fn reconcile(&self, head: NonNull<Head>, question: &Reconcile) {
+    pub fn reconcile(&self, head: NonNull<Head>, question: &Reconcile) {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
         let mut extras = object.take_extras();
@@ -251,7 +252,7 @@ impl Pe {
     }
 
     /// At the home of one that is asked and that is nowhere.
-    pub(crate) fn reconcile_nowhere(&self, collection: &Collection, index: u128, question: &Reconcile) {
+    pub fn reconcile_nowhere(&self, collection: &Collection, index: u128, question: &Reconcile) {
         let answer = match collection.stand_in(index) {
             Some(_) => Reconciled::ALL,
             None => collection.orders.answer_for(index, question),
@@ -260,18 +261,18 @@ impl Pe {
     }
 
     /// Of a collection that was destroyed nobody says anything, or gets it.
-    pub(crate) fn reconcile_too_late(&self, message: &Envelope) {
+    pub fn reconcile_too_late(&self, message: &Envelope) {
         if let Some(ObjectMessage::Reconcile(question)) = message.object_message() {
             self.answer_question(message.to(), question, Reconciled::ALL);
         }
     }
 
     fn answer_question(&self, partner: ObjId, question: &Reconcile, answer: Reconciled) {
-        self.tell(question.home, PeMessage::Reconciled { gone: question.gone, partner, answer });
+        self.tell(question.home, LocationMessage::Reconciled { gone: question.gone, partner, answer });
     }
 
     /// At the home: a partner has answered. Who was to be made under the name can be, after the last.
-    pub(crate) fn on_reconciled(&self, gone: ObjId, partner: ObjId, answer: Reconciled) {
+    pub fn on_reconciled(&self, gone: ObjId, partner: ObjId, answer: Reconciled) {
         let Some(collection) = self.collections.get(gone.collection) else { return };
         if collection.orders.answered(gone.index, partner, answer) {
             self.release_unborn(collection, gone.index);

@@ -7,14 +7,15 @@ use super::Pe;
 use super::execute::Call;
 use super::send::is_counted;
 use crate::collection::Collection;
-use crate::entry::EntryInfo;
+use crate::entry_info::EntryInfo;
 use crate::location::Place;
 use crate::message::cell::Words;
-use crate::message::control::{ObjectMessage, PeMessage};
+use crate::message::control::ObjectMessage;
 use crate::message::envelope::{Body, Envelope, Extra};
+use crate::message::service::{PeMessage, Queueing};
 use crate::object::{Head, flag};
 use crate::witness::{Seen, Shadow};
-use talisman_base::ids::{ObjId, PeId};
+use talisman_base::ids::ObjId;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_observe::stats::count;
@@ -23,7 +24,7 @@ use talisman_pup::{Packed, PupError};
 impl Pe {
     /// Takes in a message from another PE.
     #[inline]
-    pub(crate) fn accept(&self, mut envelope: NonNull<Envelope>) {
+    pub fn accept(&self, mut envelope: NonNull<Envelope>) {
         // SAFETY: the port gives the envelope away.
         let message = unsafe { envelope.as_mut() };
         if is_counted(message) {
@@ -65,39 +66,26 @@ impl Pe {
     }
 
     /// Takes in a message for this PE.
-    pub(crate) fn accept_for_pe(&self, envelope: NonNull<Envelope>) {
+    pub fn accept_for_pe(&self, envelope: NonNull<Envelope>) {
         // SAFETY: the port, or the sender on this PE, gave the envelope away.
         let message = unsafe { envelope.as_ref() };
-        if let Some(id) = message.pe_message().and_then(PeMessage::collection) {
+        let Some(said) = message.pe_message() else { return };
+        if let Some(id) = said.collection() {
             // Asked here and not when its turn comes: by then a later message could have gone into the queue, and would
             // stay before it if the collection becomes known in between.
             let Some(collection) = self.collections.get(id) else {
                 sometimes("a message came to a PE before its collection was known there");
                 return self.keep_for_unknown(id, envelope);
             };
-            match message.pe_message() {
-                Some(PeMessage::Arrive { id, travel, .. }) => {
-                    if !mutated("arrival-not-expected") {
-                        self.expect_object(collection, id.index);
-                    }
-                    if self.lacks(message.needs()).is_some() {
-                        collection.casts.expect(id.index, travel.moves);
-                    }
-                }
-                Some(PeMessage::Gone { id, .. }) => self.expect_end(collection, id.index),
-                _ => {}
+            said.accepted(self, collection);
+        }
+        match said.queueing() {
+            Queueing::InTurn => {}
+            Queueing::AtOnce => {
+                self.see_message(message.shadow, |message, pe| Seen::Queued { message, pe });
+                return self.run_pe_message(envelope);
             }
-        } else if matches!(
-            message.pe_message(),
-            Some(PeMessage::Checkpoint(_) | PeMessage::Unadmitted { .. })
-        ) {
-            // It says things about the queue, or about what may overtake others in it, and so does not wait in it.
-            self.see_message(message.shadow, |message, pe| Seen::Queued { message, pe });
-            return self.run_pe_message(envelope);
-        } else if matches!(message.pe_message(), Some(PeMessage::Balance(_))) {
-            // All wait for the last that hears of a step, and what waits in its queue is what the step is to spread. It does not run at once,
-            // since it moves objects, and an entry of one may be what sends it.
-            return self.enqueue_expedited(envelope);
+            Queueing::Expedited => return self.enqueue_expedited(envelope),
         }
         if self.lets_in(envelope) {
             self.enqueue(envelope);
@@ -106,12 +94,12 @@ impl Pe {
 
     /// The door: a message that refers to a shared value which has not come to this node waits for it, unread. `false`
     /// if it does.
-    pub(crate) fn lets_in(&self, envelope: NonNull<Envelope>) -> bool {
+    pub fn lets_in(&self, envelope: NonNull<Envelope>) -> bool {
         // SAFETY: the caller owns the envelope.
         let message = unsafe { envelope.as_ref() };
         let lacking = self.lacks(message.needs()).filter(|_| !mutated("shared-value-not-awaited"));
         let Some(id) = lacking else { return true };
-        match message.pe_message().and_then(PeMessage::collection) {
+        match message.pe_message().and_then(<dyn PeMessage>::collection) {
             // What comes for an object that is not known to come would be lost.
             Some(of) if self.collections.get(of).is_none() => {
                 sometimes("a message lacked its collection and a shared value");
@@ -125,7 +113,7 @@ impl Pe {
     /// Runs a small message from another PE of the node as it arrives, if nothing waits before it and its object is here;
     /// `false` if it has to be queued.
     #[inline]
-    pub(crate) fn run_at_once(
+    pub fn run_at_once(
         &self,
         to: ObjId,
         entry: &'static EntryInfo,
@@ -174,7 +162,7 @@ impl Pe {
 
     /// Runs one message; `false` when none waits. Into the loop of each driver: a call costs as much as a tenth of a message.
     #[inline(always)]
-    pub(crate) fn run_one(&self) -> bool {
+    pub fn run_one(&self) -> bool {
         let Some(envelope) = self.next_message() else { return false };
         self.run_message(envelope);
         true
@@ -182,7 +170,7 @@ impl Pe {
 
     /// Runs a message that was taken out of the queue.
     #[inline(always)]
-    pub(crate) fn run_message(&self, mut envelope: NonNull<Envelope>) {
+    pub fn run_message(&self, mut envelope: NonNull<Envelope>) {
         // SAFETY: the queue gave the envelope away.
         let message = unsafe { envelope.as_mut() };
         match message.body {
@@ -205,7 +193,7 @@ impl Pe {
     fn run_pe_message(&self, mut envelope: NonNull<Envelope>) {
         // SAFETY: the queue gave the envelope away.
         let message = unsafe { envelope.as_mut() };
-        if let Some(of) = message.pe_message().and_then(PeMessage::collection)
+        if let Some(of) = message.pe_message().and_then(<dyn PeMessage>::collection)
             && self.collections.get(of).is_none()
         {
             debug_assert!(self.collections.is_gone(of), "`accept_for_pe` keeps what comes too early");
@@ -217,12 +205,12 @@ impl Pe {
         if !mutated("envelope-not-returned") {
             self.pool.put(envelope);
         }
-        control.into_iter().for_each(|control| self.handle(from, *control));
+        control.into_iter().for_each(|control| control.run(self, from));
     }
 
     /// The object left, or went, after the message was queued.
     #[cold]
-    pub(crate) fn send_on(&self, mut envelope: NonNull<Envelope>) {
+    pub fn send_on(&self, mut envelope: NonNull<Envelope>) {
         sometimes("an object left before a queued message");
         if mutated("late-message-lost") {
             return self.release(envelope);
@@ -236,7 +224,7 @@ impl Pe {
         }
     }
 
-    pub(crate) fn run_with_extra(&self, head: NonNull<Head>, mut envelope: NonNull<Envelope>) {
+    pub fn run_with_extra(&self, head: NonNull<Head>, mut envelope: NonNull<Envelope>) {
         // SAFETY: the queue gave the envelope away.
         let message = unsafe { envelope.as_mut() };
         let mut extra = message.extra.take();
@@ -256,7 +244,7 @@ impl Pe {
 
     /// Runs an entry, with its arguments in place.
     #[inline(always)]
-    pub(crate) fn run_entry(
+    pub fn run_entry(
         &self,
         head: NonNull<Head>,
         entry: &'static EntryInfo,
@@ -288,7 +276,7 @@ impl Pe {
     }
 
     /// Runs a packed message on an object here.
-    pub(crate) fn run_packed(&self, head: NonNull<Head>, message: ObjectMessage, extra: Option<Box<Extra>>) {
+    pub fn run_packed(&self, head: NonNull<Head>, message: ObjectMessage, extra: Option<Box<Extra>>) {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
         match message {
@@ -307,7 +295,7 @@ impl Pe {
     }
 
     /// Runs an entry whose arguments are packed.
-    pub(crate) fn run_packed_entry(
+    pub fn run_packed_entry(
         &self,
         head: NonNull<Head>,
         entry: u16,
@@ -329,7 +317,7 @@ impl Pe {
 
     /// What an entry asked for that had to wait for its end.
     #[cold]
-    pub(crate) fn after_entry(&self, head: NonNull<Head>) {
+    pub fn after_entry(&self, head: NonNull<Head>) {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
         if object.has(flag::DESTROY) {
@@ -347,109 +335,25 @@ impl Pe {
     }
 
     /// A message for no element in particular cannot be read: the job ends, since it would go on without it.
-    pub(crate) fn unreadable(&self, collection: &Collection, what: &str, why: &str) {
+    pub fn unreadable(&self, collection: &Collection, what: &str, why: &str) {
         let chare = (collection.chare.name)();
         self.node.job.end(1, Some(format!("a message to {chare}::{what} cannot be read: {why}")));
     }
 
     /// The same of a message for this element.
-    pub(crate) fn unreadable_for(&self, collection: &Collection, index: u128, what: &str, why: &str) {
+    pub fn unreadable_for(&self, collection: &Collection, index: u128, what: &str, why: &str) {
         let who = collection.label(index);
         self.node.job.end(1, Some(format!("a message to {who}::{what} cannot be read: {why}")));
     }
 
     /// An element that comes cannot be read.
-    pub(crate) fn unreadable_element(
-        &self,
-        collection: &Collection,
-        index: u128,
-        whence: &str,
-        why: &PupError,
-    ) {
+    pub fn unreadable_element(&self, collection: &Collection, index: u128, whence: &str, why: &PupError) {
         let who = collection.label(index);
         self.node.job.end(1, Some(format!("{who}, which comes {whence}, cannot be read: {why}")));
     }
 
-    /// A message from PE to PE.
-    fn handle(&self, from: PeId, message: PeMessage) {
-        match message {
-            PeMessage::NewCollection(description) => self.on_new_collection(*description),
-            PeMessage::Adopt(description) => self.adopt(*description),
-            PeMessage::CastRequest { collection, cast } => self.on_cast_request(collection, cast),
-            PeMessage::Cast { collection, number, cast } => self.on_cast(collection, number, cast),
-            PeMessage::SectionRequest { collection, section, cast } => {
-                self.on_section_request(collection, section, cast);
-            }
-            PeMessage::SectionCast { collection, section, number, members, cast } => {
-                self.on_section_cast(collection, section, number, &members, &cast);
-            }
-            PeMessage::Contribution(part) => self.on_contribution(from, *part),
-            PeMessage::Part { collection, part } => self.on_part(from, collection, part),
-            PeMessage::Insert { to, pe, init, args, number } => {
-                self.on_insert(to, pe, init, args);
-                if number > 0 {
-                    self.admit(to.collection, from, number);
-                }
-            }
-            PeMessage::Unadmitted { collection, inserter, number } => {
-                self.on_unadmitted(collection, inserter, number);
-            }
-            PeMessage::AskAdmitted { collection, inserter, number } => {
-                self.on_ask_admitted(from, collection, inserter, number);
-            }
-            PeMessage::Admitted { collection, inserter, number } => {
-                self.on_admitted(collection, inserter, number);
-            }
-            PeMessage::DoneInserting(collection) => self.on_done_inserting(collection),
-            PeMessage::CountInserted { collection, wave } => self.on_count_inserted(collection, wave),
-            PeMessage::Inserted { collection, wave, sent, made } => {
-                self.on_inserted(collection, wave, sent, made)
-            }
-            PeMessage::Arrive { id, travel, luggage } => self.on_arrive(from, id, *travel, luggage),
-            PeMessage::Arrived { id, moves, broadcasts } => self.on_arrived(id, moves, broadcasts),
-            PeMessage::Missed { id, moves, number, cast } => self.on_missed(id, moves, number, cast),
-            PeMessage::Settled { id, birth, broadcasts } => self.on_settled(id, birth, broadcasts),
-            PeMessage::MissedUnborn { id, birth, number, cast } => {
-                self.on_missed_unborn(id, birth, number, cast);
-            }
-            PeMessage::Moved { id, pe, moves } => self.on_moved(id, pe, moves),
-            PeMessage::Found { id, pe, asked, moves } => self.on_found(id, pe, asked, moves),
-            PeMessage::Gone { id, moves, order } => self.on_gone(id, moves, order),
-            PeMessage::DropSection { collection, section } => self.on_drop_section(collection, section),
-            PeMessage::DropCollection(id) => self.on_drop_collection(id),
-            PeMessage::Share { id, value } => self.on_share(id, value),
-            PeMessage::KeepShared { id, value } => self.keep_shared(id, value),
-            PeMessage::Shared { id } => self.on_shared(id),
-            PeMessage::DropShared { id } => self.on_drop_shared(id),
-            PeMessage::Quiescence(wave) => self.on_wave(from, wave),
-            PeMessage::WhenQuiet(route) => {
-                self.detector.ask(route);
-                self.chores.set(true);
-            }
-            PeMessage::Function { id, value } => self.on_function(id, value),
-            PeMessage::Exit(status) => self.node.job.end(status, None),
-            PeMessage::Balance(message) => self.on_balance(from, message),
-            PeMessage::Checkpoint(message) => self.on_checkpoint(from, message),
-            PeMessage::Places { objects } => self.on_places(from, objects),
-            PeMessage::Restore { object, why } => self.on_restore(*object, why),
-            PeMessage::Newborn(newborn) => self.on_newborn(*newborn),
-            PeMessage::TakesPart { member, first, nth } => self.on_takes_part(member, first, nth),
-            PeMessage::IsWaitedFor { member, reduction } => self.on_is_waited_for(member, reduction),
-            PeMessage::PutOff { member, reduction, is_first } => {
-                self.on_put_off(member, reduction, is_first);
-            }
-            PeMessage::Reopen { collection, key, pending } => self.on_reopen(collection, key, pending),
-            PeMessage::WasContributing { member, section } => self.on_was_contributing(member, section),
-            PeMessage::HasContributed { member, section, reductions } => {
-                self.on_has_contributed(member, section, reductions)
-            }
-            PeMessage::Reconciled { gone, partner, answer } => self.on_reconciled(gone, partner, answer),
-            PeMessage::GoOn => self.on_go_on(),
-        }
-    }
-
     /// The name of whoever runs, for messages to people.
-    pub(crate) fn who_runs(&self) -> String {
+    pub fn who_runs(&self) -> String {
         match (self.running(), self.running.entry()) {
             (Some(head), Some(entry)) => {
                 format!("{}, entry `{}`", head.collection().label(head.index()), entry.name)
@@ -460,7 +364,7 @@ impl Pe {
     }
 
     /// The object meant, if it is here.
-    pub(crate) fn find_here(&self, id: ObjId) -> Option<NonNull<Head>> {
+    pub fn find_here(&self, id: ObjId) -> Option<NonNull<Head>> {
         self.find_in(self.collections.get(id.collection)?, id.index)
     }
 

@@ -6,7 +6,7 @@
 use std::ptr::NonNull;
 
 use super::Pe;
-use crate::entry::{EntryInfo, InitInfo};
+use crate::entry_info::{EntryInfo, InitInfo};
 use crate::message::cell::Words;
 use crate::message::envelope::Extra;
 use crate::object::{Head, flag};
@@ -15,7 +15,7 @@ use talisman_observe::sometimes::sometimes;
 use talisman_pup::{Packed, Pup, Purpose};
 
 /// What an object is called for.
-pub(crate) enum Call<'a> {
+pub enum Call<'a> {
     /// An entry method, with its arguments in place: they are moved out. Also a broadcast, for each of its elements.
     Entry { entry: &'static EntryInfo, extra: &'a mut Option<Box<Extra>>, words: &'a mut Words },
     /// An answer for the async entry that waits for it, which goes on.
@@ -68,7 +68,7 @@ impl Pe {
     /// The object is one of this PE, live (of an `#[init]`: allocated), of the type that the call is for; words hold the arguments of the
     /// entry or `#[init]`. Each caller knows which call it makes, so the branches here are gone in what is compiled.
     #[inline(always)]
-    pub(crate) fn execute(&self, head: NonNull<Head>, call: Call<'_>) {
+    pub fn execute(&self, head: NonNull<Head>, call: Call<'_>) {
         // SAFETY: the object is live, and freed after its entry, not in it.
         let object = unsafe { head.as_ref() };
         let (is_message, is_of_arrival) = (call.is_message(), call.is_of_arrival());

@@ -9,7 +9,7 @@ use talisman_base::ids::PeId;
 
 /// Names, each the creator and a number. They are as large as the gaps in them.
 #[derive(Default)]
-pub(crate) struct SharedHeard {
+pub struct SharedHeard {
     /// They can be read on this node, or never will be.
     told: RefCell<BTreeMap<PeId, Gone>>,
     /// They were destroyed.
@@ -28,33 +28,33 @@ fn insert(of: &RefCell<BTreeMap<PeId, Gone>>, id: u64) {
 
 impl SharedHeard {
     /// A value has come to this node, or will not come any more.
-    pub(crate) fn tell(&self, id: u64) {
+    pub fn tell(&self, id: u64) {
         insert(&self.told, id);
     }
 
     /// A value was destroyed.
-    pub(crate) fn drop(&self, id: u64) {
+    pub fn drop(&self, id: u64) {
         self.any_dropped.set(true);
         insert(&self.dropped, id);
     }
 
-    pub(crate) fn is_told(&self, id: u64) -> bool {
+    pub fn is_told(&self, id: u64) -> bool {
         has(&self.told, id)
     }
 
     /// Whether it was destroyed: whoever has it still takes it along.
     #[inline]
-    pub(crate) fn is_dropped(&self, id: u64) -> bool {
+    pub fn is_dropped(&self, id: u64) -> bool {
         self.any_dropped.get() && has(&self.dropped, id)
     }
 
     /// Whether any of these was destroyed.
-    pub(crate) fn is_any_dropped(&self, ids: &[u64]) -> bool {
+    pub fn is_any_dropped(&self, ids: &[u64]) -> bool {
         ids.iter().any(|id| self.is_dropped(*id))
     }
 
     /// After going back to a checkpoint: these were destroyed, and never come.
-    pub(crate) fn go_on_without(&self, creator: PeId, gone: &Gone) {
+    pub fn go_on_without(&self, creator: PeId, gone: &Gone) {
         self.any_dropped.set(true);
         for of in [&self.told, &self.dropped] {
             of.borrow_mut().entry(creator).or_default().add(gone);
@@ -62,7 +62,7 @@ impl SharedHeard {
     }
 
     /// The same: these were destroyed, and come all the same, for those that refer to them.
-    pub(crate) fn go_on_with_doomed(&self, doomed: &[u64]) {
+    pub fn go_on_with_doomed(&self, doomed: &[u64]) {
         doomed.iter().for_each(|id| self.drop(*id));
     }
 }

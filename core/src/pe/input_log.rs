@@ -13,7 +13,7 @@ use talisman_pup::{Packed, Pup, Purpose, Segment};
 
 /// Whether a PE keeps what it is given.
 #[derive(Default)]
-pub(crate) enum InputLog {
+pub enum InputLog {
     /// It does not: costs a branch for each turn.
     #[default]
     Off,
@@ -25,9 +25,9 @@ pub(crate) enum InputLog {
 
 /// What a PE was given, and sent, in order.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub struct Kept {
     /// Its clock when it was made, in nanoseconds.
-    pub(crate) made_at: u64,
+    pub made_at: u64,
     steps: RefCell<Vec<Logged>>,
     values: RefCell<VecDeque<Vec<u8>>>,
     time: Cell<u64>,
@@ -35,14 +35,14 @@ pub(crate) struct Kept {
 
 /// For a PE that runs again: values of the world.
 #[derive(Debug)]
-pub(crate) struct Again {
+pub struct Again {
     values: RefCell<VecDeque<Vec<u8>>>,
     is_short: Cell<bool>,
 }
 
 /// One thing that a PE was given, or what it sent since the last time that it was asked.
 #[derive(Debug)]
-pub(crate) enum Logged {
+pub enum Logged {
     /// Its clock says this from now on, in nanoseconds.
     Time(u64),
     /// It begins with what waits in its queue: a message from nobody.
@@ -67,7 +67,7 @@ pub(crate) enum Logged {
 
 impl Logged {
     /// What it is, for people.
-    pub(crate) fn describe(&self, pe: &Pe) -> String {
+    pub fn describe(&self, pe: &Pe) -> String {
         match self {
             Logged::Time(now) => format!("its clock said {now} ns"),
             Logged::Begins(_) => "its first message".into(),
@@ -87,9 +87,9 @@ impl Logged {
 
 /// A message as it goes between PEs.
 #[derive(Clone, Debug)]
-pub(crate) struct Frame {
-    pub(crate) head: Box<[u8]>,
-    pub(crate) segments: Vec<Segment>,
+pub struct Frame {
+    pub head: Box<[u8]>,
+    pub segments: Vec<Segment>,
 }
 
 impl PartialEq for Frame {
@@ -101,7 +101,7 @@ impl PartialEq for Frame {
 
 impl Frame {
     /// A copy of what is in a parcel; none of one that has not been packed.
-    pub(crate) fn of(parcel: &Parcel) -> Option<Frame> {
+    pub fn of(parcel: &Parcel) -> Option<Frame> {
         match parcel {
             Parcel::Message(_) => None,
             Parcel::Frame { head, segments } => {
@@ -110,12 +110,12 @@ impl Frame {
         }
     }
 
-    pub(crate) fn into_parcel(self) -> Parcel {
+    pub fn into_parcel(self) -> Parcel {
         Parcel::Frame { head: self.head, segments: self.segments }
     }
 
     /// What it is, for people.
-    pub(crate) fn describe(&self, pe: &Pe) -> String {
+    pub fn describe(&self, pe: &Pe) -> String {
         let beside: usize = self.segments.iter().map(|segment| segment.bytes().len()).sum();
         let bytes = self.head.len() + beside;
         format!("{bytes} bytes: {}", wire::describe(pe, &self.head))
@@ -124,7 +124,7 @@ impl Frame {
 
 impl InputLog {
     /// That of a new PE, whose inputs are kept if so.
-    pub(crate) fn of(is_kept: bool, clock: &Clock) -> InputLog {
+    pub fn of(is_kept: bool, clock: &Clock) -> InputLog {
         if !is_kept {
             return InputLog::Off;
         }
@@ -134,12 +134,12 @@ impl InputLog {
     }
 
     /// For a PE that runs again.
-    pub(crate) fn again(values: VecDeque<Vec<u8>>) -> InputLog {
+    pub fn again(values: VecDeque<Vec<u8>>) -> InputLog {
         InputLog::Again(Box::new(Again { values: RefCell::new(values), is_short: Cell::new(false) }))
     }
 
     #[inline(always)]
-    pub(crate) fn is_off(&self) -> bool {
+    pub fn is_off(&self) -> bool {
         matches!(self, InputLog::Off)
     }
 
@@ -195,12 +195,12 @@ impl InputLog {
     }
 
     /// Whether a PE that runs again has asked the world for more values than the one before it.
-    pub(crate) fn is_short(&self) -> bool {
+    pub fn is_short(&self) -> bool {
         matches!(self, InputLog::Again(again) if again.is_short.get())
     }
 
     /// What was noted so far. Nothing is from here on.
-    pub(crate) fn take(&mut self) -> Option<(u64, Vec<Logged>, VecDeque<Vec<u8>>)> {
+    pub fn take(&mut self) -> Option<(u64, Vec<Logged>, VecDeque<Vec<u8>>)> {
         match std::mem::take(self) {
             InputLog::Kept(kept) => Some((kept.made_at, kept.steps.into_inner(), kept.values.into_inner())),
             InputLog::Off | InputLog::Again(_) => None,
@@ -219,7 +219,7 @@ impl Kept {
 
 impl Pe {
     /// A message from another PE is about to be taken in.
-    pub(crate) fn note_taken(&self, from: PeId, parcel: &Parcel) {
+    pub fn note_taken(&self, from: PeId, parcel: &Parcel) {
         if !self.input_log.is_off()
             && let Some(frame) = Frame::of(parcel)
         {
@@ -228,7 +228,7 @@ impl Pe {
     }
 
     /// It begins with what is in its queue.
-    pub(crate) fn note_beginning(&self) {
+    pub fn note_beginning(&self) {
         if let Some(first) = self.queue.ahead(0) {
             // SAFETY: what is in the queue is a live envelope.
             self.input_log.note(self, || Logged::Begins(wire::copy_to_keep(unsafe { first.as_ref() })));
@@ -236,7 +236,7 @@ impl Pe {
     }
 
     /// A PE that runs again begins with a message from nobody, as another did.
-    pub(crate) fn begin_again(&self, message: Packed) -> Result<(), String> {
+    pub fn begin_again(&self, message: Packed) -> Result<(), String> {
         let envelope = wire::read_kept(self, message, Purpose::Message).map_err(|error| error.to_string())?;
         // SAFETY: just read.
         let of = unsafe { envelope.as_ref() }.to().collection;
@@ -248,7 +248,7 @@ impl Pe {
     }
 
     /// It is about to begin with these parts of a checkpoint. They are packed and read for the log.
-    pub(crate) fn note_restored<T: Pup>(&self, parts: T) -> T {
+    pub fn note_restored<T: Pup>(&self, parts: T) -> T {
         if self.input_log.is_off() {
             return parts;
         }
@@ -258,7 +258,7 @@ impl Pe {
     }
 
     /// It has sent this since it was last asked.
-    pub(crate) fn note_sent(&self, sent: &[Sent]) {
+    pub fn note_sent(&self, sent: &[Sent]) {
         if self.input_log.is_off() {
             return;
         }

@@ -5,15 +5,16 @@
 //! back into it. It knows no clock, network or random source but the ones it is given, so a simulation can run
 //! thousands of PEs in one thread.
 
-pub(crate) mod deliver;
-pub(crate) mod execute;
-pub(crate) mod heard;
-pub(crate) mod input_log;
-pub(crate) mod running;
-pub(crate) mod send;
-pub(crate) mod slots;
-pub(crate) mod timers;
-pub(crate) mod turn;
+pub mod deliver;
+pub mod execute;
+pub mod heard;
+pub mod input_log;
+pub mod names;
+pub mod running;
+pub mod send;
+pub mod slots;
+pub mod timers;
+pub mod turn;
 
 use std::cell::{Cell, RefCell};
 use std::ptr::{NonNull, null};
@@ -25,7 +26,6 @@ use rustc_hash::FxBuildHasher;
 use crate::balance::Balancer;
 use crate::checkpoint::Checkpoints;
 use crate::checkpoint::lost::LostMembers;
-use crate::checkpoint::part::SavedNames;
 use crate::collection::admission::Admissions;
 use crate::collection::destroy::TooLate;
 use crate::collection::table::Collections;
@@ -42,6 +42,7 @@ use crate::undelivered::Callers;
 use crate::witness::{self, Seen, Until, Why};
 use heard::SharedHeard;
 use input_log::InputLog;
+use names::Names;
 use running::Running;
 use slots::Slots;
 use talisman_base::clock::Clock;
@@ -53,16 +54,16 @@ use talisman_sched::queue::PriorityQueue;
 use timers::Timers;
 
 /// One processing element.
-pub(crate) struct Pe {
-    pub(crate) id: PeId,
+pub struct Pe {
+    pub id: PeId,
     /// The first PE of its node.
-    pub(crate) first_pe: PeId,
+    pub first_pe: PeId,
     /// The process it runs in.
-    pub(crate) node: Arc<Node>,
-    pub(crate) clock: Clock,
+    pub node: Arc<Node>,
+    pub clock: Clock,
     /// The way to the other PEs.
-    pub(crate) port: Port,
-    pub(crate) pool: Pool,
+    pub port: Port,
+    pub pool: Pool,
     /// Messages of default priority.
     queue: Queue,
     /// Messages that wait for nothing.
@@ -71,99 +72,53 @@ pub(crate) struct Pe {
     out_of_line: Cell<u32>,
     /// Messages of other priorities.
     ranked: RefCell<PriorityQueue<NonNull<Envelope>>>,
-    pub(crate) slots: Slots,
-    pub(crate) collections: Collections,
+    pub slots: Slots,
+    pub collections: Collections,
     /// Messages to collections that this PE has not heard of yet.
     unknown: RefCell<HashMap<CollectionId, Vec<NonNull<Envelope>>, FxBuildHasher>>,
     /// What it is given, if that is kept.
-    pub(crate) input_log: InputLog,
+    pub input_log: InputLog,
     /// Where messages to other nodes are packed.
-    pub(crate) scratch: Cell<Vec<u8>>,
+    pub scratch: Cell<Vec<u8>>,
     /// Messages that wait for a shared value.
-    pub(crate) lacking: RefCell<HashMap<u64, Vec<NonNull<Envelope>>, FxBuildHasher>>,
+    pub lacking: RefCell<HashMap<u64, Vec<NonNull<Envelope>>, FxBuildHasher>>,
     /// Of which shared values it has heard.
-    pub(crate) shared_heard: SharedHeard,
-    pub(crate) sections: Sections,
-    pub(crate) admissions: Admissions,
-    pub(crate) lost: LostMembers,
+    pub shared_heard: SharedHeard,
+    pub sections: Sections,
+    pub admissions: Admissions,
+    pub lost: LostMembers,
     /// Who calls what may never come.
-    pub(crate) callers: Callers,
-    pub(crate) too_late: TooLate,
+    pub callers: Callers,
+    pub too_late: TooLate,
     /// There may be something to do when no message waits: reductions to send on, idle work, a wave to answer.
-    pub(crate) chores: Cell<bool>,
+    pub chores: Cell<bool>,
     /// Collections with reductions to send on when there is nothing else to do.
-    pub(crate) unflushed: RefCell<Vec<CollectionId>>,
-    pub(crate) timers: Timers,
-    pub(crate) detector: Detector,
+    pub unflushed: RefCell<Vec<CollectionId>>,
+    pub timers: Timers,
+    pub detector: Detector,
     /// Load balancing, if it is on.
-    pub(crate) balancer: Option<Box<Balancer>>,
+    pub balancer: Option<Box<Balancer>>,
     /// Checkpoints, if there are any.
-    pub(crate) checkpoints: Option<Box<Checkpoints>>,
-    pub(crate) stats: Stats,
-    pub(crate) measuring: Measuring,
+    pub checkpoints: Option<Box<Checkpoints>>,
+    pub stats: Stats,
+    pub measuring: Measuring,
     /// Counts for names that this PE gives out.
     names: Names,
     /// The object and the entry that runs.
-    pub(crate) running: Running,
+    pub running: Running,
     /// `Config::repack`, looked at after each entry.
-    pub(crate) repacks: bool,
+    pub repacks: bool,
     /// It runs no further message: it ended the job, or is frozen for a checkpoint. (When another ended the job, it stops at the
     /// end of its batch.)
-    pub(crate) stopped: Cell<bool>,
+    pub stopped: Cell<bool>,
     /// A checkpoint is being taken: entries wait, and so does what else the program has asked for.
-    pub(crate) frozen: Cell<bool>,
+    pub frozen: Cell<bool>,
     /// Frozen, and counted: it says nothing until it is asked again, and what comes waits unread.
-    pub(crate) still: Cell<bool>,
-}
-
-/// Counts for names that a PE gives out: collections, sections, singletons, shared values.
-#[derive(Default)]
-pub(crate) struct Names {
-    pub(crate) collections: Cell<u32>,
-    pub(crate) sections: Cell<u32>,
-    pub(crate) singles: Cell<u64>,
-    pub(crate) shared: Cell<u32>,
-    pub(crate) placed: Cell<u32>,
-    /// Insertions of elements, each a [`BirthId`](crate::reduction::BirthId).
-    pub(crate) births: Cell<u64>,
-    /// Those of PEs that are lost, for when such come again.
-    pub(crate) of_others: RefCell<Vec<(PeId, SavedNames)>>,
-}
-
-impl Names {
-    /// The next collection in this PE's own name.
-    pub(crate) fn name_collection(&self) -> u32 {
-        let serial = self.collections.get();
-        self.collections.set(serial + 1);
-        serial
-    }
-
-    /// The same in the name of a PE that is lost.
-    pub(crate) fn name_collection_of(&self, lost: PeId) -> u32 {
-        let mut others = self.of_others.borrow_mut();
-        let known = others.iter().position(|(pe, _)| *pe == lost);
-        let place = known.unwrap_or_else(|| {
-            others.push((lost, SavedNames::default()));
-            others.len() - 1
-        });
-        let serial = others[place].1.collections;
-        others[place].1.collections += 1;
-        serial
-    }
-
-    /// After going back to a checkpoint: so many have been given out.
-    pub(crate) fn go_on_from(&self, saved: &SavedNames) {
-        self.collections.set(saved.collections);
-        self.sections.set(saved.sections);
-        self.singles.set(saved.singles);
-        self.shared.set(saved.shared);
-        self.placed.set(saved.placed);
-        self.births.set(saved.births);
-    }
+    pub still: Cell<bool>,
 }
 
 impl Pe {
-    pub(crate) fn new(id: PeId, node: Arc<Node>, clock: Clock, port: Port) -> Self {
+    pub fn new(id: PeId, node: Arc<Node>, clock: Clock, port: Port) -> Self {
         let pe = Pe {
             id,
             first_pe: node.shape.first_pe(node.number),
@@ -209,38 +164,38 @@ impl Pe {
     }
 
     /// PEs of the job, lost ones included: their numbers are below this.
-    pub(crate) fn pes(&self) -> u32 {
+    pub fn pes(&self) -> u32 {
         self.node.shape.pes()
     }
 
     /// The period between two failures that it lives in.
-    pub(crate) fn epoch(&self) -> u32 {
+    pub fn epoch(&self) -> u32 {
         self.view().of_nodes().epoch
     }
 
     /// Who of them is there.
     #[inline]
-    pub(crate) fn view(&self) -> &View {
+    pub fn view(&self) -> &View {
         &self.node.view
     }
 
     /// Whether this PE is the root of whatever concerns the whole job: PE 0, or the one that stands in for it.
-    pub(crate) fn is_first(&self) -> bool {
+    pub fn is_first(&self) -> bool {
         self.id == self.view().first()
     }
 
-    pub(crate) fn names(&self) -> &Names {
+    pub fn names(&self) -> &Names {
         &self.names
     }
 
     /// The head of the object whose entry runs.
-    pub(crate) fn running(&self) -> Option<&Head> {
+    pub fn running(&self) -> Option<&Head> {
         // SAFETY: set for the time of an entry only, and an object is freed after its entry.
         self.running.get().map(|head| unsafe { head.as_ref() })
     }
 
     /// What is done when no message waits; whether anything was.
-    pub(crate) fn do_chores(&self) -> bool {
+    pub fn do_chores(&self) -> bool {
         if self.frozen.get() {
             return self.do_frozen_chores();
         }
@@ -251,7 +206,7 @@ impl Pe {
     }
 
     /// Keeps a message until its collection is known here, unless that was destroyed.
-    pub(crate) fn keep_for_unknown(&self, id: CollectionId, envelope: NonNull<Envelope>) {
+    pub fn keep_for_unknown(&self, id: CollectionId, envelope: NonNull<Envelope>) {
         if self.collections.is_gone(id) {
             return self.drop_too_late(envelope);
         }
@@ -262,12 +217,12 @@ impl Pe {
         self.unknown.borrow_mut().entry(id).or_default().push(envelope);
     }
 
-    pub(crate) fn take_unknown(&self, id: CollectionId) -> Vec<NonNull<Envelope>> {
+    pub fn take_unknown(&self, id: CollectionId) -> Vec<NonNull<Envelope>> {
         self.unknown.borrow_mut().remove(&id).unwrap_or_default()
     }
 
     /// What is kept for collections and shared values that have not come, in the same order in every run.
-    pub(crate) fn kept_for_others(&self) -> Vec<NonNull<Envelope>> {
+    pub fn kept_for_others(&self) -> Vec<NonNull<Envelope>> {
         let (unknown, lacking) = (self.unknown.borrow(), self.lacking.borrow());
         let mut for_collections: Vec<_> = unknown.iter().collect();
         for_collections.sort_unstable_by_key(|(id, _)| **id);
@@ -278,12 +233,12 @@ impl Pe {
     }
 
     /// Messages for collections that never came, for the report of a job that is stuck.
-    pub(crate) fn unknown_count(&self) -> usize {
+    pub fn unknown_count(&self) -> usize {
         self.unknown.borrow().values().map(Vec::len).sum()
     }
 
     /// Gives up a message: drops what it carries, keeps its memory.
-    pub(crate) fn discard(&self, envelope: NonNull<Envelope>, why: Why) {
+    pub fn discard(&self, envelope: NonNull<Envelope>, why: Why) {
         // SAFETY: the caller owns the envelope.
         let shadow = unsafe { envelope.as_ref() }.shadow;
         self.see_message(shadow, |message, pe| Seen::Dropped { message, pe, why });
@@ -291,7 +246,7 @@ impl Pe {
     }
 
     /// The same when the message has been read, or goes on as bytes.
-    pub(crate) fn release(&self, mut envelope: NonNull<Envelope>) {
+    pub fn release(&self, mut envelope: NonNull<Envelope>) {
         // SAFETY: the caller owns the envelope.
         let message = unsafe { envelope.as_mut() };
         if mutated("arguments-not-dropped") {
@@ -302,7 +257,7 @@ impl Pe {
     }
 
     /// Messages that go on, each when the one before it has. Some may have to wait for room: whoever ends there drops the rest.
-    pub(crate) fn one_by_one(&self, envelopes: Vec<NonNull<Envelope>>) -> OneByOne<'_> {
+    pub fn one_by_one(&self, envelopes: Vec<NonNull<Envelope>>) -> OneByOne<'_> {
         OneByOne { pe: self, left: envelopes.into_iter() }
     }
 
@@ -330,7 +285,7 @@ impl Pe {
 }
 
 /// See [`Pe::one_by_one`].
-pub(crate) struct OneByOne<'a> {
+pub struct OneByOne<'a> {
     pe: &'a Pe,
     left: std::vec::IntoIter<NonNull<Envelope>>,
 }
@@ -375,7 +330,7 @@ thread_local! {
 /// Outside a running program.
 #[inline(always)]
 #[track_caller]
-pub(crate) fn current<R>(f: impl FnOnce(&Pe) -> R) -> R {
+pub fn current<R>(f: impl FnOnce(&Pe) -> R) -> R {
     match try_current(f) {
         Some(result) => result,
         None => outside(),
@@ -388,7 +343,7 @@ pub(crate) fn current<R>(f: impl FnOnce(&Pe) -> R) -> R {
 /// The reference is not used after the caller returns to the runtime.
 #[inline(always)]
 #[track_caller]
-pub(crate) unsafe fn current_ref<'a>() -> &'a Pe {
+pub unsafe fn current_ref<'a>() -> &'a Pe {
     // SAFETY: `Here` sets the pointer for as long as it borrows the PE, and resets it.
     match CURRENT.with(|current| unsafe { current.get().as_ref() }) {
         Some(pe) => pe,
@@ -398,7 +353,7 @@ pub(crate) unsafe fn current_ref<'a>() -> &'a Pe {
 
 /// The same where there may be none.
 #[inline(always)]
-pub(crate) fn try_current<R>(f: impl FnOnce(&Pe) -> R) -> Option<R> {
+pub fn try_current<R>(f: impl FnOnce(&Pe) -> R) -> Option<R> {
     // SAFETY: `Here` sets the pointer for as long as it borrows the PE, and resets it.
     CURRENT.with(|current| unsafe { current.get().as_ref() }).map(f)
 }
@@ -408,7 +363,7 @@ pub(crate) fn try_current<R>(f: impl FnOnce(&Pe) -> R) -> Option<R> {
 /// # Panics
 /// If there is none of this number.
 #[track_caller]
-pub(crate) fn check_pe(pe: PeId) {
+pub fn check_pe(pe: PeId) {
     check_place("PE", pe, current(Pe::pes));
 }
 
@@ -417,7 +372,7 @@ pub(crate) fn check_pe(pe: PeId) {
 /// # Panics
 /// If there is none of this number.
 #[track_caller]
-pub(crate) fn check_node(node: u32) {
+pub fn check_node(node: u32) {
     check_place("node", node, current(|pe| pe.node.shape.nodes));
 }
 
@@ -435,13 +390,13 @@ fn outside() -> ! {
 }
 
 /// While it lives, the thread has no current PE, whatever it was running.
-pub(crate) struct Nobody {
+pub struct Nobody {
     before: *const Pe,
     known_pes: PeId,
 }
 
 impl Nobody {
-    pub(crate) fn enter() -> Self {
+    pub fn enter() -> Self {
         Nobody { before: CURRENT.replace(null()), known_pes: set_known_pes(PeId::MAX) }
     }
 }
@@ -454,14 +409,14 @@ impl Drop for Nobody {
 }
 
 /// While it lives, the PE is the thread's current one.
-pub(crate) struct Here<'a> {
+pub struct Here<'a> {
     before: *const Pe,
     known_pes: PeId,
     _pe: &'a Pe,
 }
 
 impl<'a> Here<'a> {
-    pub(crate) fn enter(pe: &'a Pe) -> Self {
+    pub fn enter(pe: &'a Pe) -> Self {
         Here { before: CURRENT.replace(pe), known_pes: set_known_pes(pe.pes()), _pe: pe }
     }
 }

@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering, fence};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Pe;
-use crate::entry::EntryInfo;
+use crate::entry_info::EntryInfo;
 use crate::object::Head;
 use talisman_observe::stats::Counter;
 
 /// The object and entry that a PE runs.
 #[derive(Default)]
-pub(crate) struct Running {
+pub struct Running {
     object: AtomicPtr<Head>,
     entry: AtomicPtr<EntryInfo>,
 }
@@ -23,24 +23,24 @@ pub(crate) struct Running {
 impl Running {
     /// From now on it runs this object, or none.
     #[inline(always)]
-    pub(crate) fn set(&self, object: Option<NonNull<Head>>) {
+    pub fn set(&self, object: Option<NonNull<Head>>) {
         self.object.store(object.map_or(null_mut(), NonNull::as_ptr), Ordering::Release);
     }
 
     #[inline(always)]
-    pub(crate) fn get(&self) -> Option<NonNull<Head>> {
+    pub fn get(&self) -> Option<NonNull<Head>> {
         NonNull::new(self.object.load(Ordering::Relaxed))
     }
 
     /// Its entry, if it is one.
     #[inline(always)]
-    pub(crate) fn set_entry(&self, entry: Option<&'static EntryInfo>) {
+    pub fn set_entry(&self, entry: Option<&'static EntryInfo>) {
         let entry = entry.map_or(null_mut(), |entry| (&raw const *entry).cast_mut());
         self.entry.store(entry, Ordering::Relaxed);
     }
 
     #[inline(always)]
-    pub(crate) fn entry(&self) -> Option<&'static EntryInfo> {
+    pub fn entry(&self) -> Option<&'static EntryInfo> {
         // SAFETY: null, or from a reference to what lives for ever and is never written.
         unsafe { self.entry.load(Ordering::Relaxed).as_ref() }
     }
@@ -53,7 +53,7 @@ static LOOK: Mutex<()> = Mutex::new(());
 
 /// Before an object is freed that a PE may have run: nobody looks at it.
 #[inline]
-pub(crate) fn before_free() {
+pub fn before_free() {
     fence(Ordering::SeqCst);
     if LOOKING.load(Ordering::Relaxed) {
         drop(lock(&LOOK));
@@ -62,7 +62,7 @@ pub(crate) fn before_free() {
 
 /// Where other threads see what a PE runs, while that works.
 #[derive(Default)]
-pub(crate) struct Window(Mutex<Option<Sight>>);
+pub struct Window(Mutex<Option<Sight>>);
 
 struct Sight {
     running: NonNull<Running>,
@@ -74,7 +74,7 @@ struct Sight {
 unsafe impl Send for Sight {}
 
 /// The PE stays where it is as long as this lives.
-pub(crate) struct Open<'a> {
+pub struct Open<'a> {
     window: &'a Window,
     _pe: &'a Pe,
 }
@@ -87,20 +87,20 @@ impl Drop for Open<'_> {
 
 impl Window {
     /// The PE can be seen from now on.
-    pub(crate) fn open<'a>(&'a self, pe: &'a Pe) -> Open<'a> {
+    pub fn open<'a>(&'a self, pe: &'a Pe) -> Open<'a> {
         let sight = Sight { running: NonNull::from(&pe.running), run: NonNull::from(&pe.stats.run) };
         *lock(&self.0) = Some(sight);
         Open { window: self, _pe: pe }
     }
 
     /// How many entries the PE has run, the one that runs included; none if it does not work.
-    pub(crate) fn run(&self) -> Option<u64> {
+    pub fn run(&self) -> Option<u64> {
         // SAFETY: there as long as the window is open, which it is while this is locked.
         lock(&self.0).as_ref().map(|sight| unsafe { sight.run.as_ref() }.get())
     }
 
     /// Chare, index and entry of what runs, in words; none if nothing does.
-    pub(crate) fn who(&self) -> Option<String> {
+    pub fn who(&self) -> Option<String> {
         let (chare, index, entry) = {
             let sight = lock(&self.0);
             let sight = sight.as_ref()?;

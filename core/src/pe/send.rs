@@ -3,14 +3,14 @@
 use std::ptr::NonNull;
 
 use super::Pe;
-use crate::chare::Chare;
 use crate::collection::Collection;
-use crate::entry::{Args, ArgsInfo, EntryInfo};
+use crate::entry_info::{ArgsInfo, EntryInfo};
 use crate::location::Place;
 use crate::message::cell::{ArgsCell, Words};
-use crate::message::control::{ObjectMessage, PeMessage};
+use crate::message::control::ObjectMessage;
 use crate::message::envelope::{Body, Envelope, Extra};
 use crate::message::queue::prefetch;
+use crate::message::service::{PeMessage, ServiceMessage};
 use crate::route::Route;
 use crate::witness::{Seen, Until, Why};
 use talisman_base::ids::{CollectionId, ObjId, PeId};
@@ -24,14 +24,13 @@ use talisman_sched::priority::Priority;
 impl Pe {
     /// Sends an entry's message to one object.
     #[inline(always)]
-    pub(crate) fn invoke<C: Chare, A: Args>(
+    pub fn invoke<I: ArrayIndex, A: 'static>(
         &self,
         to: ObjId,
         entry: &'static EntryInfo,
         args: A,
         extra: Option<Box<Extra>>,
     ) {
-        debug_assert_eq!(entry.chare, C::KEY, "an entry of this chare");
         let extra = with_options(entry, extra);
         let collection = match self.collections.get(to.collection) {
             Some(collection) if collection.direct && collection.key == entry.chare => collection,
@@ -42,7 +41,7 @@ impl Pe {
             }
         };
         let ordinal = match &collection.bounds {
-            Some(bounds) => C::Index::from_bits(to.index).ordinal(bounds),
+            Some(bounds) => I::from_bits(to.index).ordinal(bounds),
             None => None,
         };
         // As one word in a register: a pair would come back through memory.
@@ -156,7 +155,7 @@ impl Pe {
     }
 
     /// An envelope with an entry's message.
-    pub(crate) fn filled(
+    pub fn filled(
         &self,
         to: ObjId,
         entry: &'static EntryInfo,
@@ -173,7 +172,7 @@ impl Pe {
     }
 
     /// Sends a packed message to one object.
-    pub(crate) fn send_object(&self, to: ObjId, message: ObjectMessage) {
+    pub fn send_object(&self, to: ObjId, message: ObjectMessage) {
         if let Some(packed) = message.packed().filter(|_| self.measuring.edges) {
             self.note_bytes(to, packed.size());
         }
@@ -182,7 +181,7 @@ impl Pe {
     }
 
     /// Sends on what is addressed to an object.
-    pub(crate) fn send_envelope(&self, to: CollectionId, envelope: NonNull<Envelope>) {
+    pub fn send_envelope(&self, to: CollectionId, envelope: NonNull<Envelope>) {
         match self.collections.get(to) {
             Some(collection) => self.send_carefully(collection, envelope),
             None => self.keep_unsent(to, envelope),
@@ -200,7 +199,7 @@ impl Pe {
     }
 
     /// Sends on what waited for its collection.
-    pub(crate) fn send_kept(&self, collection: &Collection, mut envelope: NonNull<Envelope>) {
+    pub fn send_kept(&self, collection: &Collection, mut envelope: NonNull<Envelope>) {
         // SAFETY: kept by this PE, which gives it away.
         let message = unsafe { envelope.as_mut() };
         let index = message.to().index;
@@ -220,7 +219,7 @@ impl Pe {
     }
 
     /// An envelope with a new packed message for an object.
-    pub(crate) fn object_message(&self, to: ObjId, message: ObjectMessage) -> NonNull<Envelope> {
+    pub fn object_message(&self, to: ObjId, message: ObjectMessage) -> NonNull<Envelope> {
         let mut envelope = self.with_object_message(to, message);
         // SAFETY: just made.
         self.see_sent(unsafe { envelope.as_mut() });
@@ -228,7 +227,7 @@ impl Pe {
     }
 
     /// The same with a message that comes from elsewhere.
-    pub(crate) fn with_object_message(&self, to: ObjId, message: ObjectMessage) -> NonNull<Envelope> {
+    pub fn with_object_message(&self, to: ObjId, message: ObjectMessage) -> NonNull<Envelope> {
         let mut envelope = self.addressed(to);
         // SAFETY: just taken from the pool.
         unsafe { envelope.as_mut() }.put_object_message(Box::new(message));
@@ -236,13 +235,22 @@ impl Pe {
     }
 
     /// Sends a message to a PE, this one included.
-    pub(crate) fn tell(&self, to: PeId, message: PeMessage) {
-        let envelope = self.pe_message(message);
+    pub fn tell(&self, to: PeId, message: impl ServiceMessage) {
+        self.tell_any(to, Box::new(message));
+    }
+
+    /// The same of any service.
+    pub fn tell_any(&self, to: PeId, message: Box<dyn PeMessage>) {
+        let envelope = self.sent_pe_message(message);
         if to == self.id { self.accept_for_pe(envelope) } else { self.transmit(to, envelope) }
     }
 
     /// An envelope with a new message for a PE.
-    pub(crate) fn pe_message(&self, message: PeMessage) -> NonNull<Envelope> {
+    pub fn pe_message(&self, message: impl ServiceMessage) -> NonNull<Envelope> {
+        self.sent_pe_message(Box::new(message))
+    }
+
+    fn sent_pe_message(&self, message: Box<dyn PeMessage>) -> NonNull<Envelope> {
         let mut envelope = self.with_pe_message(message);
         // SAFETY: just made.
         self.see_sent(unsafe { envelope.as_mut() });
@@ -250,13 +258,13 @@ impl Pe {
     }
 
     /// The same with a message that comes from elsewhere.
-    pub(crate) fn with_pe_message(&self, message: PeMessage) -> NonNull<Envelope> {
+    pub fn with_pe_message(&self, message: Box<dyn PeMessage>) -> NonNull<Envelope> {
         let mut envelope = self.pool.take();
         // SAFETY: just taken from the pool.
         let fresh = unsafe { envelope.as_mut() };
         fresh.from = self.id;
         fresh.forwarded = false;
-        fresh.put_pe_message(Box::new(message));
+        fresh.put_pe_message(message);
         envelope
     }
 
@@ -277,7 +285,7 @@ impl Pe {
     }
 
     /// Sends a message to where its object is believed.
-    pub(crate) fn dispatch(&self, collection: &Collection, envelope: NonNull<Envelope>) {
+    pub fn dispatch(&self, collection: &Collection, envelope: NonNull<Envelope>) {
         // SAFETY: the sender owns the envelope.
         let index = unsafe { envelope.as_ref() }.to().index;
         self.dispatch_to(collection, envelope, self.place_of(collection, index));
@@ -390,7 +398,7 @@ impl Pe {
 
     /// Puts a message into this PE's queue.
     #[inline(always)]
-    pub(crate) fn enqueue(&self, envelope: NonNull<Envelope>) {
+    pub fn enqueue(&self, envelope: NonNull<Envelope>) {
         // SAFETY: the sender owns the envelope.
         let message = unsafe { envelope.as_ref() };
         self.see_message(message.shadow, |message, pe| Seen::Queued { message, pe });
@@ -416,7 +424,7 @@ impl Pe {
     }
 
     /// Puts a message into this PE's queue that waits for no entry but the one that runs.
-    pub(crate) fn enqueue_expedited(&self, envelope: NonNull<Envelope>) {
+    pub fn enqueue_expedited(&self, envelope: NonNull<Envelope>) {
         // SAFETY: the sender owns the envelope.
         let shadow = unsafe { envelope.as_ref() }.shadow;
         self.see_message(shadow, |message, pe| Seen::Queued { message, pe });
@@ -425,7 +433,7 @@ impl Pe {
     }
 
     /// Puts a message that was taken out of the queue back into it, behind all others.
-    pub(crate) fn put_back(&self, envelope: NonNull<Envelope>) {
+    pub fn put_back(&self, envelope: NonNull<Envelope>) {
         // SAFETY: the caller gives the envelope away.
         match unsafe { envelope.as_ref() }.extra {
             None => self.queue.push(envelope),
@@ -435,7 +443,7 @@ impl Pe {
 
     /// The next message to run: expedited, then urgent, then in order of arrival, then the others.
     #[inline(always)]
-    pub(crate) fn next_message(&self) -> Option<NonNull<Envelope>> {
+    pub fn next_message(&self) -> Option<NonNull<Envelope>> {
         if self.out_of_line.get() > 0 {
             return self.next_ranked();
         }
@@ -469,17 +477,17 @@ impl Pe {
     }
 
     /// Whether nothing waits to run here.
-    pub(crate) fn is_queue_empty(&self) -> bool {
+    pub fn is_queue_empty(&self) -> bool {
         self.queue.is_empty() && self.out_of_line.get() == 0
     }
 
     /// How many messages wait to run here.
-    pub(crate) fn waiting_messages(&self) -> usize {
+    pub fn waiting_messages(&self) -> usize {
         self.queue.waiting()
     }
 
     /// Hands a message to the port.
-    pub(crate) fn transmit(&self, to: PeId, envelope: NonNull<Envelope>) {
+    pub fn transmit(&self, to: PeId, envelope: NonNull<Envelope>) {
         debug_assert_ne!(to, self.id, "a message to oneself is queued");
         debug_assert!(self.view().is_there(to), "a message to PE {to}, which is lost");
         // SAFETY: the sender owns the envelope.
@@ -516,8 +524,8 @@ fn entry_called(message: &Envelope) -> Option<u16> {
 }
 
 /// Whether quiescence waits for a message.
-pub(crate) fn is_counted(message: &Envelope) -> bool {
-    message.pe_message().is_none_or(PeMessage::is_counted)
+pub fn is_counted(message: &Envelope) -> bool {
+    message.pe_message().is_none_or(<dyn PeMessage>::is_counted)
 }
 
 /// What `#[entry(…)]` says holds where the call says nothing else.
@@ -533,7 +541,7 @@ fn with_options(entry: &EntryInfo, extra: Option<Box<Extra>>) -> Option<Box<Extr
 }
 
 /// Packs the arguments of a message where it stands.
-pub(crate) fn pack_in_place(message: &mut Envelope) {
+pub fn pack_in_place(message: &mut Envelope) {
     let packed = match message.body {
         Body::Invoke(entry) => {
             // SAFETY: the body says that the words hold this entry's arguments; it says otherwise from here on.

@@ -23,7 +23,7 @@ const KEPT: u32 = u32::MAX - 1;
 const GENERATIONS: u32 = (1 << 30) - 1;
 
 /// A PE's objects by slot.
-pub(crate) struct Slots {
+pub struct Slots {
     // Every function below takes copies out or puts values in; no reference into the table outlives its call, and
     // none of them runs user code. So there is never more than one.
     table: UnsafeCell<Table>,
@@ -44,14 +44,14 @@ impl Default for Slots {
 
 impl Slots {
     /// Puts an object into a free slot: its number and generation.
-    pub(crate) fn insert(&self, head: NonNull<Head>) -> (u32, u32) {
+    pub fn insert(&self, head: NonNull<Head>) -> (u32, u32) {
         let (number, generation) = self.reserve();
         self.put(number, head);
         (number, generation)
     }
 
     /// Empties a slot; whoever still has its number finds another generation.
-    pub(crate) fn remove(&self, number: u32) {
+    pub fn remove(&self, number: u32) {
         // SAFETY: see `table`.
         let table = unsafe { &mut *self.table.get() };
         let slot = &mut table.slots[number as usize];
@@ -61,14 +61,14 @@ impl Slots {
     }
 
     /// Puts an object into its reserved slot; or its new memory in place of its old.
-    pub(crate) fn put(&self, number: u32, head: NonNull<Head>) {
+    pub fn put(&self, number: u32, head: NonNull<Head>) {
         // SAFETY: see `table`.
         unsafe { &mut *self.table.get() }.slots[number as usize].head = Some(head);
     }
 
     /// The object in a slot, if it is the one meant.
     #[inline(always)]
-    pub(crate) fn get(&self, number: u32, generation: u32) -> Option<NonNull<Head>> {
+    pub fn get(&self, number: u32, generation: u32) -> Option<NonNull<Head>> {
         // SAFETY: see `table`.
         let slot = unsafe { &*self.table.get() }.slots.get(number as usize)?;
         if slot.generation == generation { slot.head } else { None }
@@ -76,7 +76,7 @@ impl Slots {
 
     /// The object in a slot, whoever it is, and its generation.
     #[inline(always)]
-    pub(crate) fn at(&self, number: u32) -> Option<(NonNull<Head>, u32)> {
+    pub fn at(&self, number: u32) -> Option<(NonNull<Head>, u32)> {
         // SAFETY: see `table`.
         let slot = unsafe { &*self.table.get() }.slots.get(number as usize)?;
         slot.head.map(|head| (head, slot.generation))
@@ -84,14 +84,14 @@ impl Slots {
 
     /// Fetches an object that will run soon: its head, and the line of its state's first fields.
     #[inline(always)]
-    pub(crate) fn prefetch(&self, number: u32) {
+    pub fn prefetch(&self, number: u32) {
         if let Some((head, _)) = self.at(number) {
             prefetch(head);
         }
     }
 
     /// Whether a slot is kept for an object to come, under this generation.
-    pub(crate) fn is_kept(&self, number: u32, generation: u32) -> bool {
+    pub fn is_kept(&self, number: u32, generation: u32) -> bool {
         // SAFETY: see `table`.
         let slot = unsafe { &*self.table.get() }.slots.get(number as usize).copied();
         slot.is_some_and(|slot| {
@@ -100,7 +100,7 @@ impl Slots {
     }
 
     /// A free slot for an object to come: its number and generation.
-    pub(crate) fn reserve(&self) -> (u32, u32) {
+    pub fn reserve(&self) -> (u32, u32) {
         // SAFETY: see `table`.
         let table = unsafe { &mut *self.table.get() };
         if table.free == NONE {
@@ -115,31 +115,31 @@ impl Slots {
     }
 
     /// Slots in use or free.
-    pub(crate) fn len(&self) -> u32 {
+    pub fn len(&self) -> u32 {
         // SAFETY: see `table`.
         unsafe { &*self.table.get() }.slots.len() as u32
     }
 
     /// No slot has had a higher generation.
-    pub(crate) fn highest_generation(&self) -> u32 {
+    pub fn highest_generation(&self) -> u32 {
         // SAFETY: see `table`.
         let table = unsafe { &*self.table.get() };
         table.slots.iter().map(|slot| slot.generation).fold(table.first, u32::max)
     }
 
     /// New slots begin with this generation, so that none is taken for one of the same number in a former table.
-    pub(crate) fn begin_with(&self, generation: u32) {
+    pub fn begin_with(&self, generation: u32) {
         // SAFETY: see `table`.
         unsafe { &mut *self.table.get() }.first = generation & GENERATIONS;
     }
 
     /// Every object, by slot.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = NonNull<Head>> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = NonNull<Head>> + '_ {
         (0..self.len()).filter_map(|number| self.at(number)).map(|(head, _)| head)
     }
 
     /// Takes every object out.
-    pub(crate) fn drain(&self) -> Vec<NonNull<Head>> {
+    pub fn drain(&self) -> Vec<NonNull<Head>> {
         let all: Vec<_> = self.iter().collect();
         // SAFETY: see `table`.
         unsafe { *self.table.get() = Table { slots: Vec::new(), free: NONE, first: 0 } };

@@ -12,17 +12,17 @@ use talisman_sched::timer;
 
 /// A PE's timers and idle work.
 #[derive(Default)]
-pub(crate) struct Timers {
+pub struct Timers {
     set: RefCell<timer::Timers<Duration, Route>>,
     /// How many are set: looked at between messages.
     count: Cell<usize>,
     when_idle: RefCell<Vec<Route>>,
     /// When load balancing wants to be looked after. Nothing in the program waits for that, so it counts as no timer.
-    pub(crate) balance: Cell<Option<Duration>>,
+    pub balance: Cell<Option<Duration>>,
     /// The same for checkpoints.
-    pub(crate) checkpoint: Cell<Option<Duration>>,
+    pub checkpoint: Cell<Option<Duration>>,
     /// When it is looked at whether parts of checkpoints have been written.
-    pub(crate) disk: Cell<Option<Duration>>,
+    pub disk: Cell<Option<Duration>>,
     /// The program's are not due, whatever the time.
     stopped: Cell<bool>,
 }
@@ -34,17 +34,17 @@ impl Timers {
     }
 
     #[inline(always)]
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.count.get() == 0
     }
 
     /// When the next one is due.
-    pub(crate) fn next(&self) -> Option<Duration> {
+    pub fn next(&self) -> Option<Duration> {
         [self.next_for_progress(), self.checkpoint.get(), self.disk.get()].into_iter().flatten().min()
     }
 
     /// The same of those after which the program may have got further: a checkpoint changes nothing.
-    pub(crate) fn next_for_progress(&self) -> Option<Duration> {
+    pub fn next_for_progress(&self) -> Option<Duration> {
         let set = match self.stopped.get() {
             true => None,
             false => self.set.borrow().next_deadline().copied(),
@@ -52,26 +52,26 @@ impl Timers {
         [set, self.balance.get()].into_iter().flatten().min()
     }
 
-    pub(crate) fn when_idle(&self, route: Route) {
+    pub fn when_idle(&self, route: Route) {
         self.when_idle.borrow_mut().push(route);
     }
 
     /// From now on the program's are not due; or are again.
-    pub(crate) fn stop(&self, stopped: bool) {
+    pub fn stop(&self, stopped: bool) {
         self.stopped.set(stopped);
     }
 
     /// Those of the program, the first one first.
-    pub(crate) fn all(&self) -> Vec<(Duration, Route)> {
+    pub fn all(&self) -> Vec<(Duration, Route)> {
         self.set.borrow().in_order().into_iter().map(|(at, route)| (*at, route.clone())).collect()
     }
 
     /// What waits for an idle moment.
-    pub(crate) fn idle_work(&self) -> Vec<Route> {
+    pub fn idle_work(&self) -> Vec<Route> {
         self.when_idle.borrow().clone()
     }
 
-    pub(crate) fn clear(&self) {
+    pub fn clear(&self) {
         drop(self.set.take());
         drop(self.when_idle.take());
     }
@@ -79,13 +79,13 @@ impl Timers {
 
 impl Pe {
     /// At this time something is sent off.
-    pub(crate) fn set_timer(&self, at: Duration, route: Route) {
+    pub fn set_timer(&self, at: Duration, route: Route) {
         witness::see(|| Seen::TimerSet { pe: self.id });
         self.timers.set(at, route);
     }
 
     /// Sends off what is due; whether anything was.
-    pub(crate) fn run_timers(&self) -> bool {
+    pub fn run_timers(&self) -> bool {
         let mut any = self.timers.balance.get().is_some() && self.run_balance_timer();
         any |= self.timers.checkpoint.get().is_some() && self.run_checkpoint_timer();
         any |= self.timers.disk.get().is_some() && self.run_disk_timer();
@@ -136,7 +136,7 @@ impl Pe {
     }
 
     /// Sends off what waits for an idle moment; whether anything did.
-    pub(crate) fn run_idle_work(&self) -> bool {
+    pub fn run_idle_work(&self) -> bool {
         let waiting = self.timers.when_idle.take();
         waiting.iter().for_each(|route| self.route(route, Packed::default()));
         !waiting.is_empty()

@@ -11,7 +11,7 @@ use talisman_observe::stats::count;
 use talisman_pup::{Pup, from_bytes, to_bytes};
 
 /// What the world decides about a turn. A kind of input that a feed says nothing about does not come.
-pub(crate) trait Feed {
+pub trait Feed {
     /// Hands over what has come from the sources; whether that was anything.
     fn take_in(&mut self, _: &Pe) -> bool {
         false
@@ -40,7 +40,7 @@ pub(crate) trait Feed {
 
 /// What somebody beside the PEs asks of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Command {
+pub enum Command {
     /// It has had nothing to do for too long: it is to find out whether anybody ever will.
     Suspect,
     /// A checkpoint, before these nodes go; if somebody outside the job asked: whether it is to be on disk.
@@ -53,7 +53,7 @@ impl Pe {
     ///
     /// The feed is given away, so that the loop has it in registers: nobody else has its address.
     #[inline]
-    pub(crate) fn turn(&self, mut feed: impl Feed) -> bool {
+    pub fn turn(&self, mut feed: impl Feed) -> bool {
         match self.input_log.is_off() {
             true => self.take_turn::<false>(&mut feed),
             false => self.take_turn_logged(feed),
@@ -108,7 +108,7 @@ impl Pe {
     }
 
     /// Somebody beside the PEs asks for something.
-    pub(crate) fn command(&self, command: Command) {
+    pub fn command(&self, command: Command) {
         self.input_log.note_command(self, &command);
         match command {
             Command::Suspect => self.suspect_stuck(),
@@ -117,7 +117,7 @@ impl Pe {
     }
 
     /// It had nothing to do for so long, and its core was given to others, or slept, for a part of that.
-    pub(crate) fn was_idle(&self, idle_ns: u64, released_ns: u64) {
+    pub fn was_idle(&self, idle_ns: u64, released_ns: u64) {
         self.input_log.note_idle(self, idle_ns, released_ns);
         count(&self.stats.idle_ns, idle_ns);
         count(&self.stats.released_ns, released_ns);

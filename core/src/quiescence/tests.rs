@@ -1,8 +1,9 @@
 //! How many waves there are in a job of four PEs that is taken forward by hand.
 
 use self::program::Main;
+use crate::lab::Lab;
+use crate::message::service::Service;
 use crate::pe::Here;
-use crate::testing::lab::Lab;
 
 /// A ball goes round for ever: no two PEs have it at a time, and others are idle.
 mod program {
@@ -40,12 +41,9 @@ mod program {
     }
 }
 
-/// `PeMessage::Quiescence` on the wire.
-const QUIESCENCE: (u8, u8) = (2, 29);
-
 /// Messages of the detection between the two nodes so far.
 fn said(lab: &Lab) -> usize {
-    lab.frames().iter().filter(|frame| frame.kind() == QUIESCENCE).count()
+    lab.frames().iter().filter(|frame| frame.is_of(Service::Quiescence)).count()
 }
 
 fn suspect(lab: &Lab) {

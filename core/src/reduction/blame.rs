@@ -1,26 +1,21 @@
 //! Whose a contribution is that cannot be taken: a reduction over thousands of elements fails at one of them, and people want to know at which.
 
-use super::{Contribution, ReductionKey};
+use super::Contribution;
 use crate::collection::Collection;
+use crate::message::service::About;
 use crate::pe::Pe;
 use talisman_base::ids::PeId;
+use talisman_base::ids::ReductionKey;
 use talisman_pup::PupError;
 use talisman_reduce::ReduceError;
 
 /// Who has given a part of a reduction.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum By {
+pub enum By {
     /// The element of this index.
     Element(u128),
     /// A PE, for elements on it and below it in the tree.
     Pe(PeId),
-}
-
-/// What is packed of a part of a reduction: its value is gone when that is refused.
-#[derive(Clone, Copy)]
-pub(crate) struct PartAbout {
-    key: ReductionKey,
-    contributions: u64,
 }
 
 impl Contribution {
@@ -33,19 +28,18 @@ impl Contribution {
         }
     }
 
-    pub(crate) fn about(&self) -> PartAbout {
-        PartAbout { key: self.key, contributions: self.contributions() }
-    }
-}
-
-impl PartAbout {
     /// What elements have given, for people.
-    fn what(self) -> &'static str {
-        match (self.key, self.contributions) {
-            (ReductionKey::Answers(_) | ReductionKey::SectionAnswers(..), _) => "an answer to be reduced",
-            (_, 0..=1) => "a contribution to a reduction",
-            _ => "what contributions to a reduction have become together",
-        }
+    pub fn about(&self) -> About {
+        let (one, all) = match self.key {
+            ReductionKey::Answers(_) | ReductionKey::SectionAnswers(..) => {
+                ("an answer to be reduced", "an answer to be reduced")
+            }
+            _ if self.contributions() <= 1 => {
+                ("a contribution to a reduction", "a contribution to a reduction")
+            }
+            _ => ("a contribution to a reduction", "what contributions to a reduction have become together"),
+        };
+        About { given: Some(one), ..About::of_collection(all, Some(self.collection)) }
     }
 }
 
@@ -70,19 +64,9 @@ impl Pe {
         self.node.job.end(1, Some(format!("{what}: {why}")));
     }
 
-    /// A part of a reduction cannot be read where it goes. Who runs is the last that has contributed: another may have given what is wrong.
-    #[cold]
-    pub(crate) fn refuse_part(&self, collection: &Collection, about: PartAbout, why: &PupError) {
-        let name = (collection.chare.name)();
-        let sender = self.who_contributed(collection, why);
-        let about = if why.giver().is_some() { PartAbout { contributions: 1, ..about } } else { about };
-        let what = format!("{} over the elements of `{name}`", about.what());
-        self.refuse(&sender, &what, why);
-    }
-
     /// No checkpoint can keep what has come of a reduction.
     #[cold]
-    pub(crate) fn refuse_to_keep_part(&self, collection: &Collection, why: &PupError) {
+    pub fn refuse_to_keep_part(&self, collection: &Collection, why: &PupError) {
         let sender = self.who_contributed(collection, why);
         self.refuse_checkpoint(
             &format!(
@@ -91,16 +75,5 @@ impl Pe {
             ),
             why,
         );
-    }
-
-    /// Who has given what is refused, as far as that is known.
-    fn who_contributed(&self, collection: &Collection, why: &PupError) -> String {
-        let Some(index) = why.giver() else {
-            return format!("elements of `{}` on PE {}", (collection.chare.name)(), self.id);
-        };
-        match self.running() {
-            Some(head) if head.id() == collection.object(index) => self.who_runs(),
-            _ => collection.label(index),
-        }
     }
 }

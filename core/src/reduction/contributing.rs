@@ -1,12 +1,14 @@
 //! What elements contribute, and what is made of that on their PE.
 
-use super::{BirthId, By, Contribution, Pending, ReductionKey, Tally, answers_key};
+use super::{By, Contribution, Pending, Tally, answers_key};
 use crate::collection::Collection;
-use crate::message::control::PeMessage;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
+use crate::reduction::message::ReductionMessage;
 use crate::route::{Collect, Route};
 use crate::witness::{self, Seen};
+use talisman_base::birth::BirthId;
+use talisman_base::ids::ReductionKey;
 use talisman_base::ids::{ObjId, SectionId};
 use talisman_base::limits::REDUCTIONS;
 use talisman_observe::mutations::mutated;
@@ -18,12 +20,7 @@ impl Pe {
     /// An element contributes to the next reduction of its collection. What all others contributed while they were made has long been
     /// reduced, when a late member is made.
     #[track_caller]
-    pub(crate) fn contribute<T: Pup + Send + 'static, R: Reducer<T>>(
-        &self,
-        object: &Head,
-        value: T,
-        to: Route,
-    ) {
+    pub fn contribute<T: Pup + Send + 'static, R: Reducer<T>>(&self, object: &Head, value: T, to: Route) {
         let collection = object.collection();
         if collection.id.is_singles() {
             panic!(
@@ -43,7 +40,7 @@ impl Pe {
     }
 
     /// An element that will not contribute any more.
-    pub(crate) fn report_death(&self, object: &Head) {
+    pub fn report_death(&self, object: &Head) {
         let collection = object.collection();
         if collection.id.is_singles() || mutated("end-not-reported") {
             return;
@@ -68,7 +65,7 @@ impl Pe {
     }
 
     /// The packed answer of one element to a broadcast or multicast whose answers are reduced.
-    pub(crate) fn answer(&self, to: Collect, value: Packed) {
+    pub fn answer(&self, to: Collect, value: Packed) {
         let Some(collection) = self.collections.get(to.collection) else { return };
         let Some(reducer) = ReduceInfo::known(to.reducer) else {
             return self.reduction_failed(
@@ -94,7 +91,7 @@ impl Pe {
     }
 
     /// A member contributes to the next reduction of a section.
-    pub(crate) fn contribute_to_section<T: Pup + Send + 'static, R: Reducer<T>>(
+    pub fn contribute_to_section<T: Pup + Send + 'static, R: Reducer<T>>(
         &self,
         object: &Head,
         section: SectionId,
@@ -134,7 +131,7 @@ impl Pe {
             made_again: Some(index),
             ..Contribution::count(collection.id, key, Tally { old: 1, ..Tally::default() })
         };
-        self.tell(self.above(collection, key), PeMessage::Contribution(Box::new(part)));
+        self.tell(self.above(collection, key), ReductionMessage::Contribution(Box::new(part)));
     }
 
     fn add_value<T: Pup + Send + 'static, R: Reducer<T>>(
@@ -187,7 +184,7 @@ impl Pe {
         }
     }
 
-    pub(crate) fn see_contribution(&self, object: ObjId, key: ReductionKey) {
+    pub fn see_contribution(&self, object: ObjId, key: ReductionKey) {
         witness::see(|| Seen::Contributed { object, pe: self.id, reduction: key.into() });
     }
 }

@@ -1,11 +1,12 @@
 //! The way of partial results up the tree, and what follows when all are at its root.
 
-use super::{By, Contribution, Pending, ReductionKey};
+use super::{By, Contribution, Pending};
 use crate::collection::Collection;
-use crate::message::control::PeMessage;
 use crate::pe::Pe;
+use crate::reduction::message::ReductionMessage;
 use crate::route::Route;
 use crate::witness::{self, Seen};
+use talisman_base::ids::ReductionKey;
 use talisman_base::ids::{CollectionId, PeId};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
@@ -14,13 +15,13 @@ use talisman_reduce::{AnyPartial, ReduceError};
 
 impl Pe {
     /// A count, or a part from below in the tree.
-    pub(crate) fn contribution_made(&self, collection: &Collection, part: Contribution) {
+    pub fn contribution_made(&self, collection: &Collection, part: Contribution) {
         let Contribution { key, tally, value, to, .. } = part;
         self.with_pending(collection, key, By::Pe(self.id), |pending| pending.absorb(&tally, value, to));
     }
 
     /// A part from another node.
-    pub(crate) fn on_part(&self, from: PeId, collection: CollectionId, part: Packed) {
+    pub fn on_part(&self, from: PeId, collection: CollectionId, part: Packed) {
         match part.into_value::<Contribution>() {
             Ok(part) => self.on_contribution(from, part),
             Err(error) => {
@@ -32,7 +33,7 @@ impl Pe {
         }
     }
 
-    pub(crate) fn on_contribution(&self, from: PeId, part: Contribution) {
+    pub fn on_contribution(&self, from: PeId, part: Contribution) {
         let Some(collection) = self.collections.get(part.collection) else { return };
         if self.is_of_nobody(&part) {
             return sometimes(
@@ -57,7 +58,7 @@ impl Pe {
     }
 
     /// Sends on what has gathered; whether that was anything.
-    pub(crate) fn flush_reductions(&self) -> bool {
+    pub fn flush_reductions(&self) -> bool {
         let collections = self.unflushed.take();
         for id in &collections {
             let Some(collection) = self.collections.get(*id) else { continue };
@@ -98,7 +99,7 @@ impl Pe {
                 .absorb_at_root(collection, key, By::Pe(self.id), |sum| sum.absorb(&tally, value, to));
         }
         let part = Contribution { value, to, ..Contribution::count(collection.id, key, tally) };
-        self.tell(self.above(collection, key), PeMessage::Contribution(Box::new(part)));
+        self.tell(self.above(collection, key), ReductionMessage::Contribution(Box::new(part)));
     }
 
     pub(super) fn above(&self, collection: &Collection, key: ReductionKey) -> PeId {
@@ -165,7 +166,7 @@ impl Pe {
 
     /// At the root, after going back to a checkpoint: what had come of a reduction. All PEs had said how many elements
     /// received what is answered, however many there were.
-    pub(crate) fn on_reopen(&self, id: CollectionId, key: ReductionKey, pending: Packed) {
+    pub fn on_reopen(&self, id: CollectionId, key: ReductionKey, pending: Packed) {
         let Some(collection) = self.collections.get(id) else { return };
         match pending.into_value::<Pending>() {
             Ok(Pending { mut tally, value, to, .. }) => {
@@ -188,7 +189,7 @@ impl Pe {
     }
 
     /// Every reduction of a collection that is complete, in order.
-    pub(crate) fn complete_reductions(&self, collection: &Collection) {
+    pub fn complete_reductions(&self, collection: &Collection) {
         let Some(root) = &collection.root else { return };
         loop {
             if let Err(error) = self.admit_late(collection) {
@@ -201,7 +202,7 @@ impl Pe {
     }
 
     /// The result goes where it is wanted.
-    pub(crate) fn finish(&self, collection: &Collection, key: ReductionKey, pending: Pending) {
+    pub fn finish(&self, collection: &Collection, key: ReductionKey, pending: Pending) {
         let contributions = pending.contributions();
         witness::see(|| Seen::Reduced { collection: collection.id, reduction: key.into(), contributions });
         match (pending.value.map(AnyPartial::finish), pending.to) {

@@ -11,12 +11,14 @@
 //! second time, it is not waited for any more before it contributes; what it contributes to one that is complete by then counts for nothing.
 
 use std::collections::BTreeMap;
+use talisman_base::birth::BirthId;
+use talisman_base::ids::ReductionKey;
 
-use super::{BirthId, Pending, ReductionKey, Root};
+use super::{Pending, Root};
 use crate::collection::Collection;
-use crate::message::control::PeMessage;
 use crate::object::flag;
 use crate::pe::Pe;
+use crate::reduction::message::ReductionMessage;
 use talisman_base::ids::ObjId;
 use talisman_observe::sometimes::sometimes;
 use talisman_pup::Pup;
@@ -24,7 +26,7 @@ use talisman_reduce::ReduceError;
 
 /// Late members of a group, at its root.
 #[derive(Default)]
-pub(crate) struct LateMembers {
+pub struct LateMembers {
     all: BTreeMap<u32, Begin>,
     /// How many broadcasts any contributor to reductions that are complete had received.
     heard: u32,
@@ -34,7 +36,7 @@ pub(crate) struct LateMembers {
 
 /// With which reduction a late member begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pup)]
-pub(crate) enum Begin {
+pub enum Begin {
     /// Not known yet. It has no part in so many broadcasts.
     After(u32),
     /// The same of one that was waited for in vain.
@@ -47,18 +49,18 @@ pub(crate) enum Begin {
 
 impl Root {
     /// Late members as a checkpoint keeps them, and how many broadcasts anybody had received who contributed to what is complete.
-    pub(crate) fn late(&self) -> (u32, Vec<(u32, Begin)>) {
+    pub fn late(&self) -> (u32, Vec<(u32, Begin)>) {
         (self.late.heard, self.late.all.iter().map(|(member, begin)| (*member, *begin)).collect())
     }
 
     /// After going back to a checkpoint.
-    pub(crate) fn go_on_with_late(&mut self, heard: u32, late: Vec<(u32, Begin)>) {
+    pub fn go_on_with_late(&mut self, heard: u32, late: Vec<(u32, Begin)>) {
         self.late = LateMembers { all: late.into_iter().collect(), heard, asked_for: None };
     }
 
     /// A broadcast is what async entries wait for, of which late members have none: as if there had not been any after the last one
     /// that they have no part in.
-    pub(crate) fn pass_over(&mut self, broadcast: u32) {
+    pub fn pass_over(&mut self, broadcast: u32) {
         for begin in self.late.all.values_mut() {
             match begin {
                 Begin::After(passed) | Begin::Again(passed) if *passed == broadcast => *passed += 1,
@@ -224,13 +226,13 @@ impl Pe {
         let admitted = root.borrow_mut().admit_late()?;
         for TakesPart { member, first, nth } in admitted {
             let id = collection.object(member.into());
-            self.tell(collection.home(id.index), PeMessage::TakesPart { member: id, first, nth });
+            self.tell(collection.home(id.index), ReductionMessage::TakesPart { member: id, first, nth });
         }
         Ok(())
     }
 
     /// A member knows now which reductions it contributes to, as soon as it is made. Until then its root knows.
-    pub(crate) fn on_takes_part(&self, member: ObjId, first: u32, nth: u32) {
+    pub fn on_takes_part(&self, member: ObjId, first: u32, nth: u32) {
         let Some(head) = self.find_here(member) else { return };
         // SAFETY: an object in a slot is live.
         let object = unsafe { head.as_ref() };
@@ -241,25 +243,25 @@ impl Pe {
     }
 
     /// Whether a root here may wait for late members that will not contribute, if nothing is left to do.
-    pub(crate) fn may_wait_for_late(&self) -> bool {
+    pub fn may_wait_for_late(&self) -> bool {
         let mut roots = self.collections.iter().filter_map(|collection| collection.root.as_ref());
         roots.any(|root| root.borrow().may_wait_for_late())
     }
 
     /// Nothing is left to do: roots ask the late members that they may wait for.
-    pub(crate) fn ask_late(&self) {
+    pub fn ask_late(&self) {
         for collection in self.collections.iter() {
             let asked = collection.root.as_ref().and_then(|root| root.borrow_mut().late_to_ask());
             let Some((reduction, members)) = asked else { continue };
             for member in members {
                 let id = collection.object(member.into());
-                self.tell(collection.home(id.index), PeMessage::IsWaitedFor { member: id, reduction });
+                self.tell(collection.home(id.index), ReductionMessage::IsWaitedFor { member: id, reduction });
             }
         }
     }
 
     /// A reduction may wait for a member that will not contribute to it: then it begins anew.
-    pub(crate) fn on_is_waited_for(&self, member: ObjId, reduction: u32) {
+    pub fn on_is_waited_for(&self, member: ObjId, reduction: u32) {
         let Some(head) = self.find_here(member) else { return };
         // SAFETY: an object in a slot is live.
         let object = unsafe { head.as_ref() };
@@ -271,11 +273,11 @@ impl Pe {
         object.set(flag::LATE);
         object.reduction.set(0);
         let root = object.collection().root_pe();
-        self.tell(root, PeMessage::PutOff { member, reduction, is_first });
+        self.tell(root, ReductionMessage::PutOff { member, reduction, is_first });
     }
 
     /// At a root: that one does not.
-    pub(crate) fn on_put_off(&self, member: ObjId, reduction: u32, is_first: bool) {
+    pub fn on_put_off(&self, member: ObjId, reduction: u32, is_first: bool) {
         let Some(collection) = self.collections.get(member.collection) else { return };
         let Some(root) = &collection.root else { return };
         root.borrow_mut().put_off(member.index as u32, reduction, is_first);

@@ -11,68 +11,54 @@
 mod blame;
 mod contributing;
 mod gathering;
-pub(crate) mod late;
+pub mod late;
+pub mod message;
 mod root;
 mod tally;
 
 use crate::route::{Collect, Route};
 use blame::By;
-pub(crate) use late::Begin;
-pub(crate) use root::Root;
-use talisman_base::ids::{CollectionId, SectionId};
+pub use late::Begin;
+pub use root::Root;
+use talisman_base::ids::{CollectionId, ReductionKey};
 use talisman_observe::mutations::mutated;
 use talisman_pup::Pup;
 use talisman_reduce::{AnyPartial, ReduceError};
-pub(crate) use tally::{BirthId, Tally};
-
-/// Which reduction of a collection.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Pup)]
-pub(crate) enum ReductionKey {
-    /// The `n`th to which its elements contribute.
-    All(u32),
-    /// Of the answers to its `n`th broadcast.
-    Answers(u32),
-    /// The `n`th to which a section's members contribute.
-    Section(SectionId, u32),
-    /// Of the answers to a section's `n`th multicast.
-    SectionAnswers(SectionId, u32),
-    /// One of a group's, to which a member that was made late contributes as its `nth` one: the root knows which that is.
-    Late { member: u32, nth: u32 },
-}
+pub use tally::Tally;
 
 /// A part of a reduction on its way up.
 #[derive(Debug, Pup)]
-pub(crate) struct Contribution {
+pub struct Contribution {
     #[pup(with = talisman_base::ids::wire::rooted)]
-    pub(crate) collection: CollectionId,
-    pub(crate) key: ReductionKey,
+    pub collection: CollectionId,
+    pub key: ReductionKey,
     tally: Tally,
     value: Option<AnyPartial>,
     to: Option<Route>,
     /// To a section: by this member alone, which was made again. Perhaps the section was made before it.
-    pub(crate) made_again: Option<u128>,
+    pub made_again: Option<u128>,
 }
 
 impl Contribution {
     /// Only a count.
-    pub(crate) fn count(collection: CollectionId, key: ReductionKey, tally: Tally) -> Self {
+    pub fn count(collection: CollectionId, key: ReductionKey, tally: Tally) -> Self {
         Contribution { collection, key, tally, value: None, to: None, made_again: None }
     }
 
     /// Whether somebody waits for the result.
-    pub(crate) fn is_wanted(&self) -> bool {
+    pub fn is_wanted(&self) -> bool {
         self.to.as_ref().is_some_and(|to| *to != Route::Ignore)
     }
 
     /// How many have contributed to it.
-    pub(crate) fn contributions(&self) -> u64 {
+    pub fn contributions(&self) -> u64 {
         self.tally.contributions()
     }
 }
 
 /// A reduction's parts on one PE.
 #[derive(Default, Debug, Pup)]
-pub(crate) struct Pending {
+pub struct Pending {
     tally: Tally,
     value: Option<AnyPartial>,
     to: Option<Route>,
@@ -81,23 +67,23 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    pub(crate) fn contributions(&self) -> u64 {
+    pub fn contributions(&self) -> u64 {
         self.tally.contributions()
     }
 
     /// Of a section: how many receivers answer, and who gets the result.
-    pub(crate) fn expect_answers(&mut self, receivers: u64, to: Route) {
+    pub fn expect_answers(&mut self, receivers: u64, to: Route) {
         self.tally.expected = receivers;
         self.to = Some(to);
     }
 
     /// Whether somebody waits for the result.
-    pub(crate) fn is_wanted(&self) -> bool {
+    pub fn is_wanted(&self) -> bool {
         self.to.as_ref().is_some_and(|to| *to != Route::Ignore)
     }
 
     /// How many receivers answer.
-    pub(crate) fn expected(&self) -> u64 {
+    pub fn expected(&self) -> u64 {
         self.tally.expected
     }
 
@@ -122,7 +108,7 @@ impl Pending {
 }
 
 /// The reduction that an answer is for.
-pub(crate) fn answers_key(to: &Collect) -> ReductionKey {
+pub fn answers_key(to: &Collect) -> ReductionKey {
     match to.section {
         None => ReductionKey::Answers(to.number),
         Some(section) => ReductionKey::SectionAnswers(section, to.number),

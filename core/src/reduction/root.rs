@@ -1,9 +1,11 @@
 //! Where the trees of a collection end: which of its reductions are open, and when one is complete.
 
 use std::collections::BTreeMap;
+use talisman_base::birth::BirthId;
+use talisman_base::ids::ReductionKey;
 
+use super::Pending;
 use super::late::LateMembers;
-use super::{BirthId, Pending, ReductionKey};
 use crate::collection::insertion::Census;
 use crate::route::Route;
 use talisman_observe::mutations::mutated;
@@ -11,32 +13,32 @@ use talisman_observe::sometimes::sometimes;
 use talisman_pup::Packed;
 
 /// What a collection's trees end in.
-pub(crate) struct Root {
+pub struct Root {
     /// Elements that take part in the next reduction, unless they go; unknown until `done_inserting`.
     alive: Option<u64>,
     /// The next reduction to complete.
     pub(super) next: u32,
     pub(super) open: BTreeMap<ReductionKey, Pending>,
     pub(super) late: LateMembers,
-    pub(crate) census: Census,
+    pub census: Census,
 }
 
 impl Root {
-    pub(crate) fn new(elements: Option<u64>) -> Self {
+    pub fn new(elements: Option<u64>) -> Self {
         let (open, late, census) = (BTreeMap::new(), LateMembers::default(), Census::default());
         Root { alive: elements, next: 0, open, late, census }
     }
 
-    pub(crate) fn elements(&self) -> Option<u64> {
+    pub fn elements(&self) -> Option<u64> {
         self.alive
     }
 
-    pub(crate) fn begin_with(&mut self, elements: u64) {
+    pub fn begin_with(&mut self, elements: u64) {
         self.alive = Some(elements);
     }
 
     /// An element is inserted from outside: it takes part from the next reduction that is not complete.
-    pub(crate) fn admit(&mut self, birth: BirthId) -> u32 {
+    pub fn admit(&mut self, birth: BirthId) -> u32 {
         sometimes("an element was inserted from outside into an array that was complete");
         if !mutated("insertion-from-outside-not-counted") {
             self.open.entry(ReductionKey::All(self.next)).or_default().tally.announce(1, birth.mark());
@@ -44,7 +46,7 @@ impl Root {
         self.next
     }
 
-    pub(crate) fn expect_answers(&mut self, key: ReductionKey, to: Route) {
+    pub fn expect_answers(&mut self, key: ReductionKey, to: Route) {
         self.open.entry(key).or_default().to = Some(to);
     }
 
@@ -81,23 +83,23 @@ impl Root {
     }
 
     /// The next reduction to complete, and what has come of those that are open.
-    pub(crate) fn saved(&self) -> (u32, Vec<(ReductionKey, Packed)>) {
+    pub fn saved(&self) -> (u32, Vec<(ReductionKey, Packed)>) {
         (self.next, self.open.iter().map(|(key, pending)| (*key, Packed::of(pending))).collect())
     }
 
     /// After going back to a checkpoint.
-    pub(crate) fn go_on_from(&mut self, alive: Option<u64>, next: u32) {
+    pub fn go_on_from(&mut self, alive: Option<u64>, next: u32) {
         (self.alive, self.next) = (alive, next);
     }
 
     /// How many contributed to each reduction that is not complete, and whose result somebody waits for.
-    pub(crate) fn wanted(&self) -> Vec<u64> {
+    pub fn wanted(&self) -> Vec<u64> {
         let wanted = self.open.values().filter(|pending| pending.is_wanted());
         wanted.map(Pending::contributions).collect()
     }
 
     /// Reductions that wait for somebody, for the report of a job that is stuck.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = (ReductionKey, u64)> + '_ {
+    pub fn waiting(&self) -> impl Iterator<Item = (ReductionKey, u64)> + '_ {
         self.open.iter().map(|(key, pending)| (*key, pending.tally.contributions()))
     }
 }

@@ -1,30 +1,30 @@
 //! What is counted on the way to the root of a reduction.
 
-use talisman_base::ids::PeId;
+use talisman_base::birth::BirthId;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_pup::Pup;
 
 /// What is counted on the way to the root. All counts add up, but for the one that says the most.
 #[derive(Clone, Default, Debug, PartialEq, Eq, Pup)]
-pub(crate) struct Tally {
+pub struct Tally {
     /// Contributions of elements that the previous reduction knew.
-    pub(crate) old: u64,
+    pub old: u64,
     /// Such elements that went instead.
-    pub(crate) old_gone: u64,
+    pub old_gone: u64,
     /// Elements inserted since, if there is anything to say of any.
-    pub(crate) newborn: Option<Newborn>,
+    pub newborn: Option<Newborn>,
     /// For answers: PEs that said how many elements received the broadcast.
-    pub(crate) reports: u32,
+    pub reports: u32,
     /// How many those are.
-    pub(crate) expected: u64,
+    pub expected: u64,
     /// How many broadcasts any of the contributors had received.
-    pub(crate) heard: u32,
+    pub heard: u32,
 }
 
 /// Elements inserted since the previous reduction: as many bytes, however many there were and however often one inserted another.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq, Pup)]
-pub(crate) struct Newborn {
+pub struct Newborn {
     /// Inserted, as announced by those who inserted them.
     announced: u64,
     /// Contributions.
@@ -54,43 +54,6 @@ impl Newborn {
         }
         self.heard_of() == self.announced && (self.marks == 0 || mutated("newborn-not-told-apart"))
     }
-}
-
-/// A birth's name: one for each insertion of a job, and for each member of a group that is made late.
-#[derive(Clone, Copy, Default, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Pup)]
-pub(crate) struct BirthId(u64);
-
-impl BirthId {
-    /// Of an element that was there from the start.
-    pub(crate) const NONE: BirthId = BirthId(0);
-
-    /// The insertion of this number that a PE counted, from 1.
-    pub(crate) fn new(pe: PeId, number: u64) -> Self {
-        debug_assert!(pe < 1 << 24 && number < 1 << 39, "an insertion's number has 39 bits, a PE's 24");
-        BirthId(number << 24 | u64::from(pe))
-    }
-
-    /// Of a member of a group that is made late.
-    pub(crate) fn of_late(member: u32) -> Self {
-        BirthId(1 << 63 | u64::from(member))
-    }
-
-    pub(crate) fn is_none(self) -> bool {
-        self == Self::NONE
-    }
-
-    /// 128 bits that look random: sums of them are equal, for all that a job can count, when what they are sums of is.
-    pub(crate) fn mark(self) -> u128 {
-        u128::from(mixed(self.0)) << 64 | u128::from(mixed(!self.0))
-    }
-}
-
-/// SplitMix64's output function (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).
-fn mixed(bits: u64) -> u64 {
-    let bits = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ bits >> 31
 }
 
 impl Tally {

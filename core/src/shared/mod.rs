@@ -1,15 +1,18 @@
 //! Read-only values that everyone may read (Charm++ manual: "readonly").
 
-pub(crate) mod values;
+#[doc(hidden)]
+pub mod message;
+#[doc(hidden)]
+pub mod values;
 
 use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use crate::message::control::PeMessage;
 use crate::message::envelope::Envelope;
 use crate::pe::{Pe, current, try_current};
 use crate::refusal;
+use crate::shared::message::SharedMessage;
 use crate::witness::Until;
 use talisman_base::ids::PeId;
 use talisman_observe::mutations::mutated;
@@ -42,7 +45,6 @@ impl<T> Shared<T> {
     /// [quiescence](crate::Cx::quiescence).
     ///
     /// ```
-    /// # extern crate talisman_core as talisman;
     /// use talisman::prelude::*;
     /// use talisman::testing::Test;
     ///
@@ -170,7 +172,7 @@ impl Pe {
 
     pub(crate) fn on_share(&self, id: u64, value: Packed) {
         self.send_share(id, &value);
-        let keep = self.pe_message(PeMessage::KeepShared { id, value });
+        let keep = self.pe_message(SharedMessage::Keep { id, value });
         match self.lets_in(keep) {
             true => self.enqueue(keep),
             false => sometimes("a shared value came before another one in it"),
@@ -182,7 +184,7 @@ impl Pe {
         self.send_share(id, &value);
         match self.lacks(value.needs()) {
             None => self.keep_shared(id, value),
-            Some(lacking) => self.keep_lacking(lacking, self.pe_message(PeMessage::KeepShared { id, value })),
+            Some(lacking) => self.keep_lacking(lacking, self.pe_message(SharedMessage::Keep { id, value })),
         }
     }
 
@@ -195,7 +197,7 @@ impl Pe {
     /// Nobody of this node waits for a shared value any more.
     fn tell_node_of_shared(&self, id: u64) {
         for other in self.others_of_node().filter(|_| !mutated("shared-value-not-told-in-node")) {
-            self.tell(other, PeMessage::Shared { id });
+            self.tell(other, SharedMessage::Has { id });
         }
         self.on_shared(id);
     }
@@ -212,7 +214,7 @@ impl Pe {
 
     /// Asks for the end of a shared value.
     pub(crate) fn drop_shared(&self, id: u64) {
-        self.tell(self.view().seat((id >> 32) as PeId), PeMessage::DropShared { id });
+        self.tell(self.view().seat((id >> 32) as PeId), SharedMessage::Drop { id });
     }
 
     /// A shared value ends: for this PE, and if it is the one that keeps the node's values for its creator's, on the node and on those below it
@@ -232,7 +234,7 @@ impl Pe {
 
     fn pass_on_end_of_shared(&self, id: u64) {
         for pe in self.first_pes_below(id).chain(self.others_of_node()) {
-            self.tell(pe, PeMessage::DropShared { id });
+            self.tell(pe, SharedMessage::Drop { id });
         }
         if !self.shared_heard.is_told(id) {
             sometimes("a shared value was destroyed before it could be read");
@@ -260,7 +262,7 @@ impl Pe {
     /// Down a tree over the nodes, to the first PE of each.
     fn send_share(&self, id: u64, value: &Packed) {
         for pe in self.first_pes_below(id) {
-            self.tell(pe, PeMessage::Share { id, value: value.clone() });
+            self.tell(pe, SharedMessage::Share { id, value: value.clone() });
         }
     }
 

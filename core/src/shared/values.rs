@@ -14,7 +14,7 @@ use talisman_pup::Packed;
 
 /// Read-only values, one copy a node.
 #[derive(Default)]
-pub(crate) struct SharedValues {
+pub struct SharedValues {
     values: RwLock<Values>,
     /// Whether any was ever destroyed: most programs never ask.
     any_gone: AtomicBool,
@@ -22,9 +22,9 @@ pub(crate) struct SharedValues {
 
 /// One of them: as it came, and as the type it is once somebody has asked for that.
 #[derive(Clone)]
-pub(crate) struct SharedValue {
-    pub(crate) packed: Packed,
-    pub(crate) typed: Option<Arc<dyn Any + Send + Sync>>,
+pub struct SharedValue {
+    pub packed: Packed,
+    pub typed: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 #[derive(Default)]
@@ -90,14 +90,14 @@ impl SharedValues {
         self.values.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn get(&self, id: u64) -> Option<SharedValue> {
+    pub fn get(&self, id: u64) -> Option<SharedValue> {
         let values = self.read();
         let again = || Some(SharedValue { packed: values.library.get(&id)?.clone(), typed: None });
         values.known.get(&id).cloned().or_else(again)
     }
 
     /// Whether it was destroyed: whoever has it still takes it along.
-    pub(crate) fn is_destroyed(&self, id: u64) -> bool {
+    pub fn is_destroyed(&self, id: u64) -> bool {
         self.any_gone.load(Ordering::Acquire) && {
             let values = self.read();
             values.is_gone(id) || values.doomed.contains(&id)
@@ -105,14 +105,14 @@ impl SharedValues {
     }
 
     /// All names, in order.
-    pub(crate) fn names(&self) -> Vec<u64> {
+    pub fn names(&self) -> Vec<u64> {
         let mut all: Vec<_> = self.read().known.keys().copied().collect();
         all.sort_unstable();
         all
     }
 
     /// A value comes to this node, unless it was destroyed before it did.
-    pub(crate) fn put(&self, id: u64, value: SharedValue) {
+    pub fn put(&self, id: u64, value: SharedValue) {
         let mut values = self.write();
         if values.is_gone(id) {
             return;
@@ -124,23 +124,23 @@ impl SharedValues {
     }
 
     /// From now on it is noted what comes.
-    pub(crate) fn keep_all(&self) {
+    pub fn keep_all(&self) {
         self.write().all.get_or_insert_default();
     }
 
     /// All that ever came, if that is noted.
-    pub(crate) fn all(&self) -> BTreeMap<u64, Packed> {
+    pub fn all(&self) -> BTreeMap<u64, Packed> {
         self.read().all.clone().unwrap_or_default()
     }
 
     /// These may be read although they have not come.
-    pub(crate) fn lend_library(&self, library: BTreeMap<u64, Packed>) {
+    pub fn lend_library(&self, library: BTreeMap<u64, Packed>) {
         let mut values = self.write();
         (values.library, values.is_of_one) = (library, true);
     }
 
     /// What a value is, that is here packed.
-    pub(crate) fn type_it(&self, id: u64, typed: Arc<dyn Any + Send + Sync>) {
+    pub fn type_it(&self, id: u64, typed: Arc<dyn Any + Send + Sync>) {
         if let Some(value) = self.write().known.get_mut(&id) {
             value.typed = Some(typed);
         }
@@ -148,7 +148,7 @@ impl SharedValues {
 
     /// One more PE of the node, which has so many, has heard that a value is destroyed. It goes when all have: until then one of them may
     /// read what another has packed.
-    pub(crate) fn destroy_for_one(&self, id: u64, pes: u32) {
+    pub fn destroy_for_one(&self, id: u64, pes: u32) {
         let mut values = self.write();
         let heard = values.ending.entry(id).or_default();
         *heard += 1;
@@ -166,7 +166,7 @@ impl SharedValues {
     }
 
     /// A PE has a group now that refers to these.
-    pub(crate) fn hold(&self, ids: &[u64]) {
+    pub fn hold(&self, ids: &[u64]) {
         if !ids.is_empty() {
             let mut values = self.write();
             ids.iter().for_each(|id| *values.held.entry(*id).or_default() += 1);
@@ -174,7 +174,7 @@ impl SharedValues {
     }
 
     /// It has it no more.
-    pub(crate) fn let_go(&self, ids: &[u64]) {
+    pub fn let_go(&self, ids: &[u64]) {
         if ids.is_empty() {
             return;
         }
@@ -192,23 +192,23 @@ impl SharedValues {
     }
 
     /// Those that were destroyed and are kept for others that refer to them, in order.
-    pub(crate) fn doomed(&self) -> Vec<u64> {
+    pub fn doomed(&self) -> Vec<u64> {
         self.read().doomed.iter().copied().collect()
     }
 
     /// Names of those that were destroyed, by creator.
-    pub(crate) fn gone(&self) -> Vec<(PeId, Gone)> {
+    pub fn gone(&self) -> Vec<(PeId, Gone)> {
         self.read().gone.iter().map(|(creator, gone)| (*creator, gone.clone())).collect()
     }
 
     /// After going back to a checkpoint: these were destroyed.
-    pub(crate) fn go_on_without(&self, creator: PeId, gone: &Gone) {
+    pub fn go_on_without(&self, creator: PeId, gone: &Gone) {
         self.any_gone.store(true, Ordering::Release);
         self.write().gone.entry(creator).or_default().add(gone);
     }
 
     /// The same: these go with those that refer to them, which may come after this.
-    pub(crate) fn go_on_with_doomed(&self, doomed: &[u64]) {
+    pub fn go_on_with_doomed(&self, doomed: &[u64]) {
         if !doomed.is_empty() {
             self.any_gone.store(true, Ordering::Release);
             self.write().doomed.extend(doomed);

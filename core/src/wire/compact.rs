@@ -11,7 +11,7 @@ use bytes::Bytes;
 
 use super::{COMPACT, COMPACT_FORWARDED, write_whole};
 use crate::collection::Collection;
-use crate::entry::EntryInfo;
+use crate::entry_info::EntryInfo;
 use crate::message::cell::Words;
 use crate::message::control::ObjectMessage;
 use crate::message::envelope::{Body, Envelope};

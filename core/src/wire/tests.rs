@@ -9,9 +9,11 @@ use proptest::prelude::*;
 
 use self::shared::{Main, TICK};
 use super::{WireError, receive};
+use crate::chare_type::number_of;
+use crate::lab::{Frame, Lab};
+use crate::message::service::Service;
 use crate::pe::Here;
-use crate::registry::number_of;
-use crate::testing::lab::{Frame, Lab};
+use crate::shared::message::SharedMessage;
 use talisman_base::ids::PeId;
 use talisman_base::index::{ArrayIndex, Bounds};
 use talisman_pup::Segment;
@@ -164,11 +166,22 @@ fn the_program_runs_and_sends_every_kind_of_message() {
     lab.run(usize::MAX);
     assert_eq!(lab.how_it_ended(), (0, None));
     let heads: std::collections::BTreeSet<_> = recorded().iter().map(|frame| frame.kind()).collect();
-    // Tags, and for messages from PE to PE the number of the kind.
-    let wanted = [0, 2, 3, 4, 5, 7, 8, 12, 13, 14, 15, 16, 17, 20, 21, 22, 25, 29, 30, 31];
-    let missing: Vec<_> = wanted.into_iter().filter(|kind| !heads.contains(&(2, *kind))).collect();
+    // Tags, and for messages from PE to PE the service, and which of its messages it is.
+    let wanted: [(Service, &[u8]); 8] = [
+        (Service::Collections, &[0]),
+        (Service::Insertions, &[0, 4, 5, 6]),
+        (Service::Location, &[0, 1, 2, 3]),
+        (Service::Broadcasts, &[0, 1, 2, 3]),
+        (Service::Sections, &[0, 1]),
+        (Service::Reductions, &[1]),
+        (Service::Shared, &[0]),
+        (Service::Quiescence, &[0, 1]),
+    ];
+    let wanted = wanted.iter().flat_map(|(service, of)| of.iter().map(|which| (2, *service as u8, *which)));
+    let missing: Vec<_> = wanted.filter(|kind| !heads.contains(kind)).collect();
+    assert!(recorded().iter().any(|frame| frame.is_of(Service::Functions)));
     assert!(missing.is_empty(), "no message of the kinds {missing:?} in {heads:?}");
-    assert!([(1, 0), (3, 0), (4, 0)].iter().all(|kind| heads.contains(kind)), "{heads:?}");
+    assert!([(1, 0, 0), (3, 0, 0), (4, 0, 0)].iter().all(|kind| heads.contains(kind)), "{heads:?}");
 }
 
 #[test]
@@ -204,9 +217,9 @@ fn wrong_messages_are_told() {
     );
     // A shared value to the first PE of a node, as if from this node; and one from nowhere.
     let share = |from: u32, creator: u64| {
-        let message =
-            crate::message::control::PeMessage::Share { id: creator << 32, value: Default::default() };
-        [vec![2], from.to_le_bytes().to_vec(), talisman_pup::to_bytes(&message)].concat()
+        let message = SharedMessage::Share { id: creator << 32, value: Default::default() };
+        let service = vec![Service::Shared as u8];
+        [vec![2], from.to_le_bytes().to_vec(), service, talisman_pup::to_bytes(&message)].concat()
     };
     let error = told(share(1, 3));
     assert_eq!(

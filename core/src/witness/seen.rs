@@ -1,10 +1,11 @@
 //! What there is to see.
 
 use std::ops::Range;
+use talisman_base::ids::ReductionKey;
 
-use crate::message::control::{ObjectMessage, PeMessage};
+use crate::message::control::ObjectMessage;
 use crate::message::envelope::{Body, Envelope};
-use crate::reduction::ReductionKey;
+use crate::message::service::PeMessage;
 use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId};
 
 /// Something that oracles look at. A message is named by its number, which it has from the first to the last.
@@ -346,7 +347,9 @@ impl Kind {
             return Kind::Birth;
         }
         match message.body {
-            Body::Pe => Kind::Runtime { counted: message.pe_message().is_none_or(PeMessage::is_counted) },
+            Body::Pe => {
+                Kind::Runtime { counted: message.pe_message().is_none_or(<dyn PeMessage>::is_counted) }
+            }
             _ => match message.object_message() {
                 Some(ObjectMessage::Reply { .. }) => Kind::Reply,
                 Some(ObjectMessage::Marker { .. } | ObjectMessage::Reconcile(_)) => Kind::Marker,

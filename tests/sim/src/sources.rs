@@ -13,8 +13,11 @@ pub struct Call {
 }
 
 /// Folders of the runtime's sources, and what they are called.
-const SOURCES: [(&str, &str); 10] = [
+const SOURCES: [(&str, &str); 13] = [
     ("../../core/src", ""),
+    ("../../core/node/src", "node"),
+    ("../../core/sim/src", "simulator"),
+    ("../../core/launch/src", "launch"),
     ("../../core/base/src", "base"),
     ("../../core/sched/src", "sched"),
     ("../../core/reduce/src", "reduce"),

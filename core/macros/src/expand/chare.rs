@@ -95,9 +95,9 @@ fn tables(chare: &Chare) -> TokenStream {
     let (entries, inits) = (0..chare.entries().count(), 0..chare.inits().count());
     quote! {
         const ENTRIES: &'static [::talisman::chare::EntryInfo] =
-            &[#(::talisman::chare::EntryInfo::of::<Self, #entries>()),*];
+            &[#(::talisman::chare::entry_info::<Self, #entries>()),*];
         const INITS: &'static [::talisman::chare::InitInfo] =
-            &[#(::talisman::chare::InitInfo::of::<Self, #inits>()),*];
+            &[#(::talisman::chare::init_info::<Self, #inits>()),*];
     }
 }
 

@@ -2,7 +2,7 @@
 
 use self::program::Main;
 use super::Admissions;
-use crate::testing::lab::Lab;
+use crate::lab::Lab;
 
 /// The members of a group insert into an array, one element after the other, while the main chare destroys it.
 mod program {

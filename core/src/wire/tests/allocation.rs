@@ -4,8 +4,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use super::Main;
+use crate::lab::Lab;
 use crate::pe::Here;
-use crate::testing::lab::Lab;
 use crate::wire::{COMPACT, pack, receive};
 
 thread_local! {

@@ -25,7 +25,7 @@ use super::tls::Credentials;
 use talisman_observe::mutations::mutated;
 
 /// Of handshake and frames together. Both ends have the same.
-pub const WIRE_VERSION: u16 = 3;
+pub const WIRE_VERSION: u16 = 4;
 
 /// What somebody who dials may say where its proof has to come: simulated strangers guess.
 pub fn guessed_proof(proof: [u8; super::auth::BYTES]) -> Vec<u8> {

@@ -1,0 +1,26 @@
+//! How a program starts, on threads, as processes or simulated, and the `talisman` command.
+//!
+//! The command line, options, output, report and the end of a job are `talisman_job`.
+//!
+//! | file | is |
+//! |---|---|
+//! | [`tool`] | the `talisman` command, which runs programs with options in their environment |
+//! | [`start`] | what `#[talisman::main]` calls |
+//! | [`run`] | a job in this process |
+//! | [`testing`] | the same in a test |
+//! | `listing` | its `list`: the jobs that run on this machine |
+//! | `replay` | its `lb-replay`: strategies of load balancing on what a step knew |
+
+mod listing;
+mod replay;
+pub mod run;
+#[doc(hidden)]
+pub mod start;
+pub mod testing;
+pub mod tool;
+
+pub use talisman_job::{
+    BalancingStep, CheckpointTaken, ExitStatus, Failure, Interrupts, NotInjected, Output, Program,
+    ProgramArgs, Progress, Report, ResultValue, Results, RunArgs, Signal, Undelivered, balancing,
+    checkpoints, command_line, exit, faults, interrupt, options, output, progress, report,
+};

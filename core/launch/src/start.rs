@@ -1,0 +1,227 @@
+//! Where a program starts: what `#[talisman::main]` calls.
+
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+
+use tracing::{error, info, warn};
+
+use crate::run::run;
+use talisman_cluster::{self as cluster, Turn, member::Joining, remote::agent, takeover::successor::Heir};
+use talisman_control::outcome::ClusterOutcome;
+use talisman_core::chare::{Args, MainChare};
+use talisman_core::function;
+use talisman_core::main_chare::beginning;
+use talisman_core::program_types::Registered;
+use talisman_core::registry::Registry;
+use talisman_job::Program;
+use talisman_job::command_line::{self, ProgramArgs, Read};
+use talisman_job::diagnostics::{self, say, subjects::LAUNCH};
+use talisman_job::variables;
+use talisman_job::{ExitStatus, Interrupts, Output, Progress, Report, RunArgs, Undelivered};
+use talisman_node::{Outcome, Watch};
+
+/// Runs a program as its command line says.
+#[doc(hidden)]
+pub fn main<C: MainChare, A: ProgramArgs + Args + Send>(program: Program) -> ExitCode {
+    main_with::<C, A>(program, || {})
+}
+
+/// The same for a program that installs a `tracing` subscriber of its own in each of its processes, as soon as these may have other threads.
+#[doc(hidden)]
+pub fn main_with<C: MainChare, A: ProgramArgs + Args + Send>(program: Program, subscribe: fn()) -> ExitCode {
+    if agent::is_asked_for() {
+        return agent::main();
+    }
+    // First of all, with what a terminal wants: it changes the environment, which only a process of one thread may.
+    variables::unset_empty_ones();
+    let joining = cluster::member::joining();
+    let will = cluster::will();
+    let turn = cluster::stand_by(&program);
+    let Read { run: mut options, args, notes } = command_line::read::<A>(&program);
+    if joining.is_none() && will.is_none() && io::stderr().is_terminal() {
+        options.log_on_a_terminal();
+    }
+    subscribe();
+    let unread =
+        diagnostics::install(options.log.as_deref()).map(|note| command_line::naming_variables(&note));
+    if let Some(will) = will {
+        return succeed(&program, &options, will).into();
+    }
+    if joining.is_none() {
+        let name = program.name;
+        options.note().iter().for_each(|note| say(|| info!(target: LAUNCH, program = name, "{note}")));
+        notes.iter().chain(&unread).for_each(|note| say(|| warn!(target: LAUNCH, program = name, "{note}")));
+        options.validate_paths().unwrap_or_else(|error| command_line::refuse::<A>(&program, &error));
+    }
+    let status = match joining {
+        None if options.has_processes() => lead(&program, &options, turn),
+        None => start::<C, A>(&program, &options, args),
+        Some(Ok(joining)) => join::<C, A>(&program, &options, args, joining),
+        Some(Err(error)) => {
+            complain(&program, &error.to_string());
+            ExitStatus::ProgramFailed
+        }
+    };
+    status.into()
+}
+
+/// This process is a node; the launcher says how the job ended. If this process has become that, it does.
+fn join<C: MainChare, A: Args + Send>(
+    program: &Program,
+    options: &RunArgs,
+    args: A,
+    joining: Joining,
+) -> ExitStatus {
+    let control = joining.control().clone();
+    // With hosts, nobody has looked there before.
+    if joining.task().number == 0 && options.hosts.is_some() {
+        options.validate_dump().unwrap_or_else(|error| control.failed(error.to_string()));
+    }
+    control.inherit(Heir::new(program, options));
+    talisman_node::member::run(options, joining, Output::stdout(), beginning::<C, A>(args));
+    match control.leading() {
+        None => ExitStatus::Done,
+        Some(leading) => finish(program, options, &Output::stdout(), &Outcome::of_cluster(leading.finish())),
+    }
+}
+
+/// This process starts the nodes, when it is its turn.
+fn lead(program: &Program, options: &RunArgs, turn: Turn) -> ExitStatus {
+    if let Err(message) = check_names() {
+        complain(program, &message);
+        return ExitStatus::Usage;
+    }
+    led(program, options, cluster::launch(program, &Registered, options, turn))
+}
+
+/// This process takes the place of a launcher.
+fn succeed(program: &Program, options: &RunArgs, will: cluster::Inherited) -> ExitStatus {
+    match cluster::succeed(program, options, will) {
+        Ok(ended) => led(program, options, ended),
+        Err(message) => {
+            complain(program, &message);
+            ExitStatus::Unrecoverable
+        }
+    }
+}
+
+/// A job of several processes has ended, of which this one was the launcher.
+fn led(program: &Program, options: &RunArgs, ended: ClusterOutcome) -> ExitStatus {
+    let interrupted = ended.interrupted;
+    let pes = Some(options.pes_per_node());
+    let options = RunArgs { nodes: ended.nodes, pes, ..options.clone() };
+    let status = finish(program, &options, &Output::stdout(), &Outcome::of_cluster(ended));
+    interrupted.map_or(status, ExitStatus::Interrupted)
+}
+
+fn start<C: MainChare, A: Args + Send>(program: &Program, options: &RunArgs, args: A) -> ExitStatus {
+    if let Err(message) = check_names() {
+        complain(program, &message);
+        return ExitStatus::Usage;
+    }
+    let output = Output::stdout();
+    let progress = if options.progress { Progress::stderr() } else { Progress::off() };
+    let watch = Watch::new(output.clone(), progress);
+    let stop = watch.stopper();
+    let interrupts = match Interrupts::install(move |signal| stop.stop(signal.exit_code().into())) {
+        Ok(interrupts) => interrupts,
+        Err(error) => {
+            complain(program, &error.to_string());
+            return ExitStatus::ProgramFailed;
+        }
+    };
+    let outcome = run::<C, A>(args, options, watch);
+    let mut status = finish(program, options, &output, &outcome);
+    if let Some(signal) = interrupts.received() {
+        status = ExitStatus::Interrupted(signal);
+    }
+    status
+}
+
+/// Names on the wire have to be different.
+fn check_names() -> Result<(), String> {
+    Registry::get().clashes()?;
+    talisman_pup::check_object_names().map_err(|error| error.to_string())?;
+    match function::clash() {
+        Some(name) => Err(format!("two callback functions have the name `{name}`: give one of them another")),
+        None => Ok(()),
+    }
+}
+
+fn finish(program: &Program, options: &RunArgs, output: &Output, outcome: &Outcome) -> ExitStatus {
+    let mut status = status_of(outcome.status);
+    match &outcome.message {
+        Some(message) if outcome.status == i32::from(ExitStatus::Usage.code()) => {
+            complain(program, &command_line::naming_variables(message));
+        }
+        Some(message) => complain(program, message),
+        None => {}
+    }
+    warn_of_undelivered(program, &outcome.undelivered);
+    let name = program.name;
+    outcome.not_injected.iter().for_each(|fault| say(|| info!(target: LAUNCH, program = name, "{fault}")));
+    if let Some(trace) = outcome.trace {
+        let events = outcome.events;
+        say(|| info!(target: LAUNCH, program = name, "trace of {events} events {trace:016x}"));
+    }
+    if let Err(error) = output.finish() {
+        complain(program, &error.to_string());
+        status = status.or(ExitStatus::ProgramFailed);
+    }
+    if let Some(path) = &options.report
+        && let Err(error) = report(program, options, outcome, status).write(path)
+    {
+        complain(program, &error.to_string());
+        status = status.or(ExitStatus::ProgramFailed);
+    }
+    status
+}
+
+/// Kinds of messages that nobody got, as far as they are told line by line; the report has more.
+const UNDELIVERED_SHOWN: usize = 10;
+
+/// The job has ended well, and perhaps not everything was done that the program called.
+fn warn_of_undelivered(program: &Program, undelivered: &[Undelivered]) {
+    let name = program.name;
+    for of in undelivered.iter().take(UNDELIVERED_SHOWN) {
+        say(|| warn!(target: LAUNCH, program = name, "nobody got {of}"));
+    }
+    let further =
+        undelivered.iter().skip(UNDELIVERED_SHOWN).fold(0, |sum: u64, of| sum.saturating_add(of.count));
+    if further > 0 {
+        let more = "`--report` has more of them";
+        say(|| warn!(target: LAUNCH, program = name, "nobody got {further} further messages; {more}"));
+    }
+}
+
+fn report(program: &Program, options: &RunArgs, outcome: &Outcome, status: ExitStatus) -> Report {
+    Report {
+        program: program.name.into(),
+        status: status.code(),
+        nodes: options.nodes,
+        pes: options.pes_per_node(),
+        wall_s: outcome.wall.as_secs_f64(),
+        steps: outcome.steps,
+        results: outcome.results.clone(),
+        messages: outcome.messages,
+        pe: outcome.pe.clone(),
+        balancing: outcome.balancing.clone(),
+        checkpoints: outcome.checkpoints.clone(),
+        failures: outcome.failures.clone(),
+        undelivered: outcome.undelivered.clone(),
+        not_injected: outcome.not_injected.clone(),
+    }
+}
+
+fn status_of(status: i32) -> ExitStatus {
+    match status {
+        0 => ExitStatus::Done,
+        3 => ExitStatus::Unrecoverable,
+        1 => ExitStatus::ProgramFailed,
+        other => ExitStatus::Program(other as u8),
+    }
+}
+
+fn complain(program: &Program, message: &str) {
+    say(|| error!(target: LAUNCH, program = program.name, "{message}"));
+}

@@ -1,0 +1,169 @@
+//! Running a program inside a test.
+//!
+//! ```
+//! use talisman::prelude::*;
+//! use talisman::testing::Test;
+//!
+//! #[talisman::main]
+//! async fn main(cx: &mut Cx) {
+//!     writeln!(cx.output(), "hello from {} PEs", cx.pes());
+//! }
+//!
+//! # fn test() {
+//! let done = Test::new().pes(2).run::<__Main>(());
+//! assert_eq!(done.output, ["hello from 2 PEs"]);
+//! # }
+//! # test();
+//! ```
+
+use std::ops::Deref;
+
+use talisman_lb::member::Local;
+use talisman_lb::strategy::Wants;
+
+use crate::run::run;
+use talisman_core::chare::{Args, MainChare};
+use talisman_core::pe::current;
+use talisman_job::balancing::Every;
+use talisman_job::options::Transport;
+use talisman_job::{Output, Progress, RunArgs};
+use talisman_node::{Outcome, Watch};
+use talisman_simulator::messages::back::Back;
+use talisman_simulator::messages::{run_going_back, run_without};
+
+#[doc(hidden)]
+pub use talisman_cluster::probe::main as probe;
+#[doc(hidden)]
+pub use talisman_core::lab;
+#[doc(hidden)]
+pub use talisman_core::pe::turn::{runs_again, world};
+
+/// What this PE measured since the last call, and nothing of what was before, for benchmarks. To be called where no entry runs: in a
+/// registered function.
+#[doc(hidden)]
+pub fn end_period() -> Local {
+    current(|pe| {
+        let local = pe.local(Wants { edges: true });
+        pe.forget_pasts();
+        local
+    })
+}
+
+/// How a program is to be run in a test. Its output is kept rather than printed.
+#[derive(Clone, Debug)]
+pub struct Test {
+    options: RunArgs,
+    lost: Vec<u32>,
+    backs: Vec<Back>,
+}
+
+/// What a program in a test left behind.
+#[derive(Clone, Debug)]
+pub struct Tested {
+    outcome: Outcome,
+    /// The lines of its output.
+    pub output: Vec<String>,
+}
+
+impl Deref for Tested {
+    type Target = Outcome;
+
+    fn deref(&self) -> &Outcome {
+        &self.outcome
+    }
+}
+
+impl Default for Test {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Test {
+    /// On one PE.
+    pub fn new() -> Self {
+        Test { options: RunArgs { pes: Some(1), ..RunArgs::default() }, lost: Vec::new(), backs: Vec::new() }
+    }
+
+    /// On so many PEs (per node).
+    pub fn pes(mut self, pes: u32) -> Self {
+        self.options.pes = Some(pes);
+        self
+    }
+
+    /// Simulated, on so many nodes.
+    pub fn simulated(mut self, nodes: u32, seed: u64) -> Self {
+        (self.options.simulate, self.options.nodes, self.options.seed) = (true, nodes, seed);
+        self
+    }
+
+    /// On so many nodes, all in this process, on real links of this kind.
+    pub fn nodes(mut self, nodes: u32, transport: Transport) -> Self {
+        (self.options.nodes, self.options.transport) = (nodes, transport);
+        self
+    }
+
+    /// Packs every message.
+    pub fn packing_messages(mut self) -> Self {
+        self.options.pack_all = true;
+        self
+    }
+
+    /// Packs every object and builds it anew after each of its messages.
+    pub fn repacking_objects(mut self) -> Self {
+        self.options.repack = true;
+        self
+    }
+
+    /// Simulated, and every PE run again afterwards from what it was given: what it sends then has to be the same, or the job has failed.
+    /// Messages within a node are packed, too.
+    pub fn verifying_replay(mut self) -> Self {
+        self.options.verify_replay = true;
+        self
+    }
+
+    /// With objects balanced by these strategies, whenever `every` says.
+    pub fn balancing(mut self, balancer: &str, every: Every) -> Self {
+        (self.options.balancer, self.options.lb_every) = (balancer.into(), every);
+        self
+    }
+
+    /// With other options changed.
+    pub fn with_options(mut self, change: impl FnOnce(&mut RunArgs)) -> Self {
+        change(&mut self.options);
+        self
+    }
+
+    /// Where these nodes, of those that are simulated, are lost from the start.
+    #[doc(hidden)]
+    pub fn without(mut self, lost: &[u32]) -> Self {
+        self.lost = lost.to_vec();
+        self
+    }
+
+    /// After so many events it goes back to a checkpoint that is taken then, on fresh PEs without these nodes. May be said again.
+    #[doc(hidden)]
+    pub fn going_back(mut self, after: u64, lost: &[u32]) -> Self {
+        self.backs.push(Back { after, lost: lost.to_vec(), back: Vec::new() });
+        self
+    }
+
+    /// The same with these nodes again, which had been lost.
+    #[doc(hidden)]
+    pub fn growing(mut self, after: u64, back: &[u32]) -> Self {
+        self.backs.push(Back { after, lost: Vec::new(), back: back.to_vec() });
+        self
+    }
+
+    /// Runs a program to its end.
+    pub fn run<C: MainChare>(&self, args: impl Args + Send) -> Tested {
+        let output = Output::capture();
+        let watch = Watch::new(output.clone(), Progress::off());
+        let outcome = match self.lost.is_empty() {
+            _ if !self.backs.is_empty() => run_going_back::<C, _>(args, &self.options, &watch, &self.backs),
+            true => run::<C, _>(args, &self.options, watch),
+            false => run_without::<C, _>(args, &self.options, &watch, &self.lost),
+        };
+        Tested { outcome, output: output.captured() }
+    }
+}

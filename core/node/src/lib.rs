@@ -1,0 +1,43 @@
+//! A process of a job: its PEs on threads, their links to other nodes, and what the launcher tells it.
+
+#![allow(missing_docs, reason = "the runtime's own interface, where names say it")]
+
+pub mod connections;
+mod cores;
+mod held_up;
+pub mod in_turn;
+pub mod linking;
+mod lives;
+pub mod member;
+pub mod met;
+mod orders;
+mod outcome;
+mod threads;
+mod together;
+pub mod turns;
+mod watch;
+mod worker;
+
+pub use outcome::{Done, Outcome, outcome};
+pub use watch::{Stopper, Watch};
+
+use talisman_base::topology::Shape;
+use talisman_core::node::Config;
+use talisman_core::panics;
+use talisman_core::pe::Pe;
+use talisman_job::RunArgs;
+
+/// Runs a job until it ends, on threads of this process, which may be several nodes. `main` makes its first message on the first PE.
+pub fn run(options: &RunArgs, watch: Watch, main: impl FnOnce(&Pe) + Send) -> Outcome {
+    panics::listen();
+    let shape = Shape { nodes: options.nodes, pes_per_node: options.pes_per_node() };
+    let config = Config::of(options);
+    let job = watch.job.clone();
+    let done = if shape.nodes > 1 {
+        let nodes = together::nodes(shape, options.transport, config, &job).expect("links");
+        threads::run_nodes(nodes, &job, watch.progress, Some(main))
+    } else {
+        threads::run(shape, config, &job, watch.progress, main)
+    };
+    outcome(&job, done)
+}

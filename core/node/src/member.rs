@@ -1,0 +1,303 @@
+//! A node that is a process of its own.
+
+use std::error::Error;
+use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use talisman_ft::Version;
+use talisman_ft::double::{Contents, Order};
+use talisman_ft::view::View;
+
+use super::connections::Connections;
+use super::linking::Host;
+use super::lives::Lives;
+use super::orders::{Orders, Word};
+use talisman_base::topology::Shape;
+use talisman_cluster::Control;
+use talisman_cluster::member::Joining;
+use talisman_control::node_session::first_order;
+use talisman_control::protocol::{NodeReport, Place, Task, ToLauncher, Via};
+use talisman_core::node::Config;
+use talisman_core::panics;
+use talisman_core::pe::Pe;
+use talisman_job::job::{End, Job, Others};
+use talisman_job::lines::Lines;
+use talisman_job::{Output, Results, RunArgs};
+use talisman_store::files::keeper::KeeperError;
+use talisman_store::lent::Lent;
+use talisman_store::restart::Shelves;
+use talisman_store::versions::Store;
+use talisman_transport::poller::Bell;
+use talisman_transport::shm;
+
+/// Runs this process's node to the end of the job; what went wrong before the program began goes to the launcher. `main` makes the
+/// job's first message on the first PE, as often as the job begins anew.
+pub fn run(options: &RunArgs, joining: Joining, output: Output, main: impl Fn(&Pe) + Sync) {
+    panics::listen();
+    keep_memory();
+    let (task, control) = (joining.task().clone(), joining.control().clone());
+    let job = Job::new(output);
+    let neighbours = task.host.nodes.as_slice().into();
+    let seed = task.restart.as_ref().map_or(options.seed, |restart| restart.seed);
+    let config = Config { host: task.host_number, neighbours, seed, ..Config::of(options) };
+    if config.survives() {
+        job.survive();
+        Lent::allow();
+    }
+    let host = match host(&task) {
+        Ok(host) => host,
+        Err(error) => control.failed(format!("cannot have the memory of its host: {error}")),
+    };
+    let connections = match Connections::new(&task, &control, job.survives()) {
+        Ok(connections) => connections,
+        Err(error) => control.failed(error.to_string()),
+    };
+    let address = match connections.listen() {
+        Ok(address) => address,
+        Err(error) => control.failed(format!("cannot listen at {} (--listen): {error}", task.listen)),
+    };
+    let mut meeting = joining.meet(address);
+    let streams = match connections.connect(std::mem::take(&mut meeting.addresses)) {
+        Ok(streams) => streams,
+        Err(error) => control.failed(error),
+    };
+    let door = |lane| connections.door(lane);
+    let store = store(&task, &control).unwrap_or_else(|error| control.failed(error.to_string()));
+    if job.survives() {
+        store.lend_pages();
+    }
+    let late = (task.life > 0).then_some(task.running);
+    let lives = match Lives::new(host, task.number, late, config, (&job, store), streams, door) {
+        Ok(lives) => lives,
+        Err(error) => control.failed(format!("cannot be linked with the other nodes: {error}")),
+    };
+    job.join(Box::new(Voice { control: control.clone(), job: Arc::downgrade(&job) }));
+    let (at_door, tried, missing) = (connections.clone(), connections.clone(), connections.clone());
+    let try_all = move |inquiry, limit| tried.try_all(inquiry, limit);
+    let complaints = move || missing.complaints();
+    let orders = Orders::new(task.number, job.clone(), move || at_door.knock(), try_all, complaints);
+    let orders = Arc::new(orders);
+    meeting.begin(orders.clone());
+    Member { task, control, job, connections, lives, orders }.run(main);
+}
+
+/// A node whose program has begun.
+struct Member {
+    task: Arc<Task>,
+    control: Control,
+    job: Arc<Job>,
+    connections: Arc<Connections>,
+    lives: Lives,
+    orders: Arc<Orders>,
+}
+
+impl Member {
+    /// One life after the other, until the launcher lets this node go; without fault tolerance there is one.
+    fn run(mut self, beginning: impl Fn(&Pe) + Sync) {
+        let mut next = match self.task.life {
+            0 => Some((first_order(&self.task), Vec::new())),
+            // The others are there already.
+            _ => self.next_order(None),
+        };
+        while let Some((order, places)) = next {
+            self.live(&order, &places, &beginning);
+            if !self.job.survives() {
+                return self.control.done(self.last_report());
+            }
+            next = self.next_order(Some(&order.view));
+        }
+    }
+
+    /// A life as this order says, until the job is over or halts.
+    fn live(&mut self, order: &Order, places: &[Place], beginning: &(impl Fn(&Pe) + Sync)) {
+        if order.view.epoch > 0 {
+            self.lives.store().go_back(order);
+        }
+        self.connections.keep_to(|node| order.view.is_there(node));
+        let met = self.connections.meet(&self.job, places, |node| order.view.is_there(node));
+        let Some(streams) = met else { return };
+        self.find_neighbours(places);
+        let ready = match self.lives.next(order, streams) {
+            Ok(ready) => ready,
+            Err(error) => self.control.failed(format!("cannot go on: {error}")),
+        };
+        self.connections.wakes(&ready.node);
+        let (control, job, missing) = (&self.control, &self.job, AtomicU32::new(self.task.pes));
+        let begin = |pe: &Pe| {
+            if let Err(error) = pe.begin_by(order, beginning) {
+                // There is another copy: without this one, the others go on.
+                control.failed(format!("cannot go on: {error}"));
+            }
+            if missing.fetch_sub(1, Ordering::Relaxed) == 1 && order.view.epoch > 0 {
+                let (epoch, steps) = (order.view.epoch, job.progress().done);
+                control.send(ToLauncher::Resumed { epoch, steps });
+            }
+        };
+        self.lives.live(ready, begin);
+    }
+
+    /// Where some process has been replaced, it is said where all are now: not all need be where others of their numbers were.
+    fn find_neighbours(&mut self, places: &[Place]) {
+        let Some(own) = places.iter().find(|place| place.node == self.task.number) else { return };
+        let near = places.iter().filter(|place| place.host == own.host);
+        self.lives.live_on(own.host, near.map(|place| place.node).collect());
+    }
+
+    /// What the launcher wants after a life; nothing if this node is to leave.
+    fn next_order(&self, view: Option<&View>) -> Option<(Order, Vec<Place>)> {
+        loop {
+            match self.orders.next() {
+                Word::Halt(epoch, lost) => {
+                    // Whoever is there under these numbers later is another process.
+                    self.connections.keep_to(|node| !lost.contains(&node));
+                    let held = self.lives.store().held_without(&lost, self.task.number);
+                    let steps = self.job.progress().done;
+                    self.control.send(ToLauncher::Halted { epoch, held, steps });
+                }
+                Word::Resume(order, places) => return Some((order, places)),
+                Word::Over => self.control.stopped(self.last_report()),
+                Word::Leave => {
+                    if self.job.how_it_ended().is_none() {
+                        // The others go on without it, and do again what was said since the cut that they go on from.
+                        self.control.done(self.report(Results::default()));
+                    }
+                    view.into_iter().for_each(|view| self.tidy(view));
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// After an end in order nobody goes back to anything.
+    fn tidy(&self, view: &View) {
+        if self.job.how_it_ended().is_some_and(|end| end.status == 0) {
+            self.lives.store().clear(view.there().collect());
+        }
+    }
+
+    /// With what the program said last.
+    fn last_report(&self) -> NodeReport {
+        let said = self.job.last_words(self.task.number);
+        self.report(if self.job.survives() { said } else { self.job.results() })
+    }
+
+    fn report(&self, results: Results) -> NodeReport {
+        let done = self.lives.done();
+        NodeReport {
+            totals: done.totals,
+            results,
+            steps: self.job.progress(),
+            wall: done.wall,
+            balancing: self.job.balancing(),
+            checkpoints: self.job.checkpoints(),
+            leftovers: self.job.leftovers(),
+        }
+    }
+}
+
+/// What holds the parts of checkpoints: as the task says, on disk too, all or those that are asked for.
+fn store(task: &Task, control: &Control) -> Result<Arc<Store>, KeeperError> {
+    let store = Arc::new(Store::default());
+    let nodes = task.restart.as_ref().map_or(task.nodes, |restart| restart.view.nodes());
+    let shape = Shape { nodes, pes_per_node: task.pes };
+    match &task.shelves {
+        Some(Shelves { dir, key, has_all: true, job, .. }) => {
+            store.keep_in((dir, key), task.number, job.clone(), shape)?;
+        }
+        Some(Shelves { dir, key, has_all: false, job, .. }) => {
+            store.write_what_is_asked_for_in((dir, key), task.number, job.clone(), shape);
+        }
+        None => {}
+    }
+    if store.is_in_memory() && task.host.nodes.len() > 1 {
+        store.share();
+    }
+    if let Some(restart) = &task.restart {
+        let control = control.clone();
+        let afar = Box::new(move |pe, place, from| control.fetch(pe, place, from));
+        store.go_on_from(restart.clone(), task.pes, task.host_number, afar);
+    }
+    Ok(store)
+}
+
+/// Keeps the memory of large messages for the next ones. The allocator would give each block of more than 128 KiB back to
+/// the system and take it anew, page by page: that takes longer than the message.
+#[cfg(target_env = "gnu")]
+fn keep_memory() {
+    /// The most that the allocator keeps itself, a half of its heaps.
+    const BLOCK_MAX: i32 = 32 << 20;
+    const UNUSED_MAX: i32 = 256 << 20;
+    // SAFETY: only sets parameters of the allocator; one it does not take stays as it was.
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, BLOCK_MAX);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, UNUSED_MAX);
+    }
+}
+
+#[cfg(not(target_env = "gnu"))]
+fn keep_memory() {}
+
+fn host(task: &Task) -> Result<Host, Box<dyn Error>> {
+    let shape = Shape { nodes: task.nodes, pes_per_node: task.pes };
+    let on_host = shm::Shape { nodes: task.host.nodes.len() as u32, pes: task.pes };
+    let memory = task.host.memory.filter(|_| task.has(Via::Shm)).map(|number| {
+        // SAFETY: the launcher left it open for this process, under this number.
+        let memory = unsafe { BorrowedFd::borrow_raw(number) };
+        shm::Mapping::open(memory, on_host)
+    });
+    let (begins_with, nodes) = (task.begins_with, task.host.nodes.clone());
+    Ok(Host { shape, begins_with, nodes, bells: bells(task)?, memory: memory.transpose()? })
+}
+
+/// What wakes the PEs of this host. Without shared memory, a node wakes only its own.
+fn bells(task: &Task) -> Result<Vec<Arc<Bell>>, Box<dyn Error>> {
+    let inherited = |number: &RawFd| {
+        // SAFETY: the launcher left it open for this process, under this number, and nothing else uses it.
+        Arc::new(Bell::of(unsafe { OwnedFd::from_raw_fd(*number) }))
+    };
+    let wanted = task.host.nodes.len() * task.pes as usize;
+    // Nobody but its own threads wakes the PEs of a process that came later.
+    if task.host.bells.len() == wanted && task.life == 0 {
+        return Ok(task.host.bells.iter().map(inherited).collect());
+    }
+    Ok((0..wanted).map(|_| Bell::new().map(Arc::new)).collect::<Result<_, _>>()?)
+}
+
+/// What the PEs say to the other processes.
+struct Voice {
+    control: Control,
+    job: std::sync::Weak<Job>,
+}
+
+impl Others for Voice {
+    fn end(&self, end: &End) {
+        self.control.ended(end.status, end.message.clone());
+    }
+
+    fn suspect(&self, node: u32, why: String) {
+        self.control.send(ToLauncher::Suspect { node, why });
+    }
+
+    fn answer(&self, asked: u32, checkpoint: Result<Version, String>, not_written: Option<String>) {
+        self.control.send(ToLauncher::Checkpointed { asked, checkpoint, not_written });
+    }
+
+    fn note(&self, text: String) {
+        self.control.send(ToLauncher::Note(text));
+    }
+
+    fn committed(&self, version: Version, contents: Vec<(u32, Contents)>) {
+        self.control.send(ToLauncher::Committed { version, contents });
+    }
+
+    fn say(&self, lines: Lines) {
+        self.control.send(ToLauncher::Lines(lines));
+    }
+
+    fn step(&self, _: u64) {
+        if let Some(job) = self.job.upgrade() {
+            self.control.step(job.progress());
+        }
+    }
+}

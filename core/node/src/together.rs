@@ -1,0 +1,79 @@
+//! All nodes of a job in this process, on real links: for tests, which then need no further processes.
+//!
+//! Everything but starting and watching processes is as in a job of several: each node has its own PEs, shared values
+//! and links, and what passes between two of them is packed, written and read.
+
+use std::error::Error;
+use std::io;
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::sync::Arc;
+
+use super::linking::{Host, Streams};
+use super::threads::Ready;
+use talisman_base::topology::Shape;
+use talisman_core::node::Config;
+use talisman_job::job::Job;
+use talisman_job::options::Transport;
+use talisman_transport::door::Door;
+use talisman_transport::poller::Bell;
+use talisman_transport::{Peer, shm, tcp};
+
+/// The nodes of a job, linked.
+///
+/// # Errors
+/// What the system says: too many descriptors, no memory.
+pub(super) fn nodes(
+    shape: Shape,
+    transport: Transport,
+    config: Config,
+    job: &Arc<Job>,
+) -> Result<Vec<Ready>, Box<dyn Error>> {
+    let hosts = hosts(shape, transport)?;
+    let node = |(host, number, streams): (Host, u32, Streams)| {
+        host.node(number, config.clone(), job, streams, |_| Door::closed())
+    };
+    hosts.into_iter().map(node).collect()
+}
+
+/// What a node has of its host, its number, and its connections.
+pub(super) type Placed = (Host, u32, Streams);
+
+/// That of all nodes.
+pub(super) fn hosts(shape: Shape, transport: Transport) -> Result<Vec<Placed>, Box<dyn Error>> {
+    let bells = (0..shape.pes()).map(|_| Bell::new().map(Arc::new)).collect::<Result<Vec<_>, _>>()?;
+    let on_host = shm::Shape { nodes: shape.nodes, pes: shape.pes_per_node };
+    let segment = shm::create(on_host)?;
+    let node = |(number, streams)| {
+        let memory = Some(shm::Mapping::open(&segment, on_host)?);
+        let host = Host {
+            shape,
+            begins_with: shape.nodes,
+            nodes: (0..shape.nodes).collect(),
+            bells: bells.clone(),
+            memory,
+        };
+        Ok((host, number, streams))
+    };
+    (0..).zip(connect(shape, transport)?).map(node).collect()
+}
+
+/// The connections of each node.
+fn connect(shape: Shape, transport: Transport) -> io::Result<Vec<Streams>> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let mut streams: Vec<Streams> = (0..shape.nodes).map(|_| Streams::new()).collect();
+    for one in 0..shape.nodes {
+        for other in (one + 1..shape.nodes).filter(|other| !transport.is_memory(one, *other)) {
+            for lane in 0..shape.pes_per_node {
+                let near = TcpStream::connect(listener.local_addr()?)?;
+                let (far, _) = listener.accept()?;
+                let mut keep = |at: u32, node, stream: TcpStream| {
+                    let stream = tcp::Stream::plain(stream.into())?;
+                    io::Result::Ok(streams[at as usize].insert(Peer { node, lane }, stream))
+                };
+                keep(one, other, near)?;
+                keep(other, one, far)?;
+            }
+        }
+    }
+    Ok(streams)
+}

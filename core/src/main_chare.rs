@@ -1,0 +1,25 @@
+//! The job's first message, which makes the main chare. After the loss of a node before the first checkpoint it is sent anew.
+
+use std::borrow::Cow;
+
+use crate::chare::{Args, Chare, MainChare};
+use crate::entry_info::pack_args;
+use crate::pe::{Here, Pe};
+use crate::registry::main_chare_of;
+
+/// What makes the job's first message on the first PE. The arguments are kept packed, as they would come from another node.
+pub fn beginning<C: MainChare, A: Args>(args: A) -> impl Fn(&Pe) {
+    let init = &C::INITS[0];
+    let packed = pack_args(&init.args, args, || "the program's options".into());
+    move |pe| {
+        let _here = Here::enter(pe);
+        let words = init.args.read(Cow::Borrowed(&packed)).expect("arguments are read as they are packed");
+        pe.send_create_of(main_chare_of(C::KEY), pe.view().first(), init, words, None);
+    }
+}
+
+/// The job's first message: its main chare is made on the first PE.
+pub fn create_main<C: Chare, A: Args>(pe: &Pe, args: A) {
+    let _here = Here::enter(pe);
+    pe.send_create(main_chare_of(C::KEY), pe.view().first(), &C::INITS[0], args, None);
+}

@@ -1,0 +1,272 @@
+//! Messages from PE to PE: what each service of the runtime says to its like on other PEs.
+//!
+//! A service's messages are one enum, with all that is to be known of each in its file: what it does, whether it can be let in, whether
+//! it waits on a frozen PE. On the wire the number of the service stands before it.
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use crate::collection::Collection;
+use crate::pe::Pe;
+use crate::wire::check::Checked;
+use talisman_base::ids::{CollectionId, ObjId, PeId};
+use talisman_pup::{Lender, Packed, Packer, Pup, PupError, Segment, Unpacker, pack_away};
+
+/// The services of the runtime, by their number on the wire.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Pup)]
+pub enum Service {
+    Collections,
+    Insertions,
+    Location,
+    Broadcasts,
+    Sections,
+    Reductions,
+    Shared,
+    Quiescence,
+    Functions,
+    Balancing,
+    Checkpoints,
+    Recovery,
+}
+
+/// How many services there are.
+const SERVICES: usize = Service::Recovery as usize + 1;
+
+/// When a message for a PE runs there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Queueing {
+    /// When its turn comes, among the messages for objects.
+    InTurn,
+    /// Before all that wait.
+    Expedited,
+    /// As it comes.
+    AtOnce,
+}
+
+/// What becomes of a message on a PE that is frozen for a checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhenFrozen {
+    /// It is for the runtime, and does what it does.
+    Runs,
+    /// The program asked for it: it waits, and a checkpoint keeps it.
+    Waits,
+    /// It is part of a count that goes on at the thaw; whoever goes back to the checkpoint begins that anew.
+    IsPutOff,
+}
+
+/// What a message is about, for people.
+#[derive(Clone, Copy)]
+pub struct About {
+    pub what: &'static str,
+    pub object: Option<ObjId>,
+    pub collection: Option<CollectionId>,
+    /// Elements of the collection gave what is in it. What it is if the one is known that gave what is wrong.
+    pub given: Option<&'static str>,
+}
+
+impl About {
+    /// Nothing of the program is in it.
+    pub const RUNTIME: About = About::of_collection("a message of the runtime", None);
+
+    pub const fn of_collection(what: &'static str, collection: Option<CollectionId>) -> About {
+        About { what, object: None, collection, given: None }
+    }
+
+    pub const fn of_object(what: &'static str, object: ObjId) -> About {
+        About { what, object: Some(object), collection: None, given: None }
+    }
+}
+
+/// What a service says from PE to PE.
+pub trait ServiceMessage: Pup + fmt::Debug + Send + 'static {
+    const SERVICE: Service;
+
+    /// What the PE does that gets it.
+    fn run(self, pe: &Pe, from: PeId);
+
+    /// Whether it can be let in from another node, where it could be read.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn check(&self, pe: &Pe) -> Checked;
+
+    /// The collection that has to be known for it to mean anything.
+    fn collection(&self) -> Option<CollectionId> {
+        None
+    }
+
+    /// What this PE itself will read of it, rather than pass on.
+    fn packed(&self) -> Option<&Packed> {
+        None
+    }
+
+    /// Whether quiescence waits for it.
+    fn is_counted(&self) -> bool {
+        true
+    }
+
+    fn queueing(&self) -> Queueing {
+        Queueing::InTurn
+    }
+
+    fn when_frozen(&self) -> WhenFrozen {
+        WhenFrozen::Runs
+    }
+
+    /// It has come, and its turn has not: what others that come after it have to find.
+    fn accepted(&self, pe: &Pe, collection: &Collection) {
+        let _ = (pe, collection);
+    }
+
+    fn about(&self) -> About {
+        About::RUNTIME
+    }
+
+    /// What the program misses if its collection was destroyed before it came.
+    fn missed(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// What goes to another node in its place.
+    fn as_it_travels(self) -> Self {
+        self
+    }
+
+    /// The program had asked for it before a checkpoint, and the PE that it had asked may be lost.
+    fn request_again(self, pe: &Pe) {
+        pe.tell(pe.id, self);
+    }
+}
+
+/// A [`ServiceMessage`] of any service.
+pub trait PeMessage: fmt::Debug + Send {
+    fn run(self: Box<Self>, pe: &Pe, from: PeId);
+    /// # Errors
+    /// See [`ServiceMessage::check`].
+    fn check(&self, pe: &Pe) -> Checked;
+    fn collection(&self) -> Option<CollectionId>;
+    fn packed(&self) -> Option<&Packed>;
+    fn is_counted(&self) -> bool;
+    fn queueing(&self) -> Queueing;
+    fn when_frozen(&self) -> WhenFrozen;
+    fn accepted(&self, pe: &Pe, collection: &Collection);
+    fn about(&self) -> About;
+    fn missed(&self) -> Option<&'static str>;
+    fn request_again(self: Box<Self>, pe: &Pe);
+    /// Packs a copy.
+    fn lend<'a>(&'a self, l: &mut Lender<'a>);
+    /// Packs it for another node, and gives it up.
+    fn pack_away(self: Box<Self>, p: Packer) -> (Packer, Vec<Segment>);
+}
+
+impl<M: ServiceMessage> PeMessage for M {
+    fn run(self: Box<Self>, pe: &Pe, from: PeId) {
+        M::run(*self, pe, from);
+    }
+
+    fn check(&self, pe: &Pe) -> Checked {
+        M::check(self, pe)
+    }
+
+    fn collection(&self) -> Option<CollectionId> {
+        M::collection(self)
+    }
+
+    fn packed(&self) -> Option<&Packed> {
+        M::packed(self)
+    }
+
+    fn is_counted(&self) -> bool {
+        M::is_counted(self)
+    }
+
+    fn queueing(&self) -> Queueing {
+        M::queueing(self)
+    }
+
+    fn when_frozen(&self) -> WhenFrozen {
+        M::when_frozen(self)
+    }
+
+    fn accepted(&self, pe: &Pe, collection: &Collection) {
+        M::accepted(self, pe, collection);
+    }
+
+    fn about(&self) -> About {
+        let about = M::about(self);
+        About { collection: about.collection.or(M::collection(self)), ..about }
+    }
+
+    fn missed(&self) -> Option<&'static str> {
+        M::missed(self)
+    }
+
+    fn request_again(self: Box<Self>, pe: &Pe) {
+        M::request_again(*self, pe);
+    }
+
+    fn lend<'a>(&'a self, l: &mut Lender<'a>) {
+        M::SERVICE.pack(l.packer());
+        Pup::lend(self, l);
+    }
+
+    fn pack_away(self: Box<Self>, mut p: Packer) -> (Packer, Vec<Segment>) {
+        M::SERVICE.pack(&mut p);
+        pack_away(Box::new(M::as_it_travels(*self)), p)
+    }
+}
+
+/// How a service's messages are read. Each has one, by [`service`].
+pub struct Reader {
+    service: Service,
+    read: fn(&mut Unpacker<'_>) -> Result<Box<dyn PeMessage>, PupError>,
+}
+
+inventory::collect!(Reader);
+
+impl Reader {
+    pub const fn of<M: ServiceMessage>() -> Reader {
+        Reader { service: M::SERVICE, read: |u| Ok(Box::new(M::unpack(u)?)) }
+    }
+}
+
+type Read = fn(&mut Unpacker<'_>) -> Result<Box<dyn PeMessage>, PupError>;
+
+/// Reads what [`PeMessage::lend`] and [`PeMessage::pack_away`] pack.
+///
+/// # Errors
+/// When it is none.
+pub fn read(u: &mut Unpacker<'_>) -> Result<Box<dyn PeMessage>, PupError> {
+    static READERS: OnceLock<[Option<Read>; SERVICES]> = OnceLock::new();
+    let readers = READERS.get_or_init(|| {
+        let mut readers = [None; SERVICES];
+        for reader in inventory::iter::<Reader>() {
+            readers[reader.service as usize] = Some(reader.read);
+        }
+        readers
+    });
+    let service = Service::unpack(u)?;
+    let read = readers[service as usize];
+    read.ok_or_else(|| u.invalid(format!("this program has no messages of {service:?}")))?(u)
+}
+
+/// Says that an enum is what a service says.
+macro_rules! service {
+    ($messages:ty) => {
+        inventory::submit! { $crate::message::service::Reader::of::<$messages>() }
+    };
+}
+pub(crate) use service;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_service_has_one_reader() {
+        let mut services: Vec<_> =
+            inventory::iter::<Reader>().map(|reader| reader.service as usize).collect();
+        services.sort_unstable();
+        assert_eq!(services, (0..SERVICES).collect::<Vec<_>>());
+    }
+}
