@@ -1,3 +1,35 @@
 //! MPI programs on Talisman: virtual ranks.
 //!
-//! Nothing is here yet.
+//! A rank is an MPI process that is not a process of the system: many of them share one processor, and each can move to
+//! another one, be balanced and be checkpointed while it waits. What they are made of:
+//!
+//! | module | is |
+//! |---|---|
+//! | [`engine`] | matching of messages, requests, probes: a pure state machine |
+//! | [`datatype`] | how values lie in memory |
+//! | [`op`] | operations of reductions |
+//! | [`collective`] | collectives as schedules of messages and local operations |
+//! | [`comm`] | groups, communicators, topologies, attributes |
+//! | [`process`] | these together: all of MPI's own state of a rank |
+//! | [`slot`] | the memory of a rank, at the same addresses everywhere |
+//! | [`thread`] | its thread: suspend and resume |
+//! | [`rank`] | a rank: thread and state together |
+//! | [`report`] | why a job is stuck |
+//!
+//! Everything but memory and threads of ranks is plain [`Pup`](talisman_pup::Pup) data: it moves with the rank.
+
+// The code that `#[derive(Pup)]` writes says `::talisman::pup`.
+extern crate talisman_pup as talisman;
+
+pub mod collective;
+pub mod comm;
+pub mod datatype;
+pub mod engine;
+pub mod op;
+pub mod process;
+pub mod rank;
+pub mod report;
+pub mod slot;
+#[cfg(test)]
+mod testing;
+pub mod thread;

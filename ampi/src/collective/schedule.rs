@@ -1,0 +1,156 @@
+//! A schedule: what one rank does in a collective.
+
+use talisman_pup::Pup;
+
+use super::Values;
+
+/// A memory that a schedule works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pup)]
+pub enum Place {
+    /// The caller's send buffer. Never written to.
+    Send,
+    /// The caller's receive buffer.
+    Receive,
+    /// Memory that lives as long as the collective runs.
+    Scratch,
+}
+
+/// Values in one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pup)]
+pub struct Span {
+    /// In which.
+    pub place: Place,
+    /// Where, in bytes from the beginning.
+    pub at: i64,
+    /// How many.
+    pub count: u64,
+    /// Of which datatype, by its handle.
+    pub datatype: u32,
+    /// Length of all, packed.
+    pub bytes: u64,
+}
+
+impl Span {
+    /// No values.
+    pub const EMPTY: Span = Span { place: Place::Receive, at: 0, count: 0, datatype: 0, bytes: 0 };
+}
+
+/// One thing that a rank does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pup)]
+pub enum Step {
+    /// Copies values.
+    Copy {
+        /// From here.
+        from: Span,
+        /// To here.
+        into: Span,
+    },
+    /// `into[i] = left[i] op into[i]`.
+    Combine {
+        /// The left operands.
+        left: Span,
+        /// The right operands, and the results.
+        into: Span,
+    },
+    /// Sends to a member.
+    Send {
+        /// To whom.
+        to: u32,
+        /// What.
+        from: Span,
+    },
+    /// Receives from a member.
+    Receive {
+        /// From whom.
+        from: u32,
+        /// Where to.
+        into: Span,
+    },
+}
+
+/// Rounds of steps. The steps of a round are begun in order; a round begins when all messages of the one before have
+/// been sent and received.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Pup)]
+pub struct Schedule {
+    rounds: Vec<Vec<Step>>,
+    /// Bytes of scratch memory.
+    scratch: u64,
+}
+
+impl Schedule {
+    /// Without a step.
+    pub fn new() -> Schedule {
+        Schedule { rounds: vec![Vec::new()], scratch: 0 }
+    }
+
+    /// The rounds.
+    pub fn rounds(&self) -> &[Vec<Step>] {
+        &self.rounds
+    }
+
+    /// The rounds, to give members other names.
+    pub(super) fn rounds_mut(&mut self) -> &mut [Vec<Step>] {
+        &mut self.rounds
+    }
+
+    /// Bytes of scratch memory.
+    pub fn scratch(&self) -> u64 {
+        self.scratch
+    }
+
+    pub(super) fn copy(&mut self, from: Span, into: Span) {
+        if from != into && from.bytes > 0 {
+            self.add(Step::Copy { from, into });
+        }
+    }
+
+    pub(super) fn combine(&mut self, left: Span, into: Span) {
+        if into.bytes > 0 {
+            self.add(Step::Combine { left, into });
+        }
+    }
+
+    pub(super) fn send(&mut self, to: u32, from: Span) {
+        self.add(Step::Send { to, from });
+    }
+
+    pub(super) fn receive(&mut self, from: u32, into: Span) {
+        self.add(Step::Receive { from, into });
+    }
+
+    /// What follows begins when all messages so far have been sent and received.
+    pub(super) fn wait(&mut self) {
+        if self.rounds.last().is_some_and(|round| !round.is_empty()) {
+            self.rounds.push(Vec::new());
+        }
+    }
+
+    /// One after the other. What the first has in scratch memory is not needed any more when the next begins.
+    pub(super) fn then(mut self, next: Schedule) -> Schedule {
+        self.wait();
+        self.rounds.extend(next.rounds);
+        self.scratch = self.scratch.max(next.scratch);
+        self
+    }
+
+    /// Scratch memory for so many values.
+    pub(super) fn temporary(&mut self, values: &Values, count: u64) -> Span {
+        let at = (self.scratch + values.lead).next_multiple_of(16);
+        self.scratch = at + values.room(count);
+        values.span(Place::Scratch, at as i64, count)
+    }
+
+    /// Scratch memory for so many packed bytes.
+    pub(super) fn packed(&mut self, bytes: u64) -> Span {
+        self.temporary(&Values::BYTES, bytes)
+    }
+
+    fn add(&mut self, step: Step) {
+        if self.rounds.is_empty() {
+            self.rounds.push(Vec::new());
+        }
+        if let Some(round) = self.rounds.last_mut() {
+            round.push(step);
+        }
+    }
+}

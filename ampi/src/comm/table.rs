@@ -1,0 +1,74 @@
+//! The communicators of one rank, by handle.
+
+use std::collections::BTreeMap;
+
+use talisman_pup::Pup;
+use thiserror::Error;
+
+use super::{Communicator, Contexts, Keyvals};
+use crate::engine::Rank;
+
+/// Communicators by handle, and what new ones are made of.
+#[derive(Clone, Debug, PartialEq, Eq, Pup)]
+pub struct Communicators {
+    all: BTreeMap<u32, Communicator>,
+    next: u32,
+    /// Gives contexts to those of which this rank is the parent's first.
+    pub contexts: Contexts,
+    /// Keys of attributes.
+    pub keyvals: Keyvals,
+}
+
+/// There is no such communicator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("communicator {0} is not there: it was freed, or never made")]
+pub struct UnknownCommunicator(pub u32);
+
+impl Communicators {
+    /// The handle of the world.
+    pub const WORLD: u32 = 0;
+    /// The handle of the rank alone.
+    pub const ALONE: u32 = 1;
+
+    /// The world and the rank alone.
+    pub fn new(ranks: u32, rank: Rank) -> Communicators {
+        let first = [Communicator::world(ranks, rank), Communicator::alone(ranks, rank)];
+        let all: BTreeMap<_, _> = (0..).zip(first).collect();
+        let (contexts, keyvals) = (Contexts::new(ranks, rank), Keyvals::default());
+        Communicators { next: all.len() as u32, all, contexts, keyvals }
+    }
+
+    /// Adds one; its handle.
+    pub fn insert(&mut self, communicator: Communicator) -> u32 {
+        let handle = self.next;
+        self.next += 1;
+        self.all.insert(handle, communicator);
+        handle
+    }
+
+    /// The communicator of this handle.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn get(&self, handle: u32) -> Result<&Communicator, UnknownCommunicator> {
+        self.all.get(&handle).ok_or(UnknownCommunicator(handle))
+    }
+
+    /// The communicator of this handle, to be changed.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn get_mut(&mut self, handle: u32) -> Result<&mut Communicator, UnknownCommunicator> {
+        self.all.get_mut(&handle).ok_or(UnknownCommunicator(handle))
+    }
+
+    /// Takes one out. What is under way in it goes on.
+    ///
+    /// # Errors
+    /// If there is none, or it is the world or the rank alone.
+    pub fn free(&mut self, handle: u32) -> Result<Communicator, UnknownCommunicator> {
+        let is_first = handle <= Communicators::ALONE;
+        let freed = if is_first { None } else { self.all.remove(&handle) };
+        freed.ok_or(UnknownCommunicator(handle))
+    }
+}

@@ -1,0 +1,68 @@
+//! Predefined datatypes of one value.
+
+use talisman_pup::Pup;
+
+/// A value that the machine knows. Types of C, Fortran and Rust are mapped to these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Pup)]
+pub enum Basic {
+    /// A byte without a meaning (`MPI_BYTE`, `MPI_PACKED`): moved, not converted.
+    Byte,
+    /// A truth value of one byte.
+    Bool,
+    /// Signed integers.
+    I8,
+    /// Of two bytes.
+    I16,
+    /// Of four bytes.
+    I32,
+    /// Of eight bytes.
+    I64,
+    /// Unsigned integers.
+    U8,
+    /// Of two bytes.
+    U16,
+    /// Of four bytes.
+    U32,
+    /// Of eight bytes.
+    U64,
+    /// Floating point of four bytes.
+    F32,
+    /// Floating point of eight bytes.
+    F64,
+    /// Two `F32`: a complex number.
+    C32,
+    /// Two `F64`: a complex number.
+    C64,
+}
+
+/// In the order of their handles.
+pub const BASICS: [Basic; 14] = {
+    use Basic::{Bool, Byte, C32, C64, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
+    [Byte, Bool, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, C32, C64]
+};
+
+impl Basic {
+    /// Length in bytes, which is its extent too.
+    pub fn size(self) -> u64 {
+        match self {
+            Basic::Byte | Basic::Bool | Basic::I8 | Basic::U8 => 1,
+            Basic::I16 | Basic::U16 => 2,
+            Basic::I32 | Basic::U32 | Basic::F32 => 4,
+            Basic::I64 | Basic::U64 | Basic::F64 | Basic::C32 => 8,
+            Basic::C64 => 16,
+        }
+    }
+
+    /// Bytes that change places when the byte order does: a complex number is two of them.
+    pub fn unit(self) -> u64 {
+        match self {
+            Basic::C32 | Basic::C64 => self.size() / 2,
+            other => other.size(),
+        }
+    }
+
+    /// How a compiler of C aligns it on this machine.
+    pub fn align(self) -> u64 {
+        self.unit()
+    }
+}

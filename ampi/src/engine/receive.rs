@@ -1,0 +1,137 @@
+//! Receiving: matching, and getting the bytes.
+
+use super::request::{Envelope, Owner, Plan, State, Status, Truncated};
+use super::unexpected::{Content, Message};
+use super::{Action, Actions, Body, Buffer, Engine, FrameError, Head, Pattern, Payload, Token};
+
+impl Engine {
+    /// Begins to receive (`MPI_Irecv`).
+    pub fn receive(&mut self, pattern: Pattern, buffer: Buffer, owner: Owner, out: &mut Actions) -> Token {
+        let token = self.requests.insert(owner, None, State::Opened);
+        self.begin_receive(token, pattern, buffer, out);
+        token
+    }
+
+    /// A receive that is begun by [`Engine::start`], again and again (`MPI_Recv_init`).
+    pub fn receive_init(&mut self, pattern: Pattern, buffer: Buffer) -> Token {
+        self.requests.insert(Owner::User, Some(Plan::Receive { pattern, buffer }), State::Inactive)
+    }
+
+    pub(super) fn begin_receive(
+        &mut self,
+        token: Token,
+        pattern: Pattern,
+        buffer: Buffer,
+        out: &mut Actions,
+    ) {
+        if let Some(message) = self.unexpected.take(&pattern) {
+            self.accept(message, token, buffer, out);
+        } else {
+            self.posted.push(pattern, token);
+            self.set_state(token, State::Posted { pattern, buffer });
+        }
+    }
+
+    /// A message has come whose turn it is.
+    pub(super) fn arrived(&mut self, message: Message, out: &mut Actions) {
+        let Some(token) = self.posted.take(&message.head) else {
+            let head = message.head;
+            self.unexpected.push(message);
+            return self.message_kept(&head, out);
+        };
+        if let Some(State::Posted { buffer, .. }) = self.requests.get(token).map(|request| request.state) {
+            self.accept(message, token, buffer, out);
+        }
+    }
+
+    /// A receive has its message.
+    pub(super) fn accept(&mut self, message: Message, token: Token, buffer: Buffer, out: &mut Actions) {
+        let (head, status) = (message.head, received(&message.head, &buffer));
+        match message.content {
+            Content::Here(payload) => self.deliver(token, payload, buffer, status, out),
+            Content::Announced { send, synchronous, paid: Some(payload) } => {
+                if synchronous {
+                    self.pull(&head, send, token, out);
+                }
+                self.deliver(token, payload, buffer, status, out);
+            }
+            Content::Announced { send, paid: None, .. } => {
+                self.pull(&head, send, token, out);
+                self.set_state(token, State::Pulling { status, buffer, send, context: head.context });
+            }
+        }
+    }
+
+    /// Bytes that were pulled.
+    pub(super) fn data(
+        &mut self,
+        head: &Head,
+        receive: Token,
+        payload: Payload,
+        out: &mut Actions,
+    ) -> Result<(), FrameError> {
+        let state = self.requests.get(receive).map(|request| request.state);
+        let Some(State::Pulling { status, buffer, .. }) = state.filter(|state| pulls_from(state, head))
+        else {
+            return Err(FrameError::NotPulled { source_rank: head.source, bytes: head.bytes });
+        };
+        self.deliver(receive, payload, buffer, status, out);
+        Ok(())
+    }
+
+    /// Bytes that nobody pulled. They come after the announcement, since both are numbered; but the message may be
+    /// taken back.
+    pub(super) fn paid(&mut self, head: &Head, sent: Token, payload: Payload, out: &mut Actions) {
+        if let Some(message) = self.unexpected.announced_mut(head.context, head.source, sent) {
+            return settle(message, payload);
+        }
+        let mut held = self.held.values_mut();
+        if let Some(message) = held.find(|held| held.send() == Some(sent) && held.head.source == head.source)
+        {
+            return settle(message, payload);
+        }
+        if let Some((token, buffer, status)) = self.pulling(head, sent) {
+            self.deliver(token, payload, buffer, status, out);
+        }
+    }
+
+    fn pulling(&self, head: &Head, sent: Token) -> Option<(Token, Buffer, Status)> {
+        self.requests.iter().find_map(|(token, request)| match request.state {
+            State::Pulling { status, buffer, send, .. }
+                if send == sent && pulls_from(&request.state, head) =>
+            {
+                Some((token, buffer, status))
+            }
+            _ => None,
+        })
+    }
+
+    fn pull(&mut self, head: &Head, send: Token, receive: Token, out: &mut Actions) {
+        let to = Envelope { context: head.context, to: head.source, tag: 0 };
+        self.emit(to, 0, Body::Pull { send, receive }, out);
+    }
+
+    fn deliver(&mut self, token: Token, payload: Payload, into: Buffer, status: Status, out: &mut Actions) {
+        out.push(Action::Deliver { payload, into });
+        self.complete(token, status, out);
+    }
+}
+
+/// The status of a receive that was matched with a message.
+pub(super) fn received(head: &Head, buffer: &Buffer) -> Status {
+    let truncated =
+        (head.bytes > buffer.bytes).then_some(Truncated { message: head.bytes, buffer: buffer.bytes });
+    Status { source: Some(head.source), tag: Some(head.tag), bytes: head.bytes, cancelled: false, truncated }
+}
+
+/// Whether a receive waits for bytes of this sender.
+fn pulls_from(state: &State, head: &Head) -> bool {
+    matches!(state, State::Pulling { status, context, .. }
+        if status.source == Some(head.source) && *context == head.context)
+}
+
+fn settle(message: &mut Message, payload: Payload) {
+    if let Content::Announced { paid, .. } = &mut message.content {
+        *paid = Some(payload);
+    }
+}

@@ -1,0 +1,105 @@
+//! Sending: at once, or announced until the receiver pulls.
+
+use super::request::{Announced, Envelope, Owner, Plan, State};
+use super::{Action, Actions, Body, Buffer, Engine, Frame, Head, Mode, Rank, Status, Token};
+
+impl Engine {
+    /// Begins to send (`MPI_Isend` and its kin).
+    pub fn send(
+        &mut self,
+        mode: Mode,
+        envelope: Envelope,
+        buffer: Buffer,
+        owner: Owner,
+        out: &mut Actions,
+    ) -> Token {
+        let token = self.requests.insert(owner, None, State::Opened);
+        self.begin_send(token, mode, envelope, buffer, out);
+        token
+    }
+
+    /// A send that is begun by [`Engine::start`], again and again (`MPI_Send_init`).
+    pub fn send_init(&mut self, mode: Mode, envelope: Envelope, buffer: Buffer) -> Token {
+        self.requests.insert(Owner::User, Some(Plan::Send { mode, envelope, buffer }), State::Inactive)
+    }
+
+    pub(super) fn begin_send(
+        &mut self,
+        token: Token,
+        mode: Mode,
+        to: Envelope,
+        buffer: Buffer,
+        out: &mut Actions,
+    ) {
+        if leaves_at_once(mode, buffer.bytes, self.eager_max) {
+            self.emit(to, buffer.bytes, Body::Eager(buffer), out);
+            self.complete(token, Status::EMPTY, out);
+        } else {
+            let synchronous = mode == Mode::Synchronous;
+            self.emit(to, buffer.bytes, Body::Announce { send: token, synchronous }, out);
+            let announced = Announced { envelope: to, buffer, synchronous, paid: false, cancelling: false };
+            self.set_state(token, State::Announced(announced));
+        }
+    }
+
+    /// A receive was matched with an announced send. One that was paid for before its receiver knew is not there any
+    /// more, or has nothing to send.
+    pub(super) fn pulled(&mut self, from: &Head, send: Token, receive: Token, out: &mut Actions) {
+        let Some(announced) = self.announced(send, from.source) else { return };
+        if !announced.paid {
+            let to = Envelope { context: from.context, to: from.source, tag: announced.envelope.tag };
+            let data = Body::Data { receive, payload: announced.buffer };
+            self.emit(to, announced.buffer.bytes, data, out);
+        }
+        self.complete(send, Status::EMPTY, out);
+    }
+
+    /// The rank leaves for another place, and its memory with it: what it has announced goes to the receivers now.
+    pub fn pay(&mut self, out: &mut Actions) {
+        let mut unpaid = Vec::new();
+        for (token, request) in self.requests.iter_mut() {
+            if let State::Announced(announced) = &mut request.state
+                && !std::mem::replace(&mut announced.paid, true)
+            {
+                unpaid.push((token, *announced));
+            }
+        }
+        for (send, announced) in unpaid {
+            let paid = Body::Paid { send, payload: announced.buffer };
+            self.emit(announced.envelope, announced.buffer.bytes, paid, out);
+            if !announced.synchronous && !announced.cancelling {
+                self.complete(send, Status::EMPTY, out);
+            }
+        }
+    }
+
+    /// A send of this name that was announced to this receiver.
+    pub(super) fn announced(&self, send: Token, to: Rank) -> Option<Announced> {
+        match self.requests.get(send)?.state {
+            State::Announced(announced) if announced.envelope.to == to => Some(announced),
+            _ => None,
+        }
+    }
+
+    /// Numbers a frame, if it is one of those, and sends it.
+    pub(super) fn emit(&mut self, to: Envelope, bytes: u64, body: Body<Buffer>, out: &mut Actions) {
+        let number = if body.is_numbered() { self.order.next_to(to.context, to.to) } else { 0 };
+        let head = Head { context: to.context, source: self.rank, tag: to.tag, number, bytes };
+        out.push(Action::Send { to: to.to, frame: Frame { head, body } });
+    }
+
+    pub(super) fn set_state(&mut self, token: Token, state: State) {
+        if let Some(request) = self.requests.get_mut(token) {
+            request.state = state;
+        }
+    }
+}
+
+/// Whether a message of so many bytes is sent without being announced.
+pub(super) fn leaves_at_once(mode: Mode, bytes: u64, eager_max: u64) -> bool {
+    match mode {
+        Mode::Standard | Mode::Ready => bytes <= eager_max,
+        Mode::Buffered => true,
+        Mode::Synchronous => false,
+    }
+}

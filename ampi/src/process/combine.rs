@@ -1,0 +1,109 @@
+//! Combining values of any datatype.
+
+use super::memory::{Extent, read, write};
+use super::{Host, PerformError, Process, UserCombine};
+use crate::datatype::{Basic, Datatype, Map};
+use crate::engine::{Area, Buffer};
+use crate::op::{Location, Op, Predefined};
+
+impl Process {
+    /// `into[i] = left[i] op into[i]`.
+    pub(super) fn combine(
+        &mut self,
+        op: u32,
+        left: &Buffer,
+        into: &Buffer,
+        host: &mut impl Host,
+    ) -> Result<(), PerformError> {
+        let (op, datatype) = (self.ops.get(op)?, self.datatypes.get(into.datatype)?.clone());
+        let (from, to) = (Extent::of(left, &datatype), Extent::of(into, &datatype));
+        // Both may be in one memory, of which only one can be lent to be written to: the left operands are copied.
+        let left = read(self, host, from.area, from.at, from.len)?.to_vec();
+        if let Op::User { function, .. } = op {
+            return self.by_the_program(function, &left, to, into, host);
+        }
+        let right = write(&mut self.scratch, host, to.area, to.at, to.len)?;
+        match op {
+            Op::Predefined(op) => values(op, &datatype, into.count, &left, right, to.origin),
+            Op::Location(op) => pairs(op, &datatype, into.count, &left, right, to.origin),
+            Op::User { .. } => Ok(()),
+        }
+    }
+
+    /// The program has its memory while it is called, so its operands are copied out of that.
+    fn by_the_program(
+        &mut self,
+        function: u64,
+        left: &[u8],
+        to: Extent,
+        into: &Buffer,
+        host: &mut impl Host,
+    ) -> Result<(), PerformError> {
+        let Buffer { count, datatype, .. } = *into;
+        let mut right = read(self, host, to.area, to.at, to.len)?.to_vec();
+        host.combine(UserCombine { function, left, right: &mut right, origin: to.origin, count, datatype })?;
+        let Extent { area, at, len, .. } = to;
+        debug_assert!(matches!(area, Area::Memory | Area::Scratch(_)));
+        write(&mut self.scratch, host, area, at, len)?.copy_from_slice(&right);
+        Ok(())
+    }
+}
+
+fn values(
+    op: Predefined,
+    datatype: &Datatype,
+    count: u64,
+    left: &[u8],
+    right: &mut [u8],
+    origin: usize,
+) -> Result<(), PerformError> {
+    if let (true, Map::Run(basic, _)) = (datatype.is_contiguous(), datatype.map()) {
+        return Ok(op.apply(*basic, left, right)?);
+    }
+    let mut result = Ok(());
+    for step in 0..count as i64 {
+        datatype.map().each_run(step * datatype.extent().1, &mut |at, basic, n| {
+            let start = (origin as i64 + at) as usize;
+            let range = start..start + (n * basic.size()) as usize;
+            if result.is_ok() {
+                result = op.apply(basic, &left[range.clone()], &mut right[range]);
+            }
+        });
+    }
+    Ok(result?)
+}
+
+fn pairs(
+    op: Location,
+    datatype: &Datatype,
+    count: u64,
+    left: &[u8],
+    right: &mut [u8],
+    origin: usize,
+) -> Result<(), PerformError> {
+    let value = pair_of(datatype).ok_or(PerformError::NoPairs)?;
+    let extent = datatype.extent().1 as usize;
+    for at in (0..count as usize).map(|step| origin + step * extent) {
+        // The last one need not have the gap behind it.
+        let (mut a, mut b) = (left[at..].to_vec(), right[at..].to_vec());
+        a.resize(extent, 0);
+        b.resize(extent, 0);
+        if !op.apply(value, &a, &mut b) {
+            return Err(PerformError::NoPairs);
+        }
+        let len = right[at..].len().min(extent);
+        right[at..at + len].copy_from_slice(&b[..len]);
+    }
+    Ok(())
+}
+
+/// The kind of the values, if this is a datatype of pairs of a value and an index.
+fn pair_of(datatype: &Datatype) -> Option<Basic> {
+    let value = match datatype.map() {
+        Map::Run(Basic::I32, 2) => Basic::I32,
+        Map::At(parts) => parts.first()?.1.basic()?,
+        _ => return None,
+    };
+    let expected = Location::datatype(value).ok()?;
+    (expected.map() == datatype.map() && expected.extent() == datatype.extent()).then_some(value)
+}

@@ -1,0 +1,146 @@
+//! An MPI process without its thread and memory: engine, collectives, datatypes and operations of one rank together.
+//!
+//! Who drives it gives it frames and calls, its memory as a [`Host`], and sends the frames that come out.
+
+mod combine;
+mod memory;
+mod perform;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use talisman_pup::Pup;
+
+use crate::collective::{Call, Collectives, Schedule};
+use crate::comm::Communicators;
+use crate::datatype::Datatypes;
+use crate::engine::{
+    Actions, Engine, Frame, FrameError, Owner, Payload, Rank, StartError, Token, UnknownRequest,
+};
+use crate::op::Ops;
+
+pub use perform::{Outcome, PerformError};
+
+/// The program of a rank, as far as messages need it.
+pub trait Host {
+    /// Memory of the program from this address on.
+    ///
+    /// # Errors
+    /// If it has none there.
+    fn read(&self, at: u64, len: u64) -> Result<&[u8], PerformError>;
+
+    /// The same, to be written to.
+    ///
+    /// # Errors
+    /// If it has none there.
+    fn write(&mut self, at: u64, len: u64) -> Result<&mut [u8], PerformError>;
+
+    /// Calls an operation of the program: `right[i] = left[i] op right[i]` for `count` values of this datatype. The
+    /// slices have displacement 0 at `origin`.
+    ///
+    /// # Errors
+    /// If the program has no such operation.
+    fn combine(&mut self, call: UserCombine<'_>) -> Result<(), PerformError>;
+}
+
+/// A call of an operation of the program.
+#[derive(Debug)]
+pub struct UserCombine<'a> {
+    /// Names the operation.
+    pub function: u64,
+    /// The left operands.
+    pub left: &'a [u8],
+    /// The right operands and the results.
+    pub right: &'a mut [u8],
+    /// Where in both displacement 0 is.
+    pub origin: usize,
+    /// How many values.
+    pub count: u64,
+    /// The datatype, by its handle.
+    pub datatype: u32,
+}
+
+/// All of MPI's own state of a rank.
+#[derive(Debug, PartialEq, Pup)]
+pub struct Process {
+    /// Messages.
+    pub engine: Engine,
+    /// Communicators.
+    pub comms: Communicators,
+    /// Collectives under way.
+    pub collectives: Collectives,
+    /// Datatypes.
+    pub datatypes: Datatypes,
+    /// Operations.
+    pub ops: Ops,
+    scratch: BTreeMap<u32, Vec<u8>>,
+    /// Persistent collectives, and among whom.
+    kept: BTreeMap<Token, (Schedule, Call, Vec<Rank>)>,
+}
+
+impl Process {
+    /// Of a rank that has done nothing, in a world of so many.
+    pub fn new(engine: Engine, ranks: u32) -> Process {
+        Process {
+            comms: Communicators::new(ranks, engine.rank()),
+            engine,
+            collectives: Collectives::default(),
+            datatypes: Datatypes::default(),
+            ops: Ops::default(),
+            scratch: BTreeMap::new(),
+            kept: BTreeMap::new(),
+        }
+    }
+
+    /// A frame has come. The actions are to be [performed](Process::perform).
+    ///
+    /// # Errors
+    /// If no peer would send it.
+    pub fn on_frame(&mut self, frame: Frame<Payload>, out: &mut Actions) -> Result<(), FrameError> {
+        self.engine.on_frame(frame, out)?;
+        self.collectives.advance(&mut self.engine, out);
+        Ok(())
+    }
+
+    /// Begins a collective among these ranks. `call.request` is replaced by a request that ends when the collective
+    /// does; it is returned.
+    pub fn begin(&mut self, schedule: Schedule, call: Call, members: &[Rank], out: &mut Actions) -> Token {
+        let request = self.engine.open(Owner::User);
+        self.collectives.start(schedule, Call { request, ..call }, members, &mut self.engine, out);
+        request
+    }
+
+    /// A collective that is begun by [`Process::start`], again and again (`MPI_Bcast_init` and its kin of MPI-4).
+    pub fn keep(&mut self, schedule: Schedule, call: Call, members: &[Rank]) -> Token {
+        let request = self.engine.open_init(Owner::User);
+        self.kept.insert(request, (schedule, Call { request, ..call }, members.to_vec()));
+        request
+    }
+
+    /// Starts a persistent request (`MPI_Start`).
+    ///
+    /// # Errors
+    /// If it is not there, not persistent or active.
+    pub fn start(&mut self, request: Token, out: &mut Actions) -> Result<(), StartError> {
+        let is_collective = self.engine.start(request, out)?;
+        if let (true, Some((schedule, call, members))) = (is_collective, self.kept.get(&request)) {
+            self.collectives.start(schedule.clone(), *call, members, &mut self.engine, out);
+        }
+        Ok(())
+    }
+
+    /// Nobody will wait for this request any more (`MPI_Request_free`).
+    ///
+    /// # Errors
+    /// If it is not there.
+    pub fn free(&mut self, request: Token) -> Result<(), UnknownRequest> {
+        self.kept.remove(&request);
+        self.engine.free(request)
+    }
+
+    /// Bytes of scratch memory of collectives under way.
+    pub fn scratch(&self) -> usize {
+        self.scratch.values().map(Vec::len).sum()
+    }
+}

@@ -1,0 +1,122 @@
+//! A rank: its thread, and all of MPI's own state of it.
+//!
+//! The program runs on its thread and calls MPI by [`call`], which works on the state at once; a call that cannot go
+//! on [waits](wait_all), which suspends the thread. Frames come while it is suspended. Who has the rank sends the
+//! frames that come out, and moves it when it likes, as it is `Pup` data.
+
+mod memory;
+mod running;
+
+use talisman_pup::Pup;
+
+use crate::engine::{Actions, Engine, Frame, FrameError, Payload, Rank as Number};
+use crate::process::{Outcome, PerformError, Process};
+use crate::slot::{Slot, SlotError};
+use crate::thread::{Resumed, Thread};
+
+use memory::Program;
+use running::Running;
+pub use running::{CallError, call, wait_all, wait_any, wait_message};
+
+use thiserror::Error;
+
+/// A frame to be sent.
+pub type Outgoing = (Number, Frame<Payload>);
+
+/// A rank that is suspended.
+#[derive(Debug, Pup)]
+pub struct Rank {
+    process: Process,
+    thread: Thread,
+    /// What it waits for has come, or it waits for nothing.
+    is_ready: bool,
+    /// Empty between calls; kept so that it is allocated once.
+    #[pup(skip)]
+    actions: Actions,
+}
+
+/// Why a rank cannot go on.
+#[derive(Debug, Error)]
+pub enum RankError {
+    /// A frame that no peer would send.
+    #[error(transparent)]
+    Frame(#[from] FrameError),
+    /// Something that the program has given to a call is not there.
+    #[error(transparent)]
+    Perform(#[from] PerformError),
+    /// Its memory cannot be put where it belongs.
+    #[error(transparent)]
+    Slot(#[from] SlotError),
+}
+
+impl Rank {
+    /// A rank of a world of so many. It runs the program when it is resumed for the first time. In a job a rank's
+    /// slot has its number: messages about the slot name the rank by it.
+    pub fn new<F: FnOnce() + Send + 'static>(slot: Slot, number: Number, ranks: u32, program: F) -> Rank {
+        let process = Process::new(Engine::new(number), ranks);
+        Rank { process, thread: Thread::new(slot, program), is_ready: true, actions: Vec::new() }
+    }
+
+    /// MPI's state of it.
+    pub fn process(&self) -> &Process {
+        &self.process
+    }
+
+    /// Whether it would do something if it was resumed. One that has ended would not.
+    pub fn is_ready(&self) -> bool {
+        self.is_ready
+    }
+
+    /// Its memory.
+    pub fn slot_mut(&mut self) -> &mut Slot {
+        self.thread.slot_mut()
+    }
+
+    /// A frame has come. Adds the frames that it leads to.
+    ///
+    /// # Errors
+    /// If no peer would send it, or the rank's memory is not there.
+    pub fn on_frame(&mut self, frame: Frame<Payload>, sent: &mut Vec<Outgoing>) -> Result<(), RankError> {
+        self.process.on_frame(frame, &mut self.actions)?;
+        self.perform(sent)
+    }
+
+    /// Runs it until it waits or ends. Adds the frames that it sends.
+    ///
+    /// # Errors
+    /// If its memory cannot be put where it belongs.
+    pub fn resume(&mut self, sent: &mut Vec<Outgoing>) -> Result<Resumed, RankError> {
+        let mut running = Running::new(&mut self.process, &mut self.actions, sent);
+        let resumed = running.run(&mut self.thread)?;
+        self.is_ready = resumed == Resumed::Suspended && running.is_woken();
+        Ok(resumed)
+    }
+
+    /// It is about to leave for another place: what it has announced is sent, and its addresses are free from then on.
+    ///
+    /// # Errors
+    /// If its memory is not there, or cannot be moved.
+    pub fn depart(&mut self, sent: &mut Vec<Outgoing>) -> Result<(), RankError> {
+        self.process.engine.pay(&mut self.actions);
+        self.perform(sent)?;
+        Ok(self.thread.slot_mut().put_aside()?)
+    }
+
+    fn perform(&mut self, sent: &mut Vec<Outgoing>) -> Result<(), RankError> {
+        if self.actions.is_empty() {
+            return Ok(());
+        }
+        self.thread.slot_mut().put_back()?;
+        // SAFETY: the slot is in place, and its rank is suspended. The addresses that the process knows are those of
+        // calls that have not ended.
+        let mut program = unsafe { Program::new() };
+        for action in self.actions.drain(..) {
+            match self.process.perform(action, &mut program)? {
+                Outcome::Done => {}
+                Outcome::Send { to, frame } => sent.push((to, frame)),
+                Outcome::Wake => self.is_ready = true,
+            }
+        }
+        Ok(())
+    }
+}

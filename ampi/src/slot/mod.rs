@@ -1,0 +1,154 @@
+//! Slots: the memory of ranks.
+//!
+//! Each rank has a range of addresses of its own, which is the same in every process of a job ([`SlotSpace`]). Its
+//! stack and heap are there, so pointers in it stay right wherever the rank is. What leaves a process are the pages
+//! that were touched; they arrive anywhere and are moved to their addresses by the system, without a copy.
+//!
+//! A slot that is put *aside* keeps its pages at other addresses: its own are free for a rank that comes back before
+//! the link has sent what left, and in simulation, where several nodes are in one process, for another node's idea of
+//! the same rank.
+
+mod arena;
+mod aside;
+mod header;
+mod layout;
+mod packing;
+mod pages;
+mod space;
+
+use std::ffi::c_void;
+use std::ptr::NonNull;
+
+use rustix::mm::{MprotectFlags, mprotect};
+
+pub use arena::{RankAllocator, on_process_heap};
+pub(crate) use arena::{allocate as arena_allocate, current, free as arena_free, set_current};
+pub(crate) use header::{Header, Suspended};
+pub use layout::{BASE, HEADER, Layout, PAGE};
+pub use space::{SlotError, SlotSpace};
+
+use aside::Piece;
+
+/// The memory of one rank.
+#[derive(Debug)]
+pub struct Slot {
+    number: u32,
+    space: &'static SlotSpace,
+    /// Stack and header.
+    low: Piece,
+    /// The accessible part of the heap. While the slot is in place, its length is that in the header.
+    heap: Piece,
+    in_place: bool,
+}
+
+impl Slot {
+    /// Makes a slot's stack and header accessible.
+    ///
+    /// # Errors
+    /// If there is no such slot, another one is at its addresses, or the system refuses.
+    pub fn new(number: u32) -> Result<Slot, SlotError> {
+        let space = SlotSpace::get()?;
+        let at = space.address(number)?;
+        space.occupy(number)?;
+        let layout = space.layout();
+        let (stack, len) = (at + layout.guard, layout.stack + HEADER);
+        // SAFETY: the slot's own addresses, which nobody else occupies.
+        let access =
+            unsafe { mprotect(stack as *mut c_void, len, MprotectFlags::READ | MprotectFlags::WRITE) };
+        if let Err(error) = access {
+            space.leave(number);
+            return Err(SlotError::Memory { slot: number, error: error.into() });
+        }
+        let heap_start = at + layout.heap_start();
+        let low = Piece { home: stack, now: stack, len };
+        let heap = Piece { home: heap_start, now: heap_start, len: 0 };
+        let slot = Slot { number, space, low, heap, in_place: true };
+        // SAFETY: accessible, and of zeroes, which is a valid header.
+        let header = unsafe { &mut *slot.header().as_ptr() };
+        header.magic = header::MAGIC;
+        header.slot = u64::from(number);
+        (header.heap_start, header.heap_top, header.heap_end) =
+            (heap_start, heap_start, heap_start + layout.heap);
+        header.heap = header::Heap::new();
+        Ok(slot)
+    }
+
+    /// Which slot it is.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Whether its pages are at its addresses: only then its rank can run.
+    pub fn is_in_place(&self) -> bool {
+        self.in_place
+    }
+
+    /// Blocks that are allocated in its heap.
+    pub fn blocks(&self) -> u64 {
+        // SAFETY: a header is there as long as the slot is; its rank does not run while this is borrowed.
+        unsafe { self.header().as_ref() }.blocks
+    }
+
+    /// Moves its pages to other addresses; its own are free from then on.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn put_aside(&mut self) -> Result<(), SlotError> {
+        if self.in_place {
+            self.heap.len = self.heap_len();
+            let moved = self.low.put_aside().and_then(|()| self.heap.put_aside());
+            moved.map_err(|error| self.memory(error))?;
+            self.in_place = false;
+            self.space.leave(self.number);
+        }
+        Ok(())
+    }
+
+    /// Moves its pages to its addresses.
+    ///
+    /// # Errors
+    /// If another slot is there, or the system refuses.
+    pub fn put_back(&mut self) -> Result<(), SlotError> {
+        if !self.in_place {
+            self.space.occupy(self.number)?;
+            let moved = self.low.put_back().and_then(|()| self.heap.put_back());
+            moved.map_err(|error| self.memory(error))?;
+            self.in_place = true;
+        }
+        Ok(())
+    }
+
+    /// Its header, wherever that is now.
+    pub(crate) fn header(&self) -> NonNull<Header> {
+        let at = self.low.now + self.space.layout().stack;
+        NonNull::new(at as *mut Header).expect("an address of a mapping is not null")
+    }
+
+    /// The addresses of its stack, when it is in place.
+    pub(crate) fn stack(&self) -> std::ops::Range<usize> {
+        self.low.home..self.low.home + self.space.layout().stack
+    }
+
+    fn heap_len(&self) -> usize {
+        // SAFETY: as in `blocks`.
+        let header = unsafe { self.header().as_ref() };
+        header.heap_top - header.heap_start
+    }
+
+    fn memory(&self, error: std::io::Error) -> SlotError {
+        SlotError::Memory { slot: self.number, error }
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        if self.in_place {
+            self.heap.len = self.heap_len();
+        }
+        // What the system refuses to take back stays mapped, and its addresses occupied.
+        let gone = self.low.discard().and(self.heap.discard()).is_ok();
+        if self.in_place && gone {
+            self.space.leave(self.number);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! A slot as bytes: the runs of pages that were touched.
+
+use std::ops::Range;
+
+use talisman_pup::{Lender, Packer, Pup, PupError, Unpacker};
+
+use super::aside::Piece;
+use super::header::MAGIC;
+use super::layout::{HEADER, PAGE};
+use super::pages::PageMap;
+use super::{Slot, SlotSpace};
+
+/// Number, lengths of stack and heap, and each piece's runs: offset and bytes. Below the stack pointer nothing is
+/// packed.
+impl Pup for Slot {
+    fn pack(&self, p: &mut Packer) {
+        let Some(contents) = self.contents(p) else { return };
+        contents.head.pack(p);
+        p.len(contents.runs.len());
+        for (offset, bytes) in contents.runs {
+            offset.pack(p);
+            p.len(bytes.len());
+            p.plain(bytes);
+        }
+    }
+
+    /// Pages are lent where they are, to a link or to a checkpoint.
+    fn lend<'a>(&'a self, l: &mut Lender<'a>) {
+        let Some(contents) = self.contents(l.packer()) else { return };
+        contents.head.pack(l.packer());
+        l.packer().len(contents.runs.len());
+        for (offset, bytes) in contents.runs {
+            offset.pack(l.packer());
+            l.slice(bytes);
+        }
+    }
+
+    /// The slot is aside then: it can be put back when its addresses are free.
+    fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
+        let head = Head::unpack(u).map_err(|e| e.field("head"))?;
+        let mut slot = head.make(u)?;
+        let runs = u.len()?;
+        for run in 0..runs {
+            let (offset, bytes) = <(u64, Vec<u8>)>::unpack(u).map_err(|e| e.index(run))?;
+            slot.fill(offset, &bytes).ok_or_else(|| u.invalid("a page outside of its slot"))?;
+        }
+        slot.check_header().map_err(|why| u.invalid(why))?;
+        Ok(slot)
+    }
+}
+
+#[derive(Pup)]
+struct Head {
+    number: u32,
+    /// Bytes of stack in a slot: all processes of a job have the same.
+    stack: u64,
+    /// Bytes of heap that are accessible.
+    heap: u64,
+}
+
+struct Contents<'a> {
+    head: Head,
+    /// Offset from the lowest address of the stack, or of the heap plus [`HEAP`], and the bytes.
+    runs: Vec<(u64, &'a [u8])>,
+}
+
+/// Set in the offset of a run of the heap.
+const HEAP: u64 = 1 << 63;
+
+impl Slot {
+    /// Reading the system's list of pages can fail only for want of descriptors or memory: then packing is refused.
+    fn contents(&self, p: &mut Packer) -> Option<Contents<'_>> {
+        let heap = Piece { len: self.heap_len(), ..self.heap };
+        let head =
+            Head { number: self.number, stack: self.space.layout().stack as u64, heap: heap.len as u64 };
+        match self.runs(&heap) {
+            Ok(runs) => Some(Contents { head, runs }),
+            Err(error) => {
+                p.refuse(PupError::new(
+                    0,
+                    talisman_pup::Fault::Invalid(format!("pages of slot {}: {error}", self.number)),
+                ));
+                None
+            }
+        }
+    }
+
+    fn runs(&self, heap: &Piece) -> std::io::Result<Vec<(u64, &[u8])>> {
+        let map = PageMap::open()?;
+        let low = map.runs(self.low.now + self.unused_stack()..self.low.now + self.low.len)?;
+        let high = map.runs(heap.now..heap.now + heap.len)?;
+        let bytes = |run: &Range<usize>| {
+            // SAFETY: pages of this slot, accessible as long as it lives; its rank does not run while it is borrowed.
+            unsafe { std::slice::from_raw_parts(run.start as *const u8, run.len()) }
+        };
+        let low = low.iter().map(|run| ((run.start - self.low.now) as u64, bytes(run)));
+        let high = high.iter().map(|run| ((run.start - heap.now) as u64 | HEAP, bytes(run)));
+        Ok(low.chain(high).collect())
+    }
+
+    /// Whole pages below the stack pointer of the suspended thread. There is nothing below: it has called the
+    /// function that switches.
+    fn unused_stack(&self) -> usize {
+        // SAFETY: as in `Slot::blocks`.
+        let at = unsafe { self.header().as_ref() }.thread.stack_pointer;
+        let stack = self.stack();
+        let used = if stack.contains(&at) { at } else { stack.end };
+        used.saturating_sub(stack.start) / PAGE * PAGE
+    }
+
+    /// Writes a run to where it belongs. `None` if that is not in the slot.
+    fn fill(&mut self, offset: u64, bytes: &[u8]) -> Option<()> {
+        let (piece, offset) =
+            if offset & HEAP == 0 { (&self.low, offset) } else { (&self.heap, offset & !HEAP) };
+        let offset = usize::try_from(offset).ok()?;
+        let end = offset.checked_add(bytes.len())?;
+        if end > piece.len {
+            return None;
+        }
+        // SAFETY: within the piece, which is accessible and this slot's alone.
+        unsafe {
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), (piece.now + offset) as *mut u8, bytes.len())
+        };
+        Some(())
+    }
+
+    /// What the header says has to be what the slot has: everything in it is trusted from then on, as the program in
+    /// it is.
+    fn check_header(&self) -> Result<(), String> {
+        // SAFETY: as in `Slot::blocks`; any bytes are valid for the numbers that are looked at.
+        let header = unsafe { self.header().as_ref() };
+        let layout = self.space.layout();
+        let heap = header.heap_start == self.heap.home
+            && header.heap_top == self.heap.home + self.heap.len
+            && header.heap_end == self.heap.home + layout.heap;
+        let thread = header.thread.stack_pointer == 0 || self.stack().contains(&header.thread.stack_pointer);
+        if header.magic == MAGIC && header.slot == u64::from(self.number) && heap && thread {
+            Ok(())
+        } else {
+            Err(format!("a header that is not of slot {}", self.number))
+        }
+    }
+}
+
+impl Head {
+    /// A slot aside, of zeroes.
+    fn make(&self, u: &Unpacker<'_>) -> Result<Slot, PupError> {
+        let space = SlotSpace::get().map_err(|error| u.invalid(error))?;
+        let at = space.address(self.number).map_err(|error| u.invalid(error))?;
+        let layout = space.layout();
+        if self.stack != layout.stack as u64
+            || self.heap > layout.heap as u64
+            || !self.heap.is_multiple_of(PAGE as u64)
+        {
+            return Err(u.invalid(format!("a stack of {} and a heap of {} bytes", self.stack, self.heap)));
+        }
+        let piece = |home, len| Piece::fresh(home, len).map_err(|error| u.invalid(error));
+        let low = piece(at + layout.guard, layout.stack + HEADER)?;
+        let heap = piece(at + layout.heap_start(), self.heap as usize)?;
+        Ok(Slot { number: self.number, space, low, heap, in_place: false })
+    }
+}

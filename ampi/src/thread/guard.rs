@@ -1,0 +1,102 @@
+//! A stack that overflows says whose it is.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::ptr::null_mut;
+use std::sync::OnceLock;
+
+use super::say;
+use crate::slot::SlotSpace;
+
+/// Room for the handler, and for the system's frame with all registers.
+const SIGNAL_STACK: usize = 64 << 10;
+
+static FORMER: OnceLock<libc::sigaction> = OnceLock::new();
+
+/// From now on a rank that runs out of stack on this thread ends the process with a message. Other faults go to the
+/// handler that was there before. To be called by each thread that resumes ranks.
+///
+/// # Errors
+/// If the system refuses.
+pub fn catch_overflows() -> io::Result<()> {
+    signal_stack()?;
+    if FORMER.get().is_some() {
+        return Ok(());
+    }
+    let mut former = MaybeUninit::zeroed();
+    // SAFETY: all zeroes is a value of this structure, with an empty mask.
+    let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
+    action.sa_sigaction = on_fault as *const () as usize;
+    action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+    // SAFETY: the handler calls nothing that may not be called in one.
+    if unsafe { libc::sigaction(libc::SIGSEGV, &raw const action, former.as_mut_ptr()) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: written by the call that has succeeded.
+    let _set_by_another = FORMER.set(unsafe { former.assume_init() });
+    Ok(())
+}
+
+/// The handler needs a stack of its own, since the rank's has none left.
+fn signal_stack() -> io::Result<()> {
+    // SAFETY: all zeroes is a value of this structure.
+    let mut now: libc::stack_t = unsafe { MaybeUninit::zeroed().assume_init() };
+    // SAFETY: asks only.
+    unsafe { libc::sigaltstack(null_mut(), &raw mut now) };
+    if now.ss_flags & libc::SS_DISABLE == 0 {
+        return Ok(());
+    }
+    // It lives as long as the thread may get signals: for good.
+    let stack = Box::leak(vec![0u8; SIGNAL_STACK].into_boxed_slice());
+    let own = libc::stack_t { ss_sp: stack.as_mut_ptr().cast(), ss_flags: 0, ss_size: stack.len() };
+    // SAFETY: memory of that length that is used for nothing else.
+    if unsafe { libc::sigaltstack(&raw const own, null_mut()) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    // SAFETY: the system gives a handler of this kind a valid structure.
+    let address = unsafe { (*info).si_addr() } as usize;
+    if let Ok(space) = SlotSpace::get()
+        && let Some((slot, offset)) = space.slot_of(address)
+        && offset < space.layout().guard
+    {
+        let stack = space.layout().stack as u64;
+        let rank = u64::from(slot);
+        say(&[
+            b"rank ".into(),
+            rank.into(),
+            b" has overflowed its stack of ".into(),
+            stack.into(),
+            b" bytes; --rank-stack gives it more\n".into(),
+        ]);
+        // SAFETY: may be called in a handler.
+        unsafe { libc::abort() };
+    }
+    hand_on(signal, info, context);
+}
+
+/// As if this handler was not there.
+fn hand_on(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    let former = FORMER.get().filter(|former| former.sa_sigaction > libc::SIG_IGN);
+    match former {
+        Some(former) if former.sa_flags & libc::SA_SIGINFO != 0 => {
+            // SAFETY: a handler of this kind, by its flags.
+            let handler: extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void) =
+                unsafe { std::mem::transmute(former.sa_sigaction) };
+            handler(signal, info, context);
+        }
+        Some(former) => {
+            // SAFETY: a handler of this kind, by its flags.
+            let handler: extern "C" fn(i32) = unsafe { std::mem::transmute(former.sa_sigaction) };
+            handler(signal);
+        }
+        // The fault comes again, and ends the process.
+        // SAFETY: may be called in a handler.
+        None => unsafe {
+            libc::signal(signal, libc::SIG_DFL);
+        },
+    }
+}

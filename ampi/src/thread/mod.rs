@@ -1,0 +1,176 @@
+//! User-level threads of ranks.
+//!
+//! A rank runs on its own stack, in its slot, as part of the thread of a PE. [`suspend`] goes back to whoever has
+//! [resumed](Thread::resume) it. While it is suspended all that belongs to it is in its slot, so it can move.
+//!
+//! What belongs to the PE's thread and what to the rank: registers, the stack, `errno`, the modes of floating point
+//! (MXCSR, x87), the stack protector's canary and the guard of pointers in `jmp_buf` are the rank's, the last two by
+//! values that are the same in the whole job. Thread-locals are the PE's: all its ranks see the same, and what a rank
+//! leaves there stays when it moves.
+//!
+//! A rank must not wait while it unwinds: whether a thread is panicking is known to the thread, and cannot move. It
+//! must not hold what the PE's thread owns over a wait, as the lock of standard output; what it has made itself, as a
+//! `Mutex` and its guard, it can.
+
+mod guard;
+mod output;
+mod panics;
+mod start;
+#[cfg(target_arch = "x86_64")]
+mod switch_x86_64;
+
+#[cfg(target_arch = "x86_64")]
+use switch_x86_64 as switch;
+#[cfg(not(target_arch = "x86_64"))]
+compile_error!("ranks run on x86_64 only, so far");
+
+use talisman_pup::{Lender, Packer, Pup, PupError, Unpacker};
+
+use crate::slot::{Header, Slot, SlotError, current, set_current};
+
+pub use guard::catch_overflows;
+pub(crate) use output::say;
+pub use panics::note_panics;
+
+use switch::Own;
+
+/// A rank's thread and its memory. Suspended whenever one has it.
+#[derive(Debug)]
+pub struct Thread {
+    slot: Slot,
+}
+
+/// Why a rank has given the PE back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Resumed {
+    /// It waits.
+    Suspended,
+    /// Its program has returned.
+    Ended,
+    /// Its program has panicked: with what, and where if [`note_panics`] was called.
+    Panicked {
+        /// The message.
+        message: String,
+        /// File, line and column.
+        place: String,
+    },
+    /// It would wait while it unwinds. It cannot go on.
+    Unwinding {
+        /// The message of the panic.
+        message: String,
+        /// File, line and column.
+        place: String,
+    },
+}
+
+/// How far a thread is, in its header.
+pub(crate) mod state {
+    pub const LIVE: u32 = 0;
+    pub const ENDED: u32 = 1;
+    pub const PANICKED: u32 = 2;
+    pub const UNWINDING: u32 = 3;
+}
+
+impl Thread {
+    /// A thread that runs this program when it is resumed for the first time.
+    ///
+    /// # Panics
+    /// If the slot is not in place, has no room for the program's values, or had a thread before.
+    pub fn new<F: FnOnce() + Send + 'static>(slot: Slot, program: F) -> Thread {
+        assert!(slot.is_in_place(), "a thread begins where its slot is");
+        start::prepare(&slot, program);
+        Thread { slot }
+    }
+
+    /// The slot.
+    pub fn slot(&self) -> &Slot {
+        &self.slot
+    }
+
+    /// The slot, to put it aside.
+    pub fn slot_mut(&mut self) -> &mut Slot {
+        &mut self.slot
+    }
+
+    /// Runs the rank until it waits or ends. Its slot is put back first.
+    ///
+    /// # Errors
+    /// If its addresses are in use, or the system refuses to move its pages.
+    ///
+    /// # Panics
+    /// If it is called by a rank.
+    pub fn resume(&mut self) -> Result<Resumed, SlotError> {
+        self.slot.put_back()?;
+        let header = self.slot.header().as_ptr();
+        // SAFETY: the slot is in place, and its rank does not run.
+        if unsafe { (*header).thread.ended } == state::LIVE {
+            assert!(set_current(header).is_null(), "ranks are resumed by PEs, not by ranks");
+            let own = Own::replace();
+            // SAFETY: the stack pointer is that of a suspended thread whose stack is in place, or of one that was
+            // prepared.
+            unsafe { switch::switch(&raw mut (*header).thread.resumer, (*header).thread.stack_pointer) };
+            own.put_back();
+            set_current(std::ptr::null_mut());
+        }
+        // SAFETY: as above.
+        Ok(panics::outcome(unsafe { &(*header).thread }))
+    }
+}
+
+/// The slot: all else is in it.
+impl Pup for Thread {
+    fn pack(&self, p: &mut Packer) {
+        self.slot.pack(p);
+    }
+
+    fn lend<'a>(&'a self, l: &mut Lender<'a>) {
+        self.slot.lend(l);
+    }
+
+    fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
+        Slot::unpack(u).map(|slot| Thread { slot })
+    }
+}
+
+/// The slot of the rank that calls; none if no rank runs on this thread.
+pub fn running() -> Option<u32> {
+    let header = current();
+    // SAFETY: a header that is current is that of a slot in place.
+    (!header.is_null()).then(|| unsafe { (*header).slot } as u32)
+}
+
+/// Gives the PE back until the rank is resumed, maybe in another process.
+///
+/// # Panics
+/// If no rank calls it.
+pub fn suspend() {
+    let header = current();
+    assert!(!header.is_null(), "only ranks are suspended");
+    // SAFETY: the running rank's header; nobody else looks at it now.
+    let thread = unsafe { &mut (*header).thread };
+    if std::thread::panicking() {
+        thread.ended = state::UNWINDING;
+    }
+    thread.errno = errno();
+    leave(header);
+    // SAFETY: the same header, wherever this is now.
+    set_errno(unsafe { (*header).thread.errno });
+}
+
+/// Back to who has resumed this rank.
+#[inline(never)]
+fn leave(header: *mut Header) {
+    // SAFETY: the running rank's header, whose `resumer` was written when it was resumed, by a function that has not
+    // returned.
+    unsafe { switch::switch(&raw mut (*header).thread.stack_pointer, (*header).thread.resumer) };
+}
+
+fn errno() -> i32 {
+    // SAFETY: the C library's own variable of this thread.
+    unsafe { *libc::__errno_location() }
+}
+
+fn set_errno(value: i32) {
+    // SAFETY: the C library's own variable of this thread.
+    unsafe { *libc::__errno_location() = value }
+}

@@ -1,0 +1,62 @@
+//! Saying something where nothing may be allocated: in signal handlers and in allocators.
+
+/// A part of a message.
+pub(crate) enum Part<'a> {
+    Text(&'a [u8]),
+    Number(u64),
+}
+
+impl<'a, const N: usize> From<&'a [u8; N]> for Part<'a> {
+    fn from(text: &'a [u8; N]) -> Self {
+        Part::Text(text)
+    }
+}
+
+impl From<u64> for Part<'_> {
+    fn from(number: u64) -> Self {
+        Part::Number(number)
+    }
+}
+
+/// Writes a message to standard error, as one piece, with system calls alone.
+pub(crate) fn say(parts: &[Part<'_>]) {
+    let mut line = [0; 256];
+    let mut len = 0;
+    for part in parts {
+        let mut digits = [0; 20];
+        let text = match part {
+            Part::Text(text) => text,
+            Part::Number(number) => decimal(*number, &mut digits),
+        };
+        let n = text.len().min(line.len() - len);
+        line[len..len + n].copy_from_slice(&text[..n]);
+        len += n;
+    }
+    // If nobody reads it there is nobody to tell.
+    // SAFETY: a file descriptor of the process's, and bytes that live.
+    unsafe { libc::write(2, line.as_ptr().cast(), len) };
+}
+
+fn decimal(mut number: u64, digits: &mut [u8; 20]) -> &[u8] {
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            return &digits[at..];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_in_full() {
+        for number in [0, 7, 10, 4_096, u64::MAX] {
+            assert_eq!(decimal(number, &mut [0; 20]), number.to_string().as_bytes());
+        }
+    }
+}

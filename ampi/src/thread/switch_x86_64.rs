@@ -1,0 +1,99 @@
+//! Switching stacks on x86_64.
+
+use std::arch::{asm, naked_asm};
+
+use crate::slot::Header;
+
+/// Saves what a called function must keep, with the stack pointer in `save`, and goes on where `to` was saved.
+///
+/// # Safety
+/// `to` was saved by this function, or made by [`first_frame`], and its stack is accessible; nobody goes on there
+/// twice.
+#[unsafe(naked)]
+pub unsafe extern "sysv64" fn switch(save: *mut usize, to: usize) {
+    naked_asm!(
+        "push rbp",
+        "push rbx",
+        "push r12",
+        "push r13",
+        "push r14",
+        "push r15",
+        "sub rsp, 8",
+        "stmxcsr [rsp]",
+        "fnstcw [rsp + 4]",
+        "mov [rdi], rsp",
+        "mov rsp, rsi",
+        "ldmxcsr [rsp]",
+        "fldcw [rsp + 4]",
+        "add rsp, 8",
+        "pop r15",
+        "pop r14",
+        "pop r13",
+        "pop r12",
+        "pop rbx",
+        "pop rbp",
+        "ret",
+    )
+}
+
+/// Where the first switch to a thread returns to: calls `r13` with `r12`. Above its frame are zeroes, so that
+/// backtraces end here.
+#[unsafe(naked)]
+unsafe extern "sysv64" fn begin() {
+    naked_asm!("mov rdi, r12", "xor ebp, ebp", "call r13", "ud2")
+}
+
+/// The words of a stack from which [`switch`] calls `enter` with `header`. They go to the stack's end, which is a
+/// multiple of 16.
+pub fn first_frame(header: *mut Header, enter: extern "sysv64" fn(*mut Header) -> !) -> [u64; 10] {
+    // Rounding to nearest, no exceptions: what every program starts with (System V ABI, 3.4.1).
+    const MXCSR: u64 = 0x1f80;
+    const X87: u64 = 0x037f;
+    [
+        MXCSR | X87 << 32,
+        0,                     // r15
+        0,                     // r14
+        enter as usize as u64, // r13
+        header as u64,         // r12
+        0,                     // rbx
+        0,                     // rbp
+        begin as *const () as u64,
+        0,
+        0,
+    ]
+}
+
+/// What the C library keeps at the thread pointer and a rank must find the same everywhere: the stack protector's
+/// canary and the guard that pointers in `jmp_buf` are mixed with.
+pub struct Own {
+    canary: u64,
+    pointer_guard: u64,
+}
+
+/// The same in all processes of all jobs. The canary's lowest byte is zero, as the C library's: a string ends there.
+const CANARY: u64 = 0x7461_6c69_736d_6100;
+const POINTER_GUARD: u64 = 0x616d_7069_2072_616e;
+
+impl Own {
+    /// Sets those of ranks; what this thread had.
+    pub fn replace() -> Own {
+        let (canary, pointer_guard);
+        // SAFETY: two words that the C library keeps at these offsets on x86_64 Linux. No function that has stored the
+        // canary returns before `put_back`: this crate has no stack protector, and ranks are suspended by then.
+        unsafe {
+            asm!("mov {}, fs:0x28", "mov {}, fs:0x30", out(reg) canary, out(reg) pointer_guard,
+                options(nostack, preserves_flags));
+        }
+        Own { canary: CANARY, pointer_guard: POINTER_GUARD }.put_back();
+        Own { canary, pointer_guard }
+    }
+
+    /// Sets these.
+    pub fn put_back(self) {
+        // SAFETY: as in `replace`.
+        unsafe {
+            asm!("mov fs:0x28, {}", "mov fs:0x30, {}", in(reg) self.canary, in(reg) self.pointer_guard,
+                options(nostack, preserves_flags));
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! What of the machine is the rank's, and what is the thread's.
+
+use std::arch::asm;
+
+use talisman_ampi::slot::on_process_heap;
+use talisman_ampi::thread::{Resumed, Thread, suspend};
+
+use crate::Test;
+use crate::cases::{moved, new_slot};
+
+pub const ALL: &[Test] = &[
+    ("errno and rounding are the rank's", modes),
+    ("the canary is the same in all ranks, and the thread has its own back", canary),
+    ("a backtrace in a rank ends", backtrace),
+    ("registers and alignment survive", registers),
+];
+
+fn errno(value: Option<i32>) -> i32 {
+    // SAFETY: the C library's own variable of this thread.
+    let errno = unsafe { &mut *libc::__errno_location() };
+    value.inspect(|value| *errno = *value);
+    *errno
+}
+
+/// Sets how floating point is rounded, if asked to; the mode.
+fn rounding(mode: Option<u32>) -> u32 {
+    const ROUNDING: u32 = 3 << 13;
+    let mut mxcsr = 0u32;
+    // SAFETY: writes a word.
+    unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut mxcsr, options(nostack)) };
+    if let Some(mode) = mode {
+        mxcsr = mxcsr & !ROUNDING | mode;
+        // SAFETY: the modes of rounding alone are changed; no arithmetic is near.
+        unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const mxcsr, options(nostack)) };
+    }
+    mxcsr & ROUNDING
+}
+
+fn modes() {
+    const UP: u32 = 2 << 13;
+    let mut thread = Thread::new(new_slot(), || {
+        rounding(Some(UP));
+        for code in [7, 11] {
+            errno(Some(code));
+            suspend();
+            assert_eq!((errno(None), rounding(None)), (code, UP));
+        }
+    });
+    for _ in 0..2 {
+        errno(Some(3));
+        assert_eq!(thread.resume().unwrap(), Resumed::Suspended);
+        assert_eq!(rounding(None), 0, "the thread rounds as before");
+        thread = moved(thread);
+    }
+    assert_eq!(thread.resume().unwrap(), Resumed::Ended);
+}
+
+fn guards() -> (u64, u64) {
+    let (canary, pointers);
+    // SAFETY: reads two words of the thread's control block.
+    unsafe {
+        asm!("mov {}, fs:0x28", "mov {}, fs:0x30", out(reg) canary, out(reg) pointers, options(nostack))
+    };
+    (canary, pointers)
+}
+
+fn canary() {
+    let own = guards();
+    let program = move || {
+        let first = guards();
+        assert!(first != own && first.0 & 0xff == 0);
+        suspend();
+        assert_eq!(guards(), first);
+    };
+    let (mut one, mut other) = (Thread::new(new_slot(), program), Thread::new(new_slot(), program));
+    for expected in [Resumed::Suspended, Resumed::Ended] {
+        for thread in [&mut one, &mut other] {
+            assert_eq!(thread.resume().unwrap(), expected);
+            assert_eq!(guards(), own);
+        }
+    }
+}
+
+fn backtrace() {
+    let program = || {
+        let frames =
+            || on_process_heap(|| std::backtrace::Backtrace::force_capture().to_string().lines().count());
+        let before = frames();
+        suspend();
+        assert!(before > 3 && frames() == before);
+    };
+    let mut thread = Thread::new(new_slot(), program);
+    assert_eq!(thread.resume().unwrap(), Resumed::Suspended);
+    thread = moved(thread);
+    assert_eq!(thread.resume().unwrap(), Resumed::Ended);
+}
+
+/// A value that has to lie at a multiple of 32, as vector registers do.
+#[repr(align(32))]
+struct Wide([f64; 4]);
+
+fn registers() {
+    let mut thread = Thread::new(new_slot(), || {
+        let wide = Wide([1.0, 2.0, 3.0, 4.0]);
+        let (mut sum, mut product) = (0.0, 1u64);
+        for round in 1..=10u64 {
+            assert!((&raw const wide).addr().is_multiple_of(32));
+            sum += wide.0.iter().sum::<f64>() * round as f64;
+            product *= round;
+            suspend();
+        }
+        assert_eq!((sum, product), (550.0, 3_628_800));
+    });
+    while thread.resume().unwrap() == Resumed::Suspended {
+        thread = moved(thread);
+    }
+    assert_eq!(thread.resume().unwrap(), Resumed::Ended);
+}
