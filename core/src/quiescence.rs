@@ -14,8 +14,11 @@ pub mod message;
 
 use std::cell::{Cell, RefCell};
 
+use crate::message::service::Service;
+use crate::node::Node;
 use crate::object::flag;
 use crate::pe::Pe;
+use crate::pe::states::ServiceState;
 use crate::quiescence::message::QuiescenceMessage;
 use crate::route::Route;
 use crate::witness::{self, Seen};
@@ -93,13 +96,26 @@ impl Detector {
     }
 }
 
+impl ServiceState for Detector {
+    const SERVICE: Service = Service::Quiescence;
+
+    fn new(_: &Node) -> Self {
+        Detector::default()
+    }
+}
+
 impl Pe {
+    /// What it knows for the detection of quiescence.
+    pub fn detector(&self) -> &Detector {
+        self.state()
+    }
+
     /// When there is nothing else to do: answers a wave, or begins one that is wanted. Whether anything was done.
     pub fn detect_quiescence(&self) -> bool {
         if self.answer_wave() {
             return true;
         }
-        let wanted = self.is_first() && self.detector.is_asked() && !self.detector.root.borrow().running;
+        let wanted = self.is_first() && self.detector().is_asked() && !self.detector().root.borrow().running;
         if wanted {
             self.begin_wave();
         }
@@ -109,7 +125,7 @@ impl Pe {
     /// PE 0 has had nothing to do for long: perhaps nobody will have, ever again.
     pub fn suspect_stuck(&self) {
         let rests = !self.frozen.get() && self.timers.is_empty();
-        if self.is_first() && rests && !self.detector.is_counting() {
+        if self.is_first() && rests && !self.detector().is_counting() {
             sometimes("a PE suspected that the job was stuck");
             self.begin_wave();
         }
@@ -117,7 +133,7 @@ impl Pe {
 
     fn begin_wave(&self) {
         let wave = {
-            let mut root = self.detector.root.borrow_mut();
+            let mut root = self.detector().root.borrow_mut();
             root.running = true;
             root.wave += 1;
             root.wave
@@ -141,27 +157,27 @@ impl Pe {
             self.tell(child, QuiescenceMessage::Wave(Wave::Ask(wave)));
             missing += 1;
         }
-        self.detector.open.set(Some(Branch { wave, missing, sent: 0, received: 0, late: false }));
+        self.detector().open.set(Some(Branch { wave, missing, sent: 0, received: 0, late: false }));
         self.chores.set(true);
     }
 
     fn on_count(&self, wave: u32, sent: u64, received: u64, late: bool) {
-        let open = self.detector.open.get().filter(|branch| branch.wave == wave && branch.missing > 0);
+        let open = self.detector().open.get().filter(|branch| branch.wave == wave && branch.missing > 0);
         let Some(mut branch) = open else { return sometimes("an answer to an older count came") };
         branch.missing -= 1;
         branch.sent = branch.sent.wrapping_add(sent);
         branch.received = branch.received.wrapping_add(received);
         branch.late |= late;
-        self.detector.open.set(Some(branch));
+        self.detector().open.set(Some(branch));
     }
 
     /// Answers the open wave, if the branch has and this PE is idle.
     fn answer_wave(&self) -> bool {
-        let Some(branch) = self.detector.open.get() else { return false };
+        let Some(branch) = self.detector().open.get() else { return false };
         if branch.missing > 0 || !self.is_idle() {
             return false;
         }
-        self.detector.open.set(None);
+        self.detector().open.set(None);
         let sent = branch.sent.wrapping_add(self.stats.sent.get());
         let received = branch.received.wrapping_add(self.stats.received.get());
         let late = branch.late || self.may_wait_for_late();
@@ -187,7 +203,7 @@ impl Pe {
 
     fn on_sums(&self, sent: u64, received: u64, late: bool) {
         let quiet = {
-            let mut root = self.detector.root.borrow_mut();
+            let mut root = self.detector().root.borrow_mut();
             root.running = false;
             let last = root.last.replace((sent, received));
             let same = last == Some((sent, received));
@@ -202,7 +218,7 @@ impl Pe {
         if !quiet {
             // Unless somebody waits for it, another wave may wait until PE 0 has had nothing to do for long again: in a job that was held up once,
             // all its idle moments would have waves else.
-            if self.detector.is_asked() {
+            if self.detector().is_asked() {
                 self.begin_wave();
             } else {
                 sometimes("a suspicion that the job was stuck was wrong, or has to be raised again");
@@ -210,12 +226,12 @@ impl Pe {
             return;
         }
         if late {
-            self.detector.root.borrow_mut().last = None;
+            self.detector().root.borrow_mut().last = None;
             return self.on_ask_late();
         }
         witness::see(|| Seen::Quiet);
         let asked = {
-            let mut root = self.detector.root.borrow_mut();
+            let mut root = self.detector().root.borrow_mut();
             root.last = None;
             std::mem::take(&mut root.asked)
         };
@@ -238,7 +254,7 @@ impl Pe {
     /// Nothing is left to do, and the program has not ended: what does everybody wait for?
     fn examine(&self) {
         sometimes("a job was stuck");
-        self.detector.root.borrow_mut().running = true;
+        self.detector().root.borrow_mut().running = true;
         for pe in self.view().there() {
             self.tell(pe, QuiescenceMessage::Wave(Wave::Examine));
         }
@@ -251,7 +267,7 @@ impl Pe {
 
     fn on_examined(&self, _: PeId, waits: Vec<String>) {
         let all = {
-            let mut root = self.detector.root.borrow_mut();
+            let mut root = self.detector().root.borrow_mut();
             root.examined.0 += 1;
             root.examined.1.extend(waits);
             if root.examined.0 < self.view().pes() {
@@ -278,7 +294,7 @@ impl Pe {
         for collection in self.collections.iter() {
             waits.extend(self.waits_of_collection(collection));
         }
-        for (of, count, all) in self.sections.waiting() {
+        for (of, count, all) in self.sections().waiting() {
             let name = self.collections.get(of).map_or_else(String::new, |of| (of.chare.name)());
             waits.push(format!("a reduction over a section of `{name}` has {count} of {all} contributions"));
         }

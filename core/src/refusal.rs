@@ -114,7 +114,7 @@ impl Pe {
     /// Something else cannot be kept.
     #[cold]
     pub fn refuse_checkpoint(&self, what: &str, why: &PupError) {
-        if let Some(checkpoints) = self.checkpoints.as_deref() {
+        if let Some(checkpoints) = self.checkpoints() {
             checkpoints.refuse();
         }
         self.node.job.end(1, Some(format!("no checkpoint can take what {what} has: {why}")));

@@ -15,7 +15,10 @@ use rustc_hash::FxBuildHasher;
 
 use crate::collection::Collection;
 use crate::message::control::{Cast, CastCall};
+use crate::message::service::Service;
+use crate::node::Node;
 use crate::pe::Pe;
+use crate::pe::states::ServiceState;
 use crate::reduction::Pending;
 use crate::section::message::SectionMessage;
 use crate::witness::{self, Seen};
@@ -225,7 +228,20 @@ impl Section {
     }
 }
 
+impl ServiceState for Sections {
+    const SERVICE: Service = Service::Sections;
+
+    fn new(_: &Node) -> Self {
+        Sections::default()
+    }
+}
+
 impl Pe {
+    /// The sections that it made.
+    pub fn sections(&self) -> &Sections {
+        self.state()
+    }
+
     /// Makes a section; members named twice count once.
     pub fn make_section(&self, of: CollectionId, mut members: Vec<u128>) -> SectionId {
         members.sort_unstable();
@@ -237,7 +253,7 @@ impl Pe {
         let id = SectionId { creator: self.id, serial };
         witness::see(|| Seen::Sectioned { section: id });
         if !self.collections.is_gone(of) {
-            self.sections.insert(id, Section::new(of, members.into()));
+            self.sections().insert(id, Section::new(of, members.into()));
         }
         id
     }
@@ -251,7 +267,7 @@ impl Pe {
     /// At the root: one message to each PE with members.
     pub fn on_section_request(&self, id: CollectionId, section: SectionId, cast: Cast) {
         let Some(collection) = self.collections.get(id) else { return };
-        let Some((number, all)) = self.sections.next_multicast(section) else {
+        let Some((number, all)) = self.sections().next_multicast(section) else {
             return self.note_too_late("a multicast to a section that was destroyed".into());
         };
         self.one_more(MULTICASTS, number, collection, None);
@@ -261,11 +277,11 @@ impl Pe {
         if let Some((_, to)) = &cast.collect {
             let key = ReductionKey::SectionAnswers(section, number);
             let receivers = members.len() as u64;
-            self.sections.with_open(section, key, |pending| pending.expect_answers(receivers, to.clone()));
+            self.sections().with_open(section, key, |pending| pending.expect_answers(receivers, to.clone()));
         }
         if members.is_empty()
             && let Some(nothing) =
-                self.sections.take_open(section, ReductionKey::SectionAnswers(section, number))
+                self.sections().take_open(section, ReductionKey::SectionAnswers(section, number))
         {
             sometimes("a multicast had no receivers");
             return self.finish(collection, ReductionKey::SectionAnswers(section, number), nothing);
@@ -303,7 +319,7 @@ impl Pe {
         else {
             return;
         };
-        for index in self.sections.to_ask_for(section, collection) {
+        for index in self.sections().to_ask_for(section, collection) {
             sometimes("a section has lost a member of its group");
             let member = collection.object(index);
             self.tell(collection.home(index), SectionMessage::WasContributing { member, section });
@@ -313,13 +329,13 @@ impl Pe {
     /// At the root: a lost member has contributed to so many reductions, and will not to any other.
     pub fn on_has_contributed(&self, member: ObjId, section: SectionId, reductions: u32) {
         let Some(collection) = self.collections.get(member.collection) else { return };
-        for key in self.sections.note_gone(section, member.index, reductions) {
+        for key in self.sections().note_gone(section, member.index, reductions) {
             self.complete_over_section(collection, section, key);
         }
     }
 
     pub fn complete_over_section(&self, collection: &Collection, section: SectionId, key: ReductionKey) {
-        if let Some(pending) = self.sections.take_complete(section, key, collection) {
+        if let Some(pending) = self.sections().take_complete(section, key, collection) {
             self.finish(collection, key, pending);
         }
     }

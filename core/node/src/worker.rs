@@ -217,7 +217,7 @@ struct Above<'a> {
 impl<'a> Above<'a> {
     /// From the PE above this one in the tree; none if that is not seen in memory.
     fn of(pe: &'a Pe, port: &'a Threads) -> Option<Self> {
-        let net = port.net.as_ref().filter(|_| pe.checkpoints.is_some())?;
+        let net = port.net.as_ref().filter(|_| pe.checkpoints().is_some())?;
         let parent = pe.view().parent(pe.id, FIRST)?;
         let link = net.link(pe.node.shape.node_of(parent)).filter(|link| !link.is_on_socket())?;
         Some(Above { pe, link, since: pe.clock.ticks() })
@@ -251,7 +251,7 @@ impl Default for Suspicion {
 impl Suspicion {
     /// How long this PE may be without work before it suspects something.
     pub(super) fn patience(&self, pe: &Pe) -> Option<Duration> {
-        (pe.is_first() && !pe.detector.is_counting()).then_some(self.0)
+        (pe.is_first() && !pe.detector().is_counting()).then_some(self.0)
     }
 
     /// It was.

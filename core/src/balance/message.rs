@@ -35,7 +35,7 @@ impl ServiceMessage for Balance {
     }
 
     fn check(&self, pe: &Pe) -> Checked {
-        require(pe.balancer.is_some(), "a message of load balancing, which is off")?;
+        require(pe.balancer().is_some(), "a message of load balancing, which is off")?;
         match self {
             Balance::Request { .. } => {
                 require(pe.is_first(), "balancing is asked for where it does not begin")

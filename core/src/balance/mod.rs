@@ -23,7 +23,10 @@ mod tests;
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use crate::message::service::Service;
+use crate::node::Node;
 use crate::pe::Pe;
+use crate::pe::states::ServiceState;
 use message::Balance;
 use part::Part;
 use root::Root;
@@ -38,21 +41,37 @@ pub struct Balancer {
     pub root: RefCell<Root>,
 }
 
+/// On each PE: nothing where load balancing is off.
+struct Balancing(Option<Box<Balancer>>);
+
 impl Balancer {
     pub fn new(settings: Arc<LbSettings>) -> Box<Self> {
         Box::new(Balancer { settings, part: RefCell::default(), root: RefCell::default() })
     }
 }
 
+impl ServiceState for Balancing {
+    const SERVICE: Service = Service::Balancing;
+
+    fn new(node: &Node) -> Self {
+        Balancing(node.config.balance.clone().map(Balancer::new))
+    }
+}
+
 impl Pe {
+    /// Load balancing, if it is on.
+    pub fn balancer(&self) -> Option<&Balancer> {
+        self.state::<Balancing>().0.as_deref()
+    }
+
     /// How fast this PE is said to be, where 1 is usual.
     pub fn speed(&self) -> f64 {
-        self.balancer.as_ref().map_or(1.0, |balancer| balancer.settings.speed(self.id))
+        self.balancer().map_or(1.0, |balancer| balancer.settings.speed(self.id))
     }
 
     /// A message of load balancing.
     pub fn on_balance(&self, from: PeId, message: Balance) {
-        let Some(balancer) = self.balancer.as_deref() else { return };
+        let Some(balancer) = self.balancer() else { return };
         match message {
             Balance::Request { why, then } => self.on_balance_request(balancer, why, then),
             Balance::Look(look) => self.on_look(balancer, look),

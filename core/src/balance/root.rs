@@ -80,7 +80,7 @@ impl Root {
 impl Pe {
     /// Every element of an array is at `cx.at_sync()`; `then` is to be told when they may go on.
     pub fn at_sync(&self, then: &Route, value: Packed) {
-        let balances = self.balancer.as_ref().is_some_and(|balancer| balancer.settings.balances_at_sync());
+        let balances = self.balancer().is_some_and(|balancer| balancer.settings.balances_at_sync());
         if !balances {
             return self.route(then, value);
         }
@@ -90,13 +90,13 @@ impl Pe {
     /// Whether somebody waits here for a step: the job is not quiet then, whatever goes on elsewhere. (Waves of the detection come
     /// behind a look on every link, and so after its end, and messages of a step are counted. That would do as long as it is so.)
     pub fn is_balancing_waited_for(&self) -> bool {
-        self.balancer.as_ref().is_some_and(|balancer| balancer.root.borrow().is_waited_for())
+        self.balancer().is_some_and(|balancer| balancer.root.borrow().is_waited_for())
     }
 
     /// A step is wanted; whoever waits for it is told when it is over. Where nothing is balanced, that is at once: the program may have come
     /// to it in a former job, where something was.
     pub fn want_balance(&self, why: Why, then: Option<Route>) {
-        if self.balancer.is_none() {
+        if self.balancer().is_none() {
             return then.iter().for_each(|then| self.route(then, Packed::default()));
         }
         self.tell(self.view().first(), Balance::Request { why, then });
@@ -104,7 +104,7 @@ impl Pe {
 
     /// The first period begins.
     pub fn begin_balancing(&self) {
-        if let Some(balancer) = self.balancer.as_deref().filter(|_| self.is_first()) {
+        if let Some(balancer) = self.balancer().filter(|_| self.is_first()) {
             self.set_balance_timer(balancer);
         }
     }
@@ -120,7 +120,7 @@ impl Pe {
 
     /// A period is over.
     pub fn on_balance_timer(&self) {
-        if let Some(balancer) = self.balancer.as_deref() {
+        if let Some(balancer) = self.balancer() {
             self.on_balance_request(balancer, Why::Period, None);
         }
     }
@@ -137,12 +137,12 @@ impl Pe {
 
     /// Whether a step or look is under way, as far as the root knows.
     pub fn is_balancing(&self) -> bool {
-        self.balancer.as_ref().is_some_and(|balancer| balancer.root.borrow().running.is_some())
+        self.balancer().is_some_and(|balancer| balancer.root.borrow().running.is_some())
     }
 
     /// A checkpoint is over: a step that waited for that begins.
     pub fn balance_if_waiting(&self) {
-        if let Some(balancer) = self.balancer.as_deref() {
+        if let Some(balancer) = self.balancer() {
             self.balance_if_wanted(balancer);
         }
     }

@@ -110,7 +110,7 @@ impl Pe {
             doomed: self.node.shared.doomed(),
             too_late: self.too_late.saved(),
             roots: self.known_collections().filter_map(saved_root).collect(),
-            sections: self.sections.saved(),
+            sections: self.sections().saved(),
             objects,
             away: self.collections.iter().flat_map(|collection| collection.away(self.id)).collect(),
             casts: casts.into_iter().map(|((id, number), cast)| (id, number, cast)).collect(),
@@ -119,7 +119,7 @@ impl Pe {
             requests,
             timers: self.timers.all().into_iter().map(|(at, to)| (at.saturating_sub(now), to)).collect(),
             when_idle: self.timers.idle_work(),
-            when_quiet: self.detector.asked(),
+            when_quiet: self.detector().asked(),
             names: self.saved_names(),
             said: Vec::new(),
             newborn: Vec::new(),
@@ -224,7 +224,7 @@ impl Pe {
     /// end another time.
     fn all_kept(&self) -> Vec<NonNull<Envelope>> {
         let mut all =
-            self.checkpoints.as_ref().map_or_else(Vec::new, |checkpoints| checkpoints.kept.borrow().clone());
+            self.checkpoints().map_or_else(Vec::new, |checkpoints| checkpoints.kept.borrow().clone());
         all.extend(self.collections.iter().flat_map(Collection::kept));
         all.extend(self.kept_for_others());
         all.retain(|envelope| {
@@ -237,10 +237,11 @@ impl Pe {
 
     /// At the root: who waits for a balancing step or a checkpoint asks for it again.
     fn saved_requests(&self) -> Vec<Packed> {
-        let balancing = self.balancer.iter().flat_map(|balancer| balancer.root.borrow().waiting());
+        let balancing = self.balancer().into_iter().flat_map(|balancer| balancer.root.borrow().waiting());
         let balancing =
             balancing.map(|(why, then)| wire::for_pe(self.id, &Balance::Request { why, then: Some(then) }));
-        let checkpoints = self.checkpoints.iter().flat_map(|checkpoints| checkpoints.root.borrow().waiting());
+        let checkpoints =
+            self.checkpoints().into_iter().flat_map(|checkpoints| checkpoints.root.borrow().waiting());
         let checkpoints = checkpoints
             .map(|(why, then)| wire::for_pe(self.id, &Checkpoint::Request { why, then: Some(then) }));
         balancing.chain(checkpoints).collect()

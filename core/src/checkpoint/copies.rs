@@ -164,7 +164,7 @@ impl Pe {
     pub fn is_copying(&self) -> bool {
         let copies =
             |checkpoints: &Checkpoints| checkpoints.is_open.get() || checkpoints.copies.are_under_way();
-        self.checkpoints.as_deref().is_some_and(copies)
+        self.checkpoints().is_some_and(copies)
     }
 
     /// A part of another PE begins to come.

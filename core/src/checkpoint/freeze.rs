@@ -43,7 +43,7 @@ impl Pe {
     /// What a frozen PE does when it has its turn; whether that was anything.
     #[cold]
     pub fn do_frozen_chores(&self) -> bool {
-        let Some(checkpoints) = self.checkpoints.as_deref() else { return false };
+        let Some(checkpoints) = self.checkpoints() else { return false };
         let mut any = false;
         while !self.node.job.is_over()
             && let Some(envelope) = self.next_message()
@@ -93,7 +93,7 @@ impl Pe {
     /// A message comes to a PE that is still.
     #[cold]
     pub fn keep_late(&self, envelope: NonNull<Envelope>) {
-        match self.checkpoints.as_deref() {
+        match self.checkpoints() {
             Some(checkpoints) => checkpoints.late.borrow_mut().push_back(envelope),
             None => unreachable!("a PE is still for a checkpoint only"),
         }

@@ -10,9 +10,12 @@ use std::ptr::NonNull;
 use crate::collection::Collection;
 use crate::message::control::ObjectMessage;
 use crate::message::envelope::{Envelope, Extra};
+use crate::message::service::Service;
 use crate::migrate::pack_object;
+use crate::node::Node;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
+use crate::pe::states::ServiceState;
 use crate::reduction::answers_key;
 use crate::route::{Collect, Route};
 use crate::section::message::SectionMessage;
@@ -40,10 +43,23 @@ impl LostMembers {
     }
 }
 
+impl ServiceState for LostMembers {
+    const SERVICE: Service = Service::Recovery;
+
+    fn new(_: &Node) -> Self {
+        LostMembers::default()
+    }
+}
+
 impl Pe {
+    /// What it knows of lost members of groups.
+    pub fn lost_members(&self) -> &LostMembers {
+        self.state()
+    }
+
     /// A lost member of a checkpoint comes back, at once or when it can be read.
     pub(super) fn expect_lost_member(&self, member: ObjId) {
-        self.lost.here.borrow_mut().insert(member);
+        self.lost_members().here.borrow_mut().insert(member);
     }
 
     /// A lost member answers what it had been given, and goes; `own` is the member in its place.
@@ -125,27 +141,27 @@ impl Pe {
         // SAFETY: an object in a slot is live.
         let object = unsafe { head.as_ref() };
         let (member, reductions) = (object.id(), object.extras(|extras| extras.sections.clone()));
-        self.lost.here.borrow_mut().remove(&member);
-        self.lost.gone.borrow_mut().insert(member, reductions);
+        self.lost_members().here.borrow_mut().remove(&member);
+        self.lost_members().gone.borrow_mut().insert(member, reductions);
         let (due, others): (Vec<_>, Vec<_>) =
-            self.lost.asked.take().into_iter().partition(|(of, _)| *of == member);
-        *self.lost.asked.borrow_mut() = others;
+            self.lost_members().asked.take().into_iter().partition(|(of, _)| *of == member);
+        *self.lost_members().asked.borrow_mut() = others;
         due.into_iter().for_each(|(member, section)| self.tell_contributions(member, section));
     }
 
     /// The root of a section wants to know to how many of its reductions a lost member has contributed: it is told when that has
     /// gone. One that has not been here in this life had never contributed.
     pub fn on_was_contributing(&self, member: ObjId, section: SectionId) {
-        if self.lost.here.borrow().contains(&member) {
+        if self.lost_members().here.borrow().contains(&member) {
             sometimes("a section asked for the contributions of a lost member before that had gone");
-            self.lost.asked.borrow_mut().push((member, section));
+            self.lost_members().asked.borrow_mut().push((member, section));
         } else {
             self.tell_contributions(member, section);
         }
     }
 
     fn tell_contributions(&self, member: ObjId, section: SectionId) {
-        let gone = self.lost.gone.borrow();
+        let gone = self.lost_members().gone.borrow();
         let reductions =
             gone.get(&member).and_then(|reductions| reductions.get(&section)).copied().unwrap_or(0);
         let root = self.view().seat(section.creator);

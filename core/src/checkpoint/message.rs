@@ -121,7 +121,7 @@ impl ServiceMessage for Checkpoint {
     }
 
     fn check(&self, pe: &Pe) -> Checked {
-        require(pe.checkpoints.is_some(), "a message about a checkpoint, of which there are none")?;
+        require(pe.checkpoints().is_some(), "a message about a checkpoint, of which there are none")?;
         match self {
             Checkpoint::Request { .. }
             | Checkpoint::Safe { .. }

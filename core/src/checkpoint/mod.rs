@@ -66,7 +66,10 @@ use talisman_ft::{NodeId, Version};
 use talisman_job::checkpoints::CkptSettings;
 
 use crate::message::envelope::Envelope;
+use crate::message::service::Service;
+use crate::node::Node;
 use crate::pe::Pe;
+use crate::pe::states::ServiceState;
 use crate::route::Route;
 use ahead::Ahead;
 use copies::Copies;
@@ -107,6 +110,9 @@ pub struct Checkpoints {
     refused: Cell<bool>,
 }
 
+/// On each PE: nothing where there are no checkpoints.
+struct Checkpointing(Option<Box<Checkpoints>>);
+
 impl Checkpoints {
     pub fn new(settings: Arc<CkptSettings>) -> Box<Self> {
         Box::new(Checkpoints {
@@ -143,10 +149,28 @@ impl Checkpoints {
     }
 }
 
+impl ServiceState for Checkpointing {
+    const SERVICE: Service = Service::Checkpoints;
+
+    fn new(node: &Node) -> Self {
+        Checkpointing(node.config.checkpoints.clone().map(Checkpoints::new))
+    }
+}
+
 impl Pe {
+    /// At its end: messages that waited for a checkpoint.
+    pub fn take_kept_for_checkpoint(&self) -> Vec<NonNull<Envelope>> {
+        self.checkpoints().into_iter().flat_map(Checkpoints::take_waiting).collect()
+    }
+
+    /// Checkpoints, if there are any.
+    pub fn checkpoints(&self) -> Option<&Checkpoints> {
+        self.state::<Checkpointing>().0.as_deref()
+    }
+
     /// The job begins or has gone back: what its next checkpoint is, and when it comes.
     fn prepare_checkpoints(&self, order: &Order) {
-        if let Some(checkpoints) = self.checkpoints.as_deref() {
+        if let Some(checkpoints) = self.checkpoints() {
             checkpoints.version.set(order.next_version - 1);
             checkpoints.root.borrow_mut().period.failed(order.failures);
         }
@@ -154,7 +178,7 @@ impl Pe {
 
     /// The last version that was begun here, or might have been by those that are lost.
     pub fn last_checkpoint(&self) -> Option<Version> {
-        self.checkpoints.as_ref().map(|checkpoints| checkpoints.version.get())
+        self.checkpoints().map(|checkpoints| checkpoints.version.get())
     }
 
     /// The program asks for a checkpoint.
@@ -165,7 +189,7 @@ impl Pe {
     /// A checkpoint is wanted; the receiver is told once it is committed. Where there are none, it is told at once: the program may have
     /// asked for it in a former job, which had them.
     pub fn want_checkpoint(&self, why: Why, then: Option<Route>) {
-        if self.checkpoints.is_none() {
+        if self.checkpoints().is_none() {
             return then.iter().for_each(|then| self.route(then, Packed::default()));
         }
         let request = Checkpoint::Request { why, then };
@@ -174,7 +198,7 @@ impl Pe {
 
     /// Somebody outside asks for a checkpoint, from which the others are to go on without these nodes.
     pub fn want_checkpoint_without(&self, nodes: Vec<NodeId>, why: Why) {
-        if !nodes.is_empty() && self.checkpoints.is_some() {
+        if !nodes.is_empty() && self.checkpoints().is_some() {
             self.tell(self.view().first(), Checkpoint::Leaving { nodes });
         }
         self.want_checkpoint(why, None);
@@ -188,7 +212,7 @@ impl Pe {
 
     /// The program has done a step.
     pub fn note_step(&self, step: u64) {
-        let Some(checkpoints) = self.checkpoints.as_deref() else { return };
+        let Some(checkpoints) = self.checkpoints() else { return };
         if checkpoints.settings.is_due_at(checkpoints.step.get(), step) {
             checkpoints.step.set(step);
             self.want_checkpoint(Why::Step(step), None);
@@ -197,7 +221,7 @@ impl Pe {
 
     /// A message about a checkpoint. It may come in the midst of an entry, so what runs code of the program is a chore.
     pub fn on_checkpoint(&self, from: PeId, message: Checkpoint) {
-        let Some(checkpoints) = self.checkpoints.as_deref() else { return };
+        let Some(checkpoints) = self.checkpoints() else { return };
         match message {
             Checkpoint::Request { why, then } => self.on_checkpoint_request(checkpoints, why, then),
             Checkpoint::Leaving { nodes } => checkpoints.root.borrow_mut().on_leaving(nodes),

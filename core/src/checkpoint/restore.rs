@@ -154,7 +154,7 @@ impl Pe {
 
     fn take_back_section(&self, saved: SavedSection) {
         let (of, id) = (saved.of, saved.id);
-        let open = self.sections.go_on_from(saved);
+        let open = self.sections().go_on_from(saved);
         self.ask_for_lost_members(of, id);
         open.into_iter().for_each(|(key, pending)| self.reopen(of, key, pending));
     }

@@ -100,7 +100,7 @@ impl Root {
 impl Pe {
     /// The first period begins.
     pub fn begin_checkpoints(&self) {
-        if let Some(checkpoints) = self.checkpoints.as_deref().filter(|_| self.is_first()) {
+        if let Some(checkpoints) = self.checkpoints().filter(|_| self.is_first()) {
             self.set_checkpoint_timer(checkpoints);
         }
     }
@@ -116,14 +116,14 @@ impl Pe {
 
     /// A period is over.
     pub fn on_checkpoint_timer(&self) {
-        if let Some(checkpoints) = self.checkpoints.as_deref() {
+        if let Some(checkpoints) = self.checkpoints() {
             self.on_checkpoint_request(checkpoints, Why::Period, None);
         }
     }
 
     /// Whether somebody waits here for a checkpoint: the job is not quiet then.
     pub fn is_checkpoint_waited_for(&self) -> bool {
-        self.checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.root.borrow().is_waited_for())
+        self.checkpoints().is_some_and(|checkpoints| checkpoints.root.borrow().is_waited_for())
     }
 
     /// A checkpoint is wanted: it begins, or waits for the end of the one under way.
@@ -142,7 +142,7 @@ impl Pe {
 
     /// Begins a checkpoint that is wanted, unless one is under way, or a balancing step.
     pub fn checkpoint_if_wanted(&self) {
-        let Some(checkpoints) = self.checkpoints.as_deref() else { return };
+        let Some(checkpoints) = self.checkpoints() else { return };
         let (version, leaving) = {
             let mut root = checkpoints.root.borrow_mut();
             let Some(why) = root.wanted.iter().map(|(why, _)| *why).max() else { return };

@@ -62,7 +62,7 @@ impl Pe {
 
     /// It is time to.
     pub fn look_at_disk(&self) {
-        if let Some(checkpoints) = self.checkpoints.as_deref() {
+        if let Some(checkpoints) = self.checkpoints() {
             self.look_at_parts(checkpoints);
             self.look_at_written(checkpoints);
         }

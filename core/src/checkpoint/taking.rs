@@ -79,12 +79,12 @@ impl Pe {
     /// Whether there are copies to be taken.
     #[inline]
     pub fn is_taking_copies(&self) -> bool {
-        self.checkpoints.as_ref().is_some_and(|checkpoints| !checkpoints.copies.takings.is_empty())
+        self.checkpoints().is_some_and(|checkpoints| !checkpoints.copies.takings.is_empty())
     }
 
     /// Whether copies have had their share of this PE's time, so that entries run.
     pub fn may_run_beside_copies(&self) -> bool {
-        let Some(checkpoints) = self.checkpoints.as_deref() else { return true };
+        let Some(checkpoints) = self.checkpoints() else { return true };
         let takings = &checkpoints.copies.takings;
         takings.took.get() >= takings.ran.get() * SHARE
     }
@@ -92,7 +92,7 @@ impl Pe {
     /// Takes the next bytes of a copy; entries have run since `since`.
     #[cold]
     pub fn take_copies(&self, since: Duration) {
-        let Some(checkpoints) = self.checkpoints.as_deref() else { return };
+        let Some(checkpoints) = self.checkpoints() else { return };
         let takings = &checkpoints.copies.takings;
         let start = self.clock.now();
         takings.ran.update(|ran| ran + start.saturating_sub(since));

@@ -304,7 +304,7 @@ fn what_is_no_message_is_told() {
 }
 
 fn checkpoints(pe: &Pe) -> &Checkpoints {
-    pe.checkpoints.as_ref().expect("there are checkpoints")
+    pe.checkpoints().expect("there are checkpoints")
 }
 
 /// Every PE lends its part, whoever its buddy is, and looks after the parts that it is lent.
@@ -394,7 +394,7 @@ fn a_part_that_cannot_be_read_comes_in_pieces() {
     let mut looks = 0;
     lend(&mut lab, |pe| {
         looks += 1;
-        let takings = &pe.checkpoints.as_ref().expect("there are checkpoints").copies.takings;
+        let takings = &pe.checkpoints().expect("there are checkpoints").copies.takings;
         takings.all.borrow_mut().iter_mut().for_each(|taking| taking.lent.mark ^= 1);
     });
     assert_eq!((committed(&lab), looks), (vec![1], 4));
@@ -456,7 +456,7 @@ fn the_period_follows_failures_and_not_epochs() {
     lab.pes[0].begin_checkpoints();
     let mut expected = Period::new(None);
     expected.failed(2);
-    let checkpoints = lab.pes[0].checkpoints.as_deref().expect("they were asked for");
+    let checkpoints = lab.pes[0].checkpoints().expect("they were asked for");
     assert_eq!(checkpoints.root.borrow().period, expected);
 }
 

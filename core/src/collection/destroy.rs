@@ -141,8 +141,8 @@ impl Pe {
             self.drop_what_it_has(collection);
             self.node.shared.let_go(collection.needs());
         }
-        self.sections.forget_all_of(id).into_iter().for_each(|what| self.note_too_late(what));
-        self.lost.forget(id);
+        self.sections().forget_all_of(id).into_iter().for_each(|what| self.note_too_late(what));
+        self.lost_members().forget(id);
         for _ in 0..self.admissions.forget(id) {
             self.note_too_late("a broadcast to a destroyed collection, or an insertion into it".into());
         }
@@ -178,7 +178,7 @@ impl Pe {
     /// At the root of a section: it ends, and its members forget what they had contributed to it.
     pub fn on_drop_section(&self, id: CollectionId, section: SectionId) {
         let Some(collection) = self.collections.get(id) else { return };
-        let Some((members, given_up)) = self.sections.forget(section) else { return };
+        let Some((members, given_up)) = self.sections().forget(section) else { return };
         given_up.into_iter().for_each(|what| self.note_too_late(what));
         let cast = Cast { call: CastCall::Forget(section), args: Packed::default(), collect: None };
         self.cast_to_members(collection, section, 0, members, &cast);

@@ -30,7 +30,7 @@ pub enum Service {
 }
 
 /// How many services there are.
-const SERVICES: usize = Service::Recovery as usize + 1;
+pub const SERVICES: usize = Service::Recovery as usize + 1;
 
 /// When a message for a PE runs there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

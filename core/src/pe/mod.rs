@@ -13,6 +13,7 @@ pub mod names;
 pub mod running;
 pub mod send;
 pub mod slots;
+pub mod states;
 pub mod timers;
 pub mod turn;
 
@@ -23,9 +24,6 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use crate::balance::Balancer;
-use crate::checkpoint::Checkpoints;
-use crate::checkpoint::lost::LostMembers;
 use crate::collection::admission::Admissions;
 use crate::collection::destroy::TooLate;
 use crate::collection::table::Collections;
@@ -36,8 +34,6 @@ use crate::message::queue::Queue;
 use crate::node::Node;
 use crate::object::Head;
 use crate::port::Port;
-use crate::quiescence::Detector;
-use crate::section::Sections;
 use crate::undelivered::Callers;
 use crate::witness::{self, Seen, Until, Why};
 use heard::SharedHeard;
@@ -45,6 +41,7 @@ use input_log::InputLog;
 use names::Names;
 use running::Running;
 use slots::Slots;
+use states::ServiceStates;
 use talisman_base::clock::Clock;
 use talisman_base::ids::{CollectionId, PeId, set_known_pes};
 use talisman_base::view::View;
@@ -84,9 +81,7 @@ pub struct Pe {
     pub lacking: RefCell<HashMap<u64, Vec<NonNull<Envelope>>, FxBuildHasher>>,
     /// Of which shared values it has heard.
     pub shared_heard: SharedHeard,
-    pub sections: Sections,
     pub admissions: Admissions,
-    pub lost: LostMembers,
     /// Who calls what may never come.
     pub callers: Callers,
     pub too_late: TooLate,
@@ -95,11 +90,8 @@ pub struct Pe {
     /// Collections with reductions to send on when there is nothing else to do.
     pub unflushed: RefCell<Vec<CollectionId>>,
     pub timers: Timers,
-    pub detector: Detector,
-    /// Load balancing, if it is on.
-    pub balancer: Option<Box<Balancer>>,
-    /// Checkpoints, if there are any.
-    pub checkpoints: Option<Box<Checkpoints>>,
+    /// What services keep here.
+    states: ServiceStates,
     pub stats: Stats,
     pub measuring: Measuring,
     /// Counts for names that this PE gives out.
@@ -137,17 +129,13 @@ impl Pe {
             scratch: Cell::default(),
             lacking: RefCell::default(),
             shared_heard: SharedHeard::default(),
-            sections: Sections::default(),
             admissions: Admissions::default(),
-            lost: LostMembers::default(),
             callers: Callers::default(),
             too_late: TooLate::default(),
             chores: Cell::new(false),
             unflushed: RefCell::default(),
             timers: Timers::default(),
-            detector: Detector::default(),
-            balancer: node.config.balance.clone().map(Balancer::new),
-            checkpoints: node.config.checkpoints.clone().map(Checkpoints::new),
+            states: ServiceStates::default(),
             stats: Stats::default(),
             names: Names::default(),
             running: Running::default(),
@@ -201,7 +189,7 @@ impl Pe {
         }
         let done = self.flush_reductions() || self.run_idle_work() || self.detect_quiescence();
         // A wave stays a chore until this PE has answered it.
-        self.chores.set(done || self.detector.is_counting());
+        self.chores.set(done || self.detector().is_counting());
         done
     }
 
@@ -275,7 +263,7 @@ impl Pe {
         let mut kept: Vec<_> = self.queue.drain().chain(self.express.drain()).collect();
         kept.extend(std::iter::from_fn(|| self.ranked.borrow_mut().pop_urgent()));
         kept.extend(std::iter::from_fn(|| self.ranked.borrow_mut().pop_background()));
-        kept.extend(self.checkpoints.iter().flat_map(|checkpoints| checkpoints.take_waiting()));
+        kept.extend(self.take_kept_for_checkpoint());
         kept.extend(self.unknown.take().into_values().flatten());
         kept.extend(self.lacking.take().into_values().flatten());
         kept.extend(self.collections.iter().flat_map(|collection| collection.take_kept()));

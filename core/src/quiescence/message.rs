@@ -26,7 +26,7 @@ impl ServiceMessage for QuiescenceMessage {
         match self {
             QuiescenceMessage::Wave(wave) => pe.on_wave(from, wave),
             QuiescenceMessage::WhenQuiet(route) => {
-                pe.detector.ask(route);
+                pe.detector().ask(route);
                 pe.chores.set(true);
             }
         }

@@ -61,7 +61,7 @@ fn a_suspicion_that_was_wrong_costs_one_wave() {
     let wave = said(&lab);
     assert!(wave > 0, "a wave has begun");
     lab.run(2_000);
-    assert!(!lab.pes[0].detector.is_counting(), "it is over");
+    assert!(!lab.pes[0].detector().is_counting(), "it is over");
     assert_eq!(said(&lab), wave, "and no other has followed");
     suspect(&lab);
     lab.run(2_000);

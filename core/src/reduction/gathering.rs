@@ -52,7 +52,7 @@ impl Pe {
     /// At the root of a section: whether nobody waits for it, since another had the member's name when the section was made.
     fn is_of_nobody(&self, part: &Contribution) -> bool {
         match (part.key, part.made_again) {
-            (ReductionKey::Section(section, _), Some(index)) => self.sections.has_lost(section, index),
+            (ReductionKey::Section(section, _), Some(index)) => self.sections().has_lost(section, index),
             _ => false,
         }
     }
@@ -134,10 +134,10 @@ impl Pe {
     ) {
         match key {
             ReductionKey::Section(section, _) | ReductionKey::SectionAnswers(section, _) => {
-                match self.sections.with_open(section, key, change) {
+                match self.sections().with_open(section, key, change) {
                     Some(Ok(())) => self.complete_over_section(collection, section, key),
                     Some(Err(error)) => self.reduction_failed(collection, Some(by), &error),
-                    None if self.sections.has(section) => {}
+                    None if self.sections().has(section) => {}
                     None => self.note_too_late("a contribution to a section that was destroyed".into()),
                 }
             }
