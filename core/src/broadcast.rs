@@ -21,6 +21,7 @@ use crate::collection::Collection;
 use crate::location::Place;
 use crate::message::control::{Cast, CastCall, ObjectMessage};
 use crate::message::envelope::{Envelope, Extra};
+use crate::message::service::PeMessage;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::pe::execute::Call;
@@ -204,6 +205,16 @@ impl Casts {
 }
 
 impl Pe {
+    /// To where an element came from: it is here after so many moves, and broadcasts up to this number have passed.
+    pub fn tell_arrived(&self, to: PeId, id: ObjId, moves: u32, broadcasts: u32) {
+        self.tell(to, BroadcastMessage::Arrived { id, moves, broadcasts });
+    }
+
+    /// What asks a collection's root for a broadcast.
+    pub fn broadcast_request(&self, collection: CollectionId, cast: Cast) -> Box<dyn PeMessage> {
+        Box::new(BroadcastMessage::Request { collection, cast })
+    }
+
     /// Sends a broadcast on its way.
     pub fn broadcast(&self, id: CollectionId, cast: Cast) {
         if self.admissions.are_open() && self.holds_broadcast(id, &cast) {

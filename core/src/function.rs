@@ -115,6 +115,12 @@ impl ServiceMessage for FunctionMessage {
 }
 
 impl Pe {
+    /// Calls one on a PE, or on that in its place.
+    #[doc(hidden)]
+    pub fn call_function(&self, pe: PeId, id: u64, value: Packed) {
+        self.tell(self.view().seat(pe), FunctionMessage { id, value });
+    }
+
     /// A message that calls one.
     #[doc(hidden)]
     pub fn on_function(&self, id: u64, value: Packed) {

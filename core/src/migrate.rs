@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use talisman_lb::smooth::Smooth;
 
-use crate::broadcast::message::BroadcastMessage;
 use crate::collection::Collection;
 use crate::location::Place;
 use crate::location::message::LocationMessage;
@@ -219,10 +218,7 @@ impl Pe {
         if !collection.id.is_singles() {
             self.catch_up(collection, object);
             if !mutated("arrival-not-told") {
-                self.tell(
-                    from,
-                    BroadcastMessage::Arrived { id, moves: object.moves.get(), broadcasts: passed },
-                );
+                self.tell_arrived(from, id, object.moves.get(), passed);
             }
         }
         let moves = object.moves.get();

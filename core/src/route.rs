@@ -1,10 +1,9 @@
 //! Where a value goes when it is ready.
 
 use crate::collection::message::CollectionMessage;
-use crate::function::FunctionMessage;
 use crate::message::control::{Cast, CastCall, ObjectMessage};
 use crate::pe::Pe;
-use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId, wire};
+use talisman_base::ids::{CollectionId, ObjId, PeId, ReductionKey, SectionId, wire};
 use talisman_pup::{Packed, Pup};
 
 /// The receiver of a callback, a reduction's result or an entry's answer. Plain data, valid on every node.
@@ -47,6 +46,16 @@ pub struct Collect {
     pub reducer: u64,
 }
 
+impl Collect {
+    /// The reduction that the answer is for.
+    pub fn key(&self) -> ReductionKey {
+        match self.section {
+            None => ReductionKey::Answers(self.number),
+            Some(section) => ReductionKey::SectionAnswers(section, self.number),
+        }
+    }
+}
+
 impl Pe {
     /// Sends a packed value to its receiver.
     pub fn route(&self, to: &Route, value: Packed) {
@@ -71,9 +80,7 @@ impl Pe {
                 );
             }
             Route::Collect(collect) => self.answer(*collect, value),
-            Route::Function(pe, id) => {
-                self.tell(self.view().seat(*pe), FunctionMessage { id: *id, value });
-            }
+            Route::Function(pe, id) => self.call_function(*pe, *id, value),
             Route::AtSync(then) => self.at_sync(then, value),
             Route::Destroyed(id) => self.tell(self.view().seat(id.creator), CollectionMessage::Drop(*id)),
             Route::Prefixed(inner, first) => self.route(inner, first.then(&value)),

@@ -237,6 +237,11 @@ impl ServiceState for Sections {
 }
 
 impl Pe {
+    /// Asks for the end of a section.
+    pub fn destroy_section(&self, collection: CollectionId, section: SectionId) {
+        self.tell(self.view().seat(section.creator), SectionMessage::Drop { collection, section });
+    }
+
     /// The sections that it made.
     pub fn sections(&self) -> &Sections {
         self.state()

@@ -16,7 +16,6 @@ use crate::node::Node;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::pe::states::ServiceState;
-use crate::reduction::answers_key;
 use crate::route::{Collect, Route};
 use crate::section::message::SectionMessage;
 use talisman_base::ids::{CollectionId, ObjId, SectionId};
@@ -116,7 +115,7 @@ impl Pe {
     pub fn owes_to_reduction(&self, collect: &Collect) {
         sometimes("a lost member owed an answer to a reduction");
         if let Some(collection) = self.collections.get(collect.collection) {
-            self.answer_nothing(collection, collection.object(collect.index), answers_key(collect));
+            self.answer_nothing(collection, collection.object(collect.index), collect.key());
         }
     }
 
@@ -171,7 +170,7 @@ impl Pe {
     /// A lost member was to answer this in a reduction: nobody does, and nobody waits for that.
     pub fn answer_for_lost(&self, collection: &Collection, message: &Envelope) {
         if let Some(Route::Collect(collect)) = message.extra.as_ref().and_then(|extra| extra.reply.as_ref()) {
-            self.answer_nothing(collection, message.to(), answers_key(collect));
+            self.answer_nothing(collection, message.to(), collect.key());
         }
     }
 

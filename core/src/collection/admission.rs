@@ -15,7 +15,6 @@ mod tests;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::broadcast::message::BroadcastMessage;
 use crate::collection::insertion::message::InsertionMessage;
 use crate::message::control::Cast;
 use crate::message::service::PeMessage;
@@ -209,7 +208,7 @@ impl Pe {
         let waits = !after.is_empty() || self.holds(id);
         if waits {
             sometimes("a broadcast waited for an insertion that its sender had heard of");
-            let message = Box::new(BroadcastMessage::Request { collection: id, cast: cast.clone() });
+            let message = self.broadcast_request(id, cast.clone());
             let held = Held { collection: id, after, message, is_insertion: false };
             self.admissions.held.borrow_mut().push(held);
         }

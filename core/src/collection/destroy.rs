@@ -20,10 +20,8 @@ use crate::message::control::{Cast, CastCall, ObjectMessage};
 use crate::message::envelope::{Body, Envelope, Extra};
 use crate::object::{Head, flag};
 use crate::pe::Pe;
-use crate::reduction::answers_key;
 use crate::registry::Registry;
 use crate::route::{Collect, Route};
-use crate::section::message::SectionMessage;
 use crate::witness::{self, Seen, Why};
 use talisman_base::ids::{CollectionId, SectionId};
 use talisman_job::diagnostics::{say, subjects::COLLECTION};
@@ -103,7 +101,7 @@ impl Pe {
             self.note_contributions(head);
         }
         self.remove_element(head);
-        self.answer_nothing(collection, id, answers_key(&to));
+        self.answer_nothing(collection, id, to.key());
     }
 
     /// What its async entries were to answer is missing in a reduction like all else of it; whoever waits for the answer itself is told.
@@ -168,11 +166,6 @@ impl Pe {
             }
         }
         self.one_by_one(collection.take_kept()).for_each(|envelope| self.drop_too_late(envelope));
-    }
-
-    /// Asks for the end of a section.
-    pub fn destroy_section(&self, collection: CollectionId, section: SectionId) {
-        self.tell(self.view().seat(section.creator), SectionMessage::Drop { collection, section });
     }
 
     /// At the root of a section: it ends, and its members forget what they had contributed to it.

@@ -1,6 +1,6 @@
 //! What elements contribute, and what is made of that on their PE.
 
-use super::{By, Contribution, Pending, Tally, answers_key};
+use super::{By, Contribution, Pending, Tally};
 use crate::collection::Collection;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
@@ -74,7 +74,7 @@ impl Pe {
                 &ReduceError::Unknown { id: to.reducer },
             );
         };
-        self.see_contribution(collection.object(to.index), answers_key(&to));
+        self.see_contribution(collection.object(to.index), to.key());
         let add = |pending: &mut Pending| {
             pending.tally.add(&Tally { old: 1, ..Tally::default() });
             let (bytes, segments) = value.into_parts();
@@ -87,7 +87,7 @@ impl Pe {
                 }
             }
         };
-        self.with_pending(collection, answers_key(&to), By::Element(to.index), add);
+        self.with_pending(collection, to.key(), By::Element(to.index), add);
     }
 
     /// A member contributes to the next reduction of a section.

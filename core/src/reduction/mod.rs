@@ -16,7 +16,7 @@ pub mod message;
 mod root;
 mod tally;
 
-use crate::route::{Collect, Route};
+use crate::route::Route;
 use blame::By;
 pub use late::Begin;
 pub use root::Root;
@@ -104,13 +104,5 @@ impl Pending {
                 Ok(())
             }
         }
-    }
-}
-
-/// The reduction that an answer is for.
-pub fn answers_key(to: &Collect) -> ReductionKey {
-    match to.section {
-        None => ReductionKey::Answers(to.number),
-        Some(section) => ReductionKey::SectionAnswers(section, to.number),
     }
 }
