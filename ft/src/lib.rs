@@ -11,6 +11,7 @@
 //! | [`reliability`] | how likely it is that nothing can be restored |
 
 pub mod double;
+pub mod logging;
 pub mod period;
 pub mod reliability;
 pub mod view;

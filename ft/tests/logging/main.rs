@@ -1,0 +1,85 @@
+//! Message logging in a world of its own: random programs on a few nodes, losses at any step, recoveries that are cut short.
+//!
+//! The world runs what ships (`talisman_ft::logging`), and sees what nobody in it does: what was taken, run and printed, and by whom.
+
+mod image;
+mod job;
+mod letters;
+mod mail;
+mod process;
+mod program;
+mod random;
+mod shadow;
+
+use std::collections::BTreeSet;
+
+use job::Job;
+use talisman_ft::NodeId;
+use talisman_ft::logging::Shape;
+
+/// A random life: so many losses of so many nodes at once.
+fn live(seed: u64, nodes: u32, pes_per_node: u32, losses: u32, at_once: usize) -> Job {
+    let mut job = Job::new(Shape { nodes, pes_per_node }, seed, 24);
+    let mut left = losses;
+    let pause = 100 + 200 * job.random.below(4);
+    for _ in 0..4000 {
+        job.step();
+        if left > 0 && job.random.one_in(pause) {
+            left -= 1;
+            let lost = draw_lost(&mut job, at_once);
+            job.lose(&lost);
+        }
+        if job.given_up.is_some() {
+            return job;
+        }
+    }
+    job.settle();
+    job.check_end();
+    job
+}
+
+/// Some nodes; seldom one with its keeper, those included that are lost already.
+fn draw_lost(job: &mut Job, at_once: usize) -> BTreeSet<NodeId> {
+    let nodes = job.shape.nodes;
+    loop {
+        let count = 1 + job.random.below(at_once);
+        let lost: BTreeSet<_> = (0..count).map(|_| job.random.below(nodes as usize) as NodeId).collect();
+        if job.is_within_promise(&lost) || job.random.one_in(30) {
+            return lost;
+        }
+    }
+}
+
+/// So many lives. Returns how many messages were run again, and how many lives were given up, as far as nobody promises otherwise.
+fn lives(seeds: u64, nodes: u32, pes_per_node: u32, losses: u32, at_once: usize) -> (u64, usize) {
+    let jobs: Vec<_> = (0..seeds).map(|seed| live(seed, nodes, pes_per_node, losses, at_once)).collect();
+    let guided = jobs.iter().map(|job| job.shadow.guided).sum();
+    (guided, jobs.iter().filter(|job| job.given_up.is_some()).count())
+}
+
+#[test]
+fn without_losses() {
+    assert_eq!(lives(20, 3, 1, 0, 1), (0, 0));
+    assert_eq!(lives(20, 3, 2, 0, 1), (0, 0));
+}
+
+#[test]
+fn single_losses() {
+    let (guided, given_up) = lives(200, 3, 1, 4, 1);
+    assert!(guided > 1000, "{guided} messages were run again");
+    assert!(given_up < 100, "{given_up} jobs lost a node with its keeper");
+}
+
+#[test]
+fn single_losses_of_nodes_with_two_pes() {
+    let (guided, _) = lives(200, 3, 2, 4, 1);
+    assert!(guided > 1000, "{guided} messages were run again");
+}
+
+#[test]
+fn several_at_once() {
+    let (guided, _) = lives(150, 5, 1, 5, 2);
+    assert!(guided > 1000, "{guided} messages were run again");
+    let (guided, _) = lives(100, 4, 2, 5, 2);
+    assert!(guided > 1000, "{guided} messages were run again");
+}
