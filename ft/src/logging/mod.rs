@@ -31,6 +31,8 @@ mod position;
 mod retained;
 mod ride;
 mod spread;
+#[cfg(test)]
+mod tests;
 mod varint;
 
 pub use batch::Batch;

@@ -219,7 +219,9 @@ impl Job {
         let gone: Vec<_> = (0..self.shape.nodes).filter(|node| self.leader.is_lost(*node)).collect();
         // Whoever was not live yet begins once more, as another process.
         gone.iter().filter(|node| !lost.contains(node)).for_each(|node| self.cut_off(*node));
+        // What was meant for their former processes goes with the connections to these.
         self.net.starts.clear();
+        gone.iter().for_each(|node| drop(self.net.commands.remove(node)));
         let orders = self.leader.on_lost(lost.iter().copied());
         self.carry_out(orders);
     }

@@ -6,6 +6,8 @@ mod image;
 mod job;
 mod letters;
 mod mail;
+#[cfg(feature = "mutations")]
+mod mistakes;
 mod process;
 mod program;
 mod random;
@@ -82,4 +84,45 @@ fn several_at_once() {
     assert!(guided > 1000, "{guided} messages were run again");
     let (guided, _) = lives(100, 4, 2, 5, 2);
     assert!(guided > 1000, "{guided} messages were run again");
+}
+
+/// A job that goes on to its end after these are lost.
+fn lose_and_finish(mut job: Job, lost: &[NodeId]) {
+    job.lose(&lost.iter().copied().collect());
+    job.settle();
+    assert!(job.given_up.is_none(), "given up");
+    job.check_end();
+}
+
+/// Each node is lost at every step of a job.
+fn lose_at_every_step(shape: Shape, steps: u32) {
+    let mut job = Job::new(shape, 1, 10);
+    for _ in 0..steps {
+        (0..shape.nodes).for_each(|node| lose_and_finish(job.clone(), &[node]));
+        job.step();
+    }
+}
+
+#[test]
+fn a_loss_at_every_step() {
+    lose_at_every_step(Shape { nodes: 3, pes_per_node: 1 }, 300);
+    lose_at_every_step(Shape { nodes: 3, pes_per_node: 2 }, 150);
+}
+
+/// Node 0 is lost now and then, and at every few steps of its recovery it is again, or another one that is neither its keeper nor kept by it,
+/// or both.
+#[test]
+fn a_second_loss_at_every_step_of_a_recovery() {
+    let mut job = Job::new(Shape { nodes: 4, pes_per_node: 1 }, 2, 10);
+    for _ in 0..8 {
+        (0..60).for_each(|_| job.step());
+        let mut recovering = job.clone();
+        recovering.lose(&BTreeSet::from([0]));
+        while !recovering.leader.is_running() {
+            for lost in [&[0][..], &[2], &[0, 2]] {
+                lose_and_finish(recovering.clone(), lost);
+            }
+            (0..7).for_each(|_| recovering.step());
+        }
+    }
 }

@@ -360,11 +360,7 @@ impl Process {
 
     /// Its image has come.
     pub fn restore(&mut self, world: &mut World<'_>, image: Image) {
-        let Stage::Fetching { incarnations, cuts, restore } =
-            std::mem::replace(&mut self.stage, Stage::Blank)
-        else {
-            return;
-        };
+        let Stage::Fetching { incarnations, cuts, restore } = self.stage.clone() else { return };
         let position = image.position.clone();
         self.spread = Spread::restored(
             (self.node, self.keeper(), self.shape),
