@@ -24,6 +24,9 @@ use super::line::{Place, Places, alone, line};
 use super::plan::{Answers, Loss, Plan, Restore};
 use super::position::Position;
 use crate::NodeId;
+use crate::action::Action;
+use crate::event::Event;
+use crate::protocol::Protocol;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 
@@ -334,5 +337,25 @@ impl Leader {
     fn give_up(&mut self, loss: Loss) -> Vec<Order> {
         self.phase = Phase::GaveUp;
         vec![Order::GiveUp(loss)]
+    }
+}
+
+impl Protocol for Leader {
+    fn on(&mut self, event: Event) -> Vec<Action> {
+        let orders = match event {
+            Event::Lost(nodes) => self.on_lost(nodes),
+            Event::Arrived(node, incarnation) => self.on_arrived(node, incarnation),
+            Event::Held(node, session, holdings) => self.on_held(node, session, *holdings),
+            Event::Announced(node, session) => self.on_announced(node, session),
+            Event::AtHorizon(node, session) => self.on_at_horizon(node, session),
+            Event::Covered(keeper, session) => self.on_covered(keeper, session),
+            Event::Imaged(node, position) => self.on_imaged(node, *position),
+            Event::Printed(log, lines) => {
+                self.on_printed(log, lines);
+                Vec::new()
+            }
+            _ => Vec::new(),
+        };
+        orders.into_iter().map(Action::Order).collect()
     }
 }

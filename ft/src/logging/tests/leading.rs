@@ -107,7 +107,7 @@ fn all_may_forget_what_every_image_has() {
     let with = |lane: Lane, sent, taken| Position {
         taken: [(lane, taken)].into(),
         sent: [(lane, sent)].into(),
-        retained: [(lane, vec![0..sent])].into(),
+        retained: [(lane, std::iter::once(0..sent).collect())].into(),
         ..image(1)
     };
     let newer = with(lane(0, 1), 3, 0);

@@ -36,7 +36,7 @@ fn places(life: &[Happening]) -> Vec<Places> {
                 let sender = nodes[*from as usize].present.as_mut().expect("present");
                 let sent = sender.sent.entry(lane).or_default();
                 *sent += 1;
-                let range = sender.retained.entry(lane).or_insert_with(|| vec![0..0]);
+                let range = sender.retained.entry(lane).or_insert_with(|| std::iter::once(0..0).collect());
                 range[0].end = *sent;
                 *nodes[*to as usize].present.as_mut().expect("present").taken.entry(lane).or_default() += 1;
             }
