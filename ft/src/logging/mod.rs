@@ -10,12 +10,15 @@
 //! | [`Spread`], [`Ride`], [`Cuts`] | where entries go: to the keeper, and on frames until it has them |
 //! | [`Position`], [`line()`] | who goes back where, and what may be forgotten |
 //! | [`Leader`], [`Plan`], [`Guide`], [`Reach`] | recovery |
-//! | [`Output`] | what leaves the job, and when |
+//! | [`Output`], [`Gate`] | what leaves the job, or with `logging:strict` the node, and when |
+//! | [`Budget`] | how much is kept for others |
 
 mod batch;
+mod budget;
 mod coder;
 mod cuts;
 mod entry;
+mod gate;
 mod guide;
 mod holdings;
 mod horizon;
@@ -36,8 +39,10 @@ mod tests;
 mod varint;
 
 pub use batch::Batch;
+pub use budget::Budget;
 pub use cuts::{Cut, Cuts};
 pub use entry::{Entry, Input};
+pub use gate::Gate;
 pub use guide::{Diverged, Guide, Step};
 pub use holdings::Holdings;
 pub use horizon::Reach;

@@ -146,6 +146,18 @@ impl Spread {
         Ride { lengths: self.lengths(), batches, stable }
     }
 
+    /// What goes in front of a frame that was held back until all that it depends on was stable: nothing, but how much that is.
+    #[must_use]
+    pub fn strict_ride(&self) -> Ride {
+        Ride { lengths: self.stable_lengths(), ..Ride::default() }
+    }
+
+    /// How much of the node's own logs is stable, by rank.
+    #[must_use]
+    pub fn stable_lengths(&self) -> Vec<u64> {
+        self.shape.logs_of(self.node).map(|log| self.stable.get(log)).collect()
+    }
+
     /// A frame came from a node, with this in front of it.
     pub fn hear(&mut self, from: NodeId, ride: Ride) {
         let logs = self.shape.logs_of(from).zip(&ride.lengths);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use talisman_ft::NodeId;
-use talisman_ft::logging::{Lane, Leader, LogId, Loss, Order, Shape};
+use talisman_ft::logging::{Gate, Lane, Leader, LogId, Loss, Order, Shape};
 
 use crate::mail::{Command, Network, Report};
 use crate::process::{Process, Stage, World};
@@ -24,6 +24,7 @@ pub struct Job {
     /// Whether a loss happened that nobody promises to repair: of a node with its keeper.
     beyond_promise: bool,
     pub losses: u32,
+    is_strict: bool,
 }
 
 impl Job {
@@ -48,7 +49,15 @@ impl Job {
             expected: sum_of_tokens(first, shape),
             beyond_promise: false,
             losses: 0,
+            is_strict: false,
         }
+    }
+
+    /// The same with `logging:strict`.
+    pub fn strict(shape: Shape, seed: u64, left: u32) -> Self {
+        let mut job = Job { is_strict: true, ..Job::new(shape, seed, left) };
+        job.nodes.iter_mut().flatten().for_each(|process| process.gate = Some(Gate::default()));
+        job
     }
 
     /// With a node and what it can reach; nothing if it is not there.
@@ -76,6 +85,7 @@ impl Job {
             _ => self.lead(node),
         }
         self.with(node, |process, world| {
+            process.open_gate(world);
             process.release(world);
             process.tell_if_at_horizon(world);
         });
@@ -158,7 +168,8 @@ impl Job {
         if self.random.one_in(4)
             && let Some((node, incarnation)) = self.net.starts.pop_front()
         {
-            let process = Process::blank(node, self.shape, incarnation);
+            let mut process = Process::blank(node, self.shape, incarnation);
+            process.gate = self.is_strict.then(Gate::default);
             self.nodes[node as usize] = Some(process);
             self.with(node, |process, world| process.report(world, Report::Arrived(incarnation)));
         }
@@ -281,6 +292,7 @@ impl Job {
             self.obey(node);
             self.lead(node);
             self.with(node, |process, world| {
+                process.open_gate(world);
                 process.release(world);
                 process.tell_if_at_horizon(world);
             });

@@ -21,7 +21,10 @@ use talisman_ft::logging::Shape;
 
 /// A random life: so many losses of so many nodes at once.
 fn live(seed: u64, nodes: u32, pes_per_node: u32, losses: u32, at_once: usize) -> Job {
-    let mut job = Job::new(Shape { nodes, pes_per_node }, seed, 24);
+    run(Job::new(Shape { nodes, pes_per_node }, seed, 24), losses, at_once)
+}
+
+fn run(mut job: Job, losses: u32, at_once: usize) -> Job {
     let mut left = losses;
     let pause = 100 + 200 * job.random.below(4);
     for _ in 0..4000 {
@@ -84,6 +87,24 @@ fn several_at_once() {
     assert!(guided > 1000, "{guided} messages were run again");
     let (guided, _) = lives(100, 4, 2, 5, 2);
     assert!(guided > 1000, "{guided} messages were run again");
+}
+
+#[test]
+fn strict_jobs_that_lose_several_at_once() {
+    let shape = Shape { nodes: 4, pes_per_node: 2 };
+    let guided: u64 = (0..80).map(|seed| run(Job::strict(shape, seed, 24), 5, 2).shadow.guided).sum();
+    assert!(guided > 300, "{guided} messages were run again");
+}
+
+#[cfg(feature = "mutations")]
+#[test]
+fn a_strict_job_that_is_not_is_noticed() {
+    talisman_observe::mutations::choose(Some("strict-leaves-before-stable"));
+    let shape = Shape { nodes: 4, pes_per_node: 2 };
+    let fails = |seed| std::panic::catch_unwind(|| run(Job::strict(shape, seed, 24), 5, 2)).is_err();
+    let noticed = (0..200).any(fails);
+    talisman_observe::mutations::choose(None);
+    assert!(noticed);
 }
 
 /// A job that goes on to its end after these are lost.

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use talisman_ft::NodeId;
 use talisman_ft::logging::{
-    Batch, Cuts, Entry, Guide, Incarnation, Input, Lane, LogId, Output, Position, Reach, Restore, Retained,
-    Ride, Session, Shape, Spread, Step,
+    Batch, Cuts, Entry, Gate, Guide, Incarnation, Input, Lane, LogId, Output, Position, Reach, Restore,
+    Retained, Ride, Session, Shape, Spread, Step,
 };
 
 use crate::image::{Image, Rings};
@@ -58,6 +58,8 @@ pub struct Process {
     pub kept: BTreeMap<NodeId, Vec<Image>>,
     /// Links that are up: to a process of this incarnation, which had taken so many frames, by rank, when they began.
     pub up: BTreeMap<NodeId, (Incarnation, Vec<u64>)>,
+    /// `logging:strict`: frames that wait until all that they depend on is stable.
+    pub gate: Option<Gate<(Lane, u64)>>,
     /// How long its logs were when it was restored and fed.
     pub fed: Vec<u64>,
     /// The keeper's process that has all of this one's images, or is being sent them.
@@ -101,6 +103,7 @@ impl Process {
             pending: None,
             kept: BTreeMap::new(),
             up: BTreeMap::new(),
+            gate: None,
             fed: Vec::new(),
             covered_by: 0,
         }
@@ -227,7 +230,11 @@ impl Process {
         let Some((incarnation, _)) = self.up.get(&lane.to) else { return };
         let between = (self.incarnation, *incarnation);
         let mut ride = Vec::new();
-        self.spread.ride(lane.to, lane.rank).write(&mut ride, self.shape.pes_per_node);
+        let rides = match &self.gate {
+            Some(_) => self.spread.strict_ride(),
+            None => self.spread.ride(lane.to, lane.rank),
+        };
+        rides.write(&mut ride, self.shape.pes_per_node);
         let message = self.retained[&lane].get(number).expect("what is sent is retained").clone();
         world.net.frames.entry(lane).or_default().push_back(Frame { number, message, ride, between });
     }
@@ -250,6 +257,18 @@ impl Process {
             let waiting = world.net.mail.get(&(self.node, node)).into_iter().flatten();
             if !waiting.into_iter().any(|mail| matches!(mail.word, Word::AskStable)) {
                 self.mail(world, node, Word::AskStable);
+            }
+        }
+    }
+
+    /// Lets frames go that depend on nothing any more that could be lost.
+    pub fn open_gate(&mut self, world: &mut World<'_>) {
+        let stable = self.spread.stable_lengths();
+        let ready = self.gate.as_mut().map_or(Vec::new(), |gate| gate.release(&stable));
+        for (lane, number) in ready {
+            let taken = self.up.get(&lane.to).map_or(0, |(_, taken)| taken[lane.rank as usize]);
+            if number >= taken {
+                self.emit(world, lane, number);
             }
         }
     }
@@ -349,7 +368,9 @@ impl Process {
             assert!(retained.first() <= taken, "frames of {lane:?} from {taken} on are asked for");
             let again = retained.from(0).take_while(|(number, _)| *number < taken);
             again.for_each(|(number, message)| world.shadow.make_again(lane, number, message));
-            (taken..retained.end()).for_each(|number| self.emit(world, lane, number));
+            let gate = self.gate.iter().flat_map(Gate::waiting).filter(|(of, _)| *of == lane);
+            let end = gate.map(|(_, number)| *number).min().unwrap_or(retained.end());
+            (taken..end).for_each(|number| self.emit(world, lane, number));
         }
     }
 
@@ -475,8 +496,11 @@ impl Outside for Running<'_, '_> {
             Some((_, taken)) if number < taken[rank as usize] => {
                 self.world.shadow.make_again(lane, number, &message)
             }
-            Some(_) => process.emit(self.world, lane, number),
-            None => {}
+            Some(_) if process.gate.is_none() => process.emit(self.world, lane, number),
+            _ => {}
+        }
+        if let Some(gate) = &mut process.gate {
+            gate.push((lane, number), process.spread.lengths());
         }
     }
 
