@@ -36,6 +36,7 @@ mod ride;
 mod spread;
 #[cfg(test)]
 mod tests;
+pub mod ticket;
 mod varint;
 
 pub use batch::Batch;
