@@ -87,7 +87,7 @@ impl Coordinated {
 
     fn decide(&mut self, word: Word) -> Vec<Action> {
         match word {
-            Word::Counted { sent, received, .. } if sent == received || mutated("taken-before-drained") => {
+            Word::Counted { sent, received, .. } if sent == received || mutated("image-before-drained") => {
                 self.on_order(Word::Take)
             }
             Word::Counted { wave, .. } => self.on_order(Word::Ask(wave + 1)),

@@ -52,7 +52,7 @@ impl Root {
             return;
         };
         running.missing.remove(&from);
-        if mutated("committed-before-all-are-safe") {
+        if mutated("commit-before-all-are-safe") {
             running.missing.clear();
         }
         if let Err(wrong) = kept {

@@ -108,7 +108,7 @@ impl<M> Receiver<M> {
     }
 
     /// The next message in the order of TNs, if it is there.
-    pub fn next(&mut self) -> Option<(ObjectId, u64, M)> {
+    pub fn take_next(&mut self) -> Option<(ObjectId, u64, M)> {
         while self.void.remove(&(self.run + 1)) {
             self.run += 1;
         }

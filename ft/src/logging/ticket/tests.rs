@@ -129,7 +129,7 @@ impl World {
 
     fn run(&mut self, node: NodeId) -> bool {
         let object = &mut self.nodes[node as usize].object;
-        let Some((sender, sn, message)) = object.receiver.next() else { return false };
+        let Some((sender, sn, message)) = object.receiver.take_next() else { return false };
         object.hash = mix(&[object.hash, sender, sn, message.content]);
         object.tokens = object.tokens.wrapping_add(message.token);
         object.run += 1;
@@ -320,10 +320,10 @@ fn whoever_asks_again_gets_the_same_ticket() {
     assert_eq!(receiver.request(8, 0), Some(Ticket::New(2)));
     assert_eq!(receiver.request(7, 0), Some(Ticket::New(1)));
     assert_eq!(receiver.deliver(8, 0, 2, "b"), Delivered::Taken);
-    assert_eq!(receiver.next(), None, "in the order of TNs");
+    assert_eq!(receiver.take_next(), None, "in the order of TNs");
     assert_eq!(receiver.deliver(7, 0, 1, "a"), Delivered::Taken);
     assert_eq!(receiver.deliver(7, 0, 1, "a"), Delivered::Duplicate);
-    assert_eq!(receiver.next(), Some((7, 0, "a")));
+    assert_eq!(receiver.take_next(), Some((7, 0, "a")));
     assert_eq!(receiver.request(7, 0), Some(Ticket::Received(1)));
     receiver.on_image(receiver.run());
     assert_eq!(
@@ -340,9 +340,9 @@ fn a_ticket_that_nobody_has_is_void() {
     assert_eq!(receiver.deliver(8, 0, 2, "b"), Delivered::Taken);
     assert_eq!(receiver.request(7, 0), None, "not before all have answered");
     assert_eq!(receiver.on_highest(4, 2), []);
-    assert_eq!(receiver.next(), None);
+    assert_eq!(receiver.take_next(), None);
     assert_eq!(receiver.on_highest(5, 0), [(7, 0, Ticket::New(3))]);
-    assert_eq!(receiver.next(), Some((8, 0, "b")));
+    assert_eq!(receiver.take_next(), Some((8, 0, "b")));
 }
 
 #[cfg(feature = "mutations")]
