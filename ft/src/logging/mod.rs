@@ -8,6 +8,7 @@
 //! | [`Entry`], [`InputLog`], [`Batch`] | what a PE was given, and how that is kept and sent |
 //! | [`Retained`] | frames that their sender keeps |
 //! | [`Spread`], [`Ride`], [`Cuts`] | where entries go: to the keeper, and on frames until it has them |
+//! | [`Images`] | what a node has of images, its own and others' |
 //! | [`Position`], [`line()`] | who goes back where, and what may be forgotten |
 //! | [`Leader`], [`Plan`], [`Guide`], [`Reach`] | recovery |
 //! | [`Output`], [`Gate`] | what leaves the job, or with `logging:strict` the node, and when |
@@ -23,6 +24,7 @@ mod guide;
 mod holdings;
 mod horizon;
 mod ids;
+mod images;
 mod input_log;
 mod known;
 pub mod leader;
@@ -48,6 +50,7 @@ pub use guide::{Diverged, Guide, Step};
 pub use holdings::Holdings;
 pub use horizon::Reach;
 pub use ids::{Incarnation, Lane, LogId, Shape};
+pub use images::Images;
 pub use input_log::InputLog;
 pub use known::Orphan;
 pub use leader::{Leader, Order, Session};

@@ -31,10 +31,11 @@ impl Job {
     pub fn new(shape: Shape, seed: u64, left: u32) -> Self {
         let mut nodes: Vec<_> =
             (0..shape.nodes).map(|node| Process::first(node, shape, seed, left)).collect();
-        let images: Vec<_> = nodes.iter().map(|node| node.images[0].clone()).collect();
+        let images: Vec<_> =
+            nodes.iter().flat_map(|node| node.images.to_send()).map(|(_, image)| image.clone()).collect();
         for image in &images {
             let keeper = shape.next_around(image.of);
-            nodes[keeper as usize].kept.insert(image.of, vec![image.clone()]);
+            nodes[keeper as usize].images.keep(image.of, image.position.clone(), image.clone());
         }
         let logs = (0..shape.nodes).flat_map(|node| shape.logs_of(node));
         let first = logs.flat_map(|log| first_messages(log, seed, left));
@@ -304,7 +305,7 @@ impl Job {
             process.is_live()
                 && process.pes.iter().all(|pe| pe.queue.is_empty())
                 && process.rings.values().all(|ring| ring.is_empty())
-                && process.pending.is_none()
+                && !process.images.is_under_way()
                 && process.output.iter().all(|output| output.kept() == 0)
         };
         self.leader.is_running()
@@ -345,7 +346,7 @@ impl Job {
         for process in self.nodes.iter().flatten() {
             let left: u64 = process.retained.values().map(|kept| kept.end() - kept.first()).sum();
             assert_eq!(left, 0, "node {} keeps frames that all have images of", process.node);
-            assert_eq!(process.images.len(), 1, "node {} keeps old images", process.node);
+            assert_eq!(process.images.positions().count(), 1, "node {} keeps old images", process.node);
         }
     }
 

@@ -26,16 +26,14 @@ impl Process {
             Word::AskStable => self.mail(world, from, Word::Stable(self.spread.own_stable())),
             Word::Copy(image, others) => {
                 others.into_iter().for_each(|batch| self.spread.learn(batch));
-                let (position, kept) = (image.position.clone(), self.kept.entry(from).or_default());
-                kept.retain(|one| one.position.image != position.image);
-                kept.push(*image);
+                let position = image.position.clone();
+                self.images.keep(from, position.clone(), *image);
                 self.mail(world, from, Word::Stored(position));
             }
             Word::Stored(position) => self.on_stored(world, from, position),
             Word::From { taken, answer } => self.on_from(world, from, mail.between.0, taken, answer),
             Word::Fetch(number) => {
-                let kept = self.kept.get(&from).into_iter().flatten();
-                let image = kept.into_iter().find(|image| image.position.image == number).cloned();
+                let image = self.images.find(from, number).cloned();
                 if let Some(image) = image {
                     self.mail(world, from, Word::Image(Box::new(image)));
                 }
@@ -64,11 +62,10 @@ impl Process {
 
     fn on_stored(&mut self, world: &mut World<'_>, keeper: NodeId, position: Position) {
         let number = position.image;
-        if let Some(image) = self.pending.take_if(|image| image.position.image == number) {
-            self.images.push(image);
+        if self.images.on_stored(number).is_some() {
             self.report(world, Report::Imaged(position));
         }
-        if self.images.last().is_some_and(|last| last.position.image == number) {
+        if self.images.is_newest(number) {
             self.report(world, Report::Covered(keeper, self.session));
         }
     }
@@ -100,14 +97,10 @@ impl Process {
             self.up.remove(from);
         }
         let is_lost = |node: NodeId| lost.contains(&node);
-        let kept = self
-            .kept
-            .iter()
-            .flat_map(|(of, images)| images.iter().map(|image| (*of, image.position.clone())));
         let holdings = Holdings {
-            kept: kept.collect(),
-            images: self.images.iter().map(|image| image.position.clone()).collect(),
-            present: self.position(self.next_image()),
+            kept: self.images.kept().map(|(of, position)| (of, position.clone())).collect(),
+            images: self.images.positions().cloned().collect(),
+            present: self.position(self.images.next()),
             of_lost: self.spread.held_of(is_lost),
             unstable: self.spread.riding(),
             told: self.spread.told().clone(),
@@ -140,6 +133,7 @@ impl Process {
 
     /// Nobody is ever asked for what is before these images.
     fn forget(&mut self, kept: &[Position]) {
+        self.images.forget(self.node, kept);
         for (node, position) in (0..).zip(kept) {
             position.lengths(node, self.shape).for_each(|(log, length)| self.spread.forget(log, length));
             for rank in 0..self.shape.pes_per_node {
@@ -148,12 +142,6 @@ impl Process {
                 if let Some(retained) = self.retained.get_mut(&lane) {
                     retained.forget(taken);
                 }
-            }
-            if let Some(images) = self.kept.get_mut(&node) {
-                images.retain(|image| image.position.image >= position.image);
-            }
-            if node == self.node {
-                self.images.retain(|image| image.position.image >= position.image);
             }
         }
     }

@@ -37,6 +37,7 @@ fn every_mistake_is_noticed() {
         "image-without-retained",
         "image-without-own-log",
         "image-without-others-log",
+        "image-counts-when-sent",
         "old-link-not-read-out",
         "live-before-horizon",
         "second-loss-forgets-first",

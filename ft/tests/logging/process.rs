@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use talisman_ft::NodeId;
 use talisman_ft::logging::{
-    Batch, Cuts, Entry, Gate, Guide, Incarnation, Input, Lane, LogId, Output, Position, Reach, Restore,
-    Retained, Ride, Session, Shape, Spread, Step,
+    Batch, Cuts, Entry, Gate, Guide, Images, Incarnation, Input, Lane, LogId, Output, Position, Reach,
+    Restore, Retained, Ride, Session, Shape, Spread, Step,
 };
 
 use crate::image::{Image, Rings};
@@ -53,9 +53,7 @@ pub struct Process {
     pub retained: BTreeMap<Lane, Retained<Message>>,
     pub spread: Spread,
     pub output: Vec<Output<u64>>,
-    pub images: Vec<Image>,
-    pub pending: Option<Image>,
-    pub kept: BTreeMap<NodeId, Vec<Image>>,
+    pub images: Images<Image>,
     /// Links that are up: to a process of this incarnation, which had taken so many frames, by rank, when they began.
     pub up: BTreeMap<NodeId, (Incarnation, Vec<u64>)>,
     /// `logging:strict`: frames that wait until all that they depend on is stable.
@@ -77,7 +75,7 @@ impl Process {
             Process { pes: pes.collect(), stage: Stage::Live, ..Process::blank(node, shape, 0) };
         process.up = shape.others(node).map(|to| (to, (0, none.clone()))).collect();
         let image = process.image(0);
-        process.images.push(image);
+        process.images = Images::starting_with(image.position.clone(), image);
         process
     }
 
@@ -99,9 +97,7 @@ impl Process {
             retained: lanes.map(|lane| (lane, Retained::starting_at(0))).collect(),
             spread: Spread::new(node, shape.next_around(node), shape),
             output: shape.logs_of(node).map(|_| Output::default()).collect(),
-            images: Vec::new(),
-            pending: None,
-            kept: BTreeMap::new(),
+            images: Images::default(),
             up: BTreeMap::new(),
             gate: None,
             fed: Vec::new(),
@@ -299,10 +295,6 @@ impl Process {
         }
     }
 
-    pub fn next_image(&self) -> u64 {
-        self.images.last().map_or(0, |image| image.position.image + 1)
-    }
-
     fn image(&self, number: u64) -> Image {
         let mut position = self.position(number);
         let mut retained = self.retained.clone();
@@ -317,7 +309,7 @@ impl Process {
 
     /// Takes an image: rings are drained before, and it goes to the keeper with all that it depends on.
     pub fn take_image(&mut self, world: &mut World<'_>) {
-        if self.pending.is_some() || !self.is_live() {
+        if self.images.is_under_way() || !self.is_live() {
             return;
         }
         let rings: Vec<_> = self.rings.keys().copied().collect();
@@ -326,9 +318,11 @@ impl Process {
             self.take_slots(ring, count, true);
         }
         (0..self.shape.pes_per_node).for_each(|rank| self.append(rank, Input::Cut));
-        let image = self.image(self.next_image());
+        let image = self.image(self.images.next());
         self.send_copy(world, &image);
-        self.pending = Some(image);
+        if let Some(position) = self.images.send(image.position.clone(), image).cloned() {
+            self.report(world, Report::Imaged(position));
+        }
     }
 
     fn send_copy(&mut self, world: &mut World<'_>, image: &Image) {
@@ -344,7 +338,7 @@ impl Process {
     pub fn cover_again(&mut self, world: &mut World<'_>) {
         self.spread.flush_again();
         self.flush(world);
-        let all: Vec<_> = self.images.iter().chain(&self.pending).cloned().collect();
+        let all: Vec<_> = self.images.to_send().map(|(_, image)| image.clone()).collect();
         all.iter().for_each(|image| self.send_copy(world, image));
     }
 
@@ -399,7 +393,7 @@ impl Process {
         self.retained.clone_from(&image.retained);
         self.output.clone_from(&image.output);
         self.output.iter_mut().for_each(Output::send_again);
-        self.images = vec![image];
+        self.images = Images::starting_with(image.position.clone(), image);
         let fed = restore.fed.into_iter().map(|batch| batch.entries);
         let guides =
             fed.zip(restore.horizons).map(|(entries, horizon)| Guide::new(entries, horizon)).collect();

@@ -1260,6 +1260,13 @@ pub const MUTATIONS: &[Mutation] = &[
         level: Level::Leader,
         seen_by: "",
     },
+    Mutation {
+        name: "image-counts-when-sent",
+        places: &["ft/logging/images.rs"],
+        rule: "A node's image counts when its keeper has it whole.",
+        level: Level::Leader,
+        seen_by: "",
+    },
 ];
 
 #[cfg(test)]
