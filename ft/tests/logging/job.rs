@@ -1,6 +1,6 @@
 //! A whole job: its nodes, its leader, what is on its way; what happens next is drawn.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use talisman_ft::NodeId;
 use talisman_ft::logging::{Gate, Lane, Leader, LogId, Loss, Order, Shape};
@@ -225,16 +225,16 @@ impl Job {
         }
         self.losses += 1;
         for node in lost {
-            self.cut_off(*node);
+            let reports = self.cut_off(*node);
+            reports.into_iter().for_each(|report| self.on_report(*node, report));
         }
         self.beyond_promise |= !self.is_within_promise(lost);
+        let orders = self.leader.on_lost(lost.iter().copied());
         let gone: Vec<_> = (0..self.shape.nodes).filter(|node| self.leader.is_lost(*node)).collect();
-        // Whoever was not live yet begins once more, as another process.
-        gone.iter().filter(|node| !lost.contains(node)).for_each(|node| self.cut_off(*node));
-        // What was meant for their former processes goes with the connections to these.
+        // Whoever was not live yet begins once more, as another process. What was on its way to the former ones goes with the connections.
+        gone.iter().filter(|node| !lost.contains(node)).for_each(|node| drop(self.cut_off(*node)));
         self.net.starts.clear();
         gone.iter().for_each(|node| drop(self.net.commands.remove(node)));
-        let orders = self.leader.on_lost(lost.iter().copied());
         self.carry_out(orders);
     }
 
@@ -244,7 +244,8 @@ impl Job {
         !(0..self.shape.nodes).any(|node| is_gone(node) && is_gone(self.shape.next_around(node)))
     }
 
-    fn cut_off(&mut self, node: NodeId) {
+    /// Returns what it had reported and has arrived.
+    fn cut_off(&mut self, node: NodeId) -> VecDeque<Report> {
         self.nodes[node as usize] = None;
         self.net.commands.remove(&node);
         let random = &mut self.random;
@@ -265,7 +266,7 @@ impl Job {
         }
         let mut reports = self.net.reports.remove(&node).unwrap_or_default();
         reports.truncate(cut(reports.len(), random));
-        reports.into_iter().for_each(|report| self.on_report(node, report));
+        reports
     }
 
     // The end.

@@ -21,7 +21,21 @@ use talisman_ft::logging::Shape;
 
 /// A random life: so many losses of so many nodes at once.
 fn live(seed: u64, nodes: u32, pes_per_node: u32, losses: u32, at_once: usize) -> Job {
+    let _named = Named(format!(
+        "seed {seed}: {nodes} nodes of {pes_per_node} PEs, {losses} losses of {at_once} at once"
+    ));
     run(Job::new(Shape { nodes, pes_per_node }, seed, 24), losses, at_once)
+}
+
+/// Says which life it was, if it fails.
+struct Named(String);
+
+impl Drop for Named {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{}", self.0);
+        }
+    }
 }
 
 fn run(mut job: Job, losses: u32, at_once: usize) -> Job {
@@ -101,11 +115,15 @@ fn several_at_once() {
     assert!(guided > 300, "{guided} messages were run again");
 }
 
+fn live_strictly(shape: Shape, seed: u64) -> Job {
+    let _named = Named(format!("seed {seed}, strict"));
+    run(Job::strict(shape, seed, 24), 5, 2)
+}
+
 #[test]
 fn strict_jobs_that_lose_several_at_once() {
     let shape = Shape { nodes: 4, pes_per_node: 2 };
-    let guided: u64 =
-        (0..80 * times()).map(|seed| run(Job::strict(shape, seed, 24), 5, 2).shadow.guided).sum();
+    let guided: u64 = (0..80 * times()).map(|seed| live_strictly(shape, seed).shadow.guided).sum();
     assert!(guided > 300, "{guided} messages were run again");
 }
 
