@@ -9,7 +9,7 @@
 //! | [`Retained`] | frames that their sender keeps |
 //! | [`Spread`], [`Ride`], [`Cuts`] | where entries go: to the keeper, and on frames until it has them |
 //! | [`Images`] | what a node has of images, its own and others' |
-//! | [`Position`], [`line()`] | who goes back where, and what may be forgotten |
+//! | [`Position`], [`line::line`] | who goes back where, and what may be forgotten |
 //! | [`Leader`], [`Plan`], [`Guide`], [`Reach`] | recovery |
 //! | [`Output`], [`Gate`] | what leaves the job, or with `logging:strict` the node, and when |
 //! | [`Budget`] | how much is kept for others |
