@@ -1,13 +1,17 @@
-//! How likely it is that a job loses both copies of something: the formula against simulated jobs, at the figures of the FTC-Charm++ paper.
+//! How likely it is that a job loses both copies of something: the formula against simulated jobs, at the figures of
+//! the FTC-Charm++ paper.
 //!
-//! `cargo bench -p talisman-ft --bench reliability [-- RUNS]`: without a number, ten million jobs of each kind, eleven seconds.
+//! `cargo bench -p talisman-ft --bench reliability [-- RUNS]`: without a number, ten million jobs of each kind,
+//! eleven seconds.
 //!
-//! The paper gives 0.99999 for a job without checkpoints, and 0.000977 % with. The first is 11.5 losses in the time that the job runs, however many
-//! nodes it has; the second is then an exposure of 8.5e-7 of a node's life (fixed, pairs): four and a half minutes of ten years. A residual exposure
-//! of the same length on average is a checkpoint period of twice that.
+//! The paper gives 0.99999 for a job without checkpoints, and 0.000977 % with. The first is 11.5 losses in the time
+//! that the job runs, however many nodes it has; the second is then an exposure of 8.5e-7 of a node's life (fixed,
+//! pairs): four and a half minutes of ten years. A residual exposure of the same length on average is a checkpoint
+//! period of twice that.
 //!
-//! Beside it the figures of FTL-Charm++ (section 5.6): 5,000 nodes that fail once in 20 years, 1,200 hours, an image every six minutes. The paper has 1.956e-5,
-//! for an exposure of one period after each loss and one node that depends on it; around a ring two do.
+//! Beside it the figures of FTL-Charm++ (section 5.6): 5,000 nodes that fail once in 20 years, 1,200 hours, an image
+//! every six minutes. The paper has 1.956e-5, for an exposure of one period after each loss and one node that depends
+//! on it; around a ring two do.
 
 use talisman_ft::reliability::{Buddies, Exposure, Job};
 

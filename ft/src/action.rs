@@ -8,7 +8,8 @@ use crate::logging::Order;
 /// Something is to be done, in the order in which it is said.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
-    /// No entry runs here any more; what the runtime has under way comes to its end, and then [`crate::event::Event::AtRest`].
+    /// No entry runs here any more; what the runtime has under way comes to its end, and then
+    /// [`crate::event::Event::AtRest`].
     Freeze,
     /// It says nothing, and leaves unread what comes, until it is asked again or thaws: it has been counted.
     HoldStill,

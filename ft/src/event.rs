@@ -12,7 +12,8 @@ pub type Member = u32;
 pub enum Event {
     /// An image is wanted: a period is over, or somebody has asked for it.
     Wanted,
-    /// This member has nothing left to do, and has sent so many messages to other members, and taken so many of them, since the job began.
+    /// This member has nothing left to do, and has sent so many messages to other members, and taken so many of them,
+    /// since the job began.
     AtRest {
         /// Sent.
         sent: u64,

@@ -1,7 +1,7 @@
 //! Fault tolerance of Talisman: protocols as pure state machines.
 //!
-//! What happened goes in, what is to be done comes out. Nothing in here reads a clock, opens a socket or starts a thread:
-//! a runtime drives it on real processes, and the same runtime does in simulation.
+//! What happened goes in, what is to be done comes out. Nothing in here reads a clock, opens a socket or starts a
+//! thread: a runtime drives it on real processes, and the same runtime does in simulation.
 //!
 //! | module | is |
 //! |---|---|
@@ -23,8 +23,8 @@ pub mod protocol;
 pub mod reliability;
 pub mod view;
 
-/// A node of the job: a process, under the number that it has from the job's start. A process that takes the place of a lost
-/// one has its number, and a later life.
+/// A node of the job: a process, under the number that it has from the job's start. A process that takes the place of
+/// a lost one has its number, and a later life.
 pub type NodeId = u32;
 
 /// The time between two failures (FTC): whatever was sent in another one is obsolete. The job begins in epoch 0.

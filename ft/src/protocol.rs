@@ -1,8 +1,9 @@
 //! A protocol: what happened goes in, what is to be done comes out. Each is a folder and a row in [`PROTOCOLS`].
 //!
-//! Images have the same life in all of them: a *cut* is made ([`Action::Freeze`], of all members or of one node), parts are *captured*, *copied* to their keepers,
-//! *safe* when these say so, and then *committed* or given up ([`Action::Commit`], [`Action::Abort`]). What differs is who cuts together, what is kept beside
-//! images, and who goes back after a loss.
+//! Images have the same life in all of them: a *cut* is made ([`Action::Freeze`], of all members or of one node),
+//! parts are *captured*, *copied* to their keepers,
+//! *safe* when these say so, and then *committed* or given up ([`Action::Commit`], [`Action::Abort`]). What differs
+//! is who cuts together, what is kept beside images, and who goes back after a loss.
 
 use crate::action::Action;
 use crate::event::Event;

@@ -10,7 +10,8 @@ use super::varint::{Malformed, Reader, put};
 pub struct Batch {
     /// Whose.
     pub log: LogId,
-    /// The newest incarnation of that node that the sender of the batch knows of: beyond the point up to which a later one was fed, they are void.
+    /// The newest incarnation of that node that the sender of the batch knows of: beyond the point up to which a
+    /// later one was fed, they are void.
     pub incarnation: Incarnation,
     /// The number of the first one.
     pub first: u64,

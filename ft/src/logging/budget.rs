@@ -1,5 +1,5 @@
-//! `--log-budget`: how much a node keeps for others, and what is done about it. At three quarters those who hold most are asked for images, which let it be
-//! forgotten; at the budget senders wait, and go on serving those who restart.
+//! `--log-budget`: how much a node keeps for others, and what is done about it. At three quarters those who hold most
+//! are asked for images, which let it be forgotten; at the budget senders wait, and go on serving those who restart.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,7 +39,8 @@ impl Budget {
         self.kept.values().fold(0, |sum, bytes| sum.saturating_add(*bytes))
     }
 
-    /// Receivers that are to take an image: as few as bring what is kept below half of the budget, those first for whom most is kept. Each is asked once.
+    /// Receivers that are to take an image: as few as bring what is kept below half of the budget, those first for
+    /// whom most is kept. Each is asked once.
     #[must_use]
     pub fn to_ask(&mut self) -> Vec<NodeId> {
         if self.bytes() < self.limit / 4 * 3 {
@@ -61,7 +62,8 @@ impl Budget {
         ask
     }
 
-    /// Whether whoever sends so much has to wait. A single frame that is larger than the budget goes when nothing else is kept.
+    /// Whether whoever sends so much has to wait. A single frame that is larger than the budget goes when nothing
+    /// else is kept.
     #[must_use]
     pub fn must_wait(&self, bytes: u64) -> bool {
         let kept = self.bytes();

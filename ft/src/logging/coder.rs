@@ -6,8 +6,8 @@
 //! | 1 – 10 | messages run since the entry before |
 //! | … | what else the kind has: counts, how much longer the logs are that it tells of, bytes with their length |
 //!
-//! A log's length is told as its difference to what was told of it last, so whoever reads has to have read from the beginning: of a segment,
-//! of a batch. Both begin with a fresh [`Coder`].
+//! A log's length is told as its difference to what was told of it last, so whoever reads has to have read from the
+//! beginning: of a segment, of a batch. Both begin with a fresh [`Coder`].
 
 use std::collections::BTreeMap;
 

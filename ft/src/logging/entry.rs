@@ -1,7 +1,7 @@
 //! An entry of an input log: one thing that was not determined in a PE, and after how many messages it came.
 //!
-//! The papers' determinants and tickets are per message; these are per turn of the PE's loop and source. The order inside a source is
-//! known, since links and rings are first in first out, so a count of what was taken is enough.
+//! The papers' determinants and tickets are per message; these are per turn of the PE's loop and source. The order
+//! inside a source is known, since links and rings are first in first out, so a count of what was taken is enough.
 
 use crate::NodeId;
 
@@ -41,7 +41,8 @@ pub enum Input {
     Timer(u64),
     /// Something that the program can notice became due, by a number of the runtime's.
     Due(u32),
-    /// Something was done while nothing else was to do, by a number of the runtime's: the outcome of a look at the world.
+    /// Something was done while nothing else was to do, by a number of the runtime's: the outcome of a look at the
+    /// world.
     Chore(u32),
     /// Somebody outside asked for this, as packed by the runtime.
     Command(Vec<u8>),

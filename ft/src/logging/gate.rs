@@ -1,5 +1,5 @@
-//! `--ft logging:strict`: nothing leaves before all that it depends on is stable. Nothing rides then, and each message waits for a keeper's
-//! acknowledgement.
+//! `--ft logging:strict`: nothing leaves before all that it depends on is stable. Nothing rides then, and each
+//! message waits for a keeper's acknowledgement.
 //!
 //! What a node takes was stable before it left its sender, so only the node's own logs have to be waited for.
 

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!           an entry is left                     none is                    has sent all that was taken
-//! Guided ───────────────────► Guided ...  ─────────────────► running on ─────────────────────────────────► at the horizon
+//! Guided ───────────────────► Guided ...  ─────────────────► running on ─────────────────────────────────► at the
+//! horizon
 //!   │ run, or take in, or wait for frames           │ run, and take nothing in
 //! ```
 
@@ -58,7 +59,8 @@ impl Guide {
         Guide { left: entries.into_iter().collect(), horizon }
     }
 
-    /// What to do next, after it has run so many messages and has come so far. Doing what it says is to be told with [`Guide::took`].
+    /// What to do next, after it has run so many messages and has come so far. Doing what it says is to be told with
+    /// [`Guide::took`].
     ///
     /// # Errors
     /// If the PE is not where it was.
@@ -81,8 +83,8 @@ impl Guide {
         self.left.pop_front();
     }
 
-    /// The value that the PE is to read, which runs its so-manieth message. None if it is past its log: what it sent before that may have been
-    /// taken, and nobody depends on what follows, so it reads the world.
+    /// The value that the PE is to read, which runs its so-manieth message. None if it is past its log: what it sent
+    /// before that may have been taken, and nobody depends on what follows, so it reads the world.
     ///
     /// # Errors
     /// If its log has something else there.

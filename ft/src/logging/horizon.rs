@@ -1,8 +1,9 @@
-//! How far a restarted PE has to come before it is live: until it has sent as much as anybody took, and said as much as was printed.
+//! How far a restarted PE has to come before it is live: until it has sent as much as anybody took, and said as much
+//! as was printed.
 //!
-//! Its log says what it was given, not how far it had come with that. Messages that were in its queue at the log's end may have run, and what they sent may
-//! have been taken. So it runs on, without taking anything, until all that is there. Whoever goes live at the log's end would take
-//! something in before that, and send something else.
+//! Its log says what it was given, not how far it had come with that. Messages that were in its queue at the log's
+//! end may have run, and what they sent may have been taken. So it runs on, without taking anything, until all that
+//! is there. Whoever goes live at the log's end would take something in before that, and send something else.
 
 use std::collections::BTreeMap;
 

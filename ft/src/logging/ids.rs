@@ -51,7 +51,8 @@ impl Shape {
         log.node < self.nodes && log.rank < self.pes_per_node
     }
 
-    /// The next node around the ring, which keeps the images and logs of this one, where all nodes are on hosts of their own.
+    /// The next node around the ring, which keeps the images and logs of this one, where all nodes are on hosts of
+    /// their own.
     #[must_use]
     pub fn next_around(self, node: NodeId) -> NodeId {
         (node + 1) % self.nodes

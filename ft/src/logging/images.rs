@@ -1,4 +1,5 @@
-//! Images of a node: its own, and those that it keeps for others. Each has two phases: it is sent, and counts when the keeper has it whole.
+//! Images of a node: its own, and those that it keeps for others. Each has two phases: it is sent, and counts when
+//! the keeper has it whole.
 //!
 //! Until then nothing may be forgotten for its sake, as the one before may be gone back to.
 

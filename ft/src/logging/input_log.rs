@@ -1,7 +1,7 @@
 //! The entries of one log, packed, from the first that may be asked for to the last.
 //!
-//! Segments are closed when they are full and dropped when nothing of them may be asked for any more. What is in them is read from the start of
-//! one, so they are small.
+//! Segments are closed when they are full and dropped when nothing of them may be asked for any more. What is in them
+//! is read from the start of one, so they are small.
 
 use std::collections::VecDeque;
 

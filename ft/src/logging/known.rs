@@ -51,8 +51,8 @@ impl Known {
         self.logs.get(&log).map_or(&[], |(_, entries)| entries)
     }
 
-    /// Leaves out what depends on more of a lost log than is known, and all that follows it in its own log. Nobody who is there depends on that: who
-    /// does had the same ride on its frames.
+    /// Leaves out what depends on more of a lost log than is known, and all that follows it in its own log. Nobody
+    /// who is there depends on that: who does had the same ride on its frames.
     pub(super) fn truncate(&mut self, shape: Shape) {
         if mutated("prefix-not-cut") {
             return;
@@ -74,8 +74,8 @@ impl Known {
         }
     }
 
-    /// Whether all that anybody depends on is known. Rides see to that, so it is an assertion; it turns a mistake in them into a report
-    /// where else the result would be wrong.
+    /// Whether all that anybody depends on is known. Rides see to that, so it is an assertion; it turns a mistake in
+    /// them into a report where else the result would be wrong.
     ///
     /// # Errors
     /// If less is known of a log than somebody was told.

@@ -9,8 +9,8 @@
 //!                    └── another loss: the union of those lost and those that are not live yet, next session
 //! ```
 //!
-//! Survivors hear of the new incarnations, and of where the logs of the former ones end, before anything of the new ones exists. So whatever they
-//! are told of these is either from before that end, or of the newer incarnation.
+//! Survivors hear of the new incarnations, and of where the logs of the former ones end, before anything of the new
+//! ones exists. So whatever they are told of these is either from before that end, or of the newer incarnation.
 //!
 //! A node that is lost before it is live again begins once more; nothing that it was told in an earlier session counts.
 

@@ -1,14 +1,17 @@
 //! The recovery line: who goes back where. It is the only place that knows.
 //!
-//! A node at a position *can serve* another at one, if every frame to it that was not taken there is retained, or will be sent again. The
-//! line is the newest vector of positions, of which those of the lost are images, where everybody can serve everybody.
+//! A node at a position *can serve* another at one, if every frame to it that was not taken there is retained, or
+//! will be sent again. The line is the newest vector of positions, of which those of the lost are images, where
+//! everybody can serve everybody.
 //!
-//! **There is one newest.** An older position of a receiver asks for more, never for less. So of two vectors that are consistent the newer of both
-//! places in each node is consistent too: the sender that is newer serves its own receiver, hence any newer one. The loop below lowers a sender only
-//! where even the newest answer has to, so it ends in it, in whatever order it looks. For the same reason a line of fewer lost nodes is nowhere older.
+//! **There is one newest.** An older position of a receiver asks for more, never for less. So of two vectors that are
+//! consistent the newer of both places in each node is consistent too: the sender that is newer serves its own
+//! receiver, hence any newer one. The loop below lowers a sender only where even the newest answer has to, so it ends
+//! in it, in whatever order it looks. For the same reason a line of fewer lost nodes is nowhere older.
 //!
-//! **What may be forgotten** is the line if all nodes are lost: images before it, and frames that the images on it have taken, are never asked for
-//! by any set of lost nodes, now or later. Images do not change, so that vector stays consistent while newer ones come.
+//! **What may be forgotten** is the line if all nodes are lost: images before it, and frames that the images on it
+//! have taken, are never asked for by any set of lost nodes, now or later. Images do not change, so that vector stays
+//! consistent while newer ones come.
 
 use super::ids::{Lane, Shape};
 use super::position::Position;

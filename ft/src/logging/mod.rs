@@ -1,7 +1,9 @@
-//! Message logging: only what failed goes back (FTL-Charm++: Chakravorty, Kalé 2004), with the repairs of its holes (`ft/README.md`).
+//! Message logging: only what failed goes back (FTL-Charm++: Chakravorty, Kalé 2004), with the repairs of its holes
+//! (`ft/README.md`).
 //!
-//! What is replayed is a PE, with all of the runtime in it. Its inputs are logged; frames between nodes stay with their senders; images are
-//! taken by each node alone. A lost node is restored from its image, fed its log, and runs on until it has sent what was taken of it.
+//! What is replayed is a PE, with all of the runtime in it. Its inputs are logged; frames between nodes stay with
+//! their senders; images are taken by each node alone. A lost node is restored from its image, fed its log, and runs
+//! on until it has sent what was taken of it.
 //!
 //! | modules | are |
 //! |---|---|

@@ -1,7 +1,7 @@
 //! Output commit: what a PE said leaves when all that it depends on is stable. Then no loss can make it unsaid.
 //!
-//! It stays until it is known to have been printed: an image may be taken, and its node lost, while it is on its way. So it may be sent twice, and
-//! has a number by which whoever prints it knows that.
+//! It stays until it is known to have been printed: an image may be taken, and its node lost, while it is on its way.
+//! So it may be sent twice, and has a number by which whoever prints it knows that.
 
 use std::collections::VecDeque;
 
@@ -36,15 +36,16 @@ impl<T: Clone> Output<T> {
         self.kept.len()
     }
 
-    /// It says something, which depends on these entries that are not known to be stable ([`super::Spread::unstable`]). Returns its number.
+    /// It says something, which depends on these entries that are not known to be stable
+    /// ([`super::Spread::unstable`]). Returns its number.
     pub fn say(&mut self, what: T, depends_on: Lengths) -> u64 {
         self.kept.push_back((self.next, what, depends_on));
         self.next += 1;
         self.next - 1
     }
 
-    /// What the next thing to leave waits for: nodes that are to be asked how much of their logs is stable. Such counts ride on frames, of which
-    /// none may come any more.
+    /// What the next thing to leave waits for: nodes that are to be asked how much of their logs is stable. Such
+    /// counts ride on frames, of which none may come any more.
     #[must_use]
     pub fn waits_for(&self, stable: &Lengths) -> Lengths {
         let first = self.kept.get(self.sent).map(|(_, _, depends_on)| depends_on);

@@ -42,7 +42,8 @@ impl Position {
         self.sent.get(&lane).copied().unwrap_or(0)
     }
 
-    /// Whether all frames of a lane from this one on can be had from a node that is at this position: they are retained, or will be made again.
+    /// Whether all frames of a lane from this one on can be had from a node that is at this position: they are
+    /// retained, or will be made again.
     #[must_use]
     pub fn can_serve(&self, lane: Lane, from: u64) -> bool {
         let mut wanted = from;

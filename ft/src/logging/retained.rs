@@ -1,7 +1,7 @@
 //! Frames of one lane that their sender keeps, numbered, until the receiver cannot ask for them any more.
 //!
-//! They are in segments. One that is full never changes, so that an image has it by reference, and the keeper of images gets it once. Frames
-//! have no numbers in them: both ends count.
+//! They are in segments. One that is full never changes, so that an image has it by reference, and the keeper of
+//! images gets it once. Frames have no numbers in them: both ends count.
 
 use std::collections::VecDeque;
 use std::ops::Range;

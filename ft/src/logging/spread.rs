@@ -1,10 +1,12 @@
 //! Where entries of input logs go: to the keeper in the background, and on frames until it has acknowledged them.
 //!
-//! A node holds its own entries and those of others that have come to it. Each frame that leaves carries what the node *holds, does not know
-//! to be stable, and has not put on that lane before*: whatever the receiver comes to depend on, it knows, or it is stable. This is
-//! transitive, as what has come rides on. It is counted per lane, since nothing is known of the order between two lanes.
+//! A node holds its own entries and those of others that have come to it. Each frame that leaves carries what the
+//! node *holds, does not know to be stable, and has not put on that lane before*: whatever the receiver comes to
+//! depend on, it knows, or it is stable. This is transitive, as what has come rides on. It is counted per lane, since
+//! nothing is known of the order between two lanes.
 //!
-//! Counts of what is stable ride as well, so that what a lane leaves out because it is stable is known to be so at its other end.
+//! Counts of what is stable ride as well, so that what a lane leaves out because it is stable is known to be so at
+//! its other end.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +37,8 @@ pub struct Spread {
     stable: Lengths,
     carried: BTreeMap<(NodeId, u32), Carried>,
     keeper: NodeId,
-    /// Own entries that are on their way to the keeper, or there, by rank. None if it has a new process, which is to get all of them first.
+    /// Own entries that are on their way to the keeper, or there, by rank. None if it has a new process, which is to
+    /// get all of them first.
     flushed: Option<Vec<u64>>,
     /// The longest that each log was told to be by its own node.
     told: Lengths,
@@ -69,8 +72,8 @@ impl Spread {
         }
     }
 
-    /// Of one that is restored from an image, which was taken when its logs were so long and it had been told this of others, and is fed
-    /// these entries after that.
+    /// Of one that is restored from an image, which was taken when its logs were so long and it had been told this of
+    /// others, and is fed these entries after that.
     #[must_use]
     pub fn restored(
         (node, keeper, shape): (NodeId, NodeId, Shape),
@@ -146,7 +149,8 @@ impl Spread {
         Ride { lengths: self.lengths(), batches, stable }
     }
 
-    /// What goes in front of a frame that was held back until all that it depends on was stable: nothing, but how much that is.
+    /// What goes in front of a frame that was held back until all that it depends on was stable: nothing, but how
+    /// much that is.
     #[must_use]
     pub fn strict_ride(&self) -> Ride {
         Ride { lengths: self.stable_lengths(), ..Ride::default() }

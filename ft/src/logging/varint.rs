@@ -1,4 +1,5 @@
-//! Numbers of varying length in bytes: seven bits in each, the least first (LEB128). What is read comes from other processes.
+//! Numbers of varying length in bytes: seven bits in each, the least first (LEB128). What is read comes from other
+//! processes.
 
 use std::fmt::{self, Display, Formatter};
 

@@ -97,7 +97,8 @@ fn gives_up(nodes: u32, lost: &[NodeId]) -> bool {
     actions.iter().any(|action| matches!(action, Action::GiveUp(_)))
 }
 
-/// The paper's two figures are one: 0.99999 without means 11.5 losses, and 0.000977 % with is then so short an exposure.
+/// The paper's two figures are one: 0.99999 without means 11.5 losses, and 0.000977 % with is then so short an
+/// exposure.
 #[test]
 fn the_figures_of_the_paper_belong_to_an_exposure_of_a_millionth_of_a_life() {
     let job = Job { nodes: 1000, life: 1000.0, runs: 11.513 };
@@ -149,8 +150,9 @@ fn the_leader_of_jobs_that_log_gives_up_as_often_as_the_formula_says() {
     assert!(!agrees(given_up, RUNS, expected * 1.3), "it could not tell");
 }
 
-/// FTL-Charm++, section 5.6: λ = 5.71e-6 /h, 5,000 processors, 400 h without and 1,200 h with the protocol, an image every 0.1 h. Equation 2 as it is printed has a
-/// factor n inside the bracket as well as the exponent; the figure that follows it, 1.956e-5, is that without.
+/// FTL-Charm++, section 5.6: λ = 5.71e-6 /h, 5,000 processors, 400 h without and 1,200 h with the protocol, an image
+/// every 0.1 h. Equation 2 as it is printed has a factor n inside the bracket as well as the exponent; the figure
+/// that follows it, 1.956e-5, is that without.
 #[test]
 fn the_figures_of_ftl_follow_from_equation_two_without_its_stray_factor() {
     let (rate, nodes, period) = (5.71e-6_f64, 5000, 0.1);

@@ -231,7 +231,8 @@ impl Job {
         self.beyond_promise |= !self.is_within_promise(lost);
         let orders = self.leader.on_lost(lost.iter().copied());
         let gone: Vec<_> = (0..self.shape.nodes).filter(|node| self.leader.is_lost(*node)).collect();
-        // Whoever was not live yet begins once more, as another process. What was on its way to the former ones goes with the connections.
+        // Whoever was not live yet begins once more, as another process. What was on its way to the former ones goes
+        // with the connections.
         gone.iter().filter(|node| !lost.contains(node)).for_each(|node| drop(self.cut_off(*node)));
         self.net.starts.clear();
         gone.iter().for_each(|node| drop(self.net.commands.remove(node)));

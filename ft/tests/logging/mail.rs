@@ -35,7 +35,8 @@ pub enum Word {
     /// An image, with entries of others' logs that it depends on.
     Copy(Box<Image>, Vec<Batch>),
     Stored(Position),
-    /// A link begins: so many frames have been taken from the receiver, by rank. Whether the same is to be said in return.
+    /// A link begins: so many frames have been taken from the receiver, by rank. Whether the same is to be said in
+    /// return.
     From {
         taken: Vec<u64>,
         answer: bool,

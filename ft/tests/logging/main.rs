@@ -1,6 +1,8 @@
-//! Message logging in a world of its own: random programs on a few nodes, losses at any step, recoveries that are cut short.
+//! Message logging in a world of its own: random programs on a few nodes, losses at any step, recoveries that are cut
+//! short.
 //!
-//! The world runs what ships (`talisman_ft::logging`), and sees what nobody in it does: what was taken, run and printed, and by whom.
+//! The world runs what ships (`talisman_ft::logging`), and sees what nobody in it does: what was taken, run and
+//! printed, and by whom.
 
 mod image;
 mod job;
@@ -75,7 +77,8 @@ fn times() -> u64 {
     times.unwrap_or(1)
 }
 
-/// So many lives. Returns how many messages were run again, and how many lives were given up, as far as nobody promises otherwise.
+/// So many lives. Returns how many messages were run again, and how many lives were given up, as far as nobody
+/// promises otherwise.
 fn lives(seeds: u64, nodes: u32, pes_per_node: u32, losses: u32, at_once: usize) -> (u64, usize) {
     let (mut guided, mut given_up) = (0, 0);
     for seed in 0..seeds * times() {
@@ -161,8 +164,8 @@ fn a_loss_at_every_step() {
     lose_at_every_step(Shape { nodes: 3, pes_per_node: 2 }, 150);
 }
 
-/// Node 0 is lost now and then, and at every few steps of its recovery it is again, or another one that is neither its keeper nor kept by it,
-/// or both.
+/// Node 0 is lost now and then, and at every few steps of its recovery it is again, or another one that is neither
+/// its keeper nor kept by it, or both.
 #[test]
 fn a_second_loss_at_every_step_of_a_recovery() {
     let mut job = Job::new(Shape { nodes: 4, pes_per_node: 1 }, 2, 10);

@@ -2,7 +2,8 @@
 
 use crate::live;
 
-/// What is tried, in this order, until one life shows that something is wrong: seeds, nodes, PEs of each, losses, at once.
+/// What is tried, in this order, until one life shows that something is wrong: seeds, nodes, PEs of each, losses, at
+/// once.
 const SWEEPS: [(u64, u32, u32, u32, usize); 4] =
     [(100, 3, 2, 5, 1), (250, 4, 2, 6, 2), (400, 5, 1, 6, 2), (400, 6, 1, 8, 3)];
 
@@ -22,8 +23,8 @@ fn lives_until_noticed(mistake: &'static str) -> Option<u64> {
     noticed.then_some(lives)
 }
 
-/// Those about stale entries, about the line, and about what a line of output depends on are noticed in `ft/src/logging/tests`: here the others see to it that
-/// they do no harm, or hardly ever.
+/// Those about stale entries, about the line, and about what a line of output depends on are noticed in
+/// `ft/src/logging/tests`: here the others see to it that they do no harm, or hardly ever.
 #[test]
 fn every_mistake_is_noticed() {
     let mistakes = [

@@ -154,7 +154,8 @@ impl Process {
         self.pes[rank as usize] = state;
     }
 
-    /// Whether a guided PE has read a value that the one before it had not, as far as anybody knows: from there on it is free.
+    /// Whether a guided PE has read a value that the one before it had not, as far as anybody knows: from there on it
+    /// is free.
     fn has_read_anew(&self, rank: u32) -> bool {
         let Stage::Guided { guides, .. } = &self.stage else { return false };
         guides[rank as usize].is_fed() && self.spread.lengths()[rank as usize] > self.fed[rank as usize]
@@ -164,8 +165,8 @@ impl Process {
         matches!(self.stage, Stage::Guided { .. })
     }
 
-    /// Takes frames of a lane, as many as this if there are so many; whether there were. What is not for this process, or from another one
-    /// than it has been told of, is dropped, or waits.
+    /// Takes frames of a lane, as many as this if there are so many; whether there were. What is not for this
+    /// process, or from another one than it has been told of, is dropped, or waits.
     pub fn take_frames(&mut self, world: &mut World<'_>, lane: Lane, count: usize, is_logged: bool) -> bool {
         let expected = (self.spread.incarnation(lane.from), self.incarnation);
         let waiting = world.net.frames.entry(lane).or_default();

@@ -1,4 +1,5 @@
-//! A program: messages that make others. Which there are follows from their tokens alone; what is in them from the order in which PEs run them.
+//! A program: messages that make others. Which there are follows from their tokens alone; what is in them from the
+//! order in which PEs run them.
 
 use std::collections::VecDeque;
 

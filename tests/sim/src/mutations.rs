@@ -1,7 +1,8 @@
 //! Deliberate mistakes: whether a sweep notices each of them.
 //!
-//! A simulation that finds nothing is worth as much as it would find. So the runtime can be made to break each of its rules,
-//! one at a time (`talisman_core::mutations`), and the sweep has to notice: in how many seeds tells how sharp it is.
+//! A simulation that finds nothing is worth as much as it would find. So the runtime can be made to break each of its
+//! rules, one at a time (`talisman_core::mutations`), and the sweep has to notice: in how many seeds tells how sharp
+//! it is.
 
 /// A small mistake in the runtime.
 #[derive(Clone, Copy, Debug)]
@@ -14,8 +15,8 @@ pub struct Mutation {
     pub rule: &'static str,
     /// Where it can be noticed.
     pub level: Level,
-    /// What is said to see a case that notices it, if a world can: CI runs that. A seed stands for another case when what is drawn from it
-    /// changes, or what the runtime does; `mutations --mistake NAME --shrunk` finds another.
+    /// What is said to see a case that notices it, if a world can: CI runs that. A seed stands for another case when
+    /// what is drawn from it changes, or what the runtime does; `mutations --mistake NAME --shrunk` finds another.
     pub seen_by: &'static str,
 }
 
@@ -28,8 +29,8 @@ pub enum Level {
     Resources,
     /// The whole world: connections, nodes, their launcher.
     World,
-    /// The leader alone, which is told of holdings that no world comes to, or a protocol that no world drives yet: the tests of `talisman-ft` go through these, and
-    /// notice it.
+    /// The leader alone, which is told of holdings that no world comes to, or a protocol that no world drives yet:
+    /// the tests of `talisman-ft` go through these, and notice it.
     Leader,
 }
 

@@ -15,7 +15,8 @@ pub(super) struct Model {
     words: BTreeMap<(Member, Member), VecDeque<Word>>,
     /// The program's messages: each makes two others, so many times in turn.
     messages: BTreeMap<(Member, Member), VecDeque<u32>>,
-    /// Images that are still to be asked for, messages that are still to be sent by the program, refusals that may happen.
+    /// Images that are still to be asked for, messages that are still to be sent by the program, refusals that may
+    /// happen.
     left: (u32, u32, u32),
     refused: u32,
     answers: Vec<bool>,

@@ -83,7 +83,12 @@ proptest! {
     }
 
     #[test]
-    fn a_log_gives_back_what_it_was_given(entries in entries(), first in 0_u64..100, from in 0_u64..140, cut in 0_u64..140) {
+    fn a_log_gives_back_what_it_was_given(
+        entries in entries(),
+        first in 0_u64..100,
+        from in 0_u64..140,
+        cut in 0_u64..140,
+    ) {
         let mut log = InputLog::starting_at(first, SHAPE.pes_per_node);
         entries.iter().for_each(|entry| { log.append(entry); });
         let mut naive: Vec<_> = (first..).zip(entries).collect();

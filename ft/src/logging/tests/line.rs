@@ -107,7 +107,10 @@ proptest! {
 
     /// What the line of all nodes gives up is never asked for by fewer.
     #[test]
-    fn fewer_lost_nodes_go_nowhere_further_back(life in proptest::collection::vec(happening(), 0..25), lost in any::<[bool; 3]>()) {
+    fn fewer_lost_nodes_go_nowhere_further_back(
+        life in proptest::collection::vec(happening(), 0..25),
+        lost in any::<[bool; 3]>(),
+    ) {
         let nodes = places(&life);
         let all = line(SHAPE, &nodes, |_| true, alone).expect("the beginning is always consistent");
         let some = line(SHAPE, &nodes, |node| lost[node as usize], alone).expect("what all can, fewer can");

@@ -8,7 +8,9 @@ use super::{entry, log};
 proptest! {
     /// Frames of up to a third of a segment, forgotten now and then, against a list that has all of them.
     #[test]
-    fn frames_are_there_until_they_are_forgotten(steps in proptest::collection::vec((0_usize..90_000, 0_u64..40), 1..60)) {
+    fn frames_are_there_until_they_are_forgotten(
+        steps in proptest::collection::vec((0_usize..90_000, 0_u64..40), 1..60),
+    ) {
         let (mut kept, mut all) = (Retained::starting_at(5), Vec::new());
         let mut first = 5;
         for (bytes, forgotten) in steps {

@@ -69,7 +69,8 @@ impl<M> Default for Receiver<M> {
 }
 
 impl<M> Receiver<M> {
-    /// A sender asks for the ticket of a message. None if it is answered later: nobody knows yet which ones are given away.
+    /// A sender asks for the ticket of a message. None if it is answered later: nobody knows yet which ones are given
+    /// away.
     pub fn request(&mut self, sender: ObjectId, sn: u64) -> Option<Ticket> {
         if self.windows.get(&sender).is_some_and(|window| window.has(sn)) {
             return Some(Ticket::Old);
@@ -155,8 +156,9 @@ impl<M> Receiver<M> {
         self.recovering.is_some()
     }
 
-    /// A node has sent all that it has logged with a TN, of which this is the highest that it has seen. When all have, TNs that nobody has are void, as nothing that
-    /// anybody depends on came after them but what is here; requests are answered.
+    /// A node has sent all that it has logged with a TN, of which this is the highest that it has seen. When all
+    /// have, TNs that nobody has are void, as nothing that anybody depends on came after them but what is here;
+    /// requests are answered.
     pub fn on_highest(&mut self, from: NodeId, highest: u64) -> Vec<(ObjectId, u64, Ticket)> {
         self.count = self.count.max(highest);
         let Some(recovering) = &mut self.recovering else { return Vec::new() };

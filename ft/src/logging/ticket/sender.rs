@@ -82,8 +82,8 @@ impl<M: Clone> Sender<M> {
         self.log.retain(|(receiver, _), (_, tn)| *receiver != to || tn.is_none_or(|tn| tn > up_to));
     }
 
-    /// All that is logged, of a sender that is restored: tickets are asked for again. Also of what has one, since the message may have been lost on its
-    /// way with the process before; if it was not, the answer says so.
+    /// All that is logged, of a sender that is restored: tickets are asked for again. Also of what has one, since the
+    /// message may have been lost on its way with the process before; if it was not, the answer says so.
     #[must_use]
     pub fn to_ask_again(&self) -> Vec<(ObjectId, u64)> {
         let is_asked_for = |tn: &Option<u64>| tn.is_none() || !mutated("ticketed-not-asked-again");

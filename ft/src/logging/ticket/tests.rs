@@ -15,7 +15,8 @@ fn mix(numbers: &[u64]) -> u64 {
     })
 }
 
-/// It makes others as long as `left` is not 0. Which ones follows from its token; what is in them from what its sender had run.
+/// It makes others as long as `left` is not 0. Which ones follows from its token; what is in them from what its
+/// sender had run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Message {
     left: u32,
@@ -261,8 +262,8 @@ impl World {
         self.nodes[node as usize].object.receiver.is_recovering()
     }
 
-    /// Whether the last that was lost has run again all that it had run, and sent what it had sent: until then nobody but its receivers
-    /// knows the TNs of that, and these are not to be lost.
+    /// Whether the last that was lost has run again all that it had run, and sent what it had sent: until then nobody
+    /// but its receivers knows the TNs of that, and these are not to be lost.
     fn has_caught_up(&mut self) -> bool {
         let Some((node, target)) = self.restored else { return true };
         let object = &self.nodes[node as usize].object;
