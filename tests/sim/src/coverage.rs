@@ -402,6 +402,13 @@ pub const MARKS: &[Mark] = &[
     may("a node did not say in time whom it can reach"),
     may("a node had tried its connections for longer than it was waited for"),
     may("several nodes had to go at once, as others could not reach them"),
+    // Message logging, which the tests of `talisman-ft` run.
+    may("entries of a log rode that its node had never been fed"),
+    may("a node was lost during a recovery"),
+    may("a survivor answered for a recovery that was over"),
+    may("an entry was left out since it depended on one that nobody knows"),
+    may("a ticket was void, since nobody had it any more"),
+    may("a node goes back since it has not kept what another asks for"),
 ];
 
 const fn must(name: &'static str) -> Mark {

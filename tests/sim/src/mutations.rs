@@ -1,7 +1,8 @@
 //! Deliberate mistakes: whether a sweep notices each of them.
 //!
-//! A simulation that finds nothing is worth as much as it would find. So the runtime can be made to break each of its rules,
-//! one at a time (`talisman_core::mutations`), and the sweep has to notice: in how many seeds tells how sharp it is.
+//! A simulation that finds nothing is worth as much as it would find. So the runtime can be made to break each of its
+//! rules, one at a time (`talisman_core::mutations`), and the sweep has to notice: in how many seeds tells how sharp
+//! it is.
 
 /// A small mistake in the runtime.
 #[derive(Clone, Copy, Debug)]
@@ -14,8 +15,8 @@ pub struct Mutation {
     pub rule: &'static str,
     /// Where it can be noticed.
     pub level: Level,
-    /// What is said to see a case that notices it, if a world can: CI runs that. A seed stands for another case when what is drawn from it
-    /// changes, or what the runtime does; `mutations --mistake NAME --shrunk` finds another.
+    /// What is said to see a case that notices it, if a world can: CI runs that. A seed stands for another case when
+    /// what is drawn from it changes, or what the runtime does; `mutations --mistake NAME --shrunk` finds another.
     pub seen_by: &'static str,
 }
 
@@ -28,7 +29,8 @@ pub enum Level {
     Resources,
     /// The whole world: connections, nodes, their launcher.
     World,
-    /// The leader alone, which is told of holdings that no world comes to: the tests of `talisman-ft` go through these, and notice it.
+    /// The leader alone, which is told of holdings that no world comes to, or a protocol that no world drives yet:
+    /// the tests of `talisman-ft` go through these, and notice it.
     Leader,
 }
 
@@ -1041,6 +1043,230 @@ pub const MUTATIONS: &[Mutation] = &[
         rule: "Nobody is let in who does not know the job's secret.",
         level: Level::World,
         seen_by: "--seed 0x7b000000 --workload imbalance --size 1 --pes 1 --ft disk:70us --only crowd --calm limits",
+    },
+    Mutation {
+        name: "image-before-drained",
+        places: &["ft/coordinated/member.rs"],
+        rule: "A part of a coordinated image is taken when nothing is on its way.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "counted-goes-on",
+        places: &["ft/coordinated/member.rs"],
+        rule: "Who has been counted takes nothing in until it is asked again.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "commit-before-all-are-safe",
+        places: &["ft/coordinated/root.rs"],
+        rule: "A coordinated image is committed when every member has said that its part is safe.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "safe-without-a-copy",
+        places: &["ft/coordinated/member.rs"],
+        rule: "A part is safe when its keepers have it too.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "refusal-not-heard",
+        places: &["ft/coordinated/root.rs"],
+        rule: "An image of which a part cannot be kept is given up.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "log-not-riding",
+        places: &["ft/logging/spread.rs"],
+        rule: "A node's own entries ride on frames until they are stable.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "others-log-not-riding",
+        places: &["ft/logging/spread.rs"],
+        rule: "Entries of others ride on.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "carried-per-node",
+        places: &["ft/logging/spread.rs"],
+        rule: "What was put on a lane is counted for that lane, not for the node.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "told-not-cut",
+        places: &["ft/logging/spread.rs"],
+        rule: "What was told of a former process beyond its successor's log is told again.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "stale-log-believed",
+        places: &["ft/logging/cuts.rs", "ft/logging/spread.rs"],
+        rule: "Entries of a former process beyond what its successor was fed are void.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "written-counts-as-stable",
+        places: &["ft/logging/spread.rs"],
+        rule: "What is sent to the keeper is stable when that has acknowledged it.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "new-keeper-gets-the-rest-only",
+        places: &["ft/logging/spread.rs"],
+        rule: "A new keeper is sent everything before anything else.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "prefix-not-cut",
+        places: &["ft/logging/known.rs"],
+        rule: "An entry is left out that depends on more of a lost log than is known.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "ring-length-not-told",
+        places: &["ft/logging/known.rs"],
+        rule: "Entries of rings say how long the sender's log was.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "log-length-not-told",
+        places: &["ft/logging/known.rs"],
+        rule: "What is known of a lost log reaches what anybody was told of its length.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "live-before-horizon",
+        places: &["ft/logging/horizon.rs"],
+        rule: "A restarted PE is live when it has sent all that was taken.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "line-one-short",
+        places: &["ft/logging/line.rs"],
+        rule: "The line is lowered until all can serve all.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "group-not-together",
+        places: &["ft/logging/line.rs"],
+        rule: "A group goes back to images that were taken together.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "line-before-stable",
+        places: &["ft/logging/output.rs"],
+        rule: "Output leaves when all that it depends on is stable.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "line-waits-for-own-only",
+        places: &["ft/logging/spread.rs"],
+        rule: "Output waits for the entries of others that its node holds, too.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "line-forgotten-when-sent",
+        places: &["ft/logging/output.rs"],
+        rule: "Output is kept until it is printed.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "strict-leaves-before-stable",
+        places: &["ft/logging/gate.rs"],
+        rule: "With `logging:strict` a frame leaves when its node's log is stable.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "budget-not-kept",
+        places: &["ft/logging/budget.rs"],
+        rule: "At the budget of logs senders wait.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "second-loss-forgets-first",
+        places: &["ft/logging/leader.rs"],
+        rule: "A second loss during a recovery begins one with all that are not live.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "not-remade-before-live",
+        places: &["ft/logging/leader.rs"],
+        rule: "A restored node is live when it keeps again what it had kept for others.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "tickets-before-all-answered",
+        places: &["ft/logging/ticket/receiver.rs"],
+        rule: "A restored receiver gives out tickets when all have said which ones they have.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "ticket-hole-waits",
+        places: &["ft/logging/ticket/receiver.rs"],
+        rule: "A ticket that nobody has is void.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "sn-window-not-in-image",
+        places: &["ft/logging/ticket/receiver.rs"],
+        rule: "A restored receiver knows what it had received before its image.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "stale-ticket",
+        places: &["ft/logging/ticket/receiver.rs"],
+        rule: "A ticket of a former process does not count.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "local-before-logged",
+        places: &["ft/logging/ticket/local.rs"],
+        rule: "A local message runs when the keeper has its order.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "ticketed-not-asked-again",
+        places: &["ft/logging/ticket/sender.rs"],
+        rule: "A restored sender asks again for all that it has logged.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "image-counts-when-sent",
+        places: &["ft/logging/images.rs"],
+        rule: "A node's image counts when its keeper has it whole.",
+        level: Level::Leader,
+        seen_by: "",
     },
 ];
 

@@ -1,0 +1,23 @@
+//! What a survivor has of what was lost, and where it is itself.
+
+use super::batch::Batch;
+use super::lengths::Lengths;
+use super::position::Position;
+use crate::NodeId;
+
+/// A survivor's answer. It has read the links from the lost to their end before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Holdings {
+    /// Images that it keeps for others, whole, oldest first.
+    pub kept: Vec<(NodeId, Position)>,
+    /// Its own images, oldest first.
+    pub images: Vec<Position>,
+    /// Where it is.
+    pub present: Position,
+    /// Entries of the logs of the lost.
+    pub of_lost: Vec<Batch>,
+    /// Entries of others' logs that may be known to few: whoever is restored may depend on them.
+    pub unstable: Vec<Batch>,
+    /// How long it was told that logs were, directly.
+    pub told: Lengths,
+}

@@ -1,0 +1,361 @@
+//! Leads a job that logs through its losses: who is asked, told, restored, and live again. Nobody else stops.
+//!
+//! ```text
+//!          a loss               all survivors have           all survivors know             each lost node
+//!                               answered, all processes      the new incarnations           has reached its horizon,
+//!                               are there                                                   and its copies are good
+//! Running ───────► Asking ──────────────────► Announcing ──────────────────► Replaying ──────────────────────► Running
+//!                    ▲                            │                              │
+//!                    └── another loss: the union of those lost and those that are not live yet, next session
+//! ```
+//!
+//! Survivors hear of the new incarnations, and of where the logs of the former ones end, before anything of the new
+//! ones exists. So whatever they are told of these is either from before that end, or of the newer incarnation.
+//!
+//! A node that is lost before it is live again begins once more; nothing that it was told in an earlier session counts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::cuts::{Cut, Cuts};
+use super::holdings::Holdings;
+use super::ids::{Incarnation, LogId, Shape};
+use super::lengths::Lengths;
+use super::line::{Place, Places, alone, line};
+use super::plan::{Answers, Loss, Plan, Restore};
+use super::position::Position;
+use crate::NodeId;
+use crate::action::Action;
+use crate::event::Event;
+use crate::protocol::Protocol;
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
+
+/// A recovery, counted from 1: what belongs to an earlier one is void.
+pub type Session = u32;
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// A process is to take the node's place, which will be of this incarnation.
+    Start {
+        /// Whose place.
+        node: NodeId,
+        /// The number of the process.
+        incarnation: Incarnation,
+    },
+    /// A survivor reads the links from the lost to their end, and says what it holds. It goes on meanwhile.
+    Ask {
+        /// Who.
+        to: NodeId,
+        /// For this recovery.
+        session: Session,
+        /// All that are not live.
+        lost: Vec<NodeId>,
+    },
+    /// A survivor begins new links to these, and forgets what it knows of their logs beyond those ends.
+    Announce {
+        /// Who.
+        to: NodeId,
+        /// For this recovery.
+        session: Session,
+        /// The lost, with their logs' ends and new incarnations.
+        restarted: Vec<(Cut, Incarnation)>,
+    },
+    /// A new process restores its image and is guided to its horizon.
+    Restore {
+        /// Who.
+        to: NodeId,
+        /// For this recovery.
+        session: Session,
+        /// The incarnations of all nodes.
+        incarnations: Vec<Incarnation>,
+        /// Where the logs of all former ones end.
+        cuts: Cuts,
+        /// How.
+        restore: Restore,
+    },
+    /// A restored node goes on like all others.
+    GoLive {
+        /// Who.
+        to: NodeId,
+        /// For this recovery.
+        session: Session,
+    },
+    /// Everybody may forget what is before these images, by node.
+    Forget {
+        /// To all that are there.
+        kept: Vec<Position>,
+    },
+    /// Whether a loss could be one too many.
+    Degraded(bool),
+    /// The job cannot go on.
+    GiveUp(Loss),
+}
+
+/// Leads a job through its losses.
+#[derive(Clone, Debug)]
+pub struct Leader {
+    shape: Shape,
+    incarnations: Vec<Incarnation>,
+    /// Nodes that are not live.
+    lost: BTreeSet<NodeId>,
+    session: Session,
+    phase: Phase,
+    cuts: Cuts,
+    /// Committed images that may be gone back to, by node, oldest first.
+    images: Vec<Vec<Position>>,
+    /// Lines that were printed, by PE.
+    printed: Lengths,
+}
+
+#[derive(Clone, Debug)]
+enum Phase {
+    Running,
+    Asking { held: BTreeMap<NodeId, Holdings>, arrived: BTreeSet<NodeId> },
+    Announcing { plan: Plan, missing: BTreeSet<NodeId> },
+    Replaying { at_horizon: BTreeSet<NodeId>, covered: BTreeSet<NodeId> },
+    GaveUp,
+}
+
+impl Leader {
+    /// Of a job that begins with these images, one of each node.
+    #[must_use]
+    pub fn new(shape: Shape, images: Vec<Position>) -> Self {
+        Leader {
+            shape,
+            incarnations: vec![0; shape.nodes as usize],
+            lost: BTreeSet::new(),
+            session: 0,
+            phase: Phase::Running,
+            cuts: Cuts::default(),
+            images: images.into_iter().map(|image| vec![image]).collect(),
+            printed: Lengths::default(),
+        }
+    }
+
+    /// Whether all nodes are live.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        matches!(self.phase, Phase::Running)
+    }
+
+    /// Whether a node is lost, or not live again yet.
+    #[must_use]
+    pub fn is_lost(&self, node: NodeId) -> bool {
+        self.lost.contains(&node)
+    }
+
+    /// Lines of a PE were printed, so many in all.
+    pub fn on_printed(&mut self, log: LogId, lines: u64) {
+        self.printed.raise(log, lines);
+    }
+
+    /// How many lines of a PE were printed: those that come again are not.
+    #[must_use]
+    pub fn printed(&self, log: LogId) -> u64 {
+        self.printed.get(log)
+    }
+
+    /// These nodes are lost: that is proved.
+    #[must_use]
+    pub fn on_lost(&mut self, nodes: impl IntoIterator<Item = NodeId>) -> Vec<Order> {
+        if matches!(self.phase, Phase::GaveUp) {
+            return Vec::new();
+        }
+        if !self.is_running() {
+            sometimes("a node was lost during a recovery");
+        }
+        if mutated("second-loss-forgets-first") {
+            self.lost.clear();
+        }
+        self.lost.extend(nodes.into_iter().filter(|node| *node < self.shape.nodes));
+        self.session += 1;
+        self.phase = Phase::Asking { held: BTreeMap::new(), arrived: BTreeSet::new() };
+        if self.lost.len() == self.shape.nodes as usize {
+            return self.give_up(Loss::Everybody);
+        }
+        self.lost.iter().for_each(|node| self.incarnations[*node as usize] += 1);
+        let lost: Vec<_> = self.lost.iter().copied().collect();
+        let start =
+            |node: &NodeId| Order::Start { node: *node, incarnation: self.incarnations[*node as usize] };
+        let ask = |to| Order::Ask { to, session: self.session, lost: lost.clone() };
+        let orders = lost.iter().map(start).chain(self.survivors().map(ask));
+        orders.chain([Order::Degraded(true)]).collect()
+    }
+
+    /// A process has taken a lost node's place.
+    #[must_use]
+    pub fn on_arrived(&mut self, node: NodeId, incarnation: Incarnation) -> Vec<Order> {
+        let is_newest = self.incarnations.get(node as usize) == Some(&incarnation);
+        if let Phase::Asking { arrived, .. } = &mut self.phase
+            && is_newest
+        {
+            arrived.insert(node);
+        }
+        self.plan_if_all_have_answered()
+    }
+
+    /// A survivor says what it holds.
+    #[must_use]
+    pub fn on_held(&mut self, node: NodeId, session: Session, holdings: Holdings) -> Vec<Order> {
+        if session != self.session || self.lost.contains(&node) {
+            sometimes("a survivor answered for a recovery that was over");
+            return Vec::new();
+        }
+        if let Phase::Asking { held, .. } = &mut self.phase {
+            held.insert(node, holdings);
+        }
+        self.plan_if_all_have_answered()
+    }
+
+    fn plan_if_all_have_answered(&mut self) -> Vec<Order> {
+        let Phase::Asking { held, arrived } = &self.phase else { return Vec::new() };
+        if self.survivors().any(|node| !held.contains_key(&node)) || !self.lost.is_subset(arrived) {
+            return Vec::new();
+        }
+        let ended = |node: &NodeId| (*node, self.incarnations[*node as usize] - 1);
+        let lost = self.lost.iter().map(ended).collect();
+        let answers = Answers { shape: self.shape, held, lost: &lost, printed: &self.printed };
+        match Plan::of(&answers, alone) {
+            Err(loss) => self.give_up(loss),
+            Ok(plan) => {
+                let images = self.lost.iter().map(|node| (*node, answers.image(*node, &plan))).collect();
+                self.announce(plan, images)
+            }
+        }
+    }
+
+    fn announce(&mut self, plan: Plan, images: Vec<(NodeId, Option<Position>)>) -> Vec<Order> {
+        for (node, image) in images {
+            self.images[node as usize] = image.into_iter().collect();
+        }
+        plan.cuts.iter().for_each(|cut| self.cuts.add(cut.clone()));
+        let restarted = |cut: &Cut| (cut.clone(), self.incarnations[cut.node as usize]);
+        let restarted: Vec<_> = plan.cuts.iter().map(restarted).collect();
+        let session = self.session;
+        let announce = |to| Order::Announce { to, session, restarted: restarted.clone() };
+        let orders = self.survivors().map(announce).collect();
+        let missing = self.survivors().collect();
+        self.phase = Phase::Announcing { plan, missing };
+        orders
+    }
+
+    /// A survivor has heard of the new incarnations.
+    #[must_use]
+    pub fn on_announced(&mut self, node: NodeId, session: Session) -> Vec<Order> {
+        let Phase::Announcing { plan, missing } = &mut self.phase else { return Vec::new() };
+        if session != self.session {
+            return Vec::new();
+        }
+        missing.remove(&node);
+        if !missing.is_empty() {
+            return Vec::new();
+        }
+        let restored = std::mem::take(&mut plan.restored);
+        self.phase = Phase::Replaying { at_horizon: BTreeSet::new(), covered: BTreeSet::new() };
+        let restore = |(to, restore)| Order::Restore {
+            to,
+            session,
+            incarnations: self.incarnations.clone(),
+            cuts: self.cuts.clone(),
+            restore,
+        };
+        restored.into_iter().map(restore).collect()
+    }
+
+    /// A restored node has sent all that anybody took, and its keeper has its image and its log again.
+    #[must_use]
+    pub fn on_at_horizon(&mut self, node: NodeId, session: Session) -> Vec<Order> {
+        if let Phase::Replaying { at_horizon, .. } = &mut self.phase
+            && session == self.session
+        {
+            at_horizon.insert(node);
+        }
+        self.go_live_if_ready(node)
+    }
+
+    /// All that a restored node had kept for others is kept by it again.
+    #[must_use]
+    pub fn on_covered(&mut self, keeper: NodeId, session: Session) -> Vec<Order> {
+        if let Phase::Replaying { covered, .. } = &mut self.phase
+            && session == self.session
+        {
+            covered.insert(keeper);
+        }
+        self.go_live_if_ready(keeper)
+    }
+
+    fn go_live_if_ready(&mut self, node: NodeId) -> Vec<Order> {
+        let Phase::Replaying { at_horizon, covered } = &self.phase else { return Vec::new() };
+        let is_good = covered.contains(&node) || mutated("not-remade-before-live");
+        if !self.lost.contains(&node) || !at_horizon.contains(&node) || !is_good {
+            return Vec::new();
+        }
+        self.lost.remove(&node);
+        let mut orders = vec![Order::GoLive { to: node, session: self.session }];
+        if self.lost.is_empty() {
+            self.phase = Phase::Running;
+            orders.push(Order::Degraded(false));
+            orders.extend(self.collect());
+        }
+        orders
+    }
+
+    /// A node's image is committed: its keeper has all of it.
+    #[must_use]
+    pub fn on_imaged(&mut self, node: NodeId, image: Position) -> Vec<Order> {
+        let images = &mut self.images[node as usize];
+        if images.last().is_some_and(|last| last.image >= image.image) {
+            return Vec::new();
+        }
+        images.push(image);
+        // Recoveries go by what survivors hold: nothing of it is to go meanwhile.
+        if self.is_running() { self.collect().into_iter().collect() } else { Vec::new() }
+    }
+
+    /// What nobody is ever asked for again.
+    fn collect(&mut self) -> Option<Order> {
+        let places = |images: &Vec<Position>| Places { images: images.clone(), present: None };
+        let nodes: Vec<_> = self.images.iter().map(places).collect();
+        let line = line(self.shape, &nodes, |_| true, alone).ok()?;
+        let mut any = false;
+        for (images, place) in self.images.iter_mut().zip(line) {
+            if let Place::Image(oldest) = place {
+                any |= oldest > 0;
+                images.drain(..oldest);
+            }
+        }
+        let oldest = |images: &Vec<Position>| images.first().cloned();
+        let kept = self.images.iter().map(oldest).collect::<Option<Vec<_>>>()?;
+        any.then_some(Order::Forget { kept })
+    }
+
+    fn survivors(&self) -> impl Iterator<Item = NodeId> + '_ {
+        (0..self.shape.nodes).filter(|node| !self.lost.contains(node))
+    }
+
+    fn give_up(&mut self, loss: Loss) -> Vec<Order> {
+        self.phase = Phase::GaveUp;
+        vec![Order::GiveUp(loss)]
+    }
+}
+
+impl Protocol for Leader {
+    fn on(&mut self, event: Event) -> Vec<Action> {
+        let orders = match event {
+            Event::Lost(nodes) => self.on_lost(nodes),
+            Event::Arrived(node, incarnation) => self.on_arrived(node, incarnation),
+            Event::Held(node, session, holdings) => self.on_held(node, session, *holdings),
+            Event::Announced(node, session) => self.on_announced(node, session),
+            Event::AtHorizon(node, session) => self.on_at_horizon(node, session),
+            Event::Covered(keeper, session) => self.on_covered(keeper, session),
+            Event::Imaged(node, position) => self.on_imaged(node, *position),
+            Event::Printed(log, lines) => {
+                self.on_printed(log, lines);
+                Vec::new()
+            }
+            _ => Vec::new(),
+        };
+        orders.into_iter().map(Action::Order).collect()
+    }
+}

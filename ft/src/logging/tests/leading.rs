@@ -1,0 +1,130 @@
+//! What the leader of a recovery does, step by step.
+
+use super::super::leader::{Leader, Order};
+use super::super::{Holdings, Lane, Loss, Missing, Orphan, Position};
+use super::{SHAPE, lane, log};
+
+fn image(number: u64) -> Position {
+    Position { image: number, logs: vec![0], ..Position::default() }
+}
+
+fn leader() -> Leader {
+    Leader::new(SHAPE, (0..4).map(|_| image(0)).collect())
+}
+
+/// The holdings of a survivor, which keeps images for the node before it.
+fn held(node: u32, told: &[(u32, u64)]) -> Holdings {
+    Holdings {
+        kept: vec![((node + 3) % 4, image(0))],
+        images: vec![image(0)],
+        present: image(1),
+        told: told.iter().map(|(node, length)| (log(*node), *length)).collect(),
+        ..Holdings::default()
+    }
+}
+
+fn asked(orders: &[Order]) -> Vec<u32> {
+    orders
+        .iter()
+        .filter_map(|order| if let Order::Ask { to, .. } = order { Some(*to) } else { None })
+        .collect()
+}
+
+#[test]
+fn one_is_lost_and_all_others_go_on() {
+    let mut leader = leader();
+    let lost = leader.on_lost([1]);
+    let ask = |to| Order::Ask { to, session: 1, lost: vec![1] };
+    assert_eq!(
+        lost,
+        [Order::Start { node: 1, incarnation: 1 }, ask(0), ask(2), ask(3), Order::Degraded(true)]
+    );
+    assert_eq!(leader.on_held(0, 1, held(0, &[])), []);
+    assert_eq!(leader.on_held(2, 1, held(2, &[])), []);
+    assert_eq!(leader.on_arrived(1, 1), []);
+    let announced = leader.on_held(3, 1, held(3, &[]));
+    assert_eq!(announced.len(), 3, "to each survivor: {announced:?}");
+    assert_eq!(leader.on_announced(0, 1), []);
+    assert_eq!(leader.on_announced(2, 1), []);
+    let restore = leader.on_announced(3, 1);
+    let [Order::Restore { to: 1, session: 1, incarnations, restore, .. }] = &restore[..] else {
+        panic!("{restore:?}")
+    };
+    assert_eq!((incarnations, restore.keeper, restore.image), (&vec![0, 1, 0, 0], 2, 0));
+    assert_eq!(leader.on_at_horizon(1, 1), []);
+    assert_eq!(leader.on_covered(1, 1), [Order::GoLive { to: 1, session: 1 }, Order::Degraded(false)]);
+    assert!(leader.is_running());
+}
+
+#[test]
+fn a_second_loss_begins_with_both_and_answers_for_the_first_are_void() {
+    let mut leader = leader();
+    assert_eq!(asked(&leader.on_lost([1])), [0, 2, 3]);
+    assert_eq!(leader.on_held(0, 1, held(0, &[])), []);
+    let again = leader.on_lost([3]);
+    assert_eq!(asked(&again), [0, 2]);
+    assert_eq!(
+        &again[..2],
+        [Order::Start { node: 1, incarnation: 2 }, Order::Start { node: 3, incarnation: 1 }]
+    );
+    assert_eq!(leader.on_held(2, 1, held(2, &[])), []);
+    assert_eq!(leader.on_arrived(1, 1), [], "a process of the session before");
+    assert_eq!(leader.on_arrived(1, 2), []);
+    assert_eq!(leader.on_arrived(3, 1), []);
+    assert_eq!(leader.on_held(2, 2, held(2, &[])), []);
+    assert_eq!(leader.on_held(0, 2, held(0, &[])).len(), 2);
+}
+
+#[test]
+fn a_node_and_its_keeper_are_one_too_many() {
+    let mut leader = leader();
+    let _ = leader.on_lost([1, 2]);
+    let _ = (leader.on_arrived(1, 1), leader.on_arrived(2, 1));
+    assert_eq!(leader.on_held(0, 1, held(0, &[])), []);
+    let given_up = leader.on_held(3, 1, held(3, &[]));
+    assert_eq!(given_up, [Order::GiveUp(Loss::Missing(Missing { node: 1, needed_by: None }))]);
+    assert_eq!(leader.on_lost([0]), [], "it has given up");
+}
+
+fn orphans() {
+    let mut leader = leader();
+    let _ = leader.on_lost([1]);
+    let _ = leader.on_arrived(1, 1);
+    let _ = (leader.on_held(0, 1, held(0, &[])), leader.on_held(2, 1, held(2, &[])));
+    // Node 3 depends on five entries of a log of which nobody has any.
+    let given_up = leader.on_held(3, 1, held(3, &[(1, 5)]));
+    assert_eq!(given_up, [Order::GiveUp(Loss::Orphan(Orphan { log: log(1), known: 0, told: 5 }))]);
+}
+
+#[test]
+fn what_was_told_of_a_log_has_to_be_known() {
+    orphans();
+}
+
+#[test]
+fn all_may_forget_what_every_image_has() {
+    let mut leader = leader();
+    let with = |lane: Lane, sent, taken| Position {
+        taken: [(lane, taken)].into(),
+        sent: [(lane, sent)].into(),
+        retained: [(lane, std::iter::once(0..sent).collect())].into(),
+        ..image(1)
+    };
+    let newer = with(lane(0, 1), 3, 0);
+    let forget = leader.on_imaged(0, newer.clone());
+    assert_eq!(forget, [Order::Forget { kept: vec![newer, image(0), image(0), image(0)] }]);
+    assert_eq!(leader.on_imaged(0, image(1)), [], "it is known");
+    let _ = leader.on_lost([2]);
+    assert_eq!(leader.on_imaged(1, image(1)), [], "nothing is forgotten during a recovery");
+}
+
+#[test]
+fn everybody_is_too_many() {
+    assert_eq!(leader().on_lost(0..4), [Order::GiveUp(Loss::Everybody)]);
+}
+
+#[cfg(feature = "mutations")]
+#[test]
+fn a_length_that_is_not_told_is_noticed() {
+    assert!(super::notices("log-length-not-told", orphans));
+}
