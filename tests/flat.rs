@@ -68,6 +68,8 @@ impl Element {
     }
 }
 
+#[path = "flat/speakers.rs"]
+mod speakers;
 #[path = "flat/visitors.rs"]
 mod visitors;
 
@@ -182,6 +184,12 @@ static ALONE: Mutex<()> = Mutex::new(());
 fn who_comes_and_goes_leaves_nothing_behind() {
     let _alone = ALONE.lock().unwrap();
     visitors::are_flat();
+}
+
+#[test]
+fn who_is_destroyed_with_its_collection_leaves_no_counts_behind() {
+    let _alone = ALONE.lock().unwrap();
+    speakers::are_flat();
 }
 
 #[test]

@@ -228,7 +228,8 @@ impl Call {
             ObjectMessage::Forget { .. }
             | ObjectMessage::Marker { .. }
             | ObjectMessage::Lost { .. }
-            | ObjectMessage::Reconcile(_) => Call::Other,
+            | ObjectMessage::Reconcile(_)
+            | ObjectMessage::SenderGone { .. } => Call::Other,
         }
     }
 }

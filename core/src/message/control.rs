@@ -37,6 +37,8 @@ pub(crate) enum ObjectMessage {
     Lost { state: Packed },
     /// From the home of one that is gone, and that it had ordered messages of or for: do the counts agree?
     Reconcile(Reconcile),
+    /// To whoever had ordered messages of one that is gone with its whole collection: so many in all.
+    SenderGone { sender: ObjId, sent: u32 },
 }
 
 impl ObjectMessage {
@@ -46,7 +48,10 @@ impl ObjectMessage {
             ObjectMessage::Invoke { args, .. } | ObjectMessage::Create { args, .. } => Some(args),
             ObjectMessage::Reply { value, .. } => Some(value),
             ObjectMessage::Lost { state } => Some(state),
-            ObjectMessage::Marker { .. } | ObjectMessage::Forget { .. } | ObjectMessage::Reconcile(_) => None,
+            ObjectMessage::Marker { .. }
+            | ObjectMessage::Forget { .. }
+            | ObjectMessage::Reconcile(_)
+            | ObjectMessage::SenderGone { .. } => None,
         }
     }
 
@@ -252,8 +257,9 @@ pub(crate) enum PeMessage {
     IsWaitedFor { member: ObjId, reduction: u32 },
     /// Back: it does, and in vain; whether the member had never contributed to any.
     PutOff { member: ObjId, reduction: u32, is_first: bool },
-    /// To the home of one that is gone: what a partner has forgotten of the order between the two.
-    Reconciled { gone: ObjId, partner: ObjId, answer: Reconciled },
+    /// To the home of one that is gone: what a partner has forgotten of the order between the two, and how many messages that one had sent, as it was
+    /// asked.
+    Reconciled { gone: ObjId, partner: ObjId, answer: Reconciled, said: Option<u32> },
 }
 
 impl PeMessage {

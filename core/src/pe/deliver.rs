@@ -302,6 +302,7 @@ impl Pe {
             }
             ObjectMessage::Lost { state } => self.execute(head, Call::Lost { state }),
             ObjectMessage::Reconcile(question) => self.reconcile(head, &question),
+            ObjectMessage::SenderGone { sender, sent } => self.end_sender(head, sender, sent),
             ObjectMessage::Create { .. } => unreachable!("`run_object_message` sees to births"),
         }
     }
@@ -443,7 +444,7 @@ impl Pe {
             PeMessage::HasContributed { member, section, reductions } => {
                 self.on_has_contributed(member, section, reductions)
             }
-            PeMessage::Reconciled { gone, partner, answer } => self.on_reconciled(gone, partner, answer),
+            PeMessage::Reconciled { gone, partner, answer, .. } => self.on_reconciled(gone, partner, answer),
             PeMessage::GoOn => self.on_go_on(),
         }
     }

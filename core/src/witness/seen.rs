@@ -349,7 +349,11 @@ impl Kind {
             Body::Pe => Kind::Runtime { counted: message.pe_message().is_none_or(PeMessage::is_counted) },
             _ => match message.object_message() {
                 Some(ObjectMessage::Reply { .. }) => Kind::Reply,
-                Some(ObjectMessage::Marker { .. } | ObjectMessage::Reconcile(_)) => Kind::Marker,
+                Some(
+                    ObjectMessage::Marker { .. }
+                    | ObjectMessage::Reconcile(_)
+                    | ObjectMessage::SenderGone { .. },
+                ) => Kind::Marker,
                 _ => Kind::Entry,
             },
         }
