@@ -139,7 +139,12 @@ struct Options {
 
 #[talisman::main]
 async fn main(cx: &mut Cx, options: Options) {
+    let lasting: Array<Element> = Element::array(4).new();
     for round in 0..options.rounds {
+        let of_lasting: Section<Element> = lasting.section(1..4);
+        let ones: u32 = of_lasting.one().reduce(Sum).await;
+        assert_eq!(ones, 3);
+        of_lasting.destroy();
         let all: Array<Element> = Element::array(4).new();
         let ones: u32 = all.one().reduce(Sum).await;
         assert_eq!(ones, 4);

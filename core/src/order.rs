@@ -113,7 +113,7 @@ impl Order {
         early
     }
 
-    /// A sender is gone with its collection, and had sent so many: it is counted no longer than until these have had their turns.
+    /// A sender is gone with its collection, and had sent so many: it is counted until these have had their turns.
     fn end(&mut self, sender: ObjId, all: u32) {
         let channel = self.received.entry(sender).or_default();
         channel.all = all;

@@ -257,8 +257,8 @@ pub(crate) enum PeMessage {
     IsWaitedFor { member: ObjId, reduction: u32 },
     /// Back: it does, and in vain; whether the member had never contributed to any.
     PutOff { member: ObjId, reduction: u32, is_first: bool },
-    /// To the home of one that is gone: what a partner has forgotten of the order between the two, and how many messages that one had sent, as it was
-    /// asked.
+    /// To the home of one that is gone: what a partner has forgotten of the order between the two, and how many messages
+    /// that one had sent, as it was asked.
     Reconciled { gone: ObjId, partner: ObjId, answer: Reconciled, said: Option<u32> },
 }
 

@@ -9,8 +9,8 @@
 //! Where the partner is gone as well its home answers for it, and says no while it asks the other itself: it might not have heard yet that it is to
 //! forget.
 //!
-//! Elements that go with their whole collection have nobody who asks for them later: the collection is forgotten, with what they left. So all whom
-//! they had sent to are told how many messages that were, and count them no longer than until these have come.
+//! Elements that go with their whole collection have nobody who asks for them later: the collection is forgotten, with
+//! what they left. So all whom they had sent to are told how many messages that were, and count them until these have come.
 //!
 //! A frozen PE does not answer. Nobody does from a checkpoint: who goes back to it knows nothing of the question, on either side.
 
@@ -96,8 +96,8 @@ impl Orders {
         self.asked.borrow().contains_key(&index)
     }
 
-    /// The collection ends: what all elements left that are gone, in the same order in every run. Partners that have been asked are left out, as
-    /// they will answer.
+    /// The collection ends: what all elements left that are gone, in the same order in every run. Partners that have been
+    /// asked are left out, as they will answer.
     fn take_all(&self) -> Vec<(u128, Box<Order>)> {
         let (mut all, asked): (Vec<_>, _) = (self.all.take().into_iter().collect(), self.asked.take());
         all.sort_unstable_by_key(|(index, _)| *index);
@@ -303,8 +303,8 @@ impl Pe {
         self.answer_question(collection.object(index), question, answer);
     }
 
-    /// A message for a collection that was destroyed. Nobody of that gets anything any more; what was sent by those who are gone with it may be on
-    /// its way, and who gets it is told how much that is.
+    /// A message for a collection that was destroyed. Nobody of that gets anything any more; what was sent by those who are
+    /// gone with it may be on its way, and who gets it is told how much that is.
     pub(crate) fn reconcile_too_late(&self, message: &Envelope) {
         let birth = message.extra.as_ref().and_then(|extra| extra.birth.as_ref());
         if let Some(order) = birth.and_then(|birth| birth.order.as_deref()) {
@@ -425,14 +425,15 @@ mod tests {
     /// 9 sent three to 1, which is gone and had got two of them.
     #[test]
     fn a_home_counts_a_sender_that_was_destroyed_until_the_next_of_the_name_comes() {
-        let (home, _) = gone(0, 2);
+        let home = Orders::default();
+        home.keep(1, Some(Box::new(order(9, 0, 2))));
         home.end_sender(1, id(9), 3);
         let mut next = *home.take(1).expect("one message is under way");
         assert!(next.is_next(id(9), 2) && next.advance(id(9)).is_none() && next.is_empty());
 
-        let (home, _) = gone(0, 3);
+        home.keep(1, Some(Box::new(order(9, 0, 3))));
         home.end_sender(1, id(9), 3);
-        assert!(home.all().is_empty());
+        assert!(home.is_empty());
     }
 
     #[test]
@@ -440,7 +441,9 @@ mod tests {
         let orders = Orders::default();
         let sent_to = |receivers: std::ops::Range<u128>| {
             let mut order = Order::default();
-            receivers.for_each(|receiver| drop(order.number(id(receiver))));
+            for receiver in receivers {
+                order.number(id(receiver));
+            }
             Some(Box::new(order))
         };
         orders.keep(1, sent_to(8..10));

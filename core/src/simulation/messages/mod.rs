@@ -313,7 +313,7 @@ impl Cluster {
         let at = at.max(state.busy_until);
         if state.planned.is_none_or(|planned| planned > at) {
             state.planned = Some(at);
-            // A timer's turn is wanted anew after each that comes before it, of which there may be millions: it is in the agenda already.
+            // A timer's turn is wanted anew after each that comes before it, which may be millions: it is there already.
             let is_there = at == state.last && at > self.clock.get();
             state.last = state.last.max(at);
             match is_there {
