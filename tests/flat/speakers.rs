@@ -66,7 +66,7 @@ impl Hall {
     #[entry]
     fn hear(&mut self, cx: &mut Cx<Self>, times: u32) {
         self.heard += times;
-        if self.heard % 16 == 0 {
+        if self.heard.is_multiple_of(16) {
             cx.migrate_to((cx.pe() + 1) % cx.pes());
         }
     }
