@@ -68,6 +68,8 @@ impl Element {
     }
 }
 
+#[path = "flat/speakers.rs"]
+mod speakers;
 #[path = "flat/visitors.rs"]
 mod visitors;
 
@@ -137,7 +139,12 @@ struct Options {
 
 #[talisman::main]
 async fn main(cx: &mut Cx, options: Options) {
+    let lasting: Array<Element> = Element::array(4).new();
     for round in 0..options.rounds {
+        let of_lasting: Section<Element> = lasting.section(1..4);
+        let ones: u32 = of_lasting.one().reduce(Sum).await;
+        assert_eq!(ones, 3);
+        of_lasting.destroy();
         let all: Array<Element> = Element::array(4).new();
         let ones: u32 = all.one().reduce(Sum).await;
         assert_eq!(ones, 4);
@@ -182,6 +189,12 @@ static ALONE: Mutex<()> = Mutex::new(());
 fn who_comes_and_goes_leaves_nothing_behind() {
     let _alone = ALONE.lock().unwrap();
     visitors::are_flat();
+}
+
+#[test]
+fn who_is_destroyed_with_its_collection_leaves_no_counts_behind() {
+    let _alone = ALONE.lock().unwrap();
+    speakers::are_flat();
 }
 
 #[test]

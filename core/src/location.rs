@@ -590,6 +590,9 @@ impl Pe {
         if inherited {
             sometimes("an element left its order to its home");
         }
+        if !is_kept && collection.going.get() {
+            self.tell_of_end(id, &order);
+        }
         let order = inherited.then(|| Box::new(order));
         if home == self.id {
             if moves > 0 {

@@ -42,12 +42,23 @@ pub struct Order {
 }
 
 /// One sender's messages at a receiver that wants them in order.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Pup)]
+#[derive(Clone, Debug, PartialEq, Eq, Pup)]
 struct InOrder {
     /// The next sequence number to deliver.
     next: u32,
+    /// So many there are in all, if the sender is gone with its collection; else [`OPEN`].
+    all: u32,
     /// Those that came too early, packed as for another node.
     early: BTreeMap<u32, Packed>,
+}
+
+/// More messages than there can be ([`ORDERED`]): any may follow.
+const OPEN: u32 = u32::MAX;
+
+impl Default for InOrder {
+    fn default() -> Self {
+        InOrder { next: 0, all: OPEN, early: BTreeMap::new() }
+    }
 }
 
 impl Order {
@@ -94,7 +105,26 @@ impl Order {
     fn advance(&mut self, from: ObjId) -> Option<Packed> {
         let channel = self.received.entry(from).or_default();
         channel.next += 1;
-        channel.early.remove(&channel.next)
+        let early = channel.early.remove(&channel.next);
+        if channel.next == channel.all {
+            sometimes("the last message came of one that was gone with its collection");
+            self.forget_sender(from);
+        }
+        early
+    }
+
+    /// A sender is gone with its collection, and had sent so many: it is counted until these have had their turns.
+    fn end(&mut self, sender: ObjId, all: u32) {
+        let channel = self.received.entry(sender).or_default();
+        channel.all = all;
+        if channel.next >= all {
+            self.forget_sender(sender);
+        }
+    }
+
+    fn forget_sender(&mut self, sender: ObjId) {
+        self.received.remove(&sender);
+        give_back(&mut self.received);
     }
 
     /// Everything that came too early, sender by sender.
@@ -217,6 +247,32 @@ mod tests {
         }
         assert!(order.sent.len() < 4 * FEW, "{}", order.sent.len());
         assert_eq!((order.number(id(9_900)), order.number(id(0))), (1, 1));
+    }
+
+    #[test]
+    fn a_sender_that_was_destroyed_is_counted_until_all_of_its_messages_have_come() {
+        let mut order = Order::default();
+        order.advance(id(7));
+        order.keep(id(7), 2, Packed::of(&2u8));
+        order.end(id(7), 3);
+        let mut order: Order = from_bytes(&to_bytes(&order)).unwrap();
+        assert!(!order.is_next(id(7), 2) && order.is_next(id(7), 1));
+        assert_eq!(order.advance(id(7)), Some(Packed::of(&2u8)));
+        assert!(!order.is_empty() && order.is_next(id(7), 2));
+        assert!(order.advance(id(7)).is_none() && order.is_empty());
+    }
+
+    #[test]
+    fn a_sender_that_was_destroyed_and_has_been_heard_is_forgotten() {
+        let mut order = Order::default();
+        for sender in 0..1_000 {
+            (0..2).for_each(|_| drop(order.advance(id(sender))));
+        }
+        for sender in 1..1_000 {
+            order.end(id(sender), 2);
+        }
+        assert!(order.received.capacity() <= 4 * FEW, "{}", order.received.capacity());
+        assert!(order.is_next(id(0), 2));
     }
 
     #[test]

@@ -39,14 +39,17 @@ impl Talker {
         Talker
     }
 
+    /// Answers when it has heard itself: what it says to itself and does not hear would wait for the next of its name.
     #[entry]
-    fn talk(&mut self, cx: &mut Cx<Self>, book: Proxy<Book>) {
+    async fn talk(&mut self, cx: &mut Cx<Self>, book: Proxy<Book>) -> u32 {
         book.sign(1);
-        cx.me().say();
+        cx.me().say().await
     }
 
     #[entry]
-    fn say(&mut self) {}
+    fn say(&mut self) -> u32 {
+        1
+    }
 
     #[entry]
     fn go(&mut self, cx: &mut Cx<Self>) -> u32 {
@@ -118,18 +121,18 @@ async fn main(cx: &mut Cx, visits: Visits) {
     talkers.done_inserting();
     let pes: u32 = cx.pes();
     for round in 0..visits.rounds {
-        let (index, pe) = (round as i32, round % pes);
+        let (index, pe): (i32, u32) = (round as i32, round % pes);
         let book: Proxy<Book> = books.at(index % 2);
         let visitor: Proxy<Visitor> = visitors.insert(index).on(pe).new();
         visitor.travel();
         let talker: Proxy<Talker> = talkers.insert(index).on((pe + 1) % pes).new();
-        talker.talk(book);
+        let heard: u32 = talker.talk(book).await;
         let wanderer: Proxy<Wanderer> = Wanderer::chare().on(pe).new();
         wanderer.travel();
         let one: u32 = visitor.go(book).await;
         let two: u32 = talker.go().await;
         let three: u32 = wanderer.go(book).await;
-        assert_eq!(one + two + three, 3);
+        assert_eq!(one + two + three + heard, 4);
         if round % BETWEEN == 0 {
             NOTED.lock().unwrap().push(IN_USE.load(Ordering::Relaxed));
         }
@@ -156,4 +159,5 @@ pub fn are_flat() {
         (options.ft, options.ckpt_every) =
             (FaultTolerance::Double, Some(CkptEvery::Time(std::time::Duration::from_millis(20))));
     }));
+    run(Test::new().pes(2).simulated(3, 1).going_back(40_000, &[1]).going_back(80_000, &[]));
 }

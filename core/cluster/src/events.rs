@@ -76,7 +76,7 @@ pub(super) fn decided(action: &coordinator::Action) {
             debug!(target: CONTROL, node, spare, "a node is a process that waited")
         }
         // People are told of these in other ways.
-        Action::Say(_) | Action::Show(_) | Action::Answer(..) | Action::Print { .. } => {}
+        Action::Say(_) | Action::Warn(_) | Action::Show(_) | Action::Answer(..) | Action::Print { .. } => {}
     }
 }
 

@@ -298,6 +298,7 @@ impl Launcher {
                     host.into_iter().for_each(|host| self.conductor.on_placed(node, host));
                 }
                 Action::Say(text) => self.say(format!("{}: {text}", self.name)),
+                Action::Warn(text) => self.tell(Print::Warn(format!("{}: {text}", self.name))),
                 Action::Answer(number, answer) => self.answer(asked, number, answer),
                 Action::Show(steps) => self.show(steps),
                 Action::Print { node, piece, lines } => self.print(Print::Lines { node, piece, lines }),
@@ -312,9 +313,9 @@ impl Launcher {
         }
         Asked::listen(self.pid).unwrap_or_else(|error| {
             let name = self.name;
-            self.say(format!(
+            self.tell(Print::Warn(format!(
                 "{name}: warning: this job cannot be asked for anything (`talisman checkpoint`): {error}"
-            ));
+            )));
             Asked::nobody()
         })
     }
@@ -326,20 +327,25 @@ impl Launcher {
     }
 
     fn say(&mut self, line: String) {
+        self.tell(Print::Say(line));
+    }
+
+    /// A line for people, unless too many wait to be printed.
+    fn tell(&mut self, line: Print) {
         while self.says.try_join_next().is_some() {}
         if self.says.len() >= LINES_MOST {
             self.left_out += 1;
             return;
         }
         self.tell_of_left_out();
-        self.print(Print::Say(line));
+        self.print(line);
     }
 
     fn tell_of_left_out(&mut self) {
         let count = std::mem::take(&mut self.left_out);
         if count > 0 {
             let why = "nobody read what is printed on standard error";
-            self.print(Print::Say(format!("{}: {count} lines were left out, as {why}", self.name)));
+            self.print(Print::Warn(format!("{}: {count} lines were left out, as {why}", self.name)));
         }
     }
 

@@ -39,6 +39,8 @@ pub enum Print {
     GoOn,
     /// A line of the launcher's own, on standard error.
     Say(String),
+    /// The same of a loss, or of what does not go as it should.
+    Warn(String),
     /// All before it is written, so that this may be said to a node.
     Written(u32, ToNode),
     /// How far the program is, so long after its start.
@@ -51,7 +53,7 @@ impl Print {
         match self {
             Print::Chunk(chunk) => chunk.stream == Stream::Out,
             Print::Lines { .. } | Print::Written(..) => true,
-            Print::GoOn | Print::Say(_) | Print::Show(..) => false,
+            Print::GoOn | Print::Say(_) | Print::Warn(_) | Print::Show(..) => false,
         }
     }
 }
@@ -127,6 +129,7 @@ fn write_all(
             }
             Print::GoOn => is_amid = true,
             Print::Say(line) => progress.aside(|| say(|| tracing::info!(target: CONTROL, "{line}"))),
+            Print::Warn(line) => progress.aside(|| say(|| tracing::warn!(target: CONTROL, "{line}"))),
             Print::Written(node, message) => drop(written.send((node, message))),
             Print::Show(now, steps) => {
                 progress.update(now, steps);

@@ -65,6 +65,8 @@ pub enum Action {
     Use { spare: u32, node: u32 },
     /// Tell people.
     Say(String),
+    /// Tell people of a loss, or of what does not go as it should.
+    Warn(String),
     /// Show how far the program is.
     Show(Steps),
     /// Answer a request from outside, of this number.

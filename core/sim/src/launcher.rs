@@ -237,7 +237,7 @@ impl Launcher {
                 Action::Answer(number, answer) => {
                     deeds.said.push(format!("answers request {number}: {answer:?}"))
                 }
-                Action::Say(line) => deeds.said.push(line),
+                Action::Say(line) | Action::Warn(line) => deeds.said.push(line),
                 Action::Show(_) => {}
                 Action::Print { lines, .. } => deeds.printed.extend(lines),
             }

@@ -107,6 +107,8 @@ pub(super) struct Running {
 pub(super) struct Turns {
     /// When it takes its next turn, if that is planned.
     pub(super) planned: Option<u64>,
+    /// The latest time for which one has ever been planned.
+    pub(super) last: u64,
     /// Until when it is busy with the last.
     pub(super) busy_until: u64,
 }

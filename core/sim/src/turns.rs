@@ -128,8 +128,13 @@ impl World {
         let at = at.max(turns.busy_until).max(self.now());
         if turns.planned.is_none_or(|planned| planned > at) {
             turns.planned = Some(at);
+            // A timer's turn is wanted anew after each that comes before it: it is among the events already.
+            let is_there = at == turns.last && at > self.now();
+            turns.last = turns.last.max(at);
             drop(all);
-            self.plan(at, Event::Turn(number, rank));
+            if !is_there {
+                self.plan(at, Event::Turn(number, rank));
+            }
         }
     }
 

@@ -97,7 +97,7 @@ impl Pe {
     fn capture(&self, states: &mut States, room: &mut Room) -> Part {
         let mut casts = Casts::new();
         let objects = self.saved_objects(&mut casts, states, room);
-        let collections = self.known_collections().map(|known| saved_collection(known, &mut casts)).collect();
+        let collections = self.saved_collections().map(|known| saved_collection(known, &mut casts)).collect();
         let (births, messages, requests) = self.saved_messages(room);
         let now = self.clock.now();
         Part {
@@ -129,6 +129,11 @@ impl Pe {
     /// Without those of singletons, which everybody knows from the start.
     fn known_collections(&self) -> impl Iterator<Item = &Collection> {
         self.collections.iter().filter(|collection| !collection.id.is_singles())
+    }
+
+    /// With those of singletons where some are gone whose counts of messages in order are kept here.
+    fn saved_collections(&self) -> impl Iterator<Item = &Collection> {
+        self.collections.iter().filter(|known| !known.id.is_singles() || !known.orders.is_empty())
     }
 
     fn saved_objects(&self, casts: &mut Casts, states: &mut States, room: &mut Room) -> Vec<SavedObject> {

@@ -62,7 +62,10 @@ impl Pe {
             _ if message.is_creation() => true,
             Body::Invoke(_) | Body::Object => match self.slots.get(message.slot, message.generation) {
                 None => return self.send_on(envelope),
-                Some(_) => !matches!(message.object_message(), Some(ObjectMessage::Marker { .. })),
+                Some(_) => !matches!(
+                    message.object_message(),
+                    Some(ObjectMessage::Marker { .. } | ObjectMessage::SenderGone { .. })
+                ),
             },
             Body::Pe => message.pe_message().is_some_and(|said| said.when_frozen() != WhenFrozen::Runs),
             Body::Create(_) | Body::Empty => false,

@@ -137,6 +137,7 @@ impl Pe {
     fn drop_collection(&self, id: CollectionId) {
         if let Some(collection) = self.collections.get(id) {
             self.drop_what_it_has(collection);
+            self.tell_of_ends(collection);
             self.node.shared.let_go(collection.needs());
         }
         self.sections().forget_all_of(id).into_iter().for_each(|what| self.note_too_late(what));
@@ -156,6 +157,7 @@ impl Pe {
             // SAFETY: an object in a slot is live.
             let object = unsafe { head.as_ref() };
             witness::see(|| Seen::Removed { object: object.id(), pe: self.id });
+            object.take_extras().into_iter().for_each(|extras| self.tell_of_end(object.id(), &extras.order));
             self.slots.remove(slot);
             self.free_object(head);
         }

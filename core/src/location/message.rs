@@ -1,6 +1,7 @@
 //! What PEs say to each other of where objects are.
 
 use crate::collection::Collection;
+use crate::message::control::ObjectMessage;
 use crate::message::service::{About, Service, ServiceMessage, service};
 use crate::migrate::Luggage;
 use crate::object::Travel;
@@ -34,8 +35,9 @@ pub enum LocationMessage {
     },
     /// To the home: the element is gone, which counts as a move, and left its order to the next of its name.
     Gone { id: ObjId, moves: u32, order: Option<Box<Order>> },
-    /// To the home of one that is gone: what a partner has forgotten of the order between the two.
-    Reconciled { gone: ObjId, partner: ObjId, answer: Reconciled },
+    /// To the home of one that is gone: what a partner has forgotten of the order between the two, and how many messages
+    /// that one had sent, as it was asked.
+    Reconciled { gone: ObjId, partner: ObjId, answer: Reconciled, said: Option<u32> },
 }
 
 service!(LocationMessage);
@@ -49,7 +51,9 @@ impl ServiceMessage for LocationMessage {
             LocationMessage::Moved { id, pe: at, moves } => pe.on_moved(id, at, moves),
             LocationMessage::Found { id, pe: at, asked, moves } => pe.on_found(id, at, asked, moves),
             LocationMessage::Gone { id, moves, order } => pe.on_gone(id, moves, order),
-            LocationMessage::Reconciled { gone, partner, answer } => pe.on_reconciled(gone, partner, answer),
+            LocationMessage::Reconciled { gone, partner, answer, .. } => {
+                pe.on_reconciled(gone, partner, answer)
+            }
         }
     }
 
@@ -97,6 +101,17 @@ impl ServiceMessage for LocationMessage {
                 }
             }
             LocationMessage::Gone { id, .. } => pe.expect_end(collection, id.index),
+            _ => {}
+        }
+    }
+
+    fn too_late(&self, pe: &Pe) {
+        match self {
+            LocationMessage::Gone { id, order: Some(order), .. } => pe.tell_of_end(*id, order),
+            LocationMessage::Arrive { id, travel, .. } => pe.tell_of_end(*id, &travel.order),
+            LocationMessage::Reconciled { gone, partner, answer, said: Some(sent) } if !answer.said => {
+                pe.tell_partner(*partner, ObjectMessage::SenderGone { sender: *gone, sent: *sent });
+            }
             _ => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::order::reconcile::Reconcile;
 use crate::route::Route;
-use talisman_base::ids::{PeId, SectionId, wire};
+use talisman_base::ids::{ObjId, PeId, SectionId, wire};
 use talisman_pup::{Packed, Pup};
 
 /// A packed message for an object; it finds its receiver like any other.
@@ -27,6 +27,8 @@ pub enum ObjectMessage {
     Lost { state: Packed },
     /// From the home of one that is gone, and that it had ordered messages of or for: do the counts agree?
     Reconcile(Reconcile),
+    /// To whoever had ordered messages of one that is gone with its whole collection: so many in all.
+    SenderGone { sender: ObjId, sent: u32 },
 }
 
 impl ObjectMessage {
@@ -36,7 +38,10 @@ impl ObjectMessage {
             ObjectMessage::Invoke { args, .. } | ObjectMessage::Create { args, .. } => Some(args),
             ObjectMessage::Reply { value, .. } => Some(value),
             ObjectMessage::Lost { state } => Some(state),
-            ObjectMessage::Marker { .. } | ObjectMessage::Forget { .. } | ObjectMessage::Reconcile(_) => None,
+            ObjectMessage::Marker { .. }
+            | ObjectMessage::Forget { .. }
+            | ObjectMessage::Reconcile(_)
+            | ObjectMessage::SenderGone { .. } => None,
         }
     }
 

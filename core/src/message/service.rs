@@ -127,6 +127,11 @@ pub trait ServiceMessage: Pup + fmt::Debug + Send + 'static {
         None
     }
 
+    /// Its collection was destroyed before it came.
+    fn too_late(&self, pe: &Pe) {
+        let _ = pe;
+    }
+
     /// What goes to another node in its place.
     fn as_it_travels(self) -> Self {
         self
@@ -152,6 +157,7 @@ pub trait PeMessage: fmt::Debug + Send {
     fn accepted(&self, pe: &Pe, collection: &Collection);
     fn about(&self) -> About;
     fn missed(&self) -> Option<&'static str>;
+    fn too_late(&self, pe: &Pe);
     fn request_again(self: Box<Self>, pe: &Pe);
     /// Packs a copy.
     fn lend<'a>(&'a self, l: &mut Lender<'a>);
@@ -199,6 +205,10 @@ impl<M: ServiceMessage> PeMessage for M {
 
     fn missed(&self) -> Option<&'static str> {
         M::missed(self)
+    }
+
+    fn too_late(&self, pe: &Pe) {
+        M::too_late(self, pe);
     }
 
     fn request_again(self: Box<Self>, pe: &Pe) {

@@ -8,6 +8,10 @@
 //!
 //! Where the partner is gone as well its home answers for it, and says no while it asks the other itself: it might not have heard yet that it is to
 //! forget.
+//!
+//! Elements that go with their whole collection have nobody who asks for them later: the collection is forgotten, with
+//! what they left. So all whom they had sent to are told how many messages that were, and count them until these have come.
+//!
 //! A frozen PE does not answer. Nobody does from a checkpoint: who goes back to it knows nothing of the question, on either side.
 
 use std::cell::RefCell;
@@ -17,7 +21,7 @@ use std::ptr::NonNull;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::{Order, give_back};
+use super::{Order, give_back, sorted};
 use crate::collection::Collection;
 use crate::location::message::LocationMessage;
 use crate::message::control::ObjectMessage;
@@ -46,7 +50,7 @@ pub struct Reconcile {
 /// What of that the partner has forgotten.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pup)]
 pub struct Reconciled {
-    said: bool,
+    pub said: bool,
     heard: bool,
 }
 
@@ -76,6 +80,10 @@ impl Orders {
         self.all.borrow_mut().remove(&index)
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.all.borrow().is_empty()
+    }
+
     /// All, in the same order in every run.
     pub fn all(&self) -> Vec<(u128, Order)> {
         let orders = self.all.borrow();
@@ -87,6 +95,29 @@ impl Orders {
     /// Whether partners of an element that is gone have been asked and have not answered.
     pub fn is_asking(&self, index: u128) -> bool {
         self.asked.borrow().contains_key(&index)
+    }
+
+    /// The collection ends: what all elements left that are gone, in the same order in every run. Partners that have been
+    /// asked are left out, as they will answer.
+    fn take_all(&self) -> Vec<(u128, Box<Order>)> {
+        let (mut all, asked): (Vec<_>, _) = (self.all.take().into_iter().collect(), self.asked.take());
+        all.sort_unstable_by_key(|(index, _)| *index);
+        for (index, order) in &mut all {
+            if let Some(asked) = asked.get(index) {
+                order.sent.retain(|partner, _| !asked.contains(partner));
+            }
+        }
+        all
+    }
+
+    /// A sender to an element that is nowhere is gone with its collection.
+    fn end_sender(&self, index: u128, sender: ObjId, sent: u32) {
+        let mut all = self.all.borrow_mut();
+        let order = all.entry(index).or_default();
+        order.end(sender, sent);
+        if order.is_empty() {
+            all.remove(&index);
+        }
     }
 
     /// One more was kept: those whose partners are to be asked, all of them when they are many.
@@ -185,8 +216,7 @@ impl Order {
             heard: question.heard.is_some_and(is_said),
         };
         if answer.said {
-            self.received.remove(&question.gone);
-            give_back(&mut self.received);
+            self.forget_sender(question.gone);
         }
         if answer.heard {
             self.sent.remove(&question.gone);
@@ -222,13 +252,13 @@ impl Pe {
             sometimes("a home asked the partners of those that are gone for their counts");
             let gone = collection.object(index);
             for (partner, question) in collection.orders.ask(gone, self.id) {
-                self.ask_partner(partner, question);
+                self.tell_partner(partner, ObjectMessage::Reconcile(question));
             }
         }
     }
 
-    fn ask_partner(&self, partner: ObjId, question: Reconcile) {
-        let envelope = self.object_message(partner, ObjectMessage::Reconcile(question));
+    pub fn tell_partner(&self, partner: ObjId, message: ObjectMessage) {
+        let envelope = self.object_message(partner, message);
         match self.collections.get(partner.collection) {
             Some(collection) => self.dispatch(collection, envelope),
             None => self.keep_for_unknown(partner.collection, envelope),
@@ -251,8 +281,22 @@ impl Pe {
         self.answer_question(object.id(), question, answer);
     }
 
-    /// At the home of one that is asked and that is nowhere.
-    pub fn reconcile_nowhere(&self, collection: &Collection, index: u128, question: &Reconcile) {
+    /// At the home of one that is nowhere: whether this is about its order, which has been seen to then.
+    pub fn reconcile_nowhere(&self, collection: &Collection, message: &Envelope) -> bool {
+        let index = message.to().index;
+        match message.object_message() {
+            Some(ObjectMessage::Reconcile(question)) => self.answer_nowhere(collection, index, question),
+            Some(ObjectMessage::SenderGone { sender, sent }) if collection.stand_in(index).is_none() => {
+                sometimes("a sender was gone with its collection, and its receiver was nowhere");
+                collection.orders.end_sender(index, *sender, *sent);
+            }
+            Some(ObjectMessage::SenderGone { .. }) => {}
+            _ => return false,
+        }
+        true
+    }
+
+    fn answer_nowhere(&self, collection: &Collection, index: u128, question: &Reconcile) {
         let answer = match collection.stand_in(index) {
             Some(_) => Reconciled::ALL,
             None => collection.orders.answer_for(index, question),
@@ -260,15 +304,46 @@ impl Pe {
         self.answer_question(collection.object(index), question, answer);
     }
 
-    /// Of a collection that was destroyed nobody says anything, or gets it.
+    /// A message for a collection that was destroyed. Nobody of that gets anything any more; what was sent by those who are
+    /// gone with it may be on its way, and who gets it is told how much that is.
     pub fn reconcile_too_late(&self, message: &Envelope) {
-        if let Some(ObjectMessage::Reconcile(question)) = message.object_message() {
-            self.answer_question(message.to(), question, Reconciled::ALL);
+        let birth = message.extra.as_ref().and_then(|extra| extra.birth.as_ref());
+        if let Some(order) = birth.and_then(|birth| birth.order.as_deref()) {
+            self.tell_of_end(message.to(), order);
         }
+        if let Some(ObjectMessage::Reconcile(question)) = message.object_message() {
+            let answer = Reconciled { said: question.said.is_some(), heard: false };
+            self.answer_question(message.to(), question, answer);
+        }
+        message.pe_message().into_iter().for_each(|said| said.too_late(self));
     }
 
     fn answer_question(&self, partner: ObjId, question: &Reconcile, answer: Reconciled) {
-        self.tell(question.home, LocationMessage::Reconciled { gone: question.gone, partner, answer });
+        let (gone, said) = (question.gone, question.said);
+        self.tell(question.home, LocationMessage::Reconciled { gone, partner, answer, said });
+    }
+
+    /// A collection ends: whoever had ordered messages of its elements is told how many.
+    pub fn tell_of_ends(&self, collection: &Collection) {
+        for (index, order) in collection.orders.take_all() {
+            self.tell_of_end(collection.object(index), &order);
+        }
+    }
+
+    /// The same of one element that is gone with its collection, and of this order.
+    pub fn tell_of_end(&self, gone: ObjId, order: &Order) {
+        for (receiver, sent) in sorted(&order.sent) {
+            let of = receiver.collection;
+            if of != gone.collection && !self.collections.is_gone(of) {
+                self.tell_partner(receiver, ObjectMessage::SenderGone { sender: gone, sent });
+            }
+        }
+    }
+
+    /// A sender is gone with its collection.
+    pub fn end_sender(&self, head: NonNull<Head>, sender: ObjId, sent: u32) {
+        // SAFETY: the object is live.
+        unsafe { head.as_ref() }.extras(|extras| extras.order.end(sender, sent));
     }
 
     /// At the home: a partner has answered. Who was to be made under the name can be, after the last.
@@ -339,6 +414,40 @@ mod tests {
         assert_eq!((answer, partner.number(id(1))), (Reconciled::default(), 3));
         assert!(home.answered(1, id(9), answer));
         assert_eq!(home.all(), [(1, order(9, 0, 2))]);
+    }
+
+    /// 9 sent three to 1, which is gone and had got two of them.
+    #[test]
+    fn a_home_counts_a_sender_that_was_destroyed_until_the_next_of_the_name_comes() {
+        let home = Orders::default();
+        home.keep(1, Some(Box::new(order(9, 0, 2))));
+        home.end_sender(1, id(9), 3);
+        let mut next = *home.take(1).expect("one message is under way");
+        assert!(next.is_next(id(9), 2) && next.advance(id(9)).is_none() && next.is_empty());
+
+        home.keep(1, Some(Box::new(order(9, 0, 3))));
+        home.end_sender(1, id(9), 3);
+        assert!(home.is_empty());
+    }
+
+    #[test]
+    fn who_will_answer_is_not_told_of_the_end_as_well() {
+        let orders = Orders::default();
+        let sent_to = |receivers: std::ops::Range<u128>| {
+            let mut order = Order::default();
+            for receiver in receivers {
+                order.number(id(receiver));
+            }
+            Some(Box::new(order))
+        };
+        orders.keep(1, sent_to(8..10));
+        orders.keep(2, sent_to(8..10));
+        orders.ask(id(1), 0);
+        orders.answered(1, id(8), Reconciled::default());
+        let all = orders.take_all().into_iter();
+        let left: Vec<_> = all.map(|(index, order)| (index, sorted(&order.sent))).collect();
+        assert_eq!(left, [(1, vec![(id(8), 1)]), (2, vec![(id(8), 1), (id(9), 1)])]);
+        assert!(!orders.is_asking(1) && orders.all().is_empty());
     }
 
     #[test]

@@ -290,6 +290,7 @@ impl Pe {
             }
             ObjectMessage::Lost { state } => self.execute(head, Call::Lost { state }),
             ObjectMessage::Reconcile(question) => self.reconcile(head, &question),
+            ObjectMessage::SenderGone { sender, sent } => self.end_sender(head, sender, sent),
             ObjectMessage::Create { .. } => unreachable!("`run_object_message` sees to births"),
         }
     }

@@ -328,9 +328,8 @@ impl Pe {
         // SAFETY: the sender owns the envelope.
         let message = unsafe { envelope.as_mut() };
         let id = message.to();
-        if let Some(ObjectMessage::Reconcile(question)) = message.object_message() {
+        if self.reconcile_nowhere(collection, message) {
             self.see_message(message.shadow, |message, pe| Seen::Delivered { message, pe, object: None });
-            self.reconcile_nowhere(collection, id.index, question);
             return self.release(envelope);
         }
         if let Some(index) = collection.stand_in(id.index) {
@@ -352,7 +351,9 @@ impl Pe {
                 return self.await_element(collection, id.index, envelope);
             }
             Some(ObjectMessage::Reply { .. }) => sometimes("an answer came for an object that was gone"),
-            Some(ObjectMessage::Forget { .. } | ObjectMessage::Reconcile(_)) => {}
+            Some(
+                ObjectMessage::Forget { .. } | ObjectMessage::Reconcile(_) | ObjectMessage::SenderGone { .. },
+            ) => {}
             Some(
                 ObjectMessage::Invoke { .. } | ObjectMessage::Create { .. } | ObjectMessage::Lost { .. },
             )

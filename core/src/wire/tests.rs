@@ -8,13 +8,14 @@ use std::sync::OnceLock;
 use proptest::prelude::*;
 
 use self::shared::{Main, TICK};
-use super::{WireError, receive};
+use super::{BESIDE, BESIDE_MIN, WireError, copy_to_keep, pack, receive};
 use crate::chare_type::number_of;
+use crate::checkpoint::recovery_message::RecoveryMessage;
 use crate::lab::{Frame, Lab};
 use crate::message::service::Service;
 use crate::pe::Here;
 use crate::shared::message::SharedMessage;
-use talisman_base::ids::PeId;
+use talisman_base::ids::{CollectionId, ObjId, PeId};
 use talisman_base::index::{ArrayIndex, Bounds};
 use talisman_pup::Segment;
 
@@ -57,6 +58,30 @@ fn the_corpus_replays() {
     let files: Vec<_> = std::fs::read_dir(corpus()).unwrap().map(|file| file.unwrap().path()).collect();
     assert!(files.len() >= shared::seeds().len());
     files.iter().for_each(|file| shared::run(&std::fs::read(file).unwrap()));
+}
+
+/// A link copies a head, and takes none above a limit: a long one goes beside, however long it is.
+#[test]
+fn a_long_head_goes_beside_and_comes_back() {
+    let lab = Lab::new::<Main>();
+    let (from, to) = (&lab.pes[0], &lab.pes[1]);
+    let collection = CollectionId { creator: 0, serial: 0 };
+    for (count, is_long) in [(10, false), (BESIDE_MIN / 8, true)] {
+        let here = Here::enter(from);
+        let objects = (0..count).map(|index| (ObjId { collection, index: index as u128 }, 1));
+        let message = from.pe_message(RecoveryMessage::Places { objects: objects.collect() });
+        // SAFETY: just made.
+        let sent = copy_to_keep(unsafe { message.as_ref() });
+        let packed = pack(from, message, |head, segments| (head.to_vec(), segments));
+        drop(here);
+        let (head, segments) = packed.expect("no bound is met");
+        assert_eq!((head == [BESIDE], segments.len()), (is_long, usize::from(is_long)));
+        let _here = Here::enter(to);
+        let came = receive(to, &head, segments).expect("it is of this job");
+        // SAFETY: just made.
+        assert_eq!(copy_to_keep(unsafe { came.as_ref() }).bytes(), sent.bytes());
+        to.release(came);
+    }
 }
 
 /// A change of a frame.

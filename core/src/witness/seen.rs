@@ -352,7 +352,11 @@ impl Kind {
             }
             _ => match message.object_message() {
                 Some(ObjectMessage::Reply { .. }) => Kind::Reply,
-                Some(ObjectMessage::Marker { .. } | ObjectMessage::Reconcile(_)) => Kind::Marker,
+                Some(
+                    ObjectMessage::Marker { .. }
+                    | ObjectMessage::Reconcile(_)
+                    | ObjectMessage::SenderGone { .. },
+                ) => Kind::Marker,
                 _ => Kind::Entry,
             },
         }

@@ -4,7 +4,15 @@ use super::checks;
 use crate::job::{Ended, Shape, example, program, run};
 use crate::program::OWN_SUBSCRIBER;
 
-checks!(plain_lines, chosen_events, several_processes, wrong_filters, the_common_variable, an_own_subscriber);
+checks!(
+    plain_lines,
+    chosen_events,
+    several_processes,
+    losses,
+    wrong_filters,
+    the_common_variable,
+    an_own_subscriber
+);
 
 const SHAPE: Shape = (2, 1, "shm");
 const ALONE: Shape = (1, 2, "shm");
@@ -12,6 +20,8 @@ const LINES: &str = "lines --lines 3";
 /// Balanced at each of its synchronizations.
 const BALANCED: &str =
     "--balancer greedy --lb-every sync --sync-every 2 --steps 6 --cells 3,3,3 --atoms-per-cell 8";
+
+const SMALL: &str = "--steps 6 --cells 3,3,3 --atoms-per-cell 8";
 
 /// What everybody has always seen.
 fn plain_lines() {
@@ -44,6 +54,16 @@ fn several_processes() {
     assert_eq!(ended.stdout.len(), 6, "the output is as ever: {}", ended.said());
     let by_option = with(&format!("--log off {LINES}"), &[("TALISMAN_SEDE", "3")], SHAPE).expect(0, &[]);
     says_nothing(&by_option);
+}
+
+/// Who wants to see warnings alone sees that a node is lost, and not that all went well after it.
+fn losses() {
+    let words = format!("{SMALL} --ft double --ckpt-every 2steps --kill 1@step3");
+    let mut lossy = example("leanmd", &words, (3, 1, "shm"));
+    lossy.env("TALISMAN_LOG", "warn");
+    let ended =
+        run(lossy).expect(0, &[" WARN talisman::control: leanmd: node 1 (pid ", "; the others go back"]);
+    assert!(!ended.said().contains("went back to checkpoint"), "{}", ended.said());
 }
 
 fn wrong_filters() {

@@ -128,6 +128,8 @@ pub const MARKS: &[Mark] = &[
     may("an element was inserted into an array that was being destroyed"),
     may("a message came for a collection that was destroyed"),
     may("a shared value was destroyed before it could be read"),
+    may("a sender was gone with its collection, and its receiver was nowhere"),
+    may("the last message came of one that was gone with its collection"),
     // Ordered collections.
     must("a message of an ordered collection came early"),
     must("it was the turn of a message that had come early"),

@@ -183,7 +183,7 @@ async fn serve(
     drop(host);
     let _ = forwarding.await;
     if let Some(message) = lost {
-        let _ = lines.send(Print::Say(message)).await;
+        let _ = lines.send(Print::Warn(message)).await;
     }
 }
 

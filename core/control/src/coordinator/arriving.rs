@@ -114,7 +114,7 @@ impl Conductor {
         }
         sometimes("a job went on without a replacement for a lost node");
         let text = format!("node {node} cannot be replaced ({why}); the others go on without it");
-        self.actions.push(Action::Say(text));
+        self.actions.push(Action::Warn(text));
         self.lead(self.running_for(now), |recovery| recovery.on_not_coming(node));
     }
 }

@@ -93,7 +93,7 @@ impl Conductor {
             member.remind_at = now + since;
             let (whom, seconds) = (self.roster.name(node), since.as_secs());
             sometimes("a node that was killed did not end for long");
-            self.actions.push(Action::Say(format!(
+            self.actions.push(Action::Warn(format!(
                 "{whom} was killed {seconds} s ago and has not ended, which is waited for: does it wait for a disk, or a \
                  network file system?"
             )));

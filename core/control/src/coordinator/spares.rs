@@ -92,7 +92,7 @@ impl Conductor {
         sometimes("a spare process was lost");
         self.spares.waiting.remove(&spare);
         let left = self.spares.waiting.len();
-        self.actions.push(Action::Say(format!("a spare process is lost ({why}); {left} left")));
+        self.actions.push(Action::Warn(format!("a spare process is lost ({why}); {left} left")));
     }
 }
 

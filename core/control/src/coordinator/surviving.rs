@@ -80,7 +80,7 @@ impl Conductor {
         self.mark_loss();
         let is_told = self.recovery.as_ref().is_some_and(|recovery| recovery.has_told(&loss.what));
         if !is_told && !self.roster.living().is_empty() {
-            self.actions.push(Action::Say(format!("{}; the others go back", loss.what)));
+            self.actions.push(Action::Warn(format!("{}; the others go back", loss.what)));
         }
         if !mutated("end-not-withdrawn") {
             self.withdraw_end();
@@ -169,7 +169,7 @@ impl Conductor {
             return;
         }
         let line = self.recovery.as_mut().and_then(|recovery| recovery.on_time(now));
-        self.actions.extend(line.map(Action::Say));
+        self.actions.extend(line.map(Action::Warn));
     }
 
     /// Somebody says lines of the program that will not be done again, or not unless the job goes back. In a job that survives nothing, it is

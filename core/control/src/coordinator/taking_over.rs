@@ -33,7 +33,7 @@ impl Conductor {
         conductor.steps = followers.steps();
         conductor.lives = followers.lives();
         (0..conductor.plan.nodes).for_each(|node| conductor.take_up(node, followers.get(node)));
-        conductor.actions.extend(failures.iter().map(|failure| Action::Say(failure.what.clone())));
+        conductor.actions.extend(failures.iter().map(|failure| Action::Warn(failure.what.clone())));
         if let Some(results) = followers.settled() {
             conductor.end_settled([followers.losses(), &failures].concat(), results.clone());
             return conductor;

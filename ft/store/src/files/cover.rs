@@ -10,7 +10,7 @@ use talisman_base::topology::Shape;
 use talisman_base::view::View;
 
 /// How the parts of a version are written. It changes with what `Packed` parts consist of.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 /// What is written on each version of a job. People may read it: in its file it is JSON, behind a header of 28 bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! Lost nodes that get other processes.
 
-use super::surviving::{halt, order, say, with_patience};
+use super::surviving::{halt, order, say, warn, with_patience};
 use super::*;
 use crate::protocol::Place;
 
@@ -57,7 +57,7 @@ fn a_spare_on_a_host_that_is_lost_is_lost_with_it() {
     (3..5).for_each(|spare| assert_eq!(conductor.say(at(5), spare, hello()), []));
     let lost = || Event::Lost("host b: the connection broke".into());
     let actions = conductor.happen(at(10), 1, lost());
-    assert_eq!(actions[0], say("a spare process is lost (host b: the connection broke); 1 left"));
+    assert_eq!(actions[0], warn("a spare process is lost (host b: the connection broke); 1 left"));
     assert!(actions.contains(&Action::Use { spare: 4, node: 1 }), "{actions:?}");
     assert_eq!(conductor.happen(at(10), 3, lost()), [], "nobody is waiting there any more");
 }
@@ -108,7 +108,7 @@ fn one_that_ends_before_it_has_come_is_not_waited_for() {
     conductor.halted(11, 0, 1);
     conductor.halted(12, 2, 1);
     let actions = conductor.happen(at(13), 1, Event::NotStarted("no memory".into()));
-    assert_eq!(actions[0], say("node 1 cannot be replaced (no memory); the others go on without it"));
+    assert_eq!(actions[0], warn("node 1 cannot be replaced (no memory); the others go on without it"));
     assert_eq!(actions.iter().filter_map(order).map(|(node, _)| node).collect::<Vec<_>>(), [0, 2]);
     assert!(!actions.iter().any(|action| matches!(action, Action::Send(_, ToNode::Places(_)))));
 }
@@ -137,7 +137,7 @@ fn a_process_that_waits_takes_the_place_at_once() {
     assert_eq!(comes(&mut conductor).iter().filter_map(order).count(), 3);
     assert_eq!(conductor.waiting(), [3]);
     let lost = conductor.happen(at(40), 3, killed());
-    assert_eq!(lost, [say("a spare process is lost (killed by signal 9); 0 left")]);
+    assert_eq!(lost, [warn("a spare process is lost (killed by signal 9); 0 left")]);
     let actions = conductor.happen(at(50), 4, killed());
     assert_eq!(actions, halt(&[0, 2], 2, &[1]), "it was called by its former number");
 }

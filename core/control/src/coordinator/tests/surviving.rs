@@ -33,6 +33,10 @@ pub(super) fn say(text: &str) -> Action {
     Action::Say(text.into())
 }
 
+pub(super) fn warn(text: &str) -> Action {
+    Action::Warn(text.into())
+}
+
 /// A program that has reported nothing has ended for good.
 fn settle(node: u32) -> Action {
     Action::Send(node, ToNode::Settle(Results::default()))
@@ -64,7 +68,7 @@ impl Conductor {
 #[test]
 fn a_loss_while_the_program_runs_is_survived_and_told() {
     let mut conductor = surviving(3, "");
-    let lost = say("node 1 (pid 7) was killed by signal 9 (SIGKILL); the others go back");
+    let lost = warn("node 1 (pid 7) was killed by signal 9 (SIGKILL); the others go back");
     assert_eq!(conductor.happen(at(100), 1, killed()), [vec![lost], halt(&[0, 2], 1, &[1])].concat());
     assert_eq!(conductor.halted(103, 0, 1), []);
     let actions = conductor.halted(104, 2, 1);
@@ -141,7 +145,7 @@ fn a_node_that_cannot_go_on_is_lost_with_its_reason() {
     let mut conductor = surviving(2, "");
     assert_eq!(conductor.say(at(1), 1, ToLauncher::Failed("no memory".into())), [Action::Kill(1)]);
     let actions = conductor.happen(at(2), 1, Event::Ended(How::Exited(3)));
-    let lost = say("node 1 (pid 7) cannot go on: no memory; the others go back");
+    let lost = warn("node 1 (pid 7) cannot go on: no memory; the others go back");
     assert_eq!(actions, [vec![lost], halt(&[0], 1, &[1])].concat());
 }
 
@@ -250,7 +254,7 @@ fn kills_at_steps_and_at_random_go_on_and_happen_once() {
     assert_eq!(kills(conductor.say(at(1), 0, step(4))), [Action::Kill(2)]);
     let actions = conductor.happen(at(2), 2, killed());
     assert_eq!(actions[0], Action::Send(0, ToNode::StepSeen(4)));
-    assert_eq!(actions[1], say("node 2 (pid 7) was killed, as --kill 2@step4 asked; the others go back"));
+    assert_eq!(actions[1], warn("node 2 (pid 7) was killed, as --kill 2@step4 asked; the others go back"));
     conductor.recover(3, &[0, 1, 3], 1);
     let seen = |done| Action::Send(0, ToNode::StepSeen(done));
     assert_eq!(conductor.say(at(4), 0, step(4))[1..], [seen(4)], "once");
@@ -294,7 +298,7 @@ fn whoever_is_suspected_is_killed_unless_it_is_gone() {
     assert_eq!(conductor.say(at(1000), 1, tried(&[])), [Action::Kill(2)]);
     let actions = conductor.happen(at(1000), 2, killed());
     let lost = "node 2 (pid 7) was killed, as node 0 cannot reach it (no answer); the others go back";
-    assert_eq!(actions[0], say(lost));
+    assert_eq!(actions[0], warn(lost));
     assert_eq!(conductor.say(at(1001), 0, suspect(2)), []);
     assert!(!conductor.wait(1001, 2000).into_iter().any(|(_, action)| is_kill(&action)));
 }
@@ -399,7 +403,7 @@ fn a_node_that_takes_long_to_halt_is_named_and_again_after_twice_as_long() {
     conductor.happen(at(0), 1, killed());
     conductor.halted(1, 2, 1);
     let lines = |actions: Vec<(u64, Action)>| -> Vec<(u64, String)> {
-        let line = |(now, action)| if let Action::Say(line) = action { Some((now, line)) } else { None };
+        let line = |(now, action)| if let Action::Warn(line) = action { Some((now, line)) } else { None };
         actions.into_iter().filter_map(line).collect()
     };
     let told = |seconds: u64| {
@@ -459,7 +463,7 @@ fn a_process_that_is_killed_and_does_not_end_is_told_of() {
         (0..3).for_each(|node| drop(conductor.say(at(1000 * second), node, ToLauncher::Alive)));
         conductor.on_time(at(1000 * second));
         let says = conductor.decided().into_iter().filter_map(|action| match action {
-            Action::Say(text) => Some((second, text)),
+            Action::Warn(text) => Some((second, text)),
             _ => None,
         });
         told.extend(says);

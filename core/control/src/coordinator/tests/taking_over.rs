@@ -60,8 +60,8 @@ fn halted(node: u32, epoch: u32) -> ToLauncher {
 fn all_that_follow_go_back_in_the_next_epoch() {
     let mut conductor = taken_over(vec![Follower { epoch: 4, failures: 2, ..follower(1) }, follower(2)]);
     let halt = |node| Action::Send(node, ToNode::Halt { epoch: 5, lost: vec![0] });
-    let say = |text: &str| Action::Say(text.into());
-    let told = [say("the launcher is gone; node 1 (pid 101) leads now"), say("node 0 is gone too")];
+    let warn = |text: &str| Action::Warn(text.into());
+    let told = [warn("the launcher is gone; node 1 (pid 101) leads now"), warn("node 0 is gone too")];
     assert_eq!(conductor.decided(), [told.to_vec(), vec![halt(1), halt(2)]].concat());
     assert_eq!(conductor.say(at(60_001), 1, ToLauncher::Ended(Stop::default())), [], "of its former life");
     assert_eq!(conductor.say(at(60_002), 1, halted(1, 5)), []);
@@ -74,7 +74,7 @@ fn all_that_follow_go_back_in_the_next_epoch() {
     let last = conductor.say(at(60_005), 2, ToLauncher::Resumed { epoch: 5, steps: 36 });
     let back = "2 nodes went back to checkpoint 7 in 5 ms after the loss of the launcher and of node 0; \
                 degraded until the next checkpoint";
-    assert_eq!(last, [say(back)]);
+    assert_eq!(last, [Action::Say(back.into())]);
     let failures = conductor.into_end().failures;
     let told: Vec<_> =
         failures.iter().map(|failure| (failure.node, failure.version, failure.steps_redone)).collect();
@@ -189,7 +189,10 @@ fn nobody_goes_back_once_some_may_have_left() {
     results.set("sum", 5_u64);
     let settled = Follower { settled: Some(results.clone()), ..follower(1) };
     let mut conductor = taken_over(vec![settled, follower(2)]);
-    assert_eq!(conductor.decided(), [Action::Say("the launcher is gone; node 1 (pid 101) leads now".into())]);
+    assert_eq!(
+        conductor.decided(),
+        [Action::Warn("the launcher is gone; node 1 (pid 101) leads now".into())]
+    );
     for node in [1, 2] {
         let leave = Action::Send(node, ToNode::Leave);
         assert_eq!(conductor.say(at(60_001), node, ToLauncher::Done(NodeReport::default())), [leave]);

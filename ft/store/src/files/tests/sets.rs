@@ -166,7 +166,7 @@ fn a_cover_that_says_what_cannot_be_is_not_believed() {
 #[test]
 fn parts_in_another_format_are_not_read() {
     let error = refused(|cover| cover.format = 1);
-    assert!(error.contains("written in format 1") && error.contains("reads format 3"), "{error}");
+    assert!(error.contains("written in format 1") && error.contains("reads format 4"), "{error}");
 }
 
 /// Of a version that only a lost node knew of the number is given again. Its files may be there in place of those that were to replace them.
