@@ -2,7 +2,6 @@
 //!
 //! A room is a crate, or a part of `core` that is to become one (`layering/rooms.rs`). Cargo keeps crates from importing each other in circles;
 //! this test also keeps each from importing what is not below it, and holds the rooms inside `core` apart until they are crates.
-//! Imports that run against the directions are listed in `layering/exceptions.txt`. That list may only become shorter.
 
 #[path = "layering/imports.rs"]
 mod imports;
@@ -27,30 +26,12 @@ fn violations() -> BTreeSet<String> {
     found
 }
 
-fn exceptions() -> BTreeSet<String> {
-    include_str!("layering/exceptions.txt")
-        .lines()
-        .filter(|line| !line.is_empty())
-        .map(str::to_owned)
-        .collect()
-}
-
 #[test]
 fn imports_go_down_only() {
     let found = violations();
-    if std::env::var_os("TALISMAN_TEST_WRITE_EXCEPTIONS").is_some() {
-        let lines: String = found.iter().map(|line| format!("{line}\n")).collect();
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/layering/exceptions.txt");
-        std::fs::write(file, lines).expect("the list of exceptions can be written");
-        return;
-    }
-    let listed = exceptions();
-    let new: Vec<_> = found.difference(&listed).collect();
-    let mended: Vec<_> = listed.difference(&found).collect();
-    assert!(new.is_empty(), "these imports run against the directions in tests/layering/rooms.rs: {new:#?}");
     assert!(
-        mended.is_empty(),
-        "these are mended: take them from tests/layering/exceptions.txt (TALISMAN_TEST_WRITE_EXCEPTIONS=1 writes it anew): {mended:#?}"
+        found.is_empty(),
+        "these imports run against the directions in tests/layering/rooms.rs: {found:#?}"
     );
 }
 

@@ -18,6 +18,7 @@ use talisman_base::ids::ReductionKey;
 
 use crate::broadcast::message::BroadcastMessage;
 use crate::collection::Collection;
+use crate::collection::states::{CollectionState, Keeper};
 use crate::location::Place;
 use crate::message::control::{Cast, CastCall, ObjectMessage};
 use crate::message::envelope::{Envelope, Extra};
@@ -100,6 +101,21 @@ struct Expected {
     index: u128,
     moves: u32,
     missed: Vec<(u32, Cast)>,
+}
+
+impl CollectionState for Casts {
+    const KEEPER: Keeper = Keeper::Broadcasts;
+
+    fn new(_: &Collection) -> Self {
+        Casts::default()
+    }
+}
+
+impl Collection {
+    /// Its broadcasts, as this PE knows them.
+    pub fn casts(&self) -> &Casts {
+        self.state()
+    }
 }
 
 impl Casts {
@@ -233,17 +249,17 @@ impl Pe {
             sometimes("a broadcast waited for the first elements");
             let is_end = matches!(cast.call, CastCall::Destroy);
             // Its first elements are on their way, and would miss what passes before them.
-            collection.casts.held.borrow_mut().push(cast);
+            collection.casts().held.borrow_mut().push(cast);
             if is_end {
                 sometimes("an array was destroyed whose insertions had not been said to be over");
                 self.on_done_inserting(id);
             }
             return;
         }
-        let number = collection.casts.numbered.get();
-        collection.casts.numbered.set(self.one_more(BROADCASTS, number, collection, None));
+        let number = collection.casts().numbered.get();
+        collection.casts().numbered.set(self.one_more(BROADCASTS, number, collection, None));
         witness::see(|| Seen::Numbered { collection: id, number });
-        if let (CastCall::Reply(_), Some(root)) = (cast.call, &collection.root) {
+        if let (CastCall::Reply(_), Some(root)) = (cast.call, collection.root()) {
             root.borrow_mut().pass_over(number);
         }
         self.on_cast(id, number, cast);
@@ -251,22 +267,22 @@ impl Pe {
 
     /// At the root: every first element is there.
     pub fn release_casts(&self, collection: &Collection) {
-        let held = collection.casts.held.take();
+        let held = collection.casts().held.take();
         held.into_iter().for_each(|cast| self.on_cast_request(collection.id, cast));
     }
 
     pub fn on_cast(&self, id: CollectionId, number: u32, cast: Cast) {
         let Some(collection) = self.collections.get(id) else { return };
-        if number != collection.casts.passed.get() {
+        if number != collection.casts().passed.get() {
             sometimes("a broadcast overtook another");
         }
         if mutated("broadcasts-out-of-order") && self.lacks(cast.args.needs()).is_none() {
             return self.pass(collection, number, &cast);
         }
-        collection.casts.early.borrow_mut().insert(number, cast);
+        collection.casts().early.borrow_mut().insert(number, cast);
         loop {
-            let number = collection.casts.passed.get();
-            let Some(cast) = collection.casts.early.borrow_mut().remove(&number) else { break };
+            let number = collection.casts().passed.get();
+            let Some(cast) = collection.casts().early.borrow_mut().remove(&number) else { break };
             // Nobody counts as having received it before it can be read here: an element for which it had to be kept, for
             // the want of a shared value, could be removed meanwhile, and its answer would be waited for. So what has
             // passed a PE can be read there, and so can what is sent there after an element.
@@ -277,7 +293,7 @@ impl Pe {
             }
             self.pass(collection, number, &cast);
         }
-        collection.give_back(&mut collection.casts.early.borrow_mut());
+        collection.give_back(&mut collection.casts().early.borrow_mut());
     }
 
     /// The next broadcast in order: on to the children, and to every element here.
@@ -289,11 +305,11 @@ impl Pe {
             );
         }
         // Elements that come while this one is delivered count it as received.
-        collection.casts.passed.set(number + 1);
+        collection.casts().passed.set(number + 1);
         if let CastCall::Destroy = cast.call {
             collection.going.set(true);
         }
-        let (casts, frozen) = (&collection.casts, self.frozen.get());
+        let (casts, frozen) = (collection.casts(), self.frozen.get());
         let mut receivers = casts.give_to_kept(number, cast) + casts.births.pass(number, cast);
         for slot in collection.roster().iter() {
             // An element may have left, and another come into its slot, while those before it ran.
@@ -386,14 +402,14 @@ impl Pe {
     /// Sends a broadcast after those that left and may miss it, and counts its receivers where answers are wanted.
     fn send_after_departed(&self, collection: &Collection, number: u32, cast: &Cast, here: u64) {
         let (mut receivers, mut open, mut missed) = (here, 0, Vec::new());
-        collection.casts.departed.borrow_mut().retain(|(index, moves), departed| {
+        collection.casts().departed.borrow_mut().retain(|(index, moves), departed| {
             if departed.had <= number && departed.until.is_none_or(|until| number < until) {
                 missed.push((collection.object(*index), departed.to, *moves));
                 if departed.until.is_some() { receivers += 1 } else { open += 1 }
             }
             departed.until.is_none_or(|until| number + 1 < until)
         });
-        let followed = collection.casts.births.follow(number);
+        let followed = collection.casts().births.follow(number);
         (receivers, open) = (receivers + followed.certain, open + followed.open);
         self.send_after_births(collection.id, number, cast, &followed);
         for (id, to, moves) in missed {
@@ -413,14 +429,14 @@ impl Pe {
             0 => self.report_receivers(collection, number, receivers),
             _ => {
                 sometimes("a broadcast's receivers could not be counted at once");
-                collection.casts.uncertain.borrow_mut().push(Uncertain { number, receivers, open });
+                collection.casts().uncertain.borrow_mut().push(Uncertain { number, receivers, open });
             }
         }
     }
 
     /// The reducer and the receiver of the answers are known to each PE from the broadcast; the root keeps them.
     fn note_answers_wanted(&self, collection: &Collection, number: u32, cast: &Cast) {
-        if let (Some(root), Some((_, to))) = (&collection.root, &cast.collect) {
+        if let (Some(root), Some((_, to))) = (collection.root(), &cast.collect) {
             root.borrow_mut().expect_answers(ReductionKey::Answers(number), to.clone());
         }
     }
@@ -434,9 +450,9 @@ impl Pe {
     /// An element that left here has arrived; so many broadcasts had passed there.
     pub fn on_arrived(&self, id: ObjId, moves: u32, until: u32) {
         let Some(collection) = self.collections.get(id.collection) else { return };
-        let passed = collection.casts.passed.get();
+        let passed = collection.casts().passed.get();
         let had = {
-            let mut all = collection.casts.departed.borrow_mut();
+            let mut all = collection.casts().departed.borrow_mut();
             let key = (id.index, moves);
             let Some(departed) = all.get_mut(&key).filter(|departed| departed.until.is_none()) else {
                 return;
@@ -454,7 +470,7 @@ impl Pe {
 
     fn settle_uncertain(&self, collection: &Collection, had: u32, until: u32) {
         let mut certain = Vec::new();
-        collection.casts.uncertain.borrow_mut().retain_mut(|count| {
+        collection.casts().uncertain.borrow_mut().retain_mut(|count| {
             if count.number >= had {
                 count.open -= 1;
                 count.receivers += u64::from(count.number < until);
@@ -472,7 +488,7 @@ impl Pe {
     /// A broadcast sent after an element that moved here.
     pub fn on_missed(&self, id: ObjId, moves: u32, number: u32, cast: Cast) {
         let Some(collection) = self.collections.get(id.collection) else { return };
-        let mut expected = collection.casts.expected.borrow_mut();
+        let mut expected = collection.casts().expected.borrow_mut();
         if let Some(one) = expected.iter_mut().find(|one| (one.index, one.moves) == (id.index, moves)) {
             return one.missed.push((number, cast));
         }
@@ -480,7 +496,7 @@ impl Pe {
         // SAFETY: an object in a slot is live.
         match self.find_here(id).filter(|head| unsafe { head.as_ref() }.moves.get() == moves) {
             Some(head) => self.run_missed(head, number, &cast),
-            None if collection.casts.haunts(id.index, moves, number) => {
+            None if collection.casts().haunts(id.index, moves, number) => {
                 sometimes("a broadcast came after an element that was removed");
                 self.answer_for_removed(collection, id, number, &cast);
             }
@@ -580,7 +596,7 @@ impl Pe {
         sometimes("an element was removed before it had caught up with the broadcasts");
         let next = object.broadcasts.get() + kept_missed(object);
         let (last, later) = object.extras(|extras| (extras.catch_up, std::mem::take(&mut extras.later)));
-        object.collection().casts.bury(object, next, last);
+        object.collection().casts().bury(object, next, last);
         for (number, cast) in later {
             sometimes("an element was removed before a broadcast that waited for those that it had missed");
             self.answer_for_removed(object.collection(), object.id(), number, &cast);
@@ -603,7 +619,7 @@ impl Pe {
 
     /// An element came with so many broadcasts received: it may have to catch up.
     pub fn catch_up(&self, collection: &Collection, object: &Head) {
-        let passed = collection.casts.passed.get();
+        let passed = collection.casts().passed.get();
         if passed > object.broadcasts.get() && !mutated("nothing-to-catch-up-with") {
             sometimes("an element arrived behind the broadcasts");
             object.set(flag::CATCHING_UP);

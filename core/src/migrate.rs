@@ -141,7 +141,7 @@ impl Pe {
             return sometimes("an object asked to move to where it is");
         }
         let (collection, id) = (object.collection(), object.id());
-        if !collection.pending.borrow().is_empty() {
+        if !collection.pending().borrow().is_empty() {
             sometimes("an object moved while a reduction was open");
         }
         // Its end will count as one more.
@@ -152,7 +152,7 @@ impl Pe {
         object.moves.set(object.moves.get() + u32::from(!mutated("move-not-counted")));
         witness::see(|| Seen::Departed { object: id, pe: self.id, to, moves: object.moves.get() });
         if !collection.id.is_singles() {
-            collection.casts.depart(object, to);
+            collection.casts().depart(object, to);
         }
         let past = self.past_of(object);
         self.slots.remove(object.slot.get());
@@ -207,7 +207,7 @@ impl Pe {
         object.collection.set(NonNull::from(collection));
         let past = travel.past;
         unpack_travel(object, travel);
-        let passed = collection.casts.passed();
+        let passed = collection.casts().passed();
         witness::see(|| Seen::Arrived {
             object: id,
             pe: self.id,
@@ -222,7 +222,7 @@ impl Pe {
             }
         }
         let moves = object.moves.get();
-        let missed = collection.casts.take_expected(id.index, moves);
+        let missed = collection.casts().take_expected(id.index, moves);
         self.install(collection, head);
         if let Some(past) = past {
             self.restore_past(object, past);

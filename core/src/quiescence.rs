@@ -322,13 +322,13 @@ impl Pe {
             waits.push(format!("{} is inserted, but it exists already", collection.label(index)));
         }
         let name = (collection.chare.name)();
-        if collection.casts.held() > 0 {
+        if collection.casts().held() > 0 {
             waits.push(format!(
                 "{} broadcasts to `{name}` wait for `done_inserting()`",
-                collection.casts.held()
+                collection.casts().held()
             ));
         }
-        if let Some(root) = &collection.root {
+        if let Some(root) = collection.root() {
             let root = root.borrow();
             for (_, count) in root.waiting().filter(|(_, count)| *count > 0) {
                 waits.push(match root.elements() {

@@ -5,10 +5,11 @@ use std::process::ExitCode;
 use crate::chare::MainChare;
 use talisman_job::Program;
 
-/// What `#[talisman::main]` calls.
+/// What `#[talisman::main]` calls, with the main chare and what it takes.
 ///
 /// # Panics
 /// Always.
 pub fn main<C: MainChare, A>(program: Program) -> ExitCode {
-    panic!("{} is run by a test", program.name)
+    let args = std::any::type_name::<A>();
+    panic!("{} with {args} in {} is run by a test", C::name(), program.name)
 }

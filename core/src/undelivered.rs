@@ -151,13 +151,13 @@ impl Pe {
 /// At the root of an array whose first elements were never said to be all: what has waited for that. (If it was said, those that are not there
 /// are on their way.)
 fn held_of(collection: &Collection) -> Vec<Undelivered> {
-    let Some(root) = &collection.root else { return Vec::new() };
+    let Some(root) = collection.root() else { return Vec::new() };
     let root = root.borrow();
     if !collection.is_inserting() || root.census.is_open() {
         return Vec::new();
     }
     let mut counts = BTreeMap::new();
-    let (_, broadcasts) = collection.casts.to_be_numbered();
+    let (_, broadcasts) = collection.casts().to_be_numbered();
     for called in broadcasts.iter().filter_map(|cast| called_of_all(collection, cast)) {
         *counts.entry(called).or_insert(0_u64) += 1;
     }

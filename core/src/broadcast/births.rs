@@ -168,7 +168,7 @@ impl Pe {
         let message = unsafe { envelope.as_mut() };
         let id = message.to();
         if let Some(birth) = birth_of(message) {
-            let (births, passed) = (&collection.casts.births, collection.casts.passed());
+            let (births, passed) = (&collection.casts().births, collection.casts().passed());
             if let Some(unborn) = births.unborn.borrow_mut().remove(&birth.id) {
                 birth.first = unborn.first.max(passed);
                 birth.given = unborn.given;
@@ -186,7 +186,7 @@ impl Pe {
         let message = unsafe { envelope.as_mut() };
         let id = message.to();
         let Some(birth) = birth_of(message) else { return };
-        let (births, passed) = (&collection.casts.births, collection.casts.passed());
+        let (births, passed) = (&collection.casts().births, collection.casts().passed());
         if births.unborn.borrow().contains_key(&birth.id) {
             return;
         }
@@ -203,7 +203,7 @@ impl Pe {
     pub fn can_be_born(&self, collection: &Collection, mut envelope: NonNull<Envelope>) -> bool {
         // SAFETY: the caller's envelope.
         let Some(birth) = birth_of(unsafe { envelope.as_mut() }) else { return true };
-        let mut all = collection.casts.births.unborn.borrow_mut();
+        let mut all = collection.casts().births.unborn.borrow_mut();
         let Some(unborn) = all.get_mut(&birth.id) else { return true };
         if !unborn.has_all() {
             sometimes("an element waited to be made for broadcasts that it had missed");
@@ -223,14 +223,14 @@ impl Pe {
     /// An element that was sent off from here has come; so many broadcasts had passed there.
     pub fn on_settled(&self, id: ObjId, birth: BirthId, until: u32) {
         let Some(collection) = self.collections.get(id.collection) else { return };
-        let first = collection.casts.births.settle(birth, until, collection.casts.passed());
+        let first = collection.casts().births.settle(birth, until, collection.casts().passed());
         first.into_iter().for_each(|first| self.settle_uncertain(collection, first, until));
     }
 
     /// A broadcast sent after an element that is to be made here.
     pub fn on_missed_unborn(&self, id: ObjId, birth: BirthId, number: u32, cast: Cast) {
         let Some(collection) = self.collections.get(id.collection) else { return };
-        let creation = match collection.casts.births.unborn.borrow_mut().get_mut(&birth) {
+        let creation = match collection.casts().births.unborn.borrow_mut().get_mut(&birth) {
             None => return sometimes("a broadcast was sent after an element that was made"),
             Some(unborn) => {
                 unborn.take_missed(number, cast);
@@ -255,9 +255,9 @@ impl Pe {
     pub fn give_back(&self, collection: &Collection, mut envelope: NonNull<Envelope>) {
         // SAFETY: the caller's envelope.
         let Some(birth) = birth_of(unsafe { envelope.as_mut() }) else { return };
-        birth.first = birth.first.max(collection.casts.passed());
+        birth.first = birth.first.max(collection.casts().passed());
         birth.sender = None;
-        birth.given = collection.casts.births.saved.borrow_mut().remove(&birth.id).unwrap_or_default();
+        birth.given = collection.casts().births.saved.borrow_mut().remove(&birth.id).unwrap_or_default();
     }
 }
 

@@ -294,11 +294,11 @@ pub(super) fn is_live(head: NonNull<Head>) -> bool {
 }
 
 fn saved_collection(collection: &Collection, casts: &mut Casts) -> SavedCollection {
-    debug_assert!(collection.casts.is_at_rest(), "nothing is on its way after any element");
-    debug_assert!(collection.pending.borrow().is_empty(), "contributions are at their roots");
+    debug_assert!(collection.casts().is_at_rest(), "nothing is on its way after any element");
+    debug_assert!(collection.pending().borrow().is_empty(), "contributions are at their roots");
     SavedCollection {
         of: collection.description(),
-        passed: collection.casts.passed(),
+        passed: collection.casts().passed(),
         closed: collection.insertion.closed.get(),
         sent: collection.insertion.sent.get(),
         made: collection.insertion.made.get(),
@@ -316,16 +316,16 @@ fn saved_unborn(collection: &Collection, casts: &mut Casts) -> Vec<(BirthId, u32
         }
         Some((birth, first))
     };
-    collection.casts.births.unborn().into_iter().filter_map(keep).collect()
+    collection.casts().births.unborn().into_iter().filter_map(keep).collect()
 }
 
 fn saved_root(collection: &Collection) -> Option<SavedRoot> {
-    let root = collection.root.as_ref()?.borrow();
+    let root = collection.root()?.borrow();
     let (next, mut open) = root.saved();
     if mutated("open-reductions-not-saved") {
         open.clear();
     }
-    let (numbered, held) = collection.casts.to_be_numbered();
+    let (numbered, held) = collection.casts().to_be_numbered();
     let (alive, (heard, late)) = (root.elements(), root.late());
     let counts = alive.is_none() && root.census.is_open();
     Some(SavedRoot { id: collection.id, alive, next, open, numbered, held, counts, heard, late })

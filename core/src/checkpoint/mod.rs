@@ -9,28 +9,28 @@
 //! | file | is |
 //! |---|---|
 //! | [`message`] | what PEs say to each other about it |
-//! | [`root`] | when one begins, and what follows from what all have said: at the first PE |
-//! | [`freeze`] | what a frozen PE does with each kind of message |
-//! | [`drain`] | waves that find out when nothing is on its way |
-//! | [`ahead`] | what is packed meanwhile |
+//! | `root` | when one begins, and what follows from what all have said: at the first PE |
+//! | `freeze` | what a frozen PE does with each kind of message |
+//! | `drain` | waves that find out when nothing is on its way |
+//! | `ahead` | what is packed meanwhile |
 //! | [`part`] | what is kept of one PE |
 //! | [`waiting`] | messages in it |
-//! | [`capture`] | how that is taken |
-//! | [`slabs`], [`slab`], [`shared`] | the memory that it goes into, which other processes of the host can map, and how new pages of it are filled |
-//! | [`pages`] | memory of values that is kept in place of a copy |
-//! | [`contents`] | how many objects of which collections each part has |
-//! | [`said`] | lines and results of the program, until they cannot be taken back |
-//! | [`copies`] | the other copy of each part |
-//! | [`safety`] | when parts and copies outlive what they are to outlive |
-//! | [`pieces`] | a part in pieces: how it travels there |
-//! | [`lent`], [`mapped`], [`taking`] | a part that its buddy, a process of the same host, has or reads where it is |
-//! | [`readable`] | what simulated processes may read of each other |
-//! | [`restore`] | how fresh PEs take parts back |
+//! | `capture` | how that is taken |
+//! | `slabs`, `slab`, `shared` | the memory that it goes into, which other processes of the host can map, and how new pages of it are filled |
+//! | `pages` | memory of values that is kept in place of a copy |
+//! | `contents` | how many objects of which collections each part has |
+//! | `said` | lines and results of the program, until they cannot be taken back |
+//! | `copies` | the other copy of each part |
+//! | `safety` | when parts and copies outlive what they are to outlive |
+//! | `pieces` | a part in pieces: how it travels there |
+//! | `lent`, `mapped`, `taking` | a part that its buddy, a process of the same host, has or reads where it is |
+//! | `readable` | what simulated processes may read of each other |
+//! | `restore` | how fresh PEs take parts back |
 //! | [`newcomers`] | how PEs begin that there were not |
 //! | [`lost`] | what becomes of members of groups on lost PEs |
 //! | [`reading`] | parts taken out of the store again |
-//! | [`written`] | versions that are on disk because somebody asked for them, while others are in memory |
-//! | [`again`] | how PEs begin after a loss |
+//! | `written` | versions that are on disk because somebody asked for them, while others are in memory |
+//! | `again` | how PEs begin after a loss |
 //! | [`handing`] | parts that go to a process which has none of its own |
 
 mod again;

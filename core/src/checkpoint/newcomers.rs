@@ -225,7 +225,7 @@ impl Pe {
             return sometimes("a new PE was lost before there was a checkpoint with it");
         }
         // What passes before that is for it, too.
-        collection.casts.keep_for(newborn.id.index, Vec::new());
+        collection.casts().keep_for(newborn.id.index, Vec::new());
         let message = self.pe_message(RecoveryMessage::Newborn(Box::new(newborn)));
         if self.lets_in(message) {
             self.enqueue(message);
@@ -236,7 +236,7 @@ impl Pe {
     pub fn on_newborn(&self, newborn: Newborn) {
         let Newborn { id, init, args } = newborn;
         let Some(collection) = self.collections.get(id.collection) else { return };
-        let given = collection.casts.take_kept_for(id.index);
+        let given = collection.casts().take_kept_for(id.index);
         let birth = Birth { id: BirthId::of_late(id.index as u32), ..Birth::default() };
         self.make_packed(collection, id.index, init, args, Some(birth));
         if let Some(head) = self.find_here(id) {

@@ -116,7 +116,7 @@ impl Pe {
         };
         let known = self.collections.get(saved.of.id);
         let collection = known.unwrap_or_else(|| self.add_collection(&saved.of, chare));
-        collection.casts.go_on_from(saved.passed);
+        collection.casts().go_on_from(saved.passed);
         let insertion = &collection.insertion;
         insertion.closed.set(insertion.closed.get() || saved.closed);
         insertion.sent.set(insertion.sent.get() + saved.sent);
@@ -134,17 +134,17 @@ impl Pe {
                 let given =
                     part.casts.iter().filter(|(id, number, _)| *id == saved.of.id && *number >= *first);
                 let given = given.map(|(_, number, cast)| (*number, cast.clone()));
-                collection.casts.births.go_on_with(*birth, given.collect());
+                collection.casts().births.go_on_with(*birth, given.collect());
             }
         }
     }
 
     fn take_back_root(&self, saved: SavedRoot) {
         let Some(collection) = self.collections.get(saved.id) else { return };
-        let Some(root) = &collection.root else { return };
+        let Some(root) = collection.root() else { return };
         root.borrow_mut().go_on_from(saved.alive, saved.next);
         root.borrow_mut().go_on_with_late(saved.heard, saved.late);
-        collection.casts.go_on_at_root(saved.numbered, saved.held);
+        collection.casts().go_on_at_root(saved.numbered, saved.held);
         saved.open.into_iter().for_each(|(key, pending)| self.reopen(saved.id, key, pending));
         if saved.counts {
             sometimes("the first elements of an array are counted anew after going back to a checkpoint");
@@ -188,7 +188,7 @@ impl Pe {
                 Some(lacking) => {
                     sometimes("an object of a checkpoint waited for a shared value");
                     self.expect_object(collection, id.index);
-                    collection.casts.keep_for(id.index, later);
+                    collection.casts().keep_for(id.index, later);
                     witness::see(|| Seen::Awaited { object: id, pe: self.id });
                     let again = RecoveryMessage::Restore { object: Box::new(object), why };
                     self.keep_lacking(lacking, self.pe_message(again));
@@ -211,10 +211,10 @@ impl Pe {
         if mutated("awaited-object-forgotten") {
             return;
         }
-        let later = collection.casts.take_kept_for(id.index);
+        let later = collection.casts().take_kept_for(id.index);
         if let Some(lacking) = self.lacks_for(&object, &later) {
             sometimes("an object of a checkpoint waited for two shared values");
-            collection.casts.keep_for(id.index, later);
+            collection.casts().keep_for(id.index, later);
             let again = RecoveryMessage::Restore { object: Box::new(object), why };
             return self.keep_lacking(lacking, self.pe_message(again));
         }

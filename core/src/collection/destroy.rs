@@ -161,7 +161,7 @@ impl Pe {
             self.slots.remove(slot);
             self.free_object(head);
         }
-        if let Some(root) = &collection.root {
+        if let Some(root) = collection.root() {
             let name = (collection.chare.name)();
             for contributions in root.borrow().wanted() {
                 self.note_too_late(format!("a reduction over `{name}` with {contributions} contributions"));

@@ -36,7 +36,7 @@ impl Pe {
 
     /// At the root: all first elements are on their way.
     pub fn on_done_inserting(&self, id: CollectionId) {
-        let Some(root) = self.collections.get(id).and_then(|collection| collection.root.as_ref()) else {
+        let Some(root) = self.collections.get(id).and_then(|collection| collection.root()) else {
             return;
         };
         if root.borrow().elements().is_some() || root.borrow().census.wave > 0 {
@@ -46,7 +46,7 @@ impl Pe {
     }
 
     fn count_again(&self, id: CollectionId) {
-        let Some(root) = self.collections.get(id).and_then(|collection| collection.root.as_ref()) else {
+        let Some(root) = self.collections.get(id).and_then(|collection| collection.root()) else {
             return;
         };
         let wave = root.borrow().census.wave + 1;
@@ -67,7 +67,7 @@ impl Pe {
 
     pub fn on_inserted(&self, id: CollectionId, wave: u32, sent: u64, made: u64) {
         let Some(collection) = self.collections.get(id) else { return };
-        let Some(root) = &collection.root else { return };
+        let Some(root) = collection.root() else { return };
         let (all_in, complete) = {
             let census = &mut root.borrow_mut().census;
             if census.wave != wave {

@@ -205,7 +205,7 @@ impl Pe {
             object.extras(|extras| extras.birth = birth.id);
         }
         object.moves.set(birth.moves);
-        let (first, given) = collection.casts.births.take(birth.id, collection.casts.passed());
+        let (first, given) = collection.casts().births.take(birth.id, collection.casts().passed());
         object.broadcasts.set(first);
         let is_given = !given.is_empty();
         self.put_off(object, false, None, given);
@@ -528,7 +528,7 @@ impl Pe {
                 extras.born.count
             });
             self.one_more(BORN, born, collection, Some(parent.index()));
-            let first = parent.broadcasts.get().max(collection.casts.passed());
+            let first = parent.broadcasts.get().max(collection.casts().passed());
             return Some(Birth { reduction: parent.reduction.get(), id, first, ..Birth::default() });
         }
         if collection.insertion.closed.get() {
@@ -541,11 +541,11 @@ impl Pe {
     /// An insertion from outside, at the root; or one that waited for its collection to be known here.
     pub fn on_insert(&self, to: ObjId, pe: Option<PeId>, init: u16, args: Packed) {
         let Some(collection) = self.collections.get(to.collection) else { return };
-        let birth = match (self.birth_here(collection), &collection.root) {
+        let birth = match (self.birth_here(collection), collection.root()) {
             (Some(birth), _) => birth,
             (None, Some(root)) => {
                 let id = self.name_birth();
-                let (reduction, first) = (root.borrow_mut().admit(id), collection.casts.numbered());
+                let (reduction, first) = (root.borrow_mut().admit(id), collection.casts().numbered());
                 Birth { reduction, id, first, ..Birth::default() }
             }
             (None, None) => {

@@ -8,6 +8,7 @@ pub mod gone;
 pub mod insertion;
 pub mod life;
 pub mod message;
+pub mod states;
 pub mod table;
 
 use std::cell::{Cell, RefCell};
@@ -15,20 +16,18 @@ use std::collections::BTreeMap;
 use std::ptr::NonNull;
 use std::rc::Rc;
 use std::sync::Arc;
-use talisman_base::ids::ReductionKey;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use crate::broadcast::Casts;
 use crate::kind::Kind;
 use crate::location::{Place, Places, Switches};
 use crate::message::envelope::Envelope;
 use crate::node::Node;
 use crate::order::reconcile::Orders;
-use crate::reduction::{Pending, Root};
 use crate::registry::ChareType;
 use description::{Description, Fill};
+use states::States;
 use talisman_base::ids::{CollectionId, ObjId, PeId, single_home};
 use talisman_base::index::Bounds;
 use talisman_base::map::Map;
@@ -66,11 +65,11 @@ pub struct Collection {
     unborn: RefCell<HashMap<u128, Vec<NonNull<Envelope>>, FxBuildHasher>>,
     /// At the home: what elements that were removed left to the next of their names.
     pub orders: Orders,
-    pub casts: Casts,
-    /// Reductions with contributions on this PE, or from below in the tree, not sent on yet.
-    pub pending: RefCell<BTreeMap<ReductionKey, Pending>>,
-    /// At the creator, or its seat: what the trees end in.
-    pub root: Option<RefCell<Root>>,
+    /// How many elements it was created with, if that was said.
+    pub elements: Option<u64>,
+    /// Its trees end here: at the creator, or its seat.
+    pub is_root: bool,
+    states: States,
     pub insertion: Insertion,
     /// Its elements are being destroyed.
     pub going: Cell<bool>,
@@ -146,9 +145,9 @@ impl Collection {
             awaiting: RefCell::default(),
             unborn: RefCell::default(),
             orders: Orders::default(),
-            casts: Casts::default(),
-            pending: RefCell::default(),
-            root: is_root.then(|| RefCell::new(Root::new(of.elements))),
+            elements: of.elements,
+            is_root,
+            states: States::default(),
             insertion: Insertion::default(),
             going: Cell::new(false),
         }
@@ -271,7 +270,7 @@ impl Collection {
 
     /// At the root: whether its first elements are not known to be there.
     pub fn is_inserting(&self) -> bool {
-        self.root.as_ref().is_some_and(|root| root.borrow().elements().is_none())
+        self.root().is_some_and(|root| root.borrow().elements().is_none())
     }
 
     pub fn object(&self, index: u128) -> ObjId {
@@ -361,14 +360,6 @@ impl Collection {
         self.fill.as_ref().map_or(&[], |fill| fill.args.needs())
     }
 
-    /// Takes out what has gathered of a reduction.
-    pub fn take_pending(&self, key: ReductionKey) -> Option<Pending> {
-        let mut all = self.pending.borrow_mut();
-        let pending = all.remove(&key);
-        self.give_back(&mut all);
-        pending
-    }
-
     /// A table that is empty keeps room for what comes next, but not where nobody is any more: there may be many such collections.
     pub fn give_back<K, V>(&self, table: &mut BTreeMap<K, V>) {
         if table.is_empty() && self.members.get() == 0 {
@@ -392,7 +383,7 @@ impl Collection {
         let mut kept: Vec<_> = self.awaiting.take().into_values().flatten().collect();
         kept.extend(self.unborn.take().into_values().flatten());
         kept.extend(self.switches.take_all());
-        kept.extend(self.casts.births.take_kept());
+        kept.extend(self.casts().births.take_kept());
         kept
     }
 }

@@ -133,7 +133,7 @@ pub trait ServiceMessage: Pup + fmt::Debug + Send + 'static {
     }
 
     /// What goes to another node in its place.
-    fn as_it_travels(self) -> Self {
+    fn into_travelling(self) -> Self {
         self
     }
 
@@ -222,11 +222,11 @@ impl<M: ServiceMessage> PeMessage for M {
 
     fn pack_away(self: Box<Self>, mut p: Packer) -> (Packer, Vec<Segment>) {
         M::SERVICE.pack(&mut p);
-        pack_away(Box::new(M::as_it_travels(*self)), p)
+        pack_away(Box::new(M::into_travelling(*self)), p)
     }
 }
 
-/// How a service's messages are read. Each has one, by [`service`].
+/// How a service's messages are read. Each has one, by `service`.
 pub struct Reader {
     service: Service,
     read: fn(&mut Unpacker<'_>) -> Result<Box<dyn PeMessage>, PupError>,

@@ -166,7 +166,7 @@ impl Pe {
         change: impl FnOnce(&mut Pending) -> Result<(), ReduceError>,
     ) {
         let (changed, full) = {
-            let mut all = collection.pending.borrow_mut();
+            let mut all = collection.pending().borrow_mut();
             let first = all.is_empty();
             let pending = all.entry(key).or_default();
             pending.made_here += u64::from(matches!(by, By::Element(_)));

@@ -62,7 +62,7 @@ impl Pe {
         let collections = self.unflushed.take();
         for id in &collections {
             let Some(collection) = self.collections.get(*id) else { continue };
-            let mut keys: Vec<_> = collection.pending.borrow().keys().copied().collect();
+            let mut keys: Vec<_> = collection.pending().borrow().keys().copied().collect();
             if mutated("partial-result-kept-back") && keys.len() > 1 {
                 keys.pop();
             }
@@ -75,7 +75,7 @@ impl Pe {
     }
 
     fn mark_partial(&self, collection: &Collection, key: ReductionKey) {
-        let made_here = collection.pending.borrow().get(&key).map(|pending| pending.made_here);
+        let made_here = collection.pending().borrow().get(&key).map(|pending| pending.made_here);
         if made_here.is_some_and(|made| 0 < made && made < u64::from(collection.members.get())) {
             sometimes("a partial result was sent on before every element here had contributed");
         }
@@ -85,7 +85,7 @@ impl Pe {
         if collection.going.get() && matches!(key, ReductionKey::Answers(_)) {
             // That all elements have gone is told behind all that they had contributed.
             let others: Vec<_> =
-                collection.pending.borrow().keys().copied().filter(|other| *other != key).collect();
+                collection.pending().borrow().keys().copied().filter(|other| *other != key).collect();
             others.into_iter().for_each(|other| self.send_part_up(collection, other));
         }
         self.send_part_up(collection, key);
@@ -117,7 +117,7 @@ impl Pe {
     fn ends_here(&self, collection: &Collection, key: ReductionKey) -> bool {
         match key {
             ReductionKey::All(_) | ReductionKey::Answers(_) | ReductionKey::Late { .. } => {
-                collection.root.is_some()
+                collection.root().is_some()
             }
             ReductionKey::Section(section, _) | ReductionKey::SectionAnswers(section, _) => {
                 self.view().seat(section.creator) == self.id
@@ -142,7 +142,7 @@ impl Pe {
                 }
             }
             ReductionKey::Late { member, nth } => {
-                let root = collection.root.as_ref().expect("`ends_here`");
+                let root = collection.root().expect("`ends_here`");
                 let mut part = Pending::default();
                 let added = change(&mut part).and_then(|()| root.borrow_mut().add_late(member, nth, part));
                 match added {
@@ -151,7 +151,7 @@ impl Pe {
                 }
             }
             ReductionKey::All(_) | ReductionKey::Answers(_) => {
-                let root = collection.root.as_ref().expect("`ends_here`");
+                let root = collection.root().expect("`ends_here`");
                 if matches!(key, ReductionKey::All(number) if number > root.borrow().next) {
                     sometimes("a contribution came for a reduction whose former one was open");
                 }
@@ -180,7 +180,7 @@ impl Pe {
     }
 
     fn complete(&self, collection: &Collection, key: ReductionKey) {
-        let Some(root) = &collection.root else { return };
+        let Some(root) = collection.root() else { return };
         if let ReductionKey::All(_) = key {
             return self.complete_reductions(collection);
         }
@@ -190,7 +190,7 @@ impl Pe {
 
     /// Every reduction of a collection that is complete, in order.
     pub fn complete_reductions(&self, collection: &Collection) {
-        let Some(root) = &collection.root else { return };
+        let Some(root) = collection.root() else { return };
         loop {
             if let Err(error) = self.admit_late(collection) {
                 return self.reduction_failed(collection, None, &error);

@@ -222,7 +222,7 @@ fn is_for_now(first: Option<(u32, u32)>, broadcasts: u32, others: &Others) -> bo
 impl Pe {
     /// At a root: late members that take part from now on, and are told so.
     pub(super) fn admit_late(&self, collection: &Collection) -> Result<(), ReduceError> {
-        let Some(root) = &collection.root else { return Ok(()) };
+        let Some(root) = collection.root() else { return Ok(()) };
         let admitted = root.borrow_mut().admit_late()?;
         for TakesPart { member, first, nth } in admitted {
             let id = collection.object(member.into());
@@ -244,14 +244,14 @@ impl Pe {
 
     /// Whether a root here may wait for late members that will not contribute, if nothing is left to do.
     pub fn may_wait_for_late(&self) -> bool {
-        let mut roots = self.collections.iter().filter_map(|collection| collection.root.as_ref());
+        let mut roots = self.collections.iter().filter_map(|collection| collection.root());
         roots.any(|root| root.borrow().may_wait_for_late())
     }
 
     /// Nothing is left to do: roots ask the late members that they may wait for.
     pub fn ask_late(&self) {
         for collection in self.collections.iter() {
-            let asked = collection.root.as_ref().and_then(|root| root.borrow_mut().late_to_ask());
+            let asked = collection.root().and_then(|root| root.borrow_mut().late_to_ask());
             let Some((reduction, members)) = asked else { continue };
             for member in members {
                 let id = collection.object(member.into());
@@ -279,7 +279,7 @@ impl Pe {
     /// At a root: that one does not.
     pub fn on_put_off(&self, member: ObjId, reduction: u32, is_first: bool) {
         let Some(collection) = self.collections.get(member.collection) else { return };
-        let Some(root) = &collection.root else { return };
+        let Some(root) = collection.root() else { return };
         root.borrow_mut().put_off(member.index as u32, reduction, is_first);
         self.complete_reductions(collection);
     }

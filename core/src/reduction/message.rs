@@ -109,7 +109,7 @@ impl ServiceMessage for ReductionMessage {
     }
 
     /// A part has values of the program in it, which the receiver may not be able to read at once.
-    fn as_it_travels(self) -> Self {
+    fn into_travelling(self) -> Self {
         match self {
             ReductionMessage::Contribution(part) => {
                 ReductionMessage::Part { collection: part.collection, part: Packed::away(part) }

@@ -6,7 +6,7 @@
 //!
 //! Elements come and go meanwhile. An element that inserts another says so with its own next contribution, so
 //! the root waits for all newborn that were announced, and tells them apart; one that goes says so too. See
-//! [`Tally::is_complete`]. Members of groups on PEs that come later are a case of their own ([`late`]).
+//! `Tally::is_complete`. Members of groups on PEs that come later are a case of their own ([`late`]).
 
 mod blame;
 mod contributing;
@@ -16,6 +16,11 @@ pub mod message;
 mod root;
 mod tally;
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use crate::collection::Collection;
+use crate::collection::states::{CollectionState, Keeper};
 use crate::route::Route;
 use blame::By;
 pub use late::Begin;
@@ -104,5 +109,42 @@ impl Pending {
                 Ok(())
             }
         }
+    }
+}
+
+/// What a PE keeps of a collection's reductions.
+struct Reductions {
+    /// With contributions on this PE, or from below in the tree, not sent on yet.
+    pending: RefCell<BTreeMap<ReductionKey, Pending>>,
+    /// At the creator, or its seat: what the trees end in.
+    root: Option<RefCell<Root>>,
+}
+
+impl CollectionState for Reductions {
+    const KEEPER: Keeper = Keeper::Reductions;
+
+    fn new(of: &Collection) -> Self {
+        let root = of.is_root.then(|| RefCell::new(Root::new(of.elements)));
+        Reductions { pending: RefCell::default(), root }
+    }
+}
+
+impl Collection {
+    /// Reductions with contributions on this PE, or from below in the tree, not sent on yet.
+    pub fn pending(&self) -> &RefCell<BTreeMap<ReductionKey, Pending>> {
+        &self.state::<Reductions>().pending
+    }
+
+    /// At the creator, or its seat: what the trees end in.
+    pub fn root(&self) -> Option<&RefCell<Root>> {
+        self.state::<Reductions>().root.as_ref()
+    }
+
+    /// Takes out what has gathered of a reduction.
+    pub fn take_pending(&self, key: ReductionKey) -> Option<Pending> {
+        let mut all = self.pending().borrow_mut();
+        let pending = all.remove(&key);
+        self.give_back(&mut all);
+        pending
     }
 }

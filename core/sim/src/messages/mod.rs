@@ -1,8 +1,8 @@
 //! A whole job in one thread, message by message: simulated clock, simulated network.
 //!
 //! The PEs are the real ones; only their clock and their port are not. Between nodes messages travel packed, as they
-//! do on a wire. What takes how long, and who goes first, is decided by [`Rules`]: by a seed ([`chance`]), to find what goes
-//! wrong in an unlikely order, or by the model of a machine ([`model`]), to see how a program would do on it. Either way the
+//! do on a wire. What takes how long, and who goes first, is decided by `Rules`: by a seed (`chance`), to find what goes
+//! wrong in an unlikely order, or by the model of a machine (`model`), to see how a program would do on it. Either way the
 //! same program gives the same events in the same order: the hash over all of them tells.
 
 mod agenda;
