@@ -47,7 +47,7 @@ impl Cast {
 
 /// A PE's part in the broadcasts of a collection.
 #[derive(Default)]
-pub struct Casts {
+pub struct BroadcastState {
     /// At the root: the next number.
     numbered: Cell<u32>,
     /// At the root: broadcasts that wait for `done_inserting`.
@@ -103,22 +103,22 @@ struct Expected {
     missed: Vec<(u32, Cast)>,
 }
 
-impl CollectionState for Casts {
+impl CollectionState for BroadcastState {
     const KEEPER: Keeper = Keeper::Broadcasts;
 
     fn new(_: &Collection) -> Self {
-        Casts::default()
+        BroadcastState::default()
     }
 }
 
 impl Collection {
     /// Its broadcasts, as this PE knows them.
-    pub fn casts(&self) -> &Casts {
+    pub fn casts(&self) -> &BroadcastState {
         self.state()
     }
 }
 
-impl Casts {
+impl BroadcastState {
     pub fn passed(&self) -> u32 {
         self.passed.get()
     }
@@ -648,7 +648,7 @@ mod tests {
 
     #[test]
     fn an_element_that_lacks_two_things_is_expected_once() {
-        let casts = Casts::default();
+        let casts = BroadcastState::default();
         casts.expect(3, 1);
         casts.expect(3, 1);
         casts.expect(3, 2);

@@ -10,7 +10,7 @@ use talisman_lb::smooth::Smooth;
 use crate::collection::Collection;
 use crate::location::Place;
 use crate::location::message::LocationMessage;
-use crate::object::{Born, Extras, Head, Travel, flag};
+use crate::object::{Born, Extras, Head, ObjectHeader, flag};
 use crate::order::Order;
 use crate::pe::Pe;
 use crate::pe::execute::{Call, Restored};
@@ -24,7 +24,7 @@ use talisman_pup::{Kept, Lender, Packed, Packer, Pup, PupError, Purpose, Segment
 
 /// An object on its way: within a node as it is, between nodes packed.
 #[derive(Debug)]
-pub enum Luggage {
+pub enum Payload {
     Object(Moving),
     Packed(Packed),
 }
@@ -85,25 +85,25 @@ impl Moving {
 }
 
 /// Only packed ones go to other nodes.
-impl Pup for Luggage {
+impl Pup for Payload {
     const MIN_SIZE: usize = 8;
 
     fn pack(&self, p: &mut Packer) {
         match self {
-            Luggage::Packed(packed) => packed.pack(p),
-            Luggage::Object(_) => unreachable!("`luggage` packs what leaves the node"),
+            Payload::Packed(packed) => packed.pack(p),
+            Payload::Object(_) => unreachable!("`luggage` packs what leaves the node"),
         }
     }
 
     fn lend<'a>(&'a self, l: &mut Lender<'a>) {
         match self {
-            Luggage::Packed(packed) => packed.lend(l),
-            Luggage::Object(_) => self.pack(l.packer()),
+            Payload::Packed(packed) => packed.lend(l),
+            Payload::Object(_) => self.pack(l.packer()),
         }
     }
 
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
-        Packed::unpack(u).map(Luggage::Packed)
+        Packed::unpack(u).map(Payload::Packed)
     }
 }
 
@@ -160,7 +160,7 @@ impl Pe {
         collection.set_place(id.index, Place::At { pe: to, moves: object.moves.get() });
         let travel = Box::new(pack_up(object, past));
         let luggage = self.luggage(collection.chare, head, to);
-        if let Luggage::Packed(packed) = &luggage
+        if let Payload::Packed(packed) = &luggage
             && packed.refusal().is_some()
         {
             return self.refuse_to_move(collection, id.index, to, packed);
@@ -169,21 +169,21 @@ impl Pe {
         self.limit_learnt(collection, id.index);
     }
 
-    fn luggage(&self, chare: &'static ChareType, head: NonNull<Head>, to: PeId) -> Luggage {
+    fn luggage(&self, chare: &'static ChareType, head: NonNull<Head>, to: PeId) -> Payload {
         let within = self.node.shape.node_of(to) == self.node.number;
         let moving = Moving { head: Some(head), chare };
         if within && !self.node.config.pack_all && !self.node.config.replays {
-            Luggage::Object(moving)
+            Payload::Object(moving)
         } else {
             if chare.departs.is_some() {
                 self.execute(head, Call::Departs);
             }
-            Luggage::Packed(moving.into_packed())
+            Payload::Packed(moving.into_packed())
         }
     }
 
     /// An object arrives.
-    pub fn on_arrive(&self, from: PeId, id: ObjId, travel: Travel, luggage: Luggage) {
+    pub fn on_arrive(&self, from: PeId, id: ObjId, travel: ObjectHeader, luggage: Payload) {
         let Some(collection) = self.collections.get(id.collection) else { return };
         if self.find_here(id).is_some() {
             let who = collection.label(id.index);
@@ -193,8 +193,8 @@ impl Pe {
                 .end(1, Some(format!("{who} arrives from PE {from}, and is on PE {} already", self.id)));
         }
         let head = match luggage {
-            Luggage::Object(moving) => moving.take(),
-            Luggage::Packed(packed) => match self.unpack_object(collection, id.index, packed) {
+            Payload::Object(moving) => moving.take(),
+            Payload::Packed(packed) => match self.unpack_object(collection, id.index, packed) {
                 Ok(head) => head,
                 Err(error) => {
                     let whence = format!("from PE {from}");
@@ -282,7 +282,7 @@ impl Pe {
 }
 
 /// What moves with an object.
-fn pack_up(object: &Head, past: Option<Smooth>) -> Travel {
+fn pack_up(object: &Head, past: Option<Smooth>) -> ObjectHeader {
     let mut extras: Extras = *object.take_extras().unwrap_or_default();
     mark_what_travels(&extras);
     if mutated("births-stay-behind") {
@@ -295,15 +295,15 @@ fn pack_up(object: &Head, past: Option<Smooth>) -> Travel {
 }
 
 /// What would move with an object, which stays as it is.
-pub fn travel_of(object: &Head, past: Option<Smooth>) -> Travel {
+pub fn travel_of(object: &Head, past: Option<Smooth>) -> ObjectHeader {
     let extras = object.take_extras();
     let copied = extras.as_deref().map(Extras::that_travel).unwrap_or_default();
     object.put_extras(extras);
     travel_with(object, copied, past)
 }
 
-fn travel_with(object: &Head, extras: Extras, past: Option<Smooth>) -> Travel {
-    Travel {
+fn travel_with(object: &Head, extras: Extras, past: Option<Smooth>) -> ObjectHeader {
+    ObjectHeader {
         flags: object.flags.get() & flag::TRAVELS,
         reduction: object.reduction.get(),
         broadcasts: object.broadcasts.get(),
@@ -332,7 +332,7 @@ fn mark_what_travels(extras: &Extras) {
     }
 }
 
-pub fn unpack_travel(object: &Head, travel: Travel) {
+pub fn unpack_travel(object: &Head, travel: ObjectHeader) {
     object.flags.set(travel.flags);
     if !mutated("reduction-number-stays-behind") {
         object.reduction.set(travel.reduction);

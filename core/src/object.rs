@@ -237,7 +237,7 @@ impl Head {
 
 /// The part of [`Extras`] and [`Head`] that moves with an object.
 #[derive(Debug, Pup)]
-pub struct Travel {
+pub struct ObjectHeader {
     pub flags: u32,
     pub reduction: u32,
     pub broadcasts: u32,

@@ -24,7 +24,7 @@ use crate::voice::{Control, Outgoing, Shared, die};
 use talisman_base::frame::{Decoder, FrameError, encode};
 use talisman_control::follower::Follower;
 use talisman_control::heartbeat::TICK;
-use talisman_control::node_session::{Action, Attendance};
+use talisman_control::node_session::{Action, NodeSession};
 use talisman_control::protocol::{Task, ToLauncher};
 use talisman_job::asking;
 
@@ -39,7 +39,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 pub fn start(
     launcher: StdUnixStream,
     decoder: Decoder,
-    attendance: Attendance,
+    attendance: NodeSession,
     task: &Arc<Task>,
 ) -> io::Result<Control> {
     let seeker = Seeker::new(task)?;
@@ -114,7 +114,7 @@ fn frame(message: &ToLauncher) -> Vec<u8> {
 }
 
 struct Listener {
-    attendance: Attendance,
+    attendance: NodeSession,
     shared: Arc<Shared>,
     control: Control,
     decoder: Decoder,
@@ -304,7 +304,7 @@ async fn die_with_terminal(hangup: Option<Hangup>) {
 }
 
 /// What a new launcher has to know of this node.
-fn follower(attendance: &Attendance, shared: &Shared) -> Option<Follower> {
+fn follower(attendance: &NodeSession, shared: &Shared) -> Option<Follower> {
     let follower = attendance.follower(std::process::id())?;
     let orders = shared.orders()?;
     let (steps, seen) = (orders.steps(), orders.seen());

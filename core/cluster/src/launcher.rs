@@ -13,20 +13,20 @@ use tracing::info;
 use super::events;
 use crate::asked::Asked;
 use crate::children::Executable;
+use crate::console::{Console, Wires};
 use crate::descriptors;
-use crate::desk::{Desk, Wires};
 use crate::exhaustion::Exhaustion;
+use crate::host_pool::{HostPool, shares};
 use crate::keeping::{self, absolute, key_of};
 use crate::local::Events;
 use crate::memory::host_memory;
 use crate::naming::{self, Named};
 use crate::printer::{Lines, Print, Written};
 use crate::remote::survey::Survey;
-use crate::sites::{Sites, shares};
 use crate::standby::{Prepared, Turn};
 use talisman_base::auth::Secret;
 use talisman_base::topology::Shape;
-use talisman_control::coordinator::{Action, Conductor};
+use talisman_control::coordinator::{Action, Coordinator};
 use talisman_control::event::Event;
 use talisman_control::heartbeat::LOOK;
 use talisman_control::hosts::Share;
@@ -127,11 +127,11 @@ pub fn launch_with(
     let turn = Turn { made_folder, ..means.turn };
     let prepared = (plan.survives && turn.others > 0).then(|| Prepared::new(turn)).transpose()?;
     let pledge = prepared.as_ref().map(|prepared| prepared.pledge.clone());
-    let sites = Sites::new(shares, (means, pledge), program, &mut plan)?;
-    let (desk, Wires { lines, signalled, written }) = Desk::open(options, prepared)?;
+    let sites = HostPool::new(shares, (means, pledge), program, &mut plan)?;
+    let (desk, Wires { lines, signalled, written }) = Console::open(options, prepared)?;
     let pes = plan.pes as usize;
-    let conductor = Conductor::new(plan, kills);
-    let launcher = Launcher::new(program, conductor, sites, lines);
+    let coordinator = Coordinator::new(plan, kills);
+    let launcher = Launcher::new(program, coordinator, sites, lines);
     Ok(desk.conclude(launcher.run(means, signalled, written), pes, shelves.as_ref()))
 }
 
@@ -172,8 +172,8 @@ fn keeping(
 pub struct Launcher {
     /// Put before the lines of the launcher's own.
     name: &'static str,
-    conductor: Conductor,
-    sites: Sites,
+    coordinator: Coordinator,
+    sites: HostPool,
     lines: Lines,
     /// Lines that it prints itself, on their way there in their order; it does not wait for them to be printed.
     says: JoinSet<()>,
@@ -188,10 +188,10 @@ pub struct Launcher {
 }
 
 impl Launcher {
-    pub fn new(program: &Program, conductor: Conductor, sites: Sites, lines: Lines) -> Self {
+    pub fn new(program: &Program, coordinator: Coordinator, sites: HostPool, lines: Lines) -> Self {
         Launcher {
             name: program.name,
-            conductor,
+            coordinator,
             sites,
             lines,
             says: JoinSet::new(),
@@ -234,18 +234,18 @@ impl Launcher {
         // Each comes a little late; that is not to add up. Those that were missed are not made up for.
         looks.set_missed_tick_behavior(MissedTickBehavior::Skip);
         self.carry_out(starting, &mut asked);
-        while !self.conductor.is_over() {
+        while !self.coordinator.is_over() {
             tokio::select! {
                 Some((node, event)) = happened.recv() => self.on_event(node, event),
                 Some((number, request)) = asked.next() => {
-                    self.conductor.on_request(self.start.elapsed(), number, request);
+                    self.coordinator.on_request(self.start.elapsed(), number, request);
                 }
                 Some(signal) = signals.recv() => {
-                    self.conductor.on_interrupt(self.start.elapsed(), signal.exit_code().into());
+                    self.coordinator.on_interrupt(self.start.elapsed(), signal.exit_code().into());
                 }
                 Some((node, message)) = written.recv() => self.sites.send(node, message),
                 Some(Ok((node, message))) = self.fetched.join_next() => self.sites.send(node, message),
-                _ = looks.tick() => self.conductor.on_time(self.start.elapsed()),
+                _ = looks.tick() => self.coordinator.on_time(self.start.elapsed()),
             }
             self.carry_out(starting, &mut asked);
         }
@@ -259,12 +259,13 @@ impl Launcher {
             return self.fetch(node, fetch);
         }
         let exhaustion = self.exhaustion;
-        self.conductor.on_event(self.start.elapsed(), node, event, || exhaustion.happened());
+        self.coordinator.on_event(self.start.elapsed(), node, event, || exhaustion.happened());
     }
 
     /// A node needs bytes of a part that is on another host than its own.
     fn fetch(&mut self, node: u32, Fetch { number, pe, place, from }: Fetch) {
-        let ask = self.conductor.keeping().restart.as_ref().and_then(|restart| restart.ask(pe, place, from));
+        let ask =
+            self.coordinator.keeping().restart.as_ref().and_then(|restart| restart.ask(pe, place, from));
         let asked = ask.map(|ask| self.sites.ask(place.host, ask));
         self.fetched.spawn(async move {
             let piece = match asked {
@@ -280,7 +281,7 @@ impl Launcher {
     }
 
     fn carry_out(&mut self, (means, happened): (&Means, &Events), asked: &mut Asked) {
-        for action in self.conductor.take_actions() {
+        for action in self.coordinator.take_actions() {
             events::decided(&action);
             match action {
                 // The node forgets what was printed: not before it is.
@@ -295,7 +296,7 @@ impl Launcher {
                 Action::Use { spare, node } => self.sites.use_spare(spare, node),
                 Action::Start(node) => {
                     let host = self.sites.start_again(node, means, happened, &self.lines);
-                    host.into_iter().for_each(|host| self.conductor.on_placed(node, host));
+                    host.into_iter().for_each(|host| self.coordinator.on_placed(node, host));
                 }
                 Action::Say(text) => self.say(format!("{}: {text}", self.name)),
                 Action::Warn(text) => self.tell(Print::Warn(format!("{}: {text}", self.name))),
@@ -308,7 +309,7 @@ impl Launcher {
 
     /// Requests from outside; a job without fault tolerance can do nothing about any.
     fn listen(&mut self) -> Asked {
-        if !self.conductor.takes_requests() {
+        if !self.coordinator.takes_requests() {
             return Asked::nobody();
         }
         Asked::listen(self.pid).unwrap_or_else(|error| {
@@ -358,15 +359,15 @@ impl Launcher {
 
     /// Progress that comes when much is to be printed may be left out: there will be more.
     fn show(&self, steps: Steps) {
-        let _ = self.lines.try_send(Print::Show(self.conductor.running_for(self.start.elapsed()), steps));
+        let _ = self.lines.try_send(Print::Show(self.coordinator.running_for(self.start.elapsed()), steps));
     }
 
     /// After an end in order, nothing of what the job went on from is left on any host.
     async fn clear(&self) {
-        if self.conductor.ending().is_none_or(|stop| stop.status != 0) {
+        if self.coordinator.ending().is_none_or(|stop| stop.status != 0) {
             return;
         }
-        let clearing = self.conductor.keeping().clearing().into_iter();
+        let clearing = self.coordinator.keeping().clearing().into_iter();
         let clearing: Vec<_> = clearing.map(|(host, ask)| self.sites.ask(host, ask)).collect();
         let all = async {
             for cleared in clearing {
@@ -379,13 +380,13 @@ impl Launcher {
 
     /// All nodes are gone: what they wrote is handed on to the end.
     async fn finish(mut self) -> Ended {
-        let wall = self.conductor.running_for(self.start.elapsed());
-        self.conductor.waiting().into_iter().for_each(|spare| self.sites.kill(spare));
+        let wall = self.coordinator.running_for(self.start.elapsed());
+        self.coordinator.waiting().into_iter().for_each(|spare| self.sites.kill(spare));
         self.clear().await;
         self.tell_of_left_out();
         self.sites.finish().await;
         while self.says.join_next().await.is_some() {}
-        let end = self.conductor.into_end();
+        let end = self.coordinator.into_end();
         if end.steps.done > 0 {
             let _ = self.lines.send(Print::Show(wall, end.steps)).await;
         }

@@ -9,9 +9,9 @@
 //! | file | is |
 //! |---|---|
 //! | [`launcher`], [`conclude`] | the launcher's loop: events in, actions carried out; what is left to do at the end |
-//! | [`desk`] | signals of people and what is printed, beside whatever leads a job |
+//! | [`console`] | signals of people and what is printed, beside whatever leads a job |
 //! | [`keeping`] | where checkpoints are kept on disk, and from which a whole job goes on |
-//! | [`sites`] | the nodes of all hosts |
+//! | [`host_pool`] | the nodes of all hosts |
 //! | [`remote`] | the nodes on another host, over ssh |
 //! | [`local`], [`children`], [`memory`], [`descriptors`] | the nodes on this host: processes, connections, output, what they share |
 //! | [`naming`] | what its processes are called |
@@ -31,11 +31,12 @@
 pub mod asked;
 pub mod children;
 pub mod conclude;
+pub mod console;
 pub mod control_thread;
 pub mod descriptors;
-pub mod desk;
 pub mod events;
 pub mod exhaustion;
+pub mod host_pool;
 pub mod hostile;
 pub mod keeping;
 pub mod launcher;
@@ -46,7 +47,6 @@ pub mod naming;
 pub mod printer;
 pub mod probe;
 pub mod remote;
-pub mod sites;
 pub mod spool;
 pub mod standby;
 pub mod succession;

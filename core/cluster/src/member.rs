@@ -27,13 +27,13 @@ use crate::standby::Pledge;
 use crate::voice::Control;
 use talisman_base::build::{build_number, check_readable};
 use talisman_base::frame::{Decoder, FrameError, encode};
-use talisman_control::node_session::{Action, Attendance, Unfit};
+use talisman_control::node_session::{Action, NodeSession, Unfit};
 use talisman_control::protocol::{Place, Stop, Task, ToLauncher};
 use talisman_job::progress::Steps;
 use talisman_job::variables::CONTROL_VARIABLE;
 
 /// What the launcher has a node do while its program runs. Called in the control thread: it must not wait for PEs.
-pub trait Orders: Send + Sync {
+pub trait NodeCommands: Send + Sync {
     /// The job is over: all PEs are to stop, and then [`Control::done`] is to be called.
     fn stop(&self, stop: Stop);
 
@@ -124,10 +124,10 @@ impl Joining {
     fn join(mut launcher: UnixStream) -> Result<Self, JoinError> {
         // Ctrl-C goes to all processes of a terminal; the launcher alone decides what it means.
         signal_hook::flag::register(SIGINT, Arc::new(AtomicBool::new(false)))?;
-        launcher.write_all(&encode(&Attendance::hello(std::process::id()))?)?;
+        launcher.write_all(&encode(&NodeSession::hello(std::process::id()))?)?;
         check_readable()?;
         let mut decoder = Decoder::default();
-        let mut attendance = Attendance::new(build_number());
+        let mut attendance = NodeSession::new(build_number());
         let task = task(&mut launcher, &mut decoder, &mut attendance)?;
         naming::is_node(task.number);
         keep_from_children(&task)?;
@@ -171,7 +171,7 @@ pub struct Meeting {
 impl Meeting {
     /// Says that this node is linked with all others, and waits until all are. If the job ends before, so does this
     /// process; from then on its end goes to `orders`. Has to be called in the main thread.
-    pub fn begin(self, orders: Arc<dyn Orders>) -> Control {
+    pub fn begin(self, orders: Arc<dyn NodeCommands>) -> Control {
         self.control.give(orders);
         self.control.send(ToLauncher::Linked);
         self.control.wait_for_go();
@@ -225,7 +225,7 @@ fn fail(mut launcher: UnixStream, error: &JoinError) {
 fn task(
     launcher: &mut UnixStream,
     decoder: &mut Decoder,
-    attendance: &mut Attendance,
+    attendance: &mut NodeSession,
 ) -> Result<Arc<Task>, JoinError> {
     let mut bytes = [0; 4096];
     loop {

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::launch;
-use crate::member::{Joining, Orders, joining};
+use crate::member::{Joining, NodeCommands, joining};
 use crate::remote::agent;
 use crate::standby::Turn;
 use crate::voice::Control;
@@ -72,7 +72,7 @@ impl ProgramTypes for NoChares {
 /// What the launcher says last.
 struct Told(Mutex<mpsc::Sender<Stop>>);
 
-impl Orders for Told {
+impl NodeCommands for Told {
     fn stop(&self, stop: Stop) {
         let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).send(stop);
     }

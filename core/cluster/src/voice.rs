@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-use crate::member::Orders;
+use crate::member::NodeCommands;
 use crate::takeover::successor::{Heir, Leading};
 use talisman_base::ids::PeId;
 use talisman_control::exit_cause::How;
@@ -71,7 +71,7 @@ pub struct Heard {
     pub heir: Option<Heir>,
     /// It has become that.
     pub leading: Option<Leading>,
-    orders: Option<Arc<dyn Orders>>,
+    orders: Option<Arc<dyn NodeCommands>>,
 }
 
 impl Shared {
@@ -98,7 +98,7 @@ impl Shared {
     }
 
     /// What concerns the program, which has begun.
-    pub fn order(&self, give: impl FnOnce(&dyn Orders)) {
+    pub fn order(&self, give: impl FnOnce(&dyn NodeCommands)) {
         // Taken out first: what is done then may look at what was heard.
         if let Some(orders) = self.orders() {
             give(&*orders);
@@ -144,7 +144,7 @@ impl Shared {
     }
 
     /// What the program does about what is heard, once it runs.
-    pub fn orders(&self) -> Option<Arc<dyn Orders>> {
+    pub fn orders(&self) -> Option<Arc<dyn NodeCommands>> {
         self.lock().orders.clone()
     }
 
@@ -243,7 +243,7 @@ impl Control {
         self.shared.lock().leading.take()
     }
 
-    pub fn give(&self, orders: Arc<dyn Orders>) {
+    pub fn give(&self, orders: Arc<dyn NodeCommands>) {
         self.shared.lock().orders = Some(orders);
     }
 

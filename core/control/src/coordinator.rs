@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::event::Event;
-use crate::exit_cause::{Doom, Fate, How};
+use crate::exit_cause::{ExitCause, How, KillReason};
 use crate::heartbeat::{LOOK, TICK};
 use crate::job_result::Verdict;
 use crate::kills::Kills;
@@ -76,7 +76,7 @@ pub enum Action {
 }
 
 /// The state of a job.
-pub struct Conductor {
+pub struct Coordinator {
     plan: Plan,
     roster: Roster,
     kills: Kills,
@@ -127,9 +127,9 @@ pub struct End {
     pub early_loss: Option<String>,
 }
 
-impl Conductor {
+impl Coordinator {
     pub fn new(plan: Plan, kills: Kills) -> Self {
-        Conductor {
+        Coordinator {
             roster: Roster::new(&plan),
             recovery: plan.survives.then(|| Recovery::new(&plan)),
             before: Printed::default(),
@@ -282,7 +282,7 @@ impl Conductor {
             ToLauncher::Suspect { node: of, why } => self.on_suspect(now, node, of, why),
             ToLauncher::Tried { inquiry, missed } => self.on_tried(now, node, inquiry, missed),
             ToLauncher::Lines(lines) => self.on_lines(node, lines),
-            // Said once, before there is a conductor.
+            // Said once, before there is a coordinator.
             ToLauncher::Follow(_) => {}
             // Answered beside this.
             ToLauncher::Fetch(_) => {}
@@ -354,7 +354,7 @@ impl Conductor {
     fn on_failed(&mut self, now: Duration, node: u32, why: &str) {
         if self.survives() {
             // Its end will be the loss.
-            return self.kill(now, node, Doom::Failed(why.into()));
+            return self.kill(now, node, KillReason::Failed(why.into()));
         }
         self.lose(now, format!("{}: {why}", self.roster.name(node)));
     }
@@ -362,7 +362,7 @@ impl Conductor {
     fn on_garbled(&mut self, now: Duration, node: u32, what: &str) {
         sometimes("what a node said could not be understood");
         if !self.survives() {
-            self.kill(now, node, Doom::Straggler);
+            self.kill(now, node, KillReason::Straggler);
         }
         self.on_failed(now, node, what);
     }
@@ -440,16 +440,16 @@ impl Conductor {
         }
     }
 
-    fn fate(&self, node: u32, how: How, out_of_memory: bool) -> Fate<'_> {
+    fn fate(&self, node: u32, how: How, out_of_memory: bool) -> ExitCause<'_> {
         let member = &self.roster[node];
         let running = self.went.is_some();
         let host = member.host.as_deref();
-        Fate { node, pid: member.pid, host, how, running, doom: member.doom.as_ref(), out_of_memory }
+        ExitCause { node, pid: member.pid, host, how, running, doom: member.doom.as_ref(), out_of_memory }
     }
 
     /// Whether the end of a node may be the reason why others complained: it was not killed for being late.
     fn is_news(&self, node: u32) -> bool {
-        self.roster[node].doom != Some(Doom::Straggler) && self.verdict.is_symptom()
+        self.roster[node].doom != Some(KillReason::Straggler) && self.verdict.is_symptom()
     }
 
     fn lose(&mut self, now: Duration, message: String) {

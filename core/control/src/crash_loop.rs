@@ -18,7 +18,7 @@ const COMPLAINTS_BORNE: u32 = 8;
 
 /// What is known of such losses.
 #[derive(Debug, Default)]
-pub struct Relapses {
+pub struct CrashLoop {
     /// Why the job has to go back, if it has not since.
     cause: Option<Cause>,
     /// How often that has happened without progress, by the cause.
@@ -37,7 +37,7 @@ struct Cause {
     what: String,
 }
 
-impl Relapses {
+impl CrashLoop {
     /// A process has ended by a fault of its own.
     pub fn on_fault(&mut self, what: &str) {
         self.cause = Some(Cause { same: None, what: what.to_owned() });
@@ -81,7 +81,7 @@ mod tests {
 
     /// Goes back from each of these, and says whether that is the end.
     fn ends(losses: &[(u64, Option<Version>, Version)]) -> Vec<bool> {
-        let mut relapses = Relapses::default();
+        let mut relapses = CrashLoop::default();
         let end = |(steps, to, next): &(u64, Option<Version>, Version)| {
             relapses.on_fault("node 2 is gone");
             relapses.on_going_back(*steps, *to, *next).is_some()
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn other_losses_do_not_count() {
-        let mut relapses = Relapses::default();
+        let mut relapses = CrashLoop::default();
         for version in 1..20 {
             assert_eq!(relapses.on_going_back(50, Some(version), version + 1), None);
         }
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn who_goes_for_the_same_reason_again_and_again_ends_the_job() {
-        let (mut relapses, mut ended) = (Relapses::default(), Vec::new());
+        let (mut relapses, mut ended) = (CrashLoop::default(), Vec::new());
         for round in 1..=COMPLAINTS_BORNE + 1 {
             let why = format!("node {}: node {round} sent what cannot be read", round + 1);
             relapses.on_complaint(&why, &format!("node {round} was killed"));
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn reasons_that_differ_are_counted_each_by_itself_until_the_job_comes_further() {
-        let mut relapses = Relapses::default();
+        let mut relapses = CrashLoop::default();
         for step in [1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2] {
             for why in ["no answer for 2s", "a damaged frame"] {
                 relapses.on_complaint(why, "node 1 was killed");
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn it_is_told_who_and_how_often_and_where() {
         let mut relapses =
-            Relapses { counts: [(String::new(), BORNE)].into(), steps: 50, ..Relapses::default() };
+            CrashLoop { counts: [(String::new(), BORNE)].into(), steps: 50, ..CrashLoop::default() };
         relapses.on_fault("node 2 was killed by signal 11");
         let why = relapses.on_going_back(50, Some(9), 10).expect("it is the end");
         assert_eq!(

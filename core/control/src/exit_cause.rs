@@ -45,7 +45,7 @@ impl How {
 
 /// Why the launcher killed a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Doom {
+pub enum KillReason {
     /// Fault injection: the option, as it was written.
     Injected(String),
     /// Nothing was heard of it for so long.
@@ -75,7 +75,7 @@ impl std::fmt::Display for How {
 
 /// A node that ended before it was told to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fate<'a> {
+pub struct ExitCause<'a> {
     pub node: u32,
     /// Unknown before the process has started.
     pub pid: Option<u32>,
@@ -85,12 +85,12 @@ pub struct Fate<'a> {
     /// Whether the program ran already.
     pub running: bool,
     /// Why the launcher killed it, if it did.
-    pub doom: Option<&'a Doom>,
+    pub doom: Option<&'a KillReason>,
     /// Whether the system has killed any process for want of memory since the job began.
     pub out_of_memory: bool,
 }
 
-impl Fate<'_> {
+impl ExitCause<'_> {
     /// One line for people, of a job that ends with the node.
     pub fn message(&self) -> String {
         let consequence =
@@ -105,11 +105,13 @@ impl Fate<'_> {
 
     fn what(&self) -> String {
         match self.doom {
-            Some(Doom::Injected(option)) => format!("was killed, as {option} asked"),
-            Some(Doom::Silent(limit)) => silent(*limit),
-            Some(Doom::Straggler) => "did not stop when told to and was killed".into(),
-            Some(Doom::Failed(why)) => format!("cannot go on: {why}"),
-            Some(Doom::Suspected { by, why }) => format!("was killed, as node {by} cannot reach it ({why})"),
+            Some(KillReason::Injected(option)) => format!("was killed, as {option} asked"),
+            Some(KillReason::Silent(limit)) => silent(*limit),
+            Some(KillReason::Straggler) => "did not stop when told to and was killed".into(),
+            Some(KillReason::Failed(why)) => format!("cannot go on: {why}"),
+            Some(KillReason::Suspected { by, why }) => {
+                format!("was killed, as node {by} cannot reach it ({why})")
+            }
             None => self.by_itself(),
         }
     }
@@ -180,8 +182,16 @@ fn name_of(signal: i32) -> Option<(&'static str, &'static str)> {
 mod tests {
     use super::*;
 
-    fn fate(how: How) -> Fate<'static> {
-        Fate { node: 2, pid: Some(4711), host: None, how, running: true, doom: None, out_of_memory: false }
+    fn fate(how: How) -> ExitCause<'static> {
+        ExitCause {
+            node: 2,
+            pid: Some(4711),
+            host: None,
+            how,
+            running: true,
+            doom: None,
+            out_of_memory: false,
+        }
     }
 
     #[test]
@@ -192,7 +202,7 @@ mod tests {
                 "node 2 (pid 4711) was killed by signal 9 (SIGKILL); the job cannot go on without it",
             ),
             (
-                Fate { out_of_memory: true, ..fate(How::Signalled(9)) },
+                ExitCause { out_of_memory: true, ..fate(How::Signalled(9)) },
                 "node 2 (pid 4711) was killed by the system, which was out of memory (signal 9, SIGKILL); \
                  the job cannot go on without it",
             ),
@@ -206,11 +216,11 @@ mod tests {
                 "node 2 (pid 4711) was killed by signal 64; the job cannot go on without it",
             ),
             (
-                Fate { host: Some("b"), ..fate(How::Signalled(9)) },
+                ExitCause { host: Some("b"), ..fate(How::Signalled(9)) },
                 "node 2 (pid 4711 on the host b) was killed by signal 9 (SIGKILL); the job cannot go on without it",
             ),
             (
-                Fate { running: false, pid: None, ..fate(How::Exited(7)) },
+                ExitCause { running: false, pid: None, ..fate(How::Exited(7)) },
                 "node 2 ended with status 7 before it had joined the job; the job cannot start without it",
             ),
         ] {
@@ -220,16 +230,16 @@ mod tests {
 
     #[test]
     fn what_the_launcher_did_is_said_rather_than_the_signal() {
-        let with = |doom: &Doom| Fate { doom: Some(doom), ..fate(How::Signalled(9)) }.message();
-        assert!(with(&Doom::Injected("--kill 2@step40".into())).contains("as --kill 2@step40 asked"));
-        assert!(with(&Doom::Silent(Duration::from_secs(10))).contains("said nothing for 10s"));
-        assert!(with(&Doom::Straggler).contains("did not stop when told to"));
+        let with = |doom: &KillReason| ExitCause { doom: Some(doom), ..fate(How::Signalled(9)) }.message();
+        assert!(with(&KillReason::Injected("--kill 2@step40".into())).contains("as --kill 2@step40 asked"));
+        assert!(with(&KillReason::Silent(Duration::from_secs(10))).contains("said nothing for 10s"));
+        assert!(with(&KillReason::Straggler).contains("did not stop when told to"));
     }
 
     #[test]
     fn a_loss_that_is_survived_is_told_without_its_consequence() {
-        let doom = Doom::Suspected { by: 1, why: "no answer for 2s".into() };
-        let suspected = Fate { doom: Some(&doom), ..fate(How::Signalled(9)) };
+        let doom = KillReason::Suspected { by: 1, why: "no answer for 2s".into() };
+        let suspected = ExitCause { doom: Some(&doom), ..fate(How::Signalled(9)) };
         assert_eq!(
             suspected.in_short(),
             "node 2 (pid 4711) was killed, as node 1 cannot reach it (no answer for 2s)"

@@ -20,7 +20,7 @@ const WEIGHED_MOST: usize = 16;
 
 /// Complaints that have not been decided on.
 #[derive(Debug)]
-pub struct Suspicions {
+pub struct FailureDetector {
     /// For how long nodes try to reach each other.
     silence: Duration,
     /// By who complains, and of whom: why.
@@ -60,10 +60,10 @@ pub enum Step {
     LetGo(Vec<Suspect>),
 }
 
-impl Suspicions {
+impl FailureDetector {
     /// Of a job whose nodes may be silent for so long.
     pub fn new(silence: Duration) -> Self {
-        Suspicions { silence, said: BTreeMap::new(), inquiries: 0, inquiry: None }
+        FailureDetector { silence, said: BTreeMap::new(), inquiries: 0, inquiry: None }
     }
 
     /// A node cannot reach another one.

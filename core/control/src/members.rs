@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::ops::{Index, IndexMut};
 use std::time::Duration;
 
-use crate::exit_cause::{Doom, named};
+use crate::exit_cause::{KillReason, named};
 use crate::heartbeat::{Heartbeat, TICK};
 use crate::plan::Plan;
 use crate::protocol::{NodeReport, Place};
@@ -27,7 +27,7 @@ pub struct Member {
     pub address: Option<SocketAddr>,
     pub report: Option<NodeReport>,
     /// Why it was killed, if the launcher did it.
-    pub doom: Option<Doom>,
+    pub doom: Option<KillReason>,
     /// When that was.
     pub doomed_at: Duration,
     /// When people are told next that it has not ended.
@@ -99,7 +99,9 @@ impl Roster {
 
     /// Nodes that an option has killed, and that are not gone yet.
     pub fn injured(&self) -> Vec<u32> {
-        self.those(|member| member.stage < Stage::Gone && matches!(member.doom, Some(Doom::Injected(_))))
+        self.those(|member| {
+            member.stage < Stage::Gone && matches!(member.doom, Some(KillReason::Injected(_)))
+        })
     }
 
     /// A node has come so far; whether that makes it all of them.

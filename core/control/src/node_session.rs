@@ -118,7 +118,7 @@ pub enum Unfit {
 
 /// What a node has heard of its launcher.
 #[derive(Debug)]
-pub struct Attendance {
+pub struct NodeSession {
     /// What tells this executable from others.
     build: u64,
     /// What it is, once it has been told, and whether the launcher is still there.
@@ -141,10 +141,10 @@ pub struct Attendance {
     losses: Vec<Failure>,
 }
 
-impl Attendance {
+impl NodeSession {
     /// Of a process of this build that has not said `Hello` yet.
     pub fn new(build: u64) -> Self {
-        Attendance {
+        NodeSession {
             build,
             joined: None,
             has_book: false,

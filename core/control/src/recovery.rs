@@ -9,9 +9,9 @@ use talisman_ft::double::{Contents, Held, Lost};
 use talisman_ft::view::View;
 use talisman_ft::{Epoch, Version};
 
-use crate::crash_loop::Relapses;
-use crate::exit_cause::Doom;
-use crate::failure_detector::Suspicions;
+use crate::crash_loop::CrashLoop;
+use crate::exit_cause::KillReason;
+use crate::failure_detector::FailureDetector;
 use crate::follower::Followers;
 use crate::messages::{lost_in_words, nodes_in_words, sum, what_is_lost};
 use crate::output_dedup::Printed;
@@ -28,10 +28,10 @@ pub struct Recovery {
     leader: Leader,
     /// By node: the last epoch that it has halted for.
     halted: Vec<Epoch>,
-    pub suspicions: Suspicions,
+    pub suspicions: FailureDetector,
     pub printed: Printed,
     patience: Patience,
-    relapses: Relapses,
+    relapses: CrashLoop,
     /// The last version that was committed, as far as nodes have said that, and what was in each of its parts.
     newest: Option<(Version, BTreeMap<u32, Contents>)>,
     /// Why the job is not to go on, though it could.
@@ -113,10 +113,10 @@ impl Recovery {
         Recovery {
             leader: plan.leader(),
             halted: vec![0; plan.nodes as usize],
-            suspicions: Suspicions::new(plan.silence),
+            suspicions: FailureDetector::new(plan.silence),
             printed: Printed::default(),
             patience: Patience::default(),
-            relapses: Relapses::default(),
+            relapses: CrashLoop::default(),
             newest: None,
             hopeless: None,
             failures: Vec::new(),
@@ -387,11 +387,11 @@ impl Recovery {
 }
 
 /// How the launcher knows of a loss, by why it killed the node, if it did.
-pub fn detected_by(doom: Option<&Doom>) -> &'static str {
+pub fn detected_by(doom: Option<&KillReason>) -> &'static str {
     match doom {
-        Some(Doom::Silent(_)) => "silence",
-        Some(Doom::Suspected { .. }) => "suspicion",
-        Some(Doom::Failed(_)) => "itself",
-        Some(Doom::Injected(_) | Doom::Straggler) | None => "exit",
+        Some(KillReason::Silent(_)) => "silence",
+        Some(KillReason::Suspected { .. }) => "suspicion",
+        Some(KillReason::Failed(_)) => "itself",
+        Some(KillReason::Injected(_) | KillReason::Straggler) | None => "exit",
     }
 }

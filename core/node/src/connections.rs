@@ -10,7 +10,7 @@ use tokio::time::sleep;
 use tracing::debug;
 
 use super::linking::Streams;
-use super::met::Met;
+use super::peer_incarnations::PeerIncarnations;
 use talisman_base::build::this_build;
 use talisman_cluster::Control;
 use talisman_control::connecting::{Action, Connecting, Dial, DialFailure};
@@ -51,7 +51,7 @@ struct State {
     /// Where each node listens.
     addresses: Vec<Option<SocketAddr>>,
     /// With which processes this one is linked, or was.
-    met: Met,
+    met: PeerIncarnations,
 }
 
 /// Between two looks whether a node that waits for connections is to halt.
@@ -314,7 +314,7 @@ impl Connections {
 impl State {
     fn new(task: &Task) -> Self {
         let connecting = Connecting::new(task);
-        State { connecting, started: None, addresses: Vec::new(), met: Met::new(task) }
+        State { connecting, started: None, addresses: Vec::new(), met: PeerIncarnations::new(task) }
     }
 
     /// Whether the first connections were there once.

@@ -2,6 +2,7 @@
 
 #![allow(missing_docs, reason = "the runtime's own interface, where names say it")]
 
+mod commands;
 pub mod connections;
 mod cores;
 mod held_up;
@@ -9,9 +10,8 @@ pub mod in_turn;
 pub mod linking;
 mod lives;
 pub mod member;
-pub mod met;
-mod orders;
 mod outcome;
+pub mod peer_incarnations;
 mod threads;
 mod together;
 pub mod turns;

@@ -13,7 +13,7 @@ use super::Done;
 use super::linking::{Host, Streams};
 use super::threads::{Ready, live};
 use talisman_base::view::View;
-use talisman_core::checkpoint::handing::hand_out;
+use talisman_core::checkpoint::image_transfer::hand_out;
 use talisman_core::net::Net;
 use talisman_core::node::Config;
 use talisman_core::pe::Pe;

@@ -9,10 +9,10 @@ use talisman_ft::Version;
 use talisman_ft::double::{Contents, Order};
 use talisman_ft::view::View;
 
+use super::commands::{Commands, Word};
 use super::connections::Connections;
 use super::linking::Host;
 use super::lives::Lives;
-use super::orders::{Orders, Word};
 use talisman_base::topology::Shape;
 use talisman_cluster::Control;
 use talisman_cluster::member::Joining;
@@ -76,7 +76,7 @@ pub fn run(options: &RunArgs, joining: Joining, output: Output, main: impl Fn(&P
     let (at_door, tried, missing) = (connections.clone(), connections.clone(), connections.clone());
     let try_all = move |inquiry, limit| tried.try_all(inquiry, limit);
     let complaints = move || missing.complaints();
-    let orders = Orders::new(task.number, job.clone(), move || at_door.knock(), try_all, complaints);
+    let orders = Commands::new(task.number, job.clone(), move || at_door.knock(), try_all, complaints);
     let orders = Arc::new(orders);
     meeting.begin(orders.clone());
     Member { task, control, job, connections, lives, orders }.run(main);
@@ -89,7 +89,7 @@ struct Member {
     job: Arc<Job>,
     connections: Arc<Connections>,
     lives: Lives,
-    orders: Arc<Orders>,
+    orders: Arc<Commands>,
 }
 
 impl Member {

@@ -19,7 +19,7 @@ pub use super::linking::Streams;
 use super::worker::{Pace, Suspicion, end, turn};
 use talisman_base::clock::Clock;
 use talisman_base::topology::Shape;
-use talisman_core::checkpoint::handing::hand_out;
+use talisman_core::checkpoint::image_transfer::hand_out;
 use talisman_core::net::Net;
 use talisman_core::node::Node;
 use talisman_core::panics::caught;

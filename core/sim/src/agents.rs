@@ -2,7 +2,7 @@
 
 use talisman_control::heartbeat::Heartbeat;
 
-use super::letters::Letter;
+use super::control_messages::Letter;
 use super::trace::Who;
 use super::world::{Event, TICK_NS, World};
 use talisman_cluster::remote::agent::heard_nothing;

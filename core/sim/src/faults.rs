@@ -2,10 +2,10 @@
 
 use std::cell::Cell;
 
+use super::control_messages::Letter;
+use super::disks::Shelf;
 use super::fault::{Asked, Fault, What, When};
-use super::letters::Letter;
 use super::process::{Death, Stage};
-use super::shelves::Shelf;
 use super::trace::Who;
 use super::world::{Event, World};
 use talisman_store::disk::DiskRates;

@@ -5,20 +5,20 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::diary::Diary;
+use super::disk_log::Diary;
+use super::disks::Shelf;
+use super::disks_after::Remains;
 use super::launcher::Launcher;
 use super::lives::Lives;
 use super::process::{Process, Stage};
-use super::remains::Remains;
-use super::shelves::Shelf;
 use super::world::{Main, World};
 use super::{Plan, Ran};
 use talisman_base::auth::Secret;
 use talisman_base::rng::Rng;
 use talisman_base::topology::Shape;
-use talisman_control::coordinator::Conductor;
+use talisman_control::coordinator::Coordinator;
 use talisman_control::kills::Kills;
-use talisman_control::node_session::Attendance;
+use talisman_control::node_session::NodeSession;
 use talisman_control::outcome::merge;
 use talisman_control::plan;
 use talisman_core::panics;
@@ -73,7 +73,7 @@ fn run_on(plan: &Plan, former: Option<&Remains>, main: &Main, watched: &Arc<Job>
     let led = led(plan, former.map(|remains| remains.restart(plan.shape())), kills.watched());
     let shape = Shape { nodes: led.nodes, ..plan.shape() };
     let build = led.build;
-    let conductor = Conductor::new(led.clone(), kills);
+    let coordinator = Coordinator::new(led.clone(), kills);
     let tasks = (0..led.nodes).map(|node| led.task(node)).collect();
     let mut disks = Rng::new(plan.seed ^ DISKS);
     let mut readable = Readable::by_chance(plan.numbered(), &mut Rng::new(plan.seed ^ READABLE));
@@ -85,7 +85,7 @@ fn run_on(plan: &Plan, former: Option<&Remains>, main: &Main, watched: &Arc<Job>
         let shelf = Shelf::below(&store, plan, former, (number, shape), &mut disks);
         let (job, place) = (Job::new(output.clone()), (number, plan.host_of(number)));
         let diary = Rc::new(RefCell::new(diary));
-        Process::new(place, job, Attendance::new(build), diary, Lives::of(store, shelf))
+        Process::new(place, job, NodeSession::new(build), diary, Lives::of(store, shelf))
     };
     let mut nodes: Vec<Process> = (0..plan.nodes()).map(node).collect();
     for number in plan.nodes()..led.nodes + led.spares {
@@ -93,7 +93,7 @@ fn run_on(plan: &Plan, former: Option<&Remains>, main: &Main, watched: &Arc<Job>
         readable.next().into_iter().for_each(|readable| store.be_readable(readable));
         let (place, lives) = ((number, plan.host_of(number)), Lives::of(store, None));
         let (job, diary) = (Job::new(output.clone()), Rc::new(RefCell::new(diary)));
-        let process = Process::late(place, job, Attendance::new(build), diary, lives);
+        let process = Process::late(place, job, NodeSession::new(build), diary, lives);
         // Of the numbers that nodes may have, some have no process at the start.
         if number < led.nodes {
             process.stage.set(Stage::Gone);
@@ -102,7 +102,7 @@ fn run_on(plan: &Plan, former: Option<&Remains>, main: &Main, watched: &Arc<Job>
     }
     let world = World::new(
         plan,
-        first_launcher(plan, &led, conductor),
+        first_launcher(plan, &led, coordinator),
         nodes,
         tasks,
         main.clone(),
@@ -121,8 +121,8 @@ fn run_on(plan: &Plan, former: Option<&Remains>, main: &Main, watched: &Arc<Job>
 }
 
 /// The process that was started first.
-fn first_launcher(plan: &Plan, led: &plan::Plan, conductor: Conductor) -> Launcher {
-    let launcher = Launcher::new(led, &plan.slots, conductor);
+fn first_launcher(plan: &Plan, led: &plan::Plan, coordinator: Coordinator) -> Launcher {
+    let launcher = Launcher::new(led, &plan.slots, coordinator);
     if plan.passes_on() { launcher.with_own_agent(led) } else { launcher }
 }
 

@@ -1,12 +1,12 @@
-//! The launcher of a simulated job: the real conductor, and the system's part around it.
+//! The launcher of a simulated job: the real coordinator, and the system's part around it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::control_messages::Letter;
 use super::fault::Asked;
-use super::letters::Letter;
 use talisman_control::agent_watch::Watch;
-use talisman_control::coordinator::{Action, Conductor};
+use talisman_control::coordinator::{Action, Coordinator};
 use talisman_control::event::Event;
 use talisman_control::outcome::Ended;
 use talisman_control::placing::{Room, place_for};
@@ -15,7 +15,7 @@ use talisman_job::asking::Request;
 
 /// The process that was started first.
 pub(super) struct Launcher {
-    conductor: Conductor,
+    coordinator: Coordinator,
     /// Those that have an agent: all but the first, on which the launcher is, or all if the job can do without it.
     hosts: BTreeMap<u32, Host>,
     /// How many processes each host takes.
@@ -70,7 +70,7 @@ impl Host {
 
 impl Launcher {
     /// Of a plan whose hosts take so many processes; without a word, as many as they have at the start.
-    pub(super) fn new(plan: &Plan, slots: &[u32], conductor: Conductor) -> Self {
+    pub(super) fn new(plan: &Plan, slots: &[u32], coordinator: Coordinator) -> Self {
         let spares = || (plan.nodes..).zip(plan.spare_hosts.iter().copied());
         let host = |(number, nodes): (u32, &Vec<u32>)| {
             let name = plan.names[number as usize].as_deref().unwrap_or("?");
@@ -87,7 +87,7 @@ impl Launcher {
             .map(|(host, _)| slots.get(host as usize).copied().unwrap_or(at_start(host)));
         let slots = slots.collect();
         let used = BTreeMap::new();
-        Launcher { conductor, hosts, slots, places, used, asked: 0, gone: false, over_at: None }
+        Launcher { coordinator, hosts, slots, places, used, asked: 0, gone: false, over_at: None }
     }
 
     /// The same, with an agent on its own host.
@@ -104,10 +104,10 @@ impl Launcher {
     pub(super) fn attached(
         plan: &Plan,
         slots: &[u32],
-        conductor: Conductor,
+        coordinator: Coordinator,
         left: &BTreeMap<u32, Vec<u32>>,
     ) -> Self {
-        let mut launcher = Launcher::new(plan, slots, conductor);
+        let mut launcher = Launcher::new(plan, slots, coordinator);
         let host = |(number, nodes): (u32, &Vec<u32>)| {
             let there = left.get(&number);
             let named = nodes.first().map_or(0..0, |first| *first..first + nodes.len() as u32);
@@ -128,23 +128,23 @@ impl Launcher {
 
     /// Processes that wait, and that nobody needs when all nodes are gone.
     pub(super) fn waiting(&self) -> Vec<u32> {
-        self.conductor.waiting()
+        self.coordinator.waiting()
     }
 
     /// Whether all nodes are gone, as far as it knows.
     pub(super) fn is_over(&self) -> bool {
-        self.conductor.is_over()
+        self.coordinator.is_over()
     }
 
     /// The exit status, if it is known how the job ends.
     pub(super) fn status(&self) -> Option<i32> {
-        self.conductor.ending().map(|stop| stop.status)
+        self.coordinator.ending().map(|stop| stop.status)
     }
 
     /// How it ended.
     pub(super) fn into_end(self, now: Duration) -> Ended {
-        let wall = self.conductor.running_for(now);
-        Ended { end: self.conductor.into_end(), wall }
+        let wall = self.coordinator.running_for(now);
+        Ended { end: self.coordinator.into_end(), wall }
     }
 
     pub(super) fn on_letter(&mut self, now: Duration, letter: Letter, deeds: &mut Deeds) {
@@ -159,7 +159,7 @@ impl Launcher {
             Letter::Failed(host, why) => self.lose(now, host, &why, deeds),
             Letter::Asked(asked) => {
                 self.asked += 1;
-                self.conductor.on_request(now, self.asked, asked.into());
+                self.coordinator.on_request(now, self.asked, asked.into());
             }
             _ => {}
         }
@@ -168,10 +168,10 @@ impl Launcher {
 
     /// It looks at deadlines, and whether somebody wants the job to end, with this status.
     pub(super) fn on_time(&mut self, now: Duration, interrupted: Option<i32>, deeds: &mut Deeds) {
-        if let Some(status) = interrupted.filter(|_| !self.conductor.is_ending()) {
-            self.conductor.on_interrupt(now, status);
+        if let Some(status) = interrupted.filter(|_| !self.coordinator.is_ending()) {
+            self.coordinator.on_interrupt(now, status);
         }
-        self.conductor.on_time(now);
+        self.coordinator.on_time(now);
         self.carry_out(now, deeds);
     }
 
@@ -197,7 +197,7 @@ impl Launcher {
                 host.watch.on_end(node);
             }
         }
-        self.conductor.on_event(now, node, event, || false);
+        self.coordinator.on_event(now, node, event, || false);
     }
 
     /// Another host is out of reach for good: so are its nodes.
@@ -208,13 +208,13 @@ impl Launcher {
         deeds.lost.push(number);
         let (message, lost) = host.watch.lose(why);
         for node in lost {
-            self.conductor.on_event(now, node, Event::Lost(message.clone()), || false);
+            self.coordinator.on_event(now, node, Event::Lost(message.clone()), || false);
         }
     }
 
     fn carry_out(&mut self, now: Duration, deeds: &mut Deeds) {
         let mut unstarted = Vec::new();
-        for action in self.conductor.take_actions() {
+        for action in self.coordinator.take_actions() {
             match action {
                 Action::Send(node, message) => deeds.letters.push(Letter::ToNode(node, message)),
                 Action::Kill(node) => {
@@ -226,7 +226,7 @@ impl Launcher {
                         self.places.insert(node, host);
                         self.hosts.get_mut(&host).into_iter().for_each(|host| host.watch.on_start(node));
                         deeds.letters.push(Letter::Start(node, host));
-                        self.conductor.on_placed(node, host);
+                        self.coordinator.on_placed(node, host);
                     }
                     None => unstarted.push(node),
                 },
@@ -242,12 +242,12 @@ impl Launcher {
                 Action::Print { lines, .. } => deeds.printed.extend(lines),
             }
         }
-        if self.conductor.is_ending() && self.over_at.is_none() {
+        if self.coordinator.is_ending() && self.over_at.is_none() {
             self.over_at = Some(now);
         }
         for node in unstarted {
             let why = Event::NotStarted("all hosts of the job are lost".into());
-            self.conductor.on_event(now, node, why, || false);
+            self.coordinator.on_event(now, node, why, || false);
             self.carry_out(now, deeds);
         }
     }

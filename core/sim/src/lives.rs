@@ -9,11 +9,11 @@ use std::sync::Arc;
 use talisman_ft::double::Order;
 use talisman_ft::{Epoch, NodeId, Version};
 
-use super::duties::Owed;
-use super::left::committed;
-use super::letters::Letter;
+use super::control_messages::Letter;
+use super::disks::{Shelf, can_be_read};
+use super::durability_oracle::Owed;
+use super::giveup_oracle::committed;
 use super::process::{self, Process, Running, Stage};
-use super::shelves::{Shelf, can_be_read};
 use super::trace::Who;
 use super::world::{Event, World};
 use talisman_base::history::Few;

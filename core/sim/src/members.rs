@@ -3,9 +3,9 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use super::letters::Letter;
+use super::control_messages::Letter;
+use super::disks::Shelf;
 use super::process::{Death, Running, Stage};
-use super::shelves::Shelf;
 use super::trace::Who;
 use super::world::{Event, TICK_NS, World};
 use talisman_base::view::View;
@@ -13,12 +13,12 @@ use talisman_control::connecting::{Action, Connecting};
 use talisman_control::event;
 use talisman_control::exit_cause::How;
 use talisman_control::job_result::UNRECOVERABLE;
-use talisman_control::node_session::{self, Attendance, first_order};
+use talisman_control::node_session::{self, NodeSession, first_order};
 use talisman_control::protocol::{NodeReport, Stop, Task, ToLauncher, ToNode};
 use talisman_core::witness::{self, Seen};
 use talisman_job::Results;
 use talisman_job::job::End;
-use talisman_node::met::Met;
+use talisman_node::peer_incarnations::PeerIncarnations;
 use talisman_node::turns::{self, Turns};
 use talisman_transport::Peer;
 use talisman_transport::door::{Door, Inbox};
@@ -38,7 +38,7 @@ impl World {
         process.stage.set(Stage::Up);
         self.say(Who::Node(number), "begins");
         self.tell(number, event::Event::Started(process.pid()));
-        self.tell_launcher(number, Attendance::hello(process.pid()));
+        self.tell_launcher(number, NodeSession::hello(process.pid()));
         self.plan(self.now() + self.between((1, TICK_NS)), Event::Pulse(number));
     }
 
@@ -130,7 +130,7 @@ impl World {
             return self.fail(number, format!("cannot keep checkpoints: {why}"));
         }
         *process.identity.borrow_mut() = Some(Arc::new(identity(&task, LIFE + task.life)));
-        *process.met.borrow_mut() = Met::new(&task);
+        *process.met.borrow_mut() = PeerIncarnations::new(&task);
         process.life.set(task.life);
         process.steps.watch(&task.watched);
         let connecting = Connecting::new(&task);

@@ -97,7 +97,7 @@ impl World {
         let peers = new.iter().flat_map(|place| self.lanes_of(*place)).collect();
         *process.lives.ordered.borrow_mut() = Some((order, peers));
         new.into_iter().for_each(|place| self.expect(process, place));
-        self.plan(self.now(), Event::Met(number));
+        self.plan(self.now(), Event::PeerIncarnations(number));
     }
 
     /// Whoever was released is there no more, though nobody was told that it is lost.

@@ -9,18 +9,18 @@ use talisman_ft::Version;
 use talisman_ft::double::Contents;
 
 use super::clock::LocalClock;
-use super::diary::Diary;
+use super::disk_log::Diary;
 use super::lives::Lives;
 use super::seeking::Seeking;
 use super::steps::Steps;
 use talisman_control::connecting::Connecting;
-use talisman_control::node_session::Attendance;
+use talisman_control::node_session::NodeSession;
 use talisman_control::protocol::{Stop, ToLauncher};
 use talisman_core::pe::try_current;
 use talisman_job::job::{End, Job, Others};
 use talisman_job::lines::Lines;
 use talisman_node::linking::Streams;
-use talisman_node::met::Met;
+use talisman_node::peer_incarnations::PeerIncarnations;
 use talisman_transport::Peer;
 use talisman_transport::handshake::Identity;
 
@@ -75,13 +75,13 @@ pub(super) struct Process {
     pub(super) impostor: Cell<bool>,
     pub(super) clock: LocalClock,
     pub(super) job: Arc<Job>,
-    pub(super) attendance: RefCell<Attendance>,
+    pub(super) attendance: RefCell<NodeSession>,
     pub(super) identity: RefCell<Option<Arc<Identity>>>,
     pub(super) connecting: RefCell<Option<Connecting>>,
     /// As its task says.
     pub(super) life: Cell<u64>,
     /// With which processes it is linked.
-    pub(super) met: RefCell<Met>,
+    pub(super) met: RefCell<PeerIncarnations>,
     /// Connections made before there are PEs to use them.
     pub(super) streams: RefCell<Streams>,
     /// Connections that its PEs miss.
@@ -117,7 +117,7 @@ impl Process {
     pub(super) fn new(
         (number, host): (u32, u32),
         job: Arc<Job>,
-        attendance: Attendance,
+        attendance: NodeSession,
         diary: Rc<RefCell<Diary>>,
         lives: Lives,
     ) -> Self {
@@ -174,14 +174,14 @@ impl Process {
     /// Another one that is to be this node, on this host, with nothing in memory but this.
     pub(super) fn successor(&self, build: u64, host: u32, lives: Lives) -> Process {
         let (job, diary) = (Job::new(self.job.output.clone()), self.diary.clone());
-        Process::late((self.number, host), job, Attendance::new(build), diary, lives)
+        Process::late((self.number, host), job, NodeSession::new(build), diary, lives)
     }
 
     /// One that is no node of the job's beginning.
     pub(super) fn late(
         place: (u32, u32),
         job: Arc<Job>,
-        attendance: Attendance,
+        attendance: NodeSession,
         diary: Rc<RefCell<Diary>>,
         lives: Lives,
     ) -> Self {

@@ -1,6 +1,6 @@
 //! When a job has got over a loss, as only the world can tell: it knows what every process knows.
 
-use super::letters::Letter;
+use super::control_messages::Letter;
 use super::process::{Process, Stage};
 use super::world::World;
 use talisman_control::protocol::ToNode;

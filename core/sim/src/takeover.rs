@@ -1,4 +1,4 @@
-//! A simulated job goes on without its launcher: the lowest node that is left leads it, with the real conductor, made of what
+//! A simulated job goes on without its launcher: the lowest node that is left leads it, with the real coordinator, made of what
 //! the real attendances of all nodes say. How they find it: [`super::seeking`].
 //!
 //! What is otherwise than in real processes: one that leads is stopped with its launcher, and dies with it; the launcher goes on when that
@@ -12,7 +12,7 @@ use super::process::{Process, Stage};
 use super::trace::Who;
 use super::world::{Event, World};
 use talisman_control::connecting::Connecting;
-use talisman_control::coordinator::Conductor;
+use talisman_control::coordinator::Coordinator;
 use talisman_control::event;
 use talisman_control::exit_cause::{How, named};
 use talisman_control::follower::{Follower, Followers};
@@ -132,8 +132,8 @@ impl World {
         let plan = led(&self.plan, self.tasks[0].restart.clone(), kills.watched());
         let plan = self.with_spares_left(plan, followers.lives());
         let leader = named(own, followers.get(own).map(|follower| follower.pid), None);
-        let conductor = Conductor::taking_over(plan.clone(), kills, &leader, followers);
-        *self.launcher.borrow_mut() = Launcher::new(&plan, &self.plan.slots, conductor);
+        let coordinator = Coordinator::taking_over(plan.clone(), kills, &leader, followers);
+        *self.launcher.borrow_mut() = Launcher::new(&plan, &self.plan.slots, coordinator);
         self.leader.set(Some(own));
         self.era.set(self.era.get() + 1);
         self.say(Who::Node(own), "leads");

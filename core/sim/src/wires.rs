@@ -252,7 +252,7 @@ impl World {
     fn place(&self, process: &Process, peer: Peer, life: u64, stream: Stream) {
         if !process.met.borrow().is(peer.node, life) {
             process.met.borrow_mut().keep(peer, life, stream);
-            return self.plan(self.now(), Event::Met(process.number));
+            return self.plan(self.now(), Event::PeerIncarnations(process.number));
         }
         match process.lives.inboxes.borrow().get(peer.lane as usize) {
             None => drop(process.streams.borrow_mut().insert(peer, stream)),

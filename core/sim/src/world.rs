@@ -10,13 +10,13 @@ use talisman_ft::Version;
 
 use super::agenda::Agenda;
 use super::agents::Agent;
+use super::control_messages::Letter;
 use super::fault::What;
 use super::faults::{Faults, stop};
 use super::launcher::{Deeds, Launcher};
-use super::letters::Letter;
+use super::mailer::Post;
 use super::network::{self, ConnId, Happening, Network, Side};
 use super::plan::Plan;
-use super::post::Post;
 use super::process::Process;
 use super::processes::Processes;
 use super::seeking::Gathering;
@@ -57,7 +57,7 @@ pub(super) enum Event {
     /// A process begins.
     Begin(u32),
     /// A node may be linked with all that are new to it.
-    Met(u32),
+    PeerIncarnations(u32),
     /// A tick of a node's conversation with the launcher.
     Pulse(u32),
     /// The launcher looks at deadlines.
@@ -108,7 +108,7 @@ impl Event {
         match self {
             Event::Turn(node, _)
             | Event::Begin(node)
-            | Event::Met(node)
+            | Event::PeerIncarnations(node)
             | Event::Pulse(node)
             | Event::Dial(node)
             | Event::Exit(node, _)
@@ -303,7 +303,7 @@ impl World {
             Event::Letter(_, letter) => self.on_letter(*letter),
             Event::Retry(way) => self.post_between(way),
             Event::Begin(node) => self.begin_process(node),
-            Event::Met(node) => self.begin_if_met(node),
+            Event::PeerIncarnations(node) => self.begin_if_met(node),
             Event::Pulse(node) => self.on_pulse(node),
             Event::Look => self.on_look(),
             Event::HostBeat(host) => self.on_host_beat(host),
@@ -344,7 +344,10 @@ impl World {
             | Event::Gather(node, _)
             | Event::Exit(node, _) => self.nodes[*node as usize].stopped_until.get(),
             // Of these a disk has a part, though not always.
-            Event::Met(node) | Event::Stopped(node) | Event::Shelved(node) | Event::Leave(node) => {
+            Event::PeerIncarnations(node)
+            | Event::Stopped(node)
+            | Event::Shelved(node)
+            | Event::Leave(node) => {
                 let stopped_until = self.nodes[*node as usize].stopped_until.get();
                 stopped_until.max(self.disk_hangs_until(*node))
             }

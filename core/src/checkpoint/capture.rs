@@ -8,9 +8,9 @@ use talisman_base::ids::ReductionKey;
 use talisman_ft::Version;
 
 use super::Checkpoints;
-use super::ahead::States;
 use super::message::{Checkpoint, Taken};
 use super::part::{Part, SavedCollection, SavedObject, SavedRoot};
+use super::prepack::States;
 use super::waiting::Messages;
 use crate::balance::message::Balance;
 use crate::collection::Collection;
@@ -32,7 +32,7 @@ use talisman_store::contents::Counts;
 use talisman_store::slabs::Room;
 
 /// Broadcasts that wait with elements.
-type Casts = BTreeMap<(CollectionId, u32), Cast>;
+type BroadcastState = BTreeMap<(CollectionId, u32), Cast>;
 
 impl Pe {
     /// Takes this PE's part into the store.
@@ -95,7 +95,7 @@ impl Pe {
 
     /// What is to be kept of this PE, which is frozen and has nothing left to do.
     fn capture(&self, states: &mut States, room: &mut Room) -> Part {
-        let mut casts = Casts::new();
+        let mut casts = BroadcastState::new();
         let objects = self.saved_objects(&mut casts, states, room);
         let collections = self.saved_collections().map(|known| saved_collection(known, &mut casts)).collect();
         let (births, messages, requests) = self.saved_messages(room);
@@ -136,7 +136,12 @@ impl Pe {
         self.collections.iter().filter(|known| !known.id.is_singles() || !known.orders.is_empty())
     }
 
-    fn saved_objects(&self, casts: &mut Casts, states: &mut States, room: &mut Room) -> Vec<SavedObject> {
+    fn saved_objects(
+        &self,
+        casts: &mut BroadcastState,
+        states: &mut States,
+        room: &mut Room,
+    ) -> Vec<SavedObject> {
         let slots = (0..self.slots.len()).filter_map(|slot| Some((slot, self.slots.at(slot)?)));
         let live = slots.filter(|(_, (head, _))| is_live(*head));
         let saved = |(slot, (head, generation))| {
@@ -153,7 +158,7 @@ impl Pe {
         live.map(saved).collect()
     }
 
-    fn saved_object(&self, head: NonNull<Head>, state: Packed, casts: &mut Casts) -> SavedObject {
+    fn saved_object(&self, head: NonNull<Head>, state: Packed, casts: &mut BroadcastState) -> SavedObject {
         // SAFETY: the caller's object, live and between entries.
         let object = unsafe { head.as_ref() };
         let (collection, id) = (object.collection(), object.id());
@@ -293,7 +298,7 @@ pub(super) fn is_live(head: NonNull<Head>) -> bool {
     unsafe { head.as_ref() }.has(flag::LIVE)
 }
 
-fn saved_collection(collection: &Collection, casts: &mut Casts) -> SavedCollection {
+fn saved_collection(collection: &Collection, casts: &mut BroadcastState) -> SavedCollection {
     debug_assert!(collection.casts().is_at_rest(), "nothing is on its way after any element");
     debug_assert!(collection.pending().borrow().is_empty(), "contributions are at their roots");
     SavedCollection {
@@ -308,7 +313,7 @@ fn saved_collection(collection: &Collection, casts: &mut Casts) -> SavedCollecti
 }
 
 /// Elements to be made that are to receive what has passed, from which number on.
-fn saved_unborn(collection: &Collection, casts: &mut Casts) -> Vec<(BirthId, u32)> {
+fn saved_unborn(collection: &Collection, casts: &mut BroadcastState) -> Vec<(BirthId, u32)> {
     let keep = |(birth, given): (BirthId, Vec<(u32, Cast)>)| {
         let first = given.first()?.0;
         for (number, cast) in given {

@@ -6,7 +6,7 @@
 //! on its way. (Where who has answered goes on, it takes two waves to know that: Mattern 1987, the four-counter method.)
 //!
 //! A PE that freezes early is sent messages by those that freeze later, so the first wave hardly ever finds that, and a second one
-//! follows. PEs have something else to do meanwhile: they pack what only entries could change ([`super::ahead`]).
+//! follows. PEs have something else to do meanwhile: they pack what only entries could change ([`super::prepack`]).
 
 use std::cell::{Cell, RefCell};
 

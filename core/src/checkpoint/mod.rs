@@ -12,7 +12,7 @@
 //! | `root` | when one begins, and what follows from what all have said: at the first PE |
 //! | `freeze` | what a frozen PE does with each kind of message |
 //! | `drain` | waves that find out when nothing is on its way |
-//! | `ahead` | what is packed meanwhile |
+//! | `prepack` | what is packed meanwhile |
 //! | [`part`] | what is kept of one PE |
 //! | [`waiting`] | messages in it |
 //! | `capture` | how that is taken |
@@ -20,41 +20,41 @@
 //! | `pages` | memory of values that is kept in place of a copy |
 //! | `contents` | how many objects of which collections each part has |
 //! | `said` | lines and results of the program, until they cannot be taken back |
-//! | `copies` | the other copy of each part |
-//! | `safety` | when parts and copies outlive what they are to outlive |
+//! | `replication` | the other copy of each part |
+//! | `durability` | when parts and copies outlive what they are to outlive |
 //! | `pieces` | a part in pieces: how it travels there |
-//! | `lent`, `mapped`, `taking` | a part that its buddy, a process of the same host, has or reads where it is |
+//! | `lent`, `mapped`, `image_fetch` | a part that its buddy, a process of the same host, has or reads where it is |
 //! | `readable` | what simulated processes may read of each other |
 //! | `restore` | how fresh PEs take parts back |
-//! | [`newcomers`] | how PEs begin that there were not |
-//! | [`lost`] | what becomes of members of groups on lost PEs |
+//! | [`joiners`] | how PEs begin that there were not |
+//! | [`group_members`] | what becomes of members of groups on lost PEs |
 //! | [`reading`] | parts taken out of the store again |
-//! | `written` | versions that are on disk because somebody asked for them, while others are in memory |
-//! | `again` | how PEs begin after a loss |
-//! | [`handing`] | parts that go to a process which has none of its own |
+//! | `on_demand` | versions that are on disk because somebody asked for them, while others are in memory |
+//! | `restart` | how PEs begin after a loss |
+//! | [`image_transfer`] | parts that go to a process which has none of its own |
 
-mod again;
-mod ahead;
 mod capture;
 mod contents;
-mod copies;
 mod drain;
+mod durability;
 mod freeze;
-pub mod handing;
-pub mod lost;
+pub mod group_members;
+mod image_fetch;
+pub mod image_transfer;
+pub mod joiners;
 pub mod message;
-pub mod newcomers;
+mod on_demand;
 pub mod part;
+mod prepack;
 pub mod reading;
 pub mod recovery_message;
+mod replication;
+mod restart;
 mod restore;
 mod root;
-mod safety;
-mod taking;
 #[cfg(test)]
 mod tests;
 pub mod waiting;
-mod written;
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -71,16 +71,16 @@ use crate::node::Node;
 use crate::pe::Pe;
 use crate::pe::states::ServiceState;
 use crate::route::Route;
-use ahead::Ahead;
-use copies::Copies;
 use drain::Drain;
+use durability::Safety;
 use message::{Checkpoint, Why};
+use on_demand::Writing;
+use prepack::Ahead;
+use replication::Copies;
 use root::Root;
-use safety::Safety;
 use talisman_base::ids::PeId;
 use talisman_base::view::FIRST;
 use talisman_pup::Packed;
-use written::Writing;
 
 /// What a PE keeps for checkpoints.
 pub struct Checkpoints {

@@ -8,7 +8,7 @@ use crate::checkpoint::waiting::Messages;
 use crate::collection::description::Description;
 use crate::collection::gone::Gone;
 use crate::message::control::Cast;
-use crate::object::Travel;
+use crate::object::ObjectHeader;
 use crate::order::Order;
 use crate::pe::names::SavedNames;
 use crate::reduction::Begin;
@@ -74,7 +74,7 @@ pub struct Newborn {
 #[derive(Debug, Pup)]
 pub struct SavedObject {
     pub id: ObjId,
-    pub travel: Travel,
+    pub travel: ObjectHeader,
     /// Broadcasts that it has been given and has not run: from its own count up to this number.
     pub given: u32,
     /// Where it is to move once it has run those.

@@ -8,7 +8,7 @@ use talisman_store::versions::former::Former;
 use talisman_store::versions::reading::summed;
 use talisman_store::versions::{InPieces, Store, StoreError};
 
-use super::newcomers::Redistribution;
+use super::joiners::Redistribution;
 use super::part::Part;
 
 /// The parts of which a PE was made, read: its own, or what it had taken over from a former job.

@@ -31,7 +31,7 @@ use talisman_observe::sometimes::sometimes;
 use talisman_pup::{Packed, Purpose};
 
 /// Broadcasts that elements of a part had been given.
-type Casts = BTreeMap<(CollectionId, u32), Cast>;
+type BroadcastState = BTreeMap<(CollectionId, u32), Cast>;
 
 /// Objects that are here now, with their moves, by their homes.
 type News = BTreeMap<PeId, Vec<(ObjId, u32)>>;
@@ -173,7 +173,8 @@ impl Pe {
     /// Objects that can be read are here at once; the others are on their way. The program hears of them when all are here.
     fn take_back_objects(&self, part: &mut Part, came: &mut Vec<(u32, Restored)>, news: &mut News) {
         let why = if part.pe == self.id { Restored::FromCheckpoint } else { Restored::AfterFailure };
-        let casts: Casts = part.casts.drain(..).map(|(id, number, cast)| ((id, number), cast)).collect();
+        let casts: BroadcastState =
+            part.casts.drain(..).map(|(id, number, cast)| ((id, number), cast)).collect();
         for object in part.objects.drain(..) {
             let (id, moves) = (object.id, object.travel.moves);
             let Some(collection) = self.collections.get(id.collection) else { continue };

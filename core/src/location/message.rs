@@ -3,8 +3,8 @@
 use crate::collection::Collection;
 use crate::message::control::ObjectMessage;
 use crate::message::service::{About, Service, ServiceMessage, service};
-use crate::migrate::Luggage;
-use crate::object::Travel;
+use crate::migrate::Payload;
+use crate::object::ObjectHeader;
 use crate::order::Order;
 use crate::order::reconcile::Reconciled;
 use crate::pe::Pe;
@@ -17,7 +17,7 @@ use talisman_pup::{Packed, Pup};
 #[derive(Debug, Pup)]
 pub enum LocationMessage {
     /// An element that moves here.
-    Arrive { id: ObjId, travel: Box<Travel>, luggage: Luggage },
+    Arrive { id: ObjId, travel: Box<ObjectHeader>, luggage: Payload },
     /// To a PE that used an old place.
     Moved {
         id: ObjId,
@@ -85,7 +85,7 @@ impl ServiceMessage for LocationMessage {
 
     fn packed(&self) -> Option<&Packed> {
         match self {
-            LocationMessage::Arrive { luggage: Luggage::Packed(object), .. } => Some(object),
+            LocationMessage::Arrive { luggage: Payload::Packed(object), .. } => Some(object),
             _ => None,
         }
     }

@@ -5,7 +5,7 @@
 //! that is elsewhere. Bounds are those of [`limits`](talisman_base::limits), where whoever sends something has them too.
 
 use crate::message::envelope::{Birth, Envelope, Extra};
-use crate::object::{Travel, flag};
+use crate::object::{ObjectHeader, flag};
 use crate::order::Order;
 use crate::pe::Pe;
 use crate::registry::Registry;
@@ -86,7 +86,7 @@ pub fn check_order(order: &Order) -> Checked {
     ORDERED.check(order.highest())
 }
 
-pub fn check_travel(travel: &Travel) -> Checked {
+pub fn check_travel(travel: &ObjectHeader) -> Checked {
     let known = travel.flags & !flag::TRAVELS == 0 && travel.flags & flag::LIVE != 0;
     require(known, "an object arrives in a state that none leaves in")?;
     REDUCTIONS.check(travel.reduction)?;

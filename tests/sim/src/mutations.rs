@@ -829,7 +829,7 @@ pub const MUTATIONS: &[Mutation] = &[
     },
     Mutation {
         name: "held-once-for-a-period",
-        places: &["checkpoint/again.rs"],
+        places: &["checkpoint/restart.rs"],
         rule: "After a loss a checkpoint begins at once, since some parts are held once.",
         level: Level::World,
         seen_by: "--seed 0x4000031 --workload leanmd --size 2 --nodes 2 --ft 2steps --succession false --faults 8,9 --calm late,pause,limits",
@@ -941,7 +941,7 @@ pub const MUTATIONS: &[Mutation] = &[
     },
     Mutation {
         name: "added-node-knows-no-places",
-        places: &["checkpoint/newcomers.rs"],
+        places: &["checkpoint/joiners.rs"],
         rule: "A node that is added knows where the objects are whose home it is.",
         level: Level::World,
         seen_by: "--seed 0x52 --workload storm --ft 457us --succession false --lingers false --faults 0,1,2 --calm limits,disk",

@@ -15,7 +15,7 @@ use super::session::Session;
 use super::ssh;
 use crate::local::Events;
 use crate::printer::{Chunk, Lines, Print, Stream};
-use crate::succession::rolls::Rolls;
+use crate::succession::process_registry::ProcessRegistry;
 use talisman_base::frame::{Decoder, encode};
 use talisman_control::agent_watch::Watch;
 use talisman_control::event::Event;
@@ -39,7 +39,7 @@ pub(super) struct Host {
     pub(super) input: Option<Input>,
     /// Processes that waited and are nodes by now: which.
     pub(super) used: BTreeMap<u32, u32>,
-    pub(super) rolls: Option<(Rolls, u32)>,
+    pub(super) rolls: Option<(ProcessRegistry, u32)>,
     /// What it was asked.
     pub(super) asks: Asks,
     /// Whether it is told to end what it runs, as too many others are lost.
@@ -160,7 +160,7 @@ impl Host {
         Ok(Next::More)
     }
 
-    fn with_rolls(&self, tell: impl FnOnce(&Rolls, u32)) {
+    fn with_rolls(&self, tell: impl FnOnce(&ProcessRegistry, u32)) {
         if let Some((rolls, rank)) = &self.rolls {
             tell(rolls, *rank);
         }

@@ -16,7 +16,7 @@ use super::session::Heir;
 use crate::local::Events;
 use crate::printer::{Lines, Print};
 use crate::succession::estate::Site;
-use crate::succession::rolls::Rolls;
+use crate::succession::process_registry::ProcessRegistry;
 use talisman_base::auth::{BYTES, Secret};
 use talisman_base::frame::Decoder;
 use talisman_control::agent_watch::Watch;
@@ -34,7 +34,7 @@ pub struct RemoteHost {
     /// Whether what is said there may be read by others: the secret is left out, which the agent knows.
     is_overheard: bool,
     /// Who is there, in a job that can do without its launcher, and the number of this host there.
-    rolls: Option<(Rolls, u32)>,
+    rolls: Option<(ProcessRegistry, u32)>,
     asks: Asks,
 }
 
@@ -71,17 +71,17 @@ pub struct Attached {
 
 impl RemoteHost {
     /// Nobody runs yet.
-    pub fn new(start: Start, rolls: Option<(Rolls, u32)>) -> Self {
+    pub fn new(start: Start, rolls: Option<(ProcessRegistry, u32)>) -> Self {
         RemoteHost::by(Way::Login(Box::new(start)), rolls)
     }
 
     /// Its nodes run.
-    pub fn attached(attached: Attached, rolls: (Rolls, u32)) -> Self {
+    pub fn attached(attached: Attached, rolls: (ProcessRegistry, u32)) -> Self {
         let host = RemoteHost::by(Way::Found(Box::new(attached)), Some(rolls));
         RemoteHost { is_overheard: true, ..host }
     }
 
-    fn by(way: Way, rolls: Option<(Rolls, u32)>) -> Self {
+    fn by(way: Way, rolls: Option<(ProcessRegistry, u32)>) -> Self {
         let (orders, queue) = mpsc::unbounded_channel();
         rolls.iter().for_each(|(rolls, rank)| rolls.add(*rank, orders.clone()));
         let (waiting, asks) = (Some((way, queue)), Asks::default());
@@ -152,7 +152,7 @@ async fn serve(
     orders: mpsc::UnboundedReceiver<ToAgent>,
     events: Events,
     lines: Lines,
-    rolls: Option<(Rolls, u32)>,
+    rolls: Option<(ProcessRegistry, u32)>,
     asks: Asks,
 ) {
     let (written, queue) = mpsc::unbounded_channel();

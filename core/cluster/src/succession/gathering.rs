@@ -9,12 +9,12 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::door::{Newcomer, Newcomers, Pass, Reached, reach};
 use super::estate::{Site, Will};
-use super::rolls::Rolls;
+use super::process_registry::ProcessRegistry;
+use crate::host_pool::AttachedHost;
 use crate::local::Events;
 use crate::printer::Lines;
 use crate::remote::host::{Attached, RemoteHost};
 use crate::remote::message::ToAgent;
-use crate::sites::AttachedHost;
 use talisman_control::event::Event;
 use talisman_control::follower::{Follower, Followers};
 use talisman_control::heartbeat::TICK;
@@ -113,7 +113,7 @@ async fn follow(
     let unheard = muster.come.values().map(|agent| agent.orphan.unheard).min();
     let here = muster.here();
     let (register, first) = Register::going_on(will.estate.rank, here, muster.dead, muster.roll);
-    let rolls = Rolls::new(register, pass);
+    let rolls = ProcessRegistry::new(register, pass);
     let (events, happened) = mpsc::unbounded_channel();
     let mut hosts = Vec::new();
     for (rank, agent) in muster.come {
@@ -141,7 +141,7 @@ async fn follow(
     Ok(Gathered { followers, hosts, events, happened: after(kept, happened) })
 }
 
-fn attach(agent: Newcomer, site: Site, silence: Duration, rolls: (Rolls, u32)) -> RemoteHost {
+fn attach(agent: Newcomer, site: Site, silence: Duration, rolls: (ProcessRegistry, u32)) -> RemoteHost {
     let Newcomer { orphan, talk, decoder } = agent;
     RemoteHost::attached(Attached { site, nodes: orphan.nodes, silence, talk, decoder }, rolls)
 }

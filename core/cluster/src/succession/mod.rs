@@ -18,7 +18,7 @@
 //!
 //! | file | is |
 //! |---|---|
-//! | [`rolls`] | what a launcher's conversations with its hosts share of that |
+//! | [`process_registry`] | what a launcher's conversations with its hosts share of that |
 //! | [`beforehand`] | what is seen to before the job begins |
 //! | [`estate`] | what agents are told beforehand, and say then |
 //! | [`door`] | how they reach each other |
@@ -30,6 +30,6 @@ pub mod beforehand;
 pub mod door;
 pub mod estate;
 mod gathering;
-pub mod rolls;
+pub mod process_registry;
 pub mod seeking;
 pub mod successor;

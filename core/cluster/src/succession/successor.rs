@@ -13,16 +13,16 @@ use talisman_job::variables::SUCCESSION_VARIABLE as VARIABLE;
 use super::estate::{Estate, Will};
 use super::gathering::{Gathered, gather};
 use crate::children::{Executable, leave_open};
+use crate::console::{Console, Wires};
 use crate::descriptors;
-use crate::desk::{Desk, Wires};
+use crate::host_pool::HostPool;
 use crate::launcher::{Launcher, Means};
 use crate::memory::host_memory;
-use crate::sites::Sites;
 use crate::spool::Spool;
 use crate::standby::{Pledge, Turn};
 use rustix::io::{FdFlags, fcntl_setfd};
 use talisman_base::frame::{Decoder, encode};
-use talisman_control::coordinator::Conductor;
+use talisman_control::coordinator::Coordinator;
 use talisman_control::kills::Kills;
 use talisman_control::outcome::ClusterOutcome;
 use talisman_control::plan::Plan;
@@ -150,7 +150,7 @@ fn lead(
     will: &Will,
     door: TcpListener,
 ) -> io::Result<Result<ClusterOutcome, String>> {
-    let (desk, wires) = Desk::open(options, None)?;
+    let (desk, wires) = Console::open(options, None)?;
     let pledge = will.estate.legacy.as_ref().and_then(|legacy| legacy.pledge);
     let pledge = pledge.map(Pledge::inherited).transpose()?;
     let gathered = desk.wait(gather(door, will, &wires.lines))?;
@@ -173,7 +173,7 @@ fn lead_on(
     options: &RunArgs,
     estate: &Estate,
     gathered: Gathered,
-    desk: Desk,
+    desk: Console,
     wires: Wires,
 ) -> ClusterOutcome {
     let Gathered { mut followers, hosts, events, happened } = gathered;
@@ -190,14 +190,14 @@ fn lead_on(
     }
     let (shelves, pes) = (plan.keeping.shelves.clone(), plan.pes as usize);
     let means = Means { executable: Executable::this(), memory: host_memory, turn: Turn::LAST };
-    let mut sites = Sites::attached(hosts);
+    let mut sites = HostPool::attached(hosts);
     let start = Instant::now().checked_sub(running).unwrap_or_else(Instant::now);
     let pid = estate.legacy.as_ref().map_or_else(std::process::id, |legacy| legacy.launcher);
     let job = async {
         let waiting = plan.nodes..plan.nodes + plan.spares;
         plan.spare_hosts = sites.start_waiting(waiting, &means, &events, &lines);
-        let conductor = Conductor::taking_over(plan, kills, &own_name(estate), &followers);
-        let launcher = Launcher::new(program, conductor, sites, lines).going_on(start, pid);
+        let coordinator = Coordinator::taking_over(plan, kills, &own_name(estate), &followers);
+        let launcher = Launcher::new(program, coordinator, sites, lines).going_on(start, pid);
         launcher.go_on(&means, (events, happened), signalled, written).await
     };
     desk.conclude(job, pes, shelves.as_ref())

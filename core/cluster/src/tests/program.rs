@@ -13,7 +13,7 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 
 use crate::children::Executable;
 use crate::launcher::{Means, launch_with};
-use crate::member::{Joining, Orders, joining};
+use crate::member::{Joining, NodeCommands, joining};
 use crate::probe::NoChares;
 use crate::standby::Turn;
 use crate::voice::Control;
@@ -101,7 +101,7 @@ struct Told {
     stop: Mutex<mpsc::Sender<Stop>>,
 }
 
-impl Orders for Told {
+impl NodeCommands for Told {
     fn stop(&self, stop: Stop) {
         println!("told to stop with {}", stop.status);
         let _ = self.stop.lock().unwrap().send(stop);

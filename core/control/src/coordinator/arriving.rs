@@ -11,8 +11,8 @@
 
 use std::time::Duration;
 
-use super::{Action, Conductor};
-use crate::exit_cause::Doom;
+use super::{Action, Coordinator};
+use crate::exit_cause::KillReason;
 use crate::members::Stage;
 use crate::protocol::ToNode;
 use talisman_observe::sometimes::sometimes;
@@ -20,7 +20,7 @@ use talisman_observe::sometimes::sometimes;
 /// A process that has not joined by then is not waited for any longer: all others stand still meanwhile.
 pub(super) const COMES_WITHIN: Duration = Duration::from_secs(5);
 
-impl Conductor {
+impl Coordinator {
     /// A node that was just lost gets another process, if that is wanted and the others wait for it.
     pub(super) fn replace(&mut self, now: Duration, node: u32) {
         let expects = |recovery: &mut super::Recovery| recovery.expect(node);
@@ -103,7 +103,7 @@ impl Conductor {
         let late: Vec<u32> =
             self.expected.iter().filter(|(_, by)| **by <= now).map(|(node, _)| *node).collect();
         for node in late {
-            self.kill(now, node, Doom::Straggler);
+            self.kill(now, node, KillReason::Straggler);
             self.give_up_on(now, node, &format!("it has not joined within {COMES_WITHIN:?}"));
         }
     }

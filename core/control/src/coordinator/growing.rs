@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::arriving::COMES_WITHIN;
-use super::{Action, Conductor};
-use crate::exit_cause::Doom;
+use super::{Action, Coordinator};
+use crate::exit_cause::KillReason;
 use crate::members::Stage;
 use crate::messages::nodes_in_words;
 use crate::protocol::ToNode;
@@ -33,7 +33,7 @@ pub(super) struct Growing {
     joined: bool,
 }
 
-impl Conductor {
+impl Coordinator {
     /// So many nodes are to be added, or all that can be.
     pub(super) fn begin_to_grow(&mut self, now: Duration, number: u64, count: Option<u32>) {
         let nodes = match self.to_be_added(count) {
@@ -112,7 +112,7 @@ impl Conductor {
         sometimes("nodes that were to be added were not");
         for node in growing.nodes {
             if self.is_arriving(node) {
-                self.kill(now, node, Doom::Straggler);
+                self.kill(now, node, KillReason::Straggler);
             }
         }
         self.actions.push(Action::Answer(growing.number, Err(why.into())));

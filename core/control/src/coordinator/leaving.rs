@@ -9,7 +9,7 @@
 
 use std::time::Duration;
 
-use super::{Action, Conductor, GRACE_TO_LEAVE};
+use super::{Action, Coordinator, GRACE_TO_LEAVE};
 use crate::members::Stage;
 use crate::protocol::{Stop, ToNode};
 use crate::recovery::Recovery;
@@ -17,7 +17,7 @@ use talisman_job::{Failure, Results};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 
-impl Conductor {
+impl Coordinator {
     /// Whoever has said all may leave: after a failure at once, after an end in order when all have, and know that.
     pub(super) fn let_leave(&mut self, now: Duration) {
         if self.recovery.is_none() || !self.verdict.is_over() {

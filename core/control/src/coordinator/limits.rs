@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::{Action, Conductor};
-use crate::exit_cause::{Doom, How};
+use super::{Action, Coordinator};
+use crate::exit_cause::{How, KillReason};
 use crate::members::Stage;
 use crate::protocol::ToNode;
 use talisman_observe::mutations::mutated;
@@ -12,7 +12,7 @@ use talisman_observe::sometimes::sometimes;
 /// A process that is killed ends within milliseconds, or seconds if it has much memory.
 const ENDS_WITHIN: Duration = Duration::from_secs(10);
 
-impl Conductor {
+impl Coordinator {
     /// Everybody is to stop, and who has not after `grace` is killed; later calls can only bring that nearer.
     pub(super) fn stop(&mut self, now: Duration, grace: Option<Duration>) {
         if self.deadline.is_none() && !mutated("stop-not-sent") {
@@ -45,7 +45,7 @@ impl Conductor {
         if self.survives() && mutated("silent-counts-as-dead") {
             return self.on_lost(now, node, format!("node {node} was silent"));
         }
-        self.kill(now, node, Doom::Silent(self.plan.silence));
+        self.kill(now, node, KillReason::Silent(self.plan.silence));
         if self.survives() || self.roster[node].stage == Stage::Done {
             // What is not proved dead might go on: its end will be the loss, unless it has said all.
             return;
@@ -60,20 +60,20 @@ impl Conductor {
         let stop_by = self.deadline.unwrap_or(Duration::MAX);
         for node in self.roster.living() {
             if now >= stop_by.min(self.roster[node].leave_by) && !mutated("stragglers-live") {
-                self.kill(now, node, Doom::Straggler);
+                self.kill(now, node, KillReason::Straggler);
             }
         }
     }
 
     /// Kills a node; why it was done first is what counts.
-    pub(super) fn kill(&mut self, now: Duration, node: u32, doom: Doom) {
+    pub(super) fn kill(&mut self, now: Duration, node: u32, doom: KillReason) {
         let member = &mut self.roster[node];
         if member.doom.is_none() {
             match doom {
-                Doom::Straggler if member.stage == Stage::Done => {
+                KillReason::Straggler if member.stage == Stage::Done => {
                     sometimes("a node was killed that had said all and did not end");
                 }
-                Doom::Straggler => sometimes("a node was killed that did not stop in time"),
+                KillReason::Straggler => sometimes("a node was killed that did not stop in time"),
                 _ => {}
             }
             (member.doom, member.doomed_at, member.remind_at) = (Some(doom), now, now + ENDS_WITHIN);

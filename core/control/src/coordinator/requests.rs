@@ -9,7 +9,7 @@ use std::time::Duration;
 use talisman_ft::Version;
 
 use super::growing::Growing;
-use super::{Action, Conductor, GRACE_TO_LEAVE};
+use super::{Action, Coordinator, GRACE_TO_LEAVE};
 use crate::members::Stage;
 use crate::messages::nodes_in_words;
 use crate::protocol::ToNode;
@@ -27,7 +27,7 @@ pub(super) struct Requests {
     pub(super) growing: Option<Growing>,
 }
 
-impl Conductor {
+impl Coordinator {
     /// Whether anything can be done about any.
     pub fn takes_requests(&self) -> bool {
         self.recovery.is_some()

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::{Action, Conductor};
+use super::{Action, Coordinator};
 use crate::event::Event;
 use crate::protocol::{ToLauncher, VERSION};
 use talisman_observe::sometimes::sometimes;
@@ -51,7 +51,7 @@ impl Spares {
     }
 }
 
-impl Conductor {
+impl Coordinator {
     /// A process that waits is to be this node, preferably one on the host where that was.
     pub(super) fn take_spare(&mut self, node: u32) -> Option<(u32, Option<u32>)> {
         let (before, nodes, hosts) = (self.plan.host_number(node), self.plan.nodes, &self.plan.spare_hosts);

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::{Action, Conductor, merge};
-use crate::exit_cause::Doom;
+use super::{Action, Coordinator, merge};
+use crate::exit_cause::KillReason;
 use crate::kills::Due;
 use crate::members::Stage;
 use crate::protocol::ToNode;
@@ -17,7 +17,7 @@ pub(super) struct Waiting {
     killed: Vec<u32>,
 }
 
-impl Conductor {
+impl Coordinator {
     pub(super) fn on_step(&mut self, now: Duration, node: u32, steps: Steps) {
         merge(&mut self.steps, steps);
         self.actions.push(Action::Show(self.steps));
@@ -43,7 +43,7 @@ impl Conductor {
                 continue;
             }
             let Due { node, option } = due;
-            self.kill(now, node, Doom::Injected(option));
+            self.kill(now, node, KillReason::Injected(option));
         }
     }
 

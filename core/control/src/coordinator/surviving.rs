@@ -12,8 +12,8 @@ use talisman_ft::{Epoch, Version};
 use crate::protocol::{Stop, ToNode};
 use talisman_job::lines::Lines;
 
-use super::{Action, Conductor, GRACE_AFTER_LOSS};
-use crate::exit_cause::{Doom, How};
+use super::{Action, Coordinator, GRACE_AFTER_LOSS};
+use crate::exit_cause::{How, KillReason};
 use crate::failure_detector::{Step, Suspect};
 use crate::job_result::{UNRECOVERABLE, Verdict};
 use crate::members::Stage;
@@ -22,7 +22,7 @@ use talisman_job::lines::Piece;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 
-impl Conductor {
+impl Coordinator {
     /// Whether the job goes on if a node is lost now.
     pub(super) fn survives(&self) -> bool {
         let is_failing = self.verdict.is_over() && !self.verdict.is_success();
@@ -61,15 +61,15 @@ impl Conductor {
     pub(super) fn loss(&self, now: Duration, node: u32, what: String, detected: &'static str) -> Loss {
         let member = &self.roster[node];
         let unnoticed = match &member.doom {
-            Some(Doom::Silent(limit)) => Unnoticed::For(*limit),
-            Some(Doom::Injected(_)) => Unnoticed::For(now.saturating_sub(member.doomed_at)),
-            Some(Doom::Suspected { .. }) => Unnoticed::Nothing,
-            Some(Doom::Straggler | Doom::Failed(_)) | None => {
+            Some(KillReason::Silent(limit)) => Unnoticed::For(*limit),
+            Some(KillReason::Injected(_)) => Unnoticed::For(now.saturating_sub(member.doomed_at)),
+            Some(KillReason::Suspected { .. }) => Unnoticed::Nothing,
+            Some(KillReason::Straggler | KillReason::Failed(_)) | None => {
                 Unnoticed::Within(now.saturating_sub(member.heard_at))
             }
         };
         let complaint = match &member.doom {
-            Some(Doom::Suspected { why, .. } | Doom::Failed(why)) => Some(why.clone()),
+            Some(KillReason::Suspected { why, .. } | KillReason::Failed(why)) => Some(why.clone()),
             _ => None,
         };
         Loss { node, what, detected, unnoticed, is_own_fault: false, complaint }
@@ -157,7 +157,7 @@ impl Conductor {
                     sometimes("several nodes had to go at once, as others could not reach them");
                 }
                 for Suspect { node, by, why } in suspects {
-                    self.kill(now, node, Doom::Suspected { by, why });
+                    self.kill(now, node, KillReason::Suspected { by, why });
                 }
             }
         }

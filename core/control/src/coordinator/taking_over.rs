@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Action, Conductor};
+use super::{Action, Coordinator};
 use crate::follower::{Follower, Followers};
 use crate::kills::Kills;
 use crate::members::Stage;
@@ -10,7 +10,7 @@ use crate::plan::Plan;
 use crate::recovery::Recovery;
 use talisman_job::Failure;
 
-impl Conductor {
+impl Coordinator {
     /// By whom people are told, with those that are left. Time is that since the program's beginning. All go back as after a loss:
     /// nobody knows what the former launcher had said to whom.
     pub fn taking_over(plan: Plan, kills: Kills, leader: &str, followers: &Followers) -> Self {
@@ -28,24 +28,24 @@ impl Conductor {
         let detect_s = followers.unheard().map(|unheard| unheard.as_secs_f64());
         let failure = |node| Failure { detect_s, ..failure(node, leader, now) };
         let failures: Vec<Failure> = who.map(failure).collect();
-        let mut conductor = Conductor::new(plan, kills);
-        conductor.went = Some(Duration::ZERO);
-        conductor.steps = followers.steps();
-        conductor.lives = followers.lives();
-        (0..conductor.plan.nodes).for_each(|node| conductor.take_up(node, followers.get(node)));
-        conductor.actions.extend(failures.iter().map(|failure| Action::Warn(failure.what.clone())));
+        let mut coordinator = Coordinator::new(plan, kills);
+        coordinator.went = Some(Duration::ZERO);
+        coordinator.steps = followers.steps();
+        coordinator.lives = followers.lives();
+        (0..coordinator.plan.nodes).for_each(|node| coordinator.take_up(node, followers.get(node)));
+        coordinator.actions.extend(failures.iter().map(|failure| Action::Warn(failure.what.clone())));
         if let Some(results) = followers.settled() {
-            conductor.end_settled([followers.losses(), &failures].concat(), results.clone());
-            return conductor;
+            coordinator.end_settled([followers.losses(), &failures].concat(), results.clone());
+            return coordinator;
         }
-        let told = (failures, now, conductor.steps.done);
-        let (recovery, actions) = Recovery::taking_over(&conductor.plan, followers, lost, told);
-        conductor.recovery = Some(recovery);
-        actions.into_iter().for_each(|action| conductor.carry_out(now, action));
-        gone.into_iter().for_each(|node| conductor.replace(now, node));
+        let told = (failures, now, coordinator.steps.done);
+        let (recovery, actions) = Recovery::taking_over(&coordinator.plan, followers, lost, told);
+        coordinator.recovery = Some(recovery);
+        actions.into_iter().for_each(|action| coordinator.carry_out(now, action));
+        gone.into_iter().for_each(|node| coordinator.replace(now, node));
         // Whoever was released, and had not heard that it may go.
-        conductor.release(now, left.into_iter().filter(|node| !followers.was_there(*node)).collect());
-        conductor
+        coordinator.release(now, left.into_iter().filter(|node| !followers.was_there(*node)).collect());
+        coordinator
     }
 
     /// A node as it says that it is; nothing if it is lost.

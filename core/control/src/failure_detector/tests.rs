@@ -6,7 +6,7 @@ const BOUND: Duration = SILENCE.saturating_add(ON_THE_WAY);
 /// Who has to go of so many nodes on these hosts, in the order of their numbers, if these complain of those.
 fn decided_on(hosts: &[u32], complaints: &[(u32, u32)]) -> Vec<u32> {
     let living: Vec<u32> = (0..hosts.len() as u32).collect();
-    let mut suspicions = Suspicions::new(SILENCE);
+    let mut suspicions = FailureDetector::new(SILENCE);
     for (by, of) in complaints {
         suspicions.hear(*by, *of, "no answer".into());
     }
@@ -66,7 +66,7 @@ fn a_host_that_is_cut_off_goes_as_a_whole() {
 
 #[test]
 fn complaints_of_those_that_are_gone_and_about_them_are_settled() {
-    let mut suspicions = Suspicions::new(SILENCE);
+    let mut suspicions = FailureDetector::new(SILENCE);
     for (by, of) in [(0, 1), (1, 2), (2, 3)] {
         suspicions.hear(by, of, format!("no way from {by} to {of}"));
     }
@@ -86,7 +86,7 @@ fn complaints_of_those_that_are_gone_and_about_them_are_settled() {
 
 #[test]
 fn the_verdict_waits_for_all_that_live() {
-    let mut suspicions = Suspicions::new(SILENCE);
+    let mut suspicions = FailureDetector::new(SILENCE);
     let mut living = vec![0, 1, 2, 3];
     let host = |node| node / 2;
     suspicions.hear(2, 0, "no answer".into());
@@ -104,7 +104,7 @@ fn the_verdict_waits_for_all_that_live() {
 
 #[test]
 fn what_is_found_out_counts_like_a_complaint() {
-    let mut suspicions = Suspicions::new(SILENCE);
+    let mut suspicions = FailureDetector::new(SILENCE);
     let (living, host) = (vec![0, 1, 2, 3], |node: u32| node / 2);
     suspicions.hear(2, 0, "no answer".into());
     assert_eq!(suspicions.settle(Duration::ZERO, &living, |_| true, host), Step::Ask(1, living.clone()));
@@ -122,7 +122,7 @@ fn what_is_found_out_counts_like_a_complaint() {
 
 #[test]
 fn whoever_has_another_process_is_neither_waited_for_nor_in_dispute() {
-    let mut suspicions = Suspicions::new(SILENCE);
+    let mut suspicions = FailureDetector::new(SILENCE);
     suspicions.hear(1, 0, "no answer".into());
     assert_eq!(suspicions.settle(Duration::ZERO, &[0, 1], |_| true, |node| node), Step::Ask(1, vec![0, 1]));
     suspicions.on_tried(1, 1, vec![]);

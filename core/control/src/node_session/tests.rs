@@ -18,13 +18,13 @@ fn told(task: Task) -> ToNode {
     ToNode::Task(Box::new(task))
 }
 
-fn joined() -> Attendance {
-    let mut attendance = Attendance::new(5);
+fn joined() -> NodeSession {
+    let mut attendance = NodeSession::new(5);
     assert_eq!(attendance.on_message(told(task())), Some(Action::Join(Arc::new(task()))));
     attendance
 }
 
-fn begun() -> Attendance {
+fn begun() -> NodeSession {
     let mut attendance = joined();
     assert_eq!(attendance.on_message(ToNode::Go), Some(Action::Begin));
     attendance
@@ -57,7 +57,7 @@ fn who_can_do_without_its_launcher_looks_for_another_once_the_program_runs() {
         pledge: Some(11),
     };
     let task = Task { heritage: Some(heritage), ..task() };
-    let mut attendance = Attendance::new(5);
+    let mut attendance = NodeSession::new(5);
     attendance.on_message(told(task));
     assert_eq!(attendance.on_end(), Action::Die, "there is nothing to save yet");
     attendance.on_message(ToNode::Go);
@@ -83,7 +83,7 @@ fn who_can_do_without_its_launcher_looks_for_another_once_the_program_runs() {
 
 #[test]
 fn who_is_told_to_introduces_itself_once_the_program_runs() {
-    let mut attendance = Attendance::new(5);
+    let mut attendance = NodeSession::new(5);
     attendance.on_message(told(task()));
     assert_eq!(attendance.on_message(ToNode::Introduce), None);
     attendance.on_message(ToNode::Go);
@@ -102,7 +102,7 @@ fn whatever_is_said_twice_is_done_once() {
 
 #[test]
 fn only_the_same_version_and_build_is_served() {
-    let refuses = |message| Attendance::new(5).on_message(message);
+    let refuses = |message| NodeSession::new(5).on_message(message);
     let refused = |unfit| Some(Action::Refuse(unfit));
     assert_eq!(refuses(told(Task { build: 6, ..task() })), refused(Unfit::Build));
     let other = Task { version: VERSION + 1, build: 6, ..task() };
@@ -114,7 +114,7 @@ fn only_the_same_version_and_build_is_served() {
 
 #[test]
 fn before_its_task_a_process_only_waits() {
-    let mut attendance = Attendance::new(5);
+    let mut attendance = NodeSession::new(5);
     let of_another = ToNode::LinesSeen { version: 1, node: 1, piece: 0 };
     assert_eq!(attendance.on_message(of_another), None, "it was for the process before");
     assert_eq!(attendance.on_message(ToNode::Ping), None);
@@ -132,7 +132,7 @@ fn a_job_that_ends_before_the_program_began_ends_the_process() {
 fn silence_of_the_launcher_is_said_once() {
     let mut attendance = joined();
     let alive = || Action::Say(ToLauncher::Alive);
-    let ticks = |attendance: &mut Attendance| (0..3).map(|_| attendance.on_tick()).collect::<Vec<_>>();
+    let ticks = |attendance: &mut NodeSession| (0..3).map(|_| attendance.on_tick()).collect::<Vec<_>>();
     let why = "heard nothing of the launcher for 500ms (was it stopped? see --silence)";
     assert_eq!(
         ticks(&mut attendance),

@@ -9,7 +9,7 @@ use super::{Cluster, Rules, replay};
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
-use talisman_core::checkpoint::newcomers::Redistribution;
+use talisman_core::checkpoint::joiners::Redistribution;
 use talisman_core::checkpoint::part::Part;
 use talisman_core::node::Config;
 use talisman_core::pe::Pe;

@@ -1,6 +1,6 @@
 //! What travels: pieces of what was written, and the words of the systems at both ends.
 
-use super::harms::Fate;
+use super::frame_faults::Fate;
 use talisman_base::rng::Rng;
 
 /// The least that is cut off from a longer write: what a frame of Ethernet carries.

@@ -3,7 +3,7 @@
 use super::chunk::{Cargo, Chunk, chunk_len};
 use super::event::{Agenda, ConnId, Happening, Side, Step};
 use super::flow::Flow;
-use super::harms::{Fate, Harm};
+use super::frame_faults::{Fate, Harm};
 use super::ways::{Way, Ways};
 
 /// Who gets no answer to a dial gives up after so long. Real systems take longer, which would only cost simulated time.

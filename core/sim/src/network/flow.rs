@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::chunk::{Cargo, Chunk};
 use super::event::{Agenda, ConnId, Side, Step};
-use super::harms::Fate;
+use super::frame_faults::Fate;
 use super::ways::{Way, Ways};
 
 /// So many bytes of a connection may wait in the line out of its host before others get their turn. Linux lets about

@@ -13,7 +13,7 @@ mod control;
 mod cuts;
 mod event;
 mod flow;
-mod harms;
+mod frame_faults;
 mod lines;
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! From node to node: what every connection needs to get its bytes across.
 
 use super::cuts::Cuts;
-use super::harms::Harms;
+use super::frame_faults::Harms;
 use super::lines::Lines;
 use crate::plan::Plan;
 use talisman_base::rng::Rng;

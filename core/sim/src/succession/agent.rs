@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::doors::{Source, Word};
 use super::{Step, World, host_at};
-use crate::letters::Letter;
+use crate::control_messages::Letter;
 use crate::process::Stage;
 use crate::trace::Who;
 use crate::world::TICK_NS;

@@ -25,7 +25,7 @@ use doors::Leg;
 use doors::Visit;
 use successor::Successor;
 
-use super::letters::Letter;
+use super::control_messages::Letter;
 use super::trace::Who;
 use super::world::{Event, START_NS, TICK_NS, World};
 use talisman_control::event;

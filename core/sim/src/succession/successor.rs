@@ -4,15 +4,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Step, World, host_at};
+use crate::control_messages::Letter;
 use crate::job::led;
 use crate::launcher::Launcher;
-use crate::letters::Letter;
 use crate::process::Stage;
 use crate::succession::doors::Word;
 use crate::trace::Who;
 use crate::world::{Event, START_NS, TICK_NS};
 use talisman_cluster::succession::estate::Orphan;
-use talisman_control::coordinator::Conductor;
+use talisman_control::coordinator::Coordinator;
 use talisman_control::event;
 use talisman_control::kills::Kills;
 use talisman_control::protocol::{ToLauncher, ToNode};
@@ -273,8 +273,8 @@ impl World {
         let plan = led(&self.plan, self.tasks[0].restart.clone(), kills.watched());
         let plan = talisman_control::plan::Plan { spares: 0, spare_hosts: Vec::new(), ..plan };
         let leader = format!("process {era} on the host host{host}");
-        let conductor = Conductor::taking_over(plan.clone(), kills, &leader, &followers);
-        *self.launcher.borrow_mut() = Launcher::attached(&plan, &self.plan.slots, conductor, &left);
+        let coordinator = Coordinator::taking_over(plan.clone(), kills, &leader, &followers);
+        *self.launcher.borrow_mut() = Launcher::attached(&plan, &self.plan.slots, coordinator, &left);
         self.era.set(era);
         self.launcher_stopped_until.set(0);
         self.succession.borrow_mut().register = Some(register);

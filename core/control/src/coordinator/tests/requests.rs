@@ -6,9 +6,9 @@ use talisman_job::asking::Request;
 use talisman_store::files::cover::JobMark;
 use talisman_store::restart::Shelves;
 
-pub(super) fn asked(conductor: &mut Conductor, number: u64, request: Request) -> Vec<Action> {
-    conductor.on_request(at(10), number, request);
-    conductor.decided()
+pub(super) fn asked(coordinator: &mut Coordinator, number: u64, request: Request) -> Vec<Action> {
+    coordinator.on_request(at(10), number, request);
+    coordinator.decided()
 }
 
 pub(super) fn checkpointed(asked: u32) -> ToLauncher {
@@ -28,19 +28,19 @@ fn taken() -> Result<String, String> {
 
 #[test]
 fn a_checkpoint_is_begun_and_answered_when_it_is_committed() {
-    let mut conductor = with_patience(2, "", TICK * 40);
-    assert_eq!(asked(&mut conductor, 1, Request::Checkpoint), [ASKS]);
-    assert_eq!(asked(&mut conductor, 2, Request::Checkpoint), [ASKS]);
-    assert_eq!(conductor.say(at(11), 1, checkpointed(1)), [Action::Answer(1, taken())]);
+    let mut coordinator = with_patience(2, "", TICK * 40);
+    assert_eq!(asked(&mut coordinator, 1, Request::Checkpoint), [ASKS]);
+    assert_eq!(asked(&mut coordinator, 2, Request::Checkpoint), [ASKS]);
+    assert_eq!(coordinator.say(at(11), 1, checkpointed(1)), [Action::Answer(1, taken())]);
     let failed = ToLauncher::Checkpointed { asked: 1, checkpoint: Err("no room".into()), not_written: None };
     let why = Err("the checkpoint cannot be kept: no room".into());
-    assert_eq!(conductor.say(at(12), 1, failed), [Action::Answer(2, why)]);
-    assert_eq!(conductor.say(at(13), 1, checkpointed(1)), []);
+    assert_eq!(coordinator.say(at(12), 1, failed), [Action::Answer(2, why)]);
+    assert_eq!(coordinator.say(at(13), 1, checkpointed(1)), []);
 }
 
 #[test]
 fn who_asks_is_told_where_a_checkpoint_is_and_why_it_is_not() {
-    let mut conductor = with_patience(3, "", TICK * 40);
+    let mut coordinator = with_patience(3, "", TICK * 40);
     let shelves = Shelves {
         dir: "/scratch/job".into(),
         key: Default::default(),
@@ -48,15 +48,15 @@ fn who_asks_is_told_where_a_checkpoint_is_and_why_it_is_not() {
         job: JobMark::default(),
         is_new: false,
     };
-    conductor.plan.keeping.shelves = Some(shelves);
-    asked(&mut conductor, 1, Request::Checkpoint);
+    coordinator.plan.keeping.shelves = Some(shelves);
+    asked(&mut coordinator, 1, Request::Checkpoint);
     let there = Ok("checkpoint 7 is taken; after the loss of all nodes: --restart /scratch/job".into());
-    assert_eq!(conductor.say(at(11), 1, checkpointed(1)), [Action::Answer(1, there)]);
-    asked(&mut conductor, 2, Request::Checkpoint);
-    asked(&mut conductor, 3, Request::Shrink(vec![1]));
+    assert_eq!(coordinator.say(at(11), 1, checkpointed(1)), [Action::Answer(1, there)]);
+    asked(&mut coordinator, 2, Request::Checkpoint);
+    asked(&mut coordinator, 3, Request::Shrink(vec![1]));
     let not_written = Some("node 1: no room".into());
     let actions =
-        conductor.say(at(12), 1, ToLauncher::Checkpointed { asked: 2, checkpoint: Ok(7), not_written });
+        coordinator.say(at(12), 1, ToLauncher::Checkpointed { asked: 2, checkpoint: Ok(7), not_written });
     let why = "checkpoint 7 is taken, in the memory of the nodes, but not in /scratch/job: node 1: no room";
     assert_eq!(actions[0], Action::Answer(2, Err(why.into())));
     assert_eq!(actions[1], say("node 1 is to be released; all go back"), "that needs no disk");
@@ -64,15 +64,15 @@ fn who_asks_is_told_where_a_checkpoint_is_and_why_it_is_not() {
 
 #[test]
 fn what_a_loss_has_overtaken_is_asked_for_again() {
-    let mut conductor = with_patience(3, "", TICK * 40);
-    asked(&mut conductor, 1, Request::Checkpoint);
-    conductor.happen(at(11), 1, killed());
-    assert_eq!(conductor.say(at(12), 2, checkpointed(1)), []);
-    assert_eq!(asked(&mut conductor, 2, Request::Checkpoint), [], "nobody is there to hear it");
-    let [_, resumed] = conductor.recover(13, &[0, 2], 1);
+    let mut coordinator = with_patience(3, "", TICK * 40);
+    asked(&mut coordinator, 1, Request::Checkpoint);
+    coordinator.happen(at(11), 1, killed());
+    assert_eq!(coordinator.say(at(12), 2, checkpointed(1)), []);
+    assert_eq!(asked(&mut coordinator, 2, Request::Checkpoint), [], "nobody is there to hear it");
+    let [_, resumed] = coordinator.recover(13, &[0, 2], 1);
     assert_eq!(resumed[1..], [ASKS, ASKS]);
     assert_eq!(
-        conductor.say(at(14), 0, checkpointed(2)),
+        coordinator.say(at(14), 0, checkpointed(2)),
         [Action::Answer(1, taken()), Action::Answer(2, taken())]
     );
 }
@@ -80,72 +80,72 @@ fn what_a_loss_has_overtaken_is_asked_for_again() {
 /// Whatever became of its host while that was ending it: the others have gone on, and the end that they came to holds.
 #[test]
 fn a_released_node_that_is_lost_with_its_host_is_no_loss() {
-    let mut conductor = with_patience(3, "", TICK * 40);
-    asked(&mut conductor, 1, Request::Shrink(vec![1]));
-    conductor.say(at(11), 0, checkpointed(1));
+    let mut coordinator = with_patience(3, "", TICK * 40);
+    asked(&mut coordinator, 1, Request::Shrink(vec![1]));
+    coordinator.say(at(11), 0, checkpointed(1));
     for node in [0, 1, 2] {
-        conductor.halted(12, node, 1);
+        coordinator.halted(12, node, 1);
     }
     for node in [0, 2] {
-        conductor.say(at(13), node, ToLauncher::Resumed { epoch: 1, steps: 36 });
+        coordinator.say(at(13), node, ToLauncher::Resumed { epoch: 1, steps: 36 });
     }
-    conductor.say(at(14), 0, ToLauncher::Ended(Stop::default()));
-    assert!(conductor.is_ending());
-    assert_eq!(conductor.happen(at(15), 1, Event::Lost("host b: the connection broke".into())), []);
-    assert!(conductor.is_ending(), "nobody goes back");
+    coordinator.say(at(14), 0, ToLauncher::Ended(Stop::default()));
+    assert!(coordinator.is_ending());
+    assert_eq!(coordinator.happen(at(15), 1, Event::Lost("host b: the connection broke".into())), []);
+    assert!(coordinator.is_ending(), "nobody goes back");
     for node in [0, 2] {
-        conductor.say(at(16), node, ToLauncher::Done(NodeReport::default()));
-        conductor.happen(at(17), node, Event::Ended(How::Exited(0)));
+        coordinator.say(at(16), node, ToLauncher::Done(NodeReport::default()));
+        coordinator.happen(at(17), node, Event::Ended(How::Exited(0)));
     }
-    assert!(conductor.is_over());
-    assert_eq!(conductor.into_end().failures, []);
+    assert!(coordinator.is_over());
+    assert_eq!(coordinator.into_end().failures, []);
 }
 
 #[test]
 fn a_node_is_released_from_a_checkpoint_and_is_no_loss() {
-    let mut conductor = with_patience(3, "", TICK * 40);
+    let mut coordinator = with_patience(3, "", TICK * 40);
     let leaving = vec![1];
     let asks = Action::Send(0, ToNode::Checkpoint { on_disk: false, leaving: leaving.clone() });
-    assert_eq!(asked(&mut conductor, 1, Request::Shrink(leaving)), [asks]);
-    let actions = conductor.say(at(11), 0, checkpointed(1));
+    assert_eq!(asked(&mut coordinator, 1, Request::Shrink(leaving)), [asks]);
+    let actions = coordinator.say(at(11), 0, checkpointed(1));
     let released = vec![say("node 1 is to be released; all go back")];
     assert_eq!(actions, [released, halt(&[0, 1, 2], 1, &[])].concat());
-    conductor.halted(12, 0, 1);
-    conductor.halted(12, 1, 1);
-    let actions = conductor.halted(12, 2, 1);
+    coordinator.halted(12, 0, 1);
+    coordinator.halted(12, 1, 1);
+    let actions = coordinator.halted(12, 2, 1);
     assert_eq!(actions.iter().filter_map(order).map(|(node, _)| node).collect::<Vec<_>>(), [0, 2]);
     assert_eq!(actions.last(), Some(&Action::Send(1, ToNode::Leave)));
-    assert_eq!(conductor.say(at(13), 1, ToLauncher::Done(NodeReport::default())), []);
-    conductor.say(at(14), 0, ToLauncher::Resumed { epoch: 1, steps: 36 });
-    let resumed = conductor.say(at(14), 2, ToLauncher::Resumed { epoch: 1, steps: 36 });
+    assert_eq!(coordinator.say(at(13), 1, ToLauncher::Done(NodeReport::default())), []);
+    coordinator.say(at(14), 0, ToLauncher::Resumed { epoch: 1, steps: 36 });
+    let resumed = coordinator.say(at(14), 2, ToLauncher::Resumed { epoch: 1, steps: 36 });
     let text = "2 nodes went back to checkpoint 7; degraded until the next checkpoint";
     assert_eq!(resumed, [say(text), Action::Answer(1, Ok("the job goes on without node 1".into()))]);
     // The others do that again.
-    assert_eq!(conductor.say(at(15), 1, lines(None, 1, "void")), []);
-    assert_eq!(conductor.happen(at(15), 1, Event::Ended(How::Exited(0))), []);
-    conductor.say(at(16), 0, ToLauncher::Ended(Stop::default()));
+    assert_eq!(coordinator.say(at(15), 1, lines(None, 1, "void")), []);
+    assert_eq!(coordinator.happen(at(15), 1, Event::Ended(How::Exited(0))), []);
+    coordinator.say(at(16), 0, ToLauncher::Ended(Stop::default()));
     let ends =
-        [0, 2].map(|node| conductor.say(at(17), node, ToLauncher::Done(NodeReport::default()))).concat();
+        [0, 2].map(|node| coordinator.say(at(17), node, ToLauncher::Done(NodeReport::default()))).concat();
     assert!(!ends.iter().any(|action| matches!(action, Action::Print { .. })), "{ends:?}");
-    assert_eq!(conductor.into_end().failures, []);
+    assert_eq!(coordinator.into_end().failures, []);
 }
 
 #[test]
 fn what_cannot_be_is_refused_at_once() {
-    let mut conductor = with_patience(2, "", TICK * 40);
+    let mut coordinator = with_patience(2, "", TICK * 40);
     for (nodes, why) in
         [(vec![2], "node 2 is not there; the job has nodes 0 and 1"), (vec![0, 1], "any node")]
     {
-        let actions = asked(&mut conductor, 1, Request::Shrink(nodes));
+        let actions = asked(&mut coordinator, 1, Request::Shrink(nodes));
         let [Action::Answer(1, Err(said))] = &actions[..] else { panic!("{actions:?}") };
         assert!(said.contains(why), "{said}");
     }
-    asked(&mut conductor, 2, Request::Checkpoint);
-    conductor.on_interrupt(at(11), 130);
+    asked(&mut coordinator, 2, Request::Checkpoint);
+    coordinator.on_interrupt(at(11), 130);
     let refused = Action::Answer(2, Err("the job ends".into()));
-    assert!(conductor.decided().contains(&refused));
+    assert!(coordinator.decided().contains(&refused));
     assert_eq!(
-        asked(&mut conductor, 3, Request::Checkpoint),
+        asked(&mut coordinator, 3, Request::Checkpoint),
         [Action::Answer(3, Err("the job ends".into()))]
     );
 }

@@ -35,7 +35,7 @@ fn follower(node: u32) -> Follower {
 }
 
 /// Led by the first of these.
-fn taken_over(followers: Vec<Follower>) -> Conductor {
+fn taken_over(followers: Vec<Follower>) -> Coordinator {
     taken_over_by(Plan { survives: true, ..plan() }, followers)
 }
 
@@ -43,11 +43,11 @@ fn plan() -> Plan {
     Plan::local(&RunArgs { nodes: 3, ..RunArgs::default() }, Vec::new())
 }
 
-fn taken_over_by(plan: Plan, followers: Vec<Follower>) -> Conductor {
+fn taken_over_by(plan: Plan, followers: Vec<Follower>) -> Coordinator {
     let leader = format!("node {} (pid {})", followers[0].node, followers[0].pid);
     let mut all = Followers::default();
     followers.into_iter().for_each(|follower| all.add(follower));
-    Conductor::taking_over(plan, Kills::new(&[], None), &leader, &all)
+    Coordinator::taking_over(plan, Kills::new(&[], None), &leader, &all)
 }
 
 fn halted(node: u32, epoch: u32) -> ToLauncher {
@@ -58,24 +58,24 @@ fn halted(node: u32, epoch: u32) -> ToLauncher {
 
 #[test]
 fn all_that_follow_go_back_in_the_next_epoch() {
-    let mut conductor = taken_over(vec![Follower { epoch: 4, failures: 2, ..follower(1) }, follower(2)]);
+    let mut coordinator = taken_over(vec![Follower { epoch: 4, failures: 2, ..follower(1) }, follower(2)]);
     let halt = |node| Action::Send(node, ToNode::Halt { epoch: 5, lost: vec![0] });
     let warn = |text: &str| Action::Warn(text.into());
     let told = [warn("the launcher is gone; node 1 (pid 101) leads now"), warn("node 0 is gone too")];
-    assert_eq!(conductor.decided(), [told.to_vec(), vec![halt(1), halt(2)]].concat());
-    assert_eq!(conductor.say(at(60_001), 1, ToLauncher::Ended(Stop::default())), [], "of its former life");
-    assert_eq!(conductor.say(at(60_002), 1, halted(1, 5)), []);
-    let orders = conductor.say(at(60_002), 2, halted(2, 5));
+    assert_eq!(coordinator.decided(), [told.to_vec(), vec![halt(1), halt(2)]].concat());
+    assert_eq!(coordinator.say(at(60_001), 1, ToLauncher::Ended(Stop::default())), [], "of its former life");
+    assert_eq!(coordinator.say(at(60_002), 1, halted(1, 5)), []);
+    let orders = coordinator.say(at(60_002), 2, halted(2, 5));
     let [Action::Send(1, ToNode::Resume(one)), Action::Send(2, ToNode::Resume(other))] = &orders[..] else {
         panic!("{orders:?}")
     };
     assert_eq!((one.failures, other.failures), (4, 4), "two before, the launcher and node 0");
-    conductor.say(at(60_005), 1, ToLauncher::Resumed { epoch: 5, steps: 36 });
-    let last = conductor.say(at(60_005), 2, ToLauncher::Resumed { epoch: 5, steps: 36 });
+    coordinator.say(at(60_005), 1, ToLauncher::Resumed { epoch: 5, steps: 36 });
+    let last = coordinator.say(at(60_005), 2, ToLauncher::Resumed { epoch: 5, steps: 36 });
     let back = "2 nodes went back to checkpoint 7 in 5 ms after the loss of the launcher and of node 0; \
                 degraded until the next checkpoint";
     assert_eq!(last, [Action::Say(back.into())]);
-    let failures = conductor.into_end().failures;
+    let failures = coordinator.into_end().failures;
     let told: Vec<_> =
         failures.iter().map(|failure| (failure.node, failure.version, failure.steps_redone)).collect();
     assert_eq!(told, [(None, Some(7), Some(6)), (Some(0), Some(7), Some(6))]);
@@ -85,12 +85,12 @@ fn all_that_follow_go_back_in_the_next_epoch() {
 }
 
 /// What each node is told of losses.
-fn told(conductor: &mut Conductor) -> Vec<(u32, u32, Vec<Failure>)> {
+fn told(coordinator: &mut Coordinator) -> Vec<(u32, u32, Vec<Failure>)> {
     let told = |action| match action {
         Action::Send(node, ToNode::Losses { from, losses }) => Some((node, from, losses)),
         _ => None,
     };
-    conductor.take_actions().into_iter().filter_map(told).collect()
+    coordinator.take_actions().into_iter().filter_map(told).collect()
 }
 
 /// Those that it was about to go on without among them, whoever was told of which.
@@ -107,7 +107,7 @@ fn the_report_has_what_former_launchers_have_told_of() {
         let view = View::whole(3).after(1, 3, |node| node != 2, |_| 0);
         Follower { losses, epoch: 1, view, ..follower(node) }
     };
-    let mut conductor = taken_over(vec![knows(&[&first, &unsettled], 1)]);
+    let mut coordinator = taken_over(vec![knows(&[&first, &unsettled], 1)]);
     let leads = "the launcher is gone; node 1 (pid 101) leads now";
     let gone = Failure {
         what: leads.into(),
@@ -116,15 +116,15 @@ fn the_report_has_what_former_launchers_have_told_of() {
         detect_s: Some(0.5),
         ..Failure::default()
     };
-    assert_eq!(told(&mut conductor), [(1, 0, vec![first.clone(), unsettled, gone])]);
+    assert_eq!(told(&mut coordinator), [(1, 0, vec![first.clone(), unsettled, gone])]);
     let halted = ToLauncher::Halted { epoch: 2, held: vec![], steps: 41 };
-    conductor.on_event(at(60_002), 1, Event::Said(halted), || false);
-    assert_eq!(told(&mut conductor), []);
+    coordinator.on_event(at(60_002), 1, Event::Said(halted), || false);
+    assert_eq!(told(&mut coordinator), []);
     let resumed = ToLauncher::Resumed { epoch: 2, steps: 0 };
-    conductor.on_event(at(60_005), 1, Event::Said(resumed), || false);
-    let after: Vec<_> = told(&mut conductor).into_iter().map(|(node, from, _)| (node, from)).collect();
+    coordinator.on_event(at(60_005), 1, Event::Said(resumed), || false);
+    let after: Vec<_> = told(&mut coordinator).into_iter().map(|(node, from, _)| (node, from)).collect();
     assert_eq!(after, [(1, 1)], "the first one is as it was told");
-    let failures = conductor.into_end().failures;
+    let failures = coordinator.into_end().failures;
     assert_eq!(failures[0], first);
     let rest: Vec<_> = failures[1..].iter().map(|loss| (loss.node, loss.at_s, loss.recover_s)).collect();
     assert_eq!(rest, [(Some(0), 59.5, Some(0.505)), (None, 60.0, Some(0.005))]);
@@ -139,24 +139,24 @@ fn nodes_that_were_told_of_less_than_others_do_not_matter() {
         let losses = losses.iter().map(|loss| (*loss).clone()).collect();
         Follower { losses, settled: Some(Results::default()), ..follower(node) }
     };
-    let mut conductor = taken_over(vec![with(&[&one], 1), with(&[&settled], 2)]);
-    let all = told(&mut conductor);
+    let mut coordinator = taken_over(vec![with(&[&one], 1), with(&[&settled], 2)]);
+    let all = told(&mut coordinator);
     assert!(all.iter().all(|(_, from, losses)| *from == 0 && losses.len() == 2 && losses[0] == settled));
     assert_eq!(all.iter().map(|(node, ..)| *node).collect::<Vec<_>>(), [1, 2]);
-    assert_eq!(conductor.into_end().failures.len(), 2);
+    assert_eq!(coordinator.into_end().failures.len(), 2);
 }
 
 #[test]
 fn what_the_former_launcher_printed_is_not_printed_again() {
     let seen = vec![(7, 1, 0)];
-    let mut conductor = taken_over(vec![follower(0), Follower { seen, ..follower(1) }, follower(2)]);
-    let _ = conductor.decided();
+    let mut coordinator = taken_over(vec![follower(0), Follower { seen, ..follower(1) }, follower(2)]);
+    let _ = coordinator.decided();
     let lines =
         |piece| Lines { version: Some(7), node: 1, piece, lines: vec!["x".into()], ..Lines::default() };
     let ack = |piece| Action::Send(1, ToNode::LinesSeen { version: 7, node: 1, piece });
-    assert_eq!(conductor.say(at(60_001), 1, ToLauncher::Lines(lines(0))), [ack(0)]);
+    assert_eq!(coordinator.say(at(60_001), 1, ToLauncher::Lines(lines(0))), [ack(0)]);
     let printed = Action::Print { node: 1, piece: Some((7, 1, 1)), lines: vec!["x".into()] };
-    assert_eq!(conductor.say(at(60_001), 1, ToLauncher::Lines(lines(1))), [printed, ack(1)]);
+    assert_eq!(coordinator.say(at(60_001), 1, ToLauncher::Lines(lines(1))), [printed, ack(1)]);
 }
 
 /// As for any other loss, by a process of a life that nobody can have met.
@@ -165,18 +165,18 @@ fn who_was_lost_with_the_launcher_is_replaced() {
     let plan = Plan { survives: true, respawns: true, ..plan() };
     let address = "127.0.0.1:4".parse().ok();
     let come = Follower { life: 2, lives: 5, address, ..follower(2) };
-    let mut conductor = taken_over_by(plan, vec![follower(1), come]);
-    assert_eq!(conductor.decided().last(), Some(&Action::Start(0)));
-    let task = conductor.say(at(60_010), 0, hello());
+    let mut coordinator = taken_over_by(plan, vec![follower(1), come]);
+    assert_eq!(coordinator.decided().last(), Some(&Action::Start(0)));
+    let task = coordinator.say(at(60_010), 0, hello());
     assert!(matches!(&task[..], [Action::Send(0, ToNode::Task(task))] if task.life == 6), "{task:?}");
     for node in [1, 2] {
-        assert_eq!(conductor.say(at(60_011), node, halted(node, 1)), []);
+        assert_eq!(coordinator.say(at(60_011), node, halted(node, 1)), []);
     }
-    conductor.say(at(60_012), 0, ToLauncher::Ready(None));
+    coordinator.say(at(60_012), 0, ToLauncher::Ready(None));
     let halt = ToNode::Halt { epoch: 1, lost: vec![] };
-    let actions = conductor.say(at(60_013), 0, ToLauncher::Linked);
+    let actions = coordinator.say(at(60_013), 0, ToLauncher::Linked);
     assert_eq!(actions, [ToNode::Go, halt].map(|message| Action::Send(0, message)));
-    let orders = conductor.say(at(60_014), 0, ToLauncher::Halted { epoch: 1, held: vec![], steps: 0 });
+    let orders = coordinator.say(at(60_014), 0, ToLauncher::Halted { epoch: 1, held: vec![], steps: 0 });
     let places = [(0, 6, None), (1, 0, None), (2, 2, address)];
     let places = places.map(|(node, life, address)| Place { node, life, address, host: 0 });
     assert_eq!(orders[0], Action::Send(0, ToNode::Places(places.into())));
@@ -188,18 +188,18 @@ fn nobody_goes_back_once_some_may_have_left() {
     let mut results = Results::default();
     results.set("sum", 5_u64);
     let settled = Follower { settled: Some(results.clone()), ..follower(1) };
-    let mut conductor = taken_over(vec![settled, follower(2)]);
+    let mut coordinator = taken_over(vec![settled, follower(2)]);
     assert_eq!(
-        conductor.decided(),
+        coordinator.decided(),
         [Action::Warn("the launcher is gone; node 1 (pid 101) leads now".into())]
     );
     for node in [1, 2] {
         let leave = Action::Send(node, ToNode::Leave);
-        assert_eq!(conductor.say(at(60_001), node, ToLauncher::Done(NodeReport::default())), [leave]);
-        conductor.happen(at(60_002), node, Event::Ended(How::Vanished));
+        assert_eq!(coordinator.say(at(60_001), node, ToLauncher::Done(NodeReport::default())), [leave]);
+        coordinator.happen(at(60_002), node, Event::Ended(How::Vanished));
     }
-    assert!(conductor.is_over());
-    let End { stop, results: left, failures, .. } = conductor.into_end();
+    assert!(coordinator.is_over());
+    let End { stop, results: left, failures, .. } = coordinator.into_end();
     assert_eq!((stop.status, left, failures.len()), (0, results, 1));
 }
 
@@ -208,21 +208,21 @@ fn who_was_released_and_not_told_may_leave() {
     let view = View::whole(3).after(4, 3, |node| node != 2, |_| 0);
     let told = |node| Follower { epoch: 4, view: view.clone(), ..follower(node) };
     let released = Follower { epoch: 4, ..follower(2) };
-    let mut conductor = taken_over(vec![told(0), told(1), released]);
+    let mut coordinator = taken_over(vec![told(0), told(1), released]);
     let halt = |node| Action::Send(node, ToNode::Halt { epoch: 5, lost: vec![2] });
-    let actions = conductor.decided();
+    let actions = coordinator.decided();
     assert_eq!(actions[1..], [halt(0), halt(1), Action::Send(2, ToNode::Leave)]);
-    assert_eq!(conductor.happen(at(60_001), 2, Event::Ended(How::Vanished)), []);
+    assert_eq!(coordinator.happen(at(60_001), 2, Event::Ended(How::Vanished)), []);
 }
 
 #[test]
 fn a_failure_that_the_former_launcher_may_have_been_told_ends_the_job() {
-    let mut conductor = taken_over(vec![follower(0), follower(1), follower(2)]);
-    let _ = conductor.decided();
+    let mut coordinator = taken_over(vec![follower(0), follower(1), follower(2)]);
+    let _ = coordinator.decided();
     let failed = Stop { status: 1, message: Some("panicked".into()) };
-    let actions = conductor.say(at(60_001), 2, ToLauncher::Ended(failed.clone()));
+    let actions = coordinator.say(at(60_001), 2, ToLauncher::Ended(failed.clone()));
     assert_eq!(actions, to_all(3, &ToNode::Stop(failed)));
-    (0..3).for_each(|node| drop(conductor.happen(at(60_002), node, Event::Ended(How::Vanished))));
-    assert!(conductor.is_over());
-    assert_eq!(end(conductor), (1, "panicked".into()));
+    (0..3).for_each(|node| drop(coordinator.happen(at(60_002), node, Event::Ended(How::Vanished))));
+    assert!(coordinator.is_over());
+    assert_eq!(end(coordinator), (1, "panicked".into()));
 }

@@ -7,9 +7,9 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
+use super::disks_after::Remains;
 use super::plan::Plan;
 use super::process::Process;
-use super::remains::Remains;
 use super::world::{Event, World};
 use talisman_base::rng::Rng;
 use talisman_base::topology::Shape;

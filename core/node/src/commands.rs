@@ -14,7 +14,7 @@ use talisman_job::job::{End, Job};
 use talisman_job::progress::Steps;
 
 /// The launcher's last words, and how the job stands by them.
-pub(super) struct Orders {
+pub(super) struct Commands {
     number: NodeId,
     job: Arc<Job>,
     /// Has a PE look at what the job is asked for.
@@ -53,7 +53,7 @@ struct Heard {
     said_over: bool,
 }
 
-impl Orders {
+impl Commands {
     pub(super) fn new(
         number: NodeId,
         job: Arc<Job>,
@@ -62,7 +62,7 @@ impl Orders {
         complaints: impl Fn() -> Vec<(NodeId, String)> + Send + Sync + 'static,
     ) -> Self {
         let (knock, try_all, complaints) = (Box::new(knock), Box::new(try_all), Box::new(complaints));
-        Orders { number, job, knock, try_all, complaints, heard: Mutex::default(), changed: Condvar::new() }
+        Commands { number, job, knock, try_all, complaints, heard: Mutex::default(), changed: Condvar::new() }
     }
 
     /// Waits for what is to be done next. All PEs have stopped.
@@ -103,7 +103,7 @@ impl Heard {
     }
 }
 
-impl member::Orders for Orders {
+impl member::NodeCommands for Commands {
     fn stop(&self, Stop { status, message }: Stop) {
         self.hear(|heard| {
             // Whoever is left says why it does not go on: the launcher's terminal may be far away.
@@ -173,7 +173,7 @@ impl member::Orders for Orders {
 mod tests {
     use talisman_ft::view::View;
 
-    use super::member::Orders as _;
+    use super::member::NodeCommands as _;
     use super::*;
     use talisman_job::Output;
 
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn a_halt_is_answered_once_and_an_older_order_is_not_obeyed() {
         let job = Job::new(Output::capture());
-        let orders = Orders::new(0, job.clone(), || (), |_, _| (), Vec::new);
+        let orders = Commands::new(0, job.clone(), || (), |_, _| (), Vec::new);
         orders.halt(1, vec![0]);
         assert_eq!((orders.next(), job.is_over()), (Word::Halt(1, vec![0]), true));
         orders.resume(order(1));
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn an_end_is_said_once_and_again_if_it_was_void() {
         let job = Job::new(Output::capture());
-        let orders = Orders::new(0, job.clone(), || (), |_, _| (), Vec::new);
+        let orders = Commands::new(0, job.clone(), || (), |_, _| (), Vec::new);
         job.end(0, None);
         assert_eq!(orders.next(), Word::Over);
         orders.halt(1, vec![0]);

@@ -13,7 +13,7 @@ use talisman_control::succession::quorum::{Register, Roll};
 
 /// Shared by all of them.
 #[derive(Clone)]
-pub struct Rolls {
+pub struct ProcessRegistry {
     shared: Arc<Mutex<Shared>>,
     pass: Pass,
 }
@@ -23,10 +23,10 @@ struct Shared {
     agents: BTreeMap<u32, mpsc::UnboundedSender<ToAgent>>,
 }
 
-impl Rolls {
+impl ProcessRegistry {
     pub fn new(register: Register, pass: Pass) -> Self {
         let shared = Shared { register, agents: BTreeMap::new() };
-        Rolls { shared: Arc::new(Mutex::new(shared)), pass }
+        ProcessRegistry { shared: Arc::new(Mutex::new(shared)), pass }
     }
 
     /// The agent of a host is told by this way.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::letters::Letter;
+use super::control_messages::Letter;
 use super::world::{Event, World};
 
 /// What a letter takes within a host: between these, in nanoseconds.

@@ -10,8 +10,8 @@ use std::collections::{BTreeSet, VecDeque};
 use talisman_ft::{NodeId, Version};
 
 use super::Checkpoints;
+use super::image_fetch::Takings;
 use super::message::Checkpoint;
-use super::taking::Takings;
 use crate::pe::Pe;
 use talisman_base::ids::PeId;
 use talisman_observe::sometimes::sometimes;

@@ -6,10 +6,10 @@ use talisman_ft::Version;
 use talisman_ft::double::{Held, Order};
 use talisman_ft::view::View;
 
+use super::control_messages::Letter;
+use super::disks::can_be_read;
 use super::fault::What;
-use super::letters::Letter;
 use super::process::{Process, Stage};
-use super::shelves::can_be_read;
 use super::world::World;
 use talisman_control::event::Event;
 use talisman_control::job_result::UNRECOVERABLE;

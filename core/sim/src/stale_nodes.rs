@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::diary::Found;
+use super::disk_log::Found;
 use super::greeting::{Greeting, Progress};
 use super::members::{LIFE, identity};
 use super::network::{ConnId, Side};

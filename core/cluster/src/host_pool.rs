@@ -21,7 +21,7 @@ use crate::standby::Pledge;
 use crate::succession::beforehand::{estates, inherit, ranks};
 use crate::succession::door::Pass;
 use crate::succession::estate;
-use crate::succession::rolls::Rolls;
+use crate::succession::process_registry::ProcessRegistry;
 use crate::takeover::adopted::Adopted;
 use crate::takeover::folder::Doors;
 use crate::takeover::streams::Streams;
@@ -66,7 +66,7 @@ pub fn shares(options: &RunArgs) -> Result<Vec<Share>, String> {
 }
 
 /// All hosts of a job.
-pub struct Sites {
+pub struct HostPool {
     sites: Vec<Site>,
     /// Nodes that have got other processes, perhaps elsewhere: there.
     moved: BTreeMap<u32, usize>,
@@ -106,7 +106,7 @@ enum Host {
     Adopted(Adopted),
 }
 
-impl Sites {
+impl HostPool {
     /// Prepares all hosts; nobody runs yet. Where memory cannot be shared, the plan is changed to do without.
     ///
     /// # Errors
@@ -116,11 +116,11 @@ impl Sites {
         (means, pledge): (&Means, Option<Pledge>),
         program: &Program,
         plan: &mut Plan,
-    ) -> io::Result<Sites> {
+    ) -> io::Result<HostPool> {
         let alone = shares.len() == 1;
         let build = if shares.iter().all(|share| share.host.is_local()) { 0 } else { build_number() };
         if plan.survives && shares.iter().any(|share| !share.host.is_local() || !alone) {
-            return Sites::with_heirs(shares, plan, pledge);
+            return HostPool::with_heirs(shares, plan, pledge);
         }
         let mut sites = Vec::new();
         for (number, share) in (0..).zip(shares) {
@@ -143,20 +143,21 @@ impl Sites {
         }
         let has_nodes_here = sites.iter().any(|site| matches!(site.host, Host::Local(_)));
         let own = (!has_nodes_here).then_some(sites.len() as u32);
-        Ok(Sites { own, ..Sites::at(sites) })
+        Ok(HostPool { own, ..HostPool::at(sites) })
     }
 
-    fn at(sites: Vec<Site>) -> Sites {
-        Sites { sites, moved: BTreeMap::new(), used: BTreeSet::new(), own: None, pledge: None }
+    fn at(sites: Vec<Site>) -> HostPool {
+        HostPool { sites, moved: BTreeMap::new(), used: BTreeSet::new(), own: None, pledge: None }
     }
 
     /// Of a job over several hosts that can do without this process: on each of them, also on this one, there is an agent that can start
     /// another launcher.
-    fn with_heirs(shares: Vec<Share>, plan: &Plan, pledge: Option<Pledge>) -> io::Result<Sites> {
+    fn with_heirs(shares: Vec<Share>, plan: &Plan, pledge: Option<Pledge>) -> io::Result<HostPool> {
         let ranks = ranks(&shares);
         let estates = estates(&shares, &ranks, plan);
         let hosts = estates.len() as u32;
-        let rolls = Rolls::new(Register::new(0, hosts), Pass::new(&estates[0]).map_err(io::Error::other)?);
+        let rolls =
+            ProcessRegistry::new(Register::new(0, hosts), Pass::new(&estates[0]).map_err(io::Error::other)?);
         let mut sites = Vec::new();
         // An agent on this host that has no nodes still has what the launcher prints to.
         let here = (!ranks.contains(&0)).then(|| (Share::here(0), 0));
@@ -171,11 +172,11 @@ impl Sites {
             let host = Host::Remote(Box::new(RemoteHost::new(start, Some((rolls.clone(), rank)))));
             sites.push(Site { number, slots, nodes, spares, listen: None, host });
         }
-        Ok(Sites { pledge, ..Sites::at(sites) })
+        Ok(HostPool { pledge, ..HostPool::at(sites) })
     }
 
     /// Of a launcher that has started none of these hosts' agents.
-    pub fn attached(hosts: Vec<AttachedHost>) -> Sites {
+    pub fn attached(hosts: Vec<AttachedHost>) -> HostPool {
         let mut moved = BTreeMap::new();
         let mut sites = Vec::new();
         for (place, AttachedHost { host, site, left }) in hosts.into_iter().enumerate() {
@@ -184,7 +185,7 @@ impl Sites {
             let host = Host::Remote(Box::new(host));
             sites.push(Site { number, slots, nodes, spares: 0..0, listen: None, host });
         }
-        Sites { moved, ..Sites::at(sites) }
+        HostPool { moved, ..HostPool::at(sites) }
     }
 
     /// Starts processes that wait: on which hosts, by their numbers among those of the job.
@@ -200,7 +201,7 @@ impl Sites {
 
     /// Of a launcher that has started none of these nodes, all of which are here. It starts other processes on the host that is
     /// given: at first so many that wait.
-    pub fn adopted(nodes: u32, adopted: Adopted, spares: u32, host: LocalHost) -> Sites {
+    pub fn adopted(nodes: u32, adopted: Adopted, spares: u32, host: LocalHost) -> HostPool {
         let site = |of_nodes, spares, host| Site {
             number: 0,
             slots: nodes,
@@ -211,7 +212,7 @@ impl Sites {
         };
         let adopted = site(0..nodes, 0..0, Host::Adopted(adopted));
         let own = site(0..0, nodes..nodes + spares, Host::Local(host));
-        Sites::at(vec![adopted, own])
+        HostPool::at(vec![adopted, own])
     }
 
     /// Starts all nodes. What comes of it will be events.

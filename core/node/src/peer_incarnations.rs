@@ -13,17 +13,20 @@ use talisman_transport::tcp;
 
 /// What one process has of that.
 #[derive(Default)]
-pub struct Met {
+pub struct PeerIncarnations {
     /// By node: see [`Task::life`].
     lives: Vec<Option<u64>>,
     /// With their lives.
     early: BTreeMap<Peer, (u64, tcp::Stream)>,
 }
 
-impl Met {
+impl PeerIncarnations {
     /// Of a process that knows its task, and has met all others if it was there from the start.
     pub fn new(task: &Task) -> Self {
-        Met { lives: vec![(task.life == 0).then_some(0); task.nodes as usize], early: BTreeMap::new() }
+        PeerIncarnations {
+            lives: vec![(task.life == 0).then_some(0); task.nodes as usize],
+            early: BTreeMap::new(),
+        }
     }
 
     /// Whether this is the process that it is linked with, or was.

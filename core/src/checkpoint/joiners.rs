@@ -263,7 +263,7 @@ mod tests {
     use crate::checkpoint::part::SavedObject;
     use crate::checkpoint::waiting::Messages;
     use crate::collection::description::{Description, Fill};
-    use crate::object::{Born, Travel};
+    use crate::object::{Born, ObjectHeader};
     use crate::order::Order;
     use crate::section::SavedSection;
     use crate::wire;
@@ -315,7 +315,7 @@ mod tests {
 
     /// What lives on a PE, by its name only.
     fn saved(id: ObjId) -> SavedObject {
-        let travel = Travel {
+        let travel = ObjectHeader {
             flags: 0,
             reduction: 0,
             broadcasts: 0,

@@ -15,7 +15,7 @@ use talisman_job::{Interrupts, Progress, RunArgs, Signal};
 use talisman_store::restart::Shelves;
 
 /// It outlives what leads the job.
-pub struct Desk {
+pub struct Console {
     /// Until the job has ended: not longer than signals are listened to.
     standby: Option<Standby>,
     interrupts: Interrupts,
@@ -30,12 +30,12 @@ pub struct Wires {
     pub written: Written,
 }
 
-impl Desk {
+impl Console {
     /// From now on signals do not end this process. If somebody is to stand by for it, that process is started then, and hears of signals.
     ///
     /// # Errors
     /// What the system says: too many descriptors or threads.
-    pub fn open(options: &RunArgs, prepared: Option<Prepared>) -> io::Result<(Desk, Wires)> {
+    pub fn open(options: &RunArgs, prepared: Option<Prepared>) -> io::Result<(Console, Wires)> {
         let (signals, signalled) = mpsc::unbounded_channel();
         let pledge = prepared.as_ref().map(|prepared| prepared.pledge.clone());
         let on_first = move |signal| {
@@ -48,7 +48,7 @@ impl Desk {
         let (printer, lines, written) = Printer::start(options.label_output, progress)?;
         let runtime = descriptors::runtime()?;
         let standby = prepared.map(Prepared::start).transpose()?;
-        Ok((Desk { standby, interrupts, printer, runtime }, Wires { lines, signalled, written }))
+        Ok((Console { standby, interrupts, printer, runtime }, Wires { lines, signalled, written }))
     }
 
     /// Waits for what has to be before the job can be led.
