@@ -39,7 +39,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 pub fn start(
     launcher: StdUnixStream,
     decoder: Decoder,
-    attendance: NodeSession,
+    node_session: NodeSession,
     task: &Arc<Task>,
 ) -> io::Result<Control> {
     let seeker = Seeker::new(task)?;
@@ -60,7 +60,7 @@ pub fn start(
     let _ = writers.send(writer);
     let outlives = seeker.is_some();
     let listener = Listener {
-        attendance,
+        node_session,
         shared,
         control: control.clone(),
         decoder,
@@ -114,7 +114,7 @@ fn frame(message: &ToLauncher) -> Vec<u8> {
 }
 
 struct Listener {
-    attendance: NodeSession,
+    node_session: NodeSession,
     shared: Arc<Shared>,
     control: Control,
     decoder: Decoder,
@@ -141,14 +141,14 @@ impl Listener {
                         self.decoder.push(&bytes[..count]);
                         self.hear();
                     }
-                    _ => match self.attendance.on_end() {
+                    _ => match self.node_session.on_end() {
                         Action::Seek => launcher = self.seek().await,
                         action => self.carry_out(action),
                     },
                 },
-                _ = beats.tick() => self.attendance.on_tick().into_iter().for_each(|action| self.carry_out(action)),
+                _ = beats.tick() => self.node_session.on_tick().into_iter().for_each(|action| self.carry_out(action)),
                 _ = looks.tick() => self.look(),
-                _ = terminations.recv() => self.carry_out(self.attendance.on_terminated()),
+                _ = terminations.recv() => self.carry_out(self.node_session.on_terminated()),
             }
         }
     }
@@ -156,9 +156,9 @@ impl Listener {
     fn hear(&mut self) {
         loop {
             let action = match self.decoder.next() {
-                Ok(Some(message)) => self.attendance.on_message(message),
+                Ok(Some(message)) => self.node_session.on_message(message),
                 Ok(None) => return,
-                Err(error) => return self.carry_out(self.attendance.on_garbled(&error)),
+                Err(error) => return self.carry_out(self.node_session.on_garbled(&error)),
             };
             if let Some(action) = action {
                 self.carry_out(action);
@@ -168,7 +168,7 @@ impl Listener {
 
     /// The launcher is gone: another is found, which may be this process, and asked what to do.
     async fn seek(&mut self) -> OwnedReadHalf {
-        let (Some(seeker), Some(follower)) = (&mut self.seeker, follower(&self.attendance, &self.shared))
+        let (Some(seeker), Some(follower)) = (&mut self.seeker, follower(&self.node_session, &self.shared))
         else {
             die_without_launcher();
         };
@@ -191,7 +191,7 @@ impl Listener {
         self.process = door::process_of(&stream).ok().flatten();
         let (reader, writer) = stream.into_split();
         let _ = self.writers.send(writer);
-        self.attendance.on_successor();
+        self.node_session.on_successor();
         self.decoder = Decoder::default();
         self.decoder.push(&bytes);
         self.say_again();
@@ -201,7 +201,7 @@ impl Listener {
 
     /// Another launcher has been found by somebody else: it knows nothing of what was said before this.
     fn introduce(&self) {
-        let Some(follower) = follower(&self.attendance, &self.shared) else { return };
+        let Some(follower) = follower(&self.node_session, &self.shared) else { return };
         self.control.send(ToLauncher::Follow(Box::new(follower)));
         self.say_again();
     }
@@ -227,7 +227,7 @@ impl Listener {
 
     fn look(&mut self) {
         let steps = self.shared.steps();
-        if let Some(action) = steps.and_then(|steps| self.attendance.on_look(steps)) {
+        if let Some(action) = steps.and_then(|steps| self.node_session.on_look(steps)) {
             self.carry_out(action);
         }
     }
@@ -304,8 +304,8 @@ async fn die_with_terminal(hangup: Option<Hangup>) {
 }
 
 /// What a new launcher has to know of this node.
-fn follower(attendance: &NodeSession, shared: &Shared) -> Option<Follower> {
-    let follower = attendance.follower(std::process::id())?;
+fn follower(node_session: &NodeSession, shared: &Shared) -> Option<Follower> {
+    let follower = node_session.follower(std::process::id())?;
     let orders = shared.orders()?;
     let (steps, seen) = (orders.steps(), orders.seen());
     Some(Follower { steps, seen, address: shared.address(), running: shared.running(), ..follower })

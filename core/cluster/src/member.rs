@@ -127,14 +127,14 @@ impl Joining {
         launcher.write_all(&encode(&NodeSession::hello(std::process::id()))?)?;
         check_readable()?;
         let mut decoder = Decoder::default();
-        let mut attendance = NodeSession::new(build_number());
-        let task = task(&mut launcher, &mut decoder, &mut attendance)?;
+        let mut node_session = NodeSession::new(build_number());
+        let task = task(&mut launcher, &mut decoder, &mut node_session)?;
         naming::is_node(task.number);
         keep_from_children(&task)?;
         let pledge = task.heritage.as_ref().and_then(|heritage| heritage.pledge);
         let pledge = pledge.map(Pledge::inherited).transpose()?;
         descriptors::raise_limit();
-        let control = control_thread::start(launcher, decoder, attendance, &task)?;
+        let control = control_thread::start(launcher, decoder, node_session, &task)?;
         Ok(Joining { task, control, pledge })
     }
 
@@ -225,14 +225,14 @@ fn fail(mut launcher: UnixStream, error: &JoinError) {
 fn task(
     launcher: &mut UnixStream,
     decoder: &mut Decoder,
-    attendance: &mut NodeSession,
+    node_session: &mut NodeSession,
 ) -> Result<Arc<Task>, JoinError> {
     let mut bytes = [0; 4096];
     loop {
         let action = match decoder.next()? {
-            Some(message) => attendance.on_message(message),
+            Some(message) => node_session.on_message(message),
             None => match launcher.read(&mut bytes)? {
-                0 => Some(attendance.on_end()),
+                0 => Some(node_session.on_end()),
                 count => {
                     decoder.push(&bytes[..count]);
                     None

@@ -55,7 +55,7 @@ impl World {
             ToNode::Task(task) => ToNode::Task(self.with_heritage(task)),
             other => other,
         };
-        let action = process.attendance.borrow_mut().on_message(message);
+        let action = process.node_session.borrow_mut().on_message(message);
         action.into_iter().for_each(|action| self.carry_out(number, action));
     }
 
@@ -65,7 +65,7 @@ impl World {
         if process.is_up() {
             // Whoever looks for a launcher does nothing else.
             let is_seeking = self.is_seeking(process);
-            let tick = || process.attendance.borrow_mut().on_tick();
+            let tick = || process.node_session.borrow_mut().on_tick();
             let actions = if is_seeking { Vec::new() } else { tick() };
             actions.into_iter().for_each(|action| self.carry_out(number, action));
             self.plan(self.now() + TICK_NS, Event::Pulse(number));
@@ -328,7 +328,7 @@ impl World {
         let has_joined = process.identity.borrow().is_some();
         match process.is_up() {
             true if has_joined => {
-                let action = process.attendance.borrow().on_terminated();
+                let action = process.node_session.borrow().on_terminated();
                 self.carry_out(number, action);
             }
             true => {

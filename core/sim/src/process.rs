@@ -75,7 +75,7 @@ pub(super) struct Process {
     pub(super) impostor: Cell<bool>,
     pub(super) clock: LocalClock,
     pub(super) job: Arc<Job>,
-    pub(super) attendance: RefCell<NodeSession>,
+    pub(super) node_session: RefCell<NodeSession>,
     pub(super) identity: RefCell<Option<Arc<Identity>>>,
     pub(super) connecting: RefCell<Option<Connecting>>,
     /// As its task says.
@@ -117,7 +117,7 @@ impl Process {
     pub(super) fn new(
         (number, host): (u32, u32),
         job: Arc<Job>,
-        attendance: NodeSession,
+        node_session: NodeSession,
         diary: Rc<RefCell<Diary>>,
         lives: Lives,
     ) -> Self {
@@ -138,7 +138,7 @@ impl Process {
             impostor: Cell::new(false),
             clock: LocalClock::default(),
             job,
-            attendance: RefCell::new(attendance),
+            node_session: RefCell::new(node_session),
             identity: RefCell::default(),
             connecting: RefCell::default(),
             life: Cell::default(),
@@ -181,11 +181,11 @@ impl Process {
     pub(super) fn late(
         place: (u32, u32),
         job: Arc<Job>,
-        attendance: NodeSession,
+        node_session: NodeSession,
         diary: Rc<RefCell<Diary>>,
         lives: Lives,
     ) -> Self {
-        Process { is_late: true, ..Process::new(place, job, attendance, diary, lives) }
+        Process { is_late: true, ..Process::new(place, job, node_session, diary, lives) }
     }
 
     /// How many times as long everything takes at this time.

@@ -171,7 +171,7 @@ impl World {
             gathering.missing.on_come(number);
             gathering.followers.add(seeking.follower.clone());
         }
-        process.attendance.borrow_mut().on_successor();
+        process.node_session.borrow_mut().on_successor();
         self.say(Who::Node(number), format_args!("is there for node {at}"));
         self.lead_if_all_are_there();
     }
@@ -245,7 +245,7 @@ impl World {
 
     fn greet_those_that_came(&self, own: u32) {
         for process in self.nodes.iter().filter(|process| process.is_up() && is_in(process, own)) {
-            let _ = process.attendance.borrow_mut().on_message(ToNode::Ping);
+            let _ = process.node_session.borrow_mut().on_message(ToNode::Ping);
         }
     }
 }

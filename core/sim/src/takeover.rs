@@ -1,5 +1,5 @@
 //! A simulated job goes on without its launcher: the lowest node that is left leads it, with the real coordinator, made of what
-//! the real attendances of all nodes say. How they find it: [`super::seeking`].
+//! the real node sessions of all nodes say. How they find it: [`super::seeking`].
 //!
 //! What is otherwise than in real processes: one that leads is stopped with its launcher, and dies with it; the launcher goes on when that
 //! node has left.
@@ -53,7 +53,7 @@ impl World {
         if matches!(process.stage.get(), Stage::Leaving | Stage::Gone) || !self.launcher.borrow().gone {
             return;
         }
-        let action = process.attendance.borrow().on_end();
+        let action = process.node_session.borrow().on_end();
         if action != Action::Seek {
             if process.went.get() {
                 self.flaw(format!("node {number}, whose program runs, looks for no other launcher"));
@@ -170,9 +170,9 @@ impl World {
         talisman_control::plan::Plan { spares, spare_hosts: vec![0; spares as usize], ..plan }
     }
 
-    /// What is not said by attendance.
+    /// What is not said by the node session.
     pub(super) fn follower(&self, process: &Process) -> Follower {
-        let follower = process.attendance.borrow().follower(process.pid()).expect("who looks has joined");
+        let follower = process.node_session.borrow().follower(process.pid()).expect("who looks has joined");
         let (steps, seen) = (process.job.progress(), process.job.seen());
         Follower { steps, seen, running: Duration::from_nanos(self.now()), ..follower }
     }
@@ -180,7 +180,7 @@ impl World {
     /// It has found its launcher, and says once more what the former one may not have passed on.
     pub(super) fn follow(&self, process: &Process) {
         process.seeks.set(false);
-        process.attendance.borrow_mut().on_successor();
+        process.node_session.borrow_mut().on_successor();
         let failed = process.job.how_it_ended().filter(|end| end.status != 0);
         let ended = failed.map(|end| ToLauncher::Ended(Stop { status: end.status, message: end.message }));
         let complaints = process.connecting.borrow().as_ref().map(Connecting::complaints).unwrap_or_default();

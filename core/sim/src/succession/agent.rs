@@ -164,7 +164,7 @@ impl World {
         for node in begun {
             let process = &self.nodes[node as usize];
             if process.host == host && process.is_up() {
-                let _ = process.attendance.borrow_mut().on_message(ToNode::Ping);
+                let _ = process.node_session.borrow_mut().on_message(ToNode::Ping);
             }
         }
         self.send_away_the_late(host);
