@@ -407,9 +407,11 @@ fn take_in_whole(pe: &Pe, envelope: NonNull<Envelope>) {
 /// A message from another node that another PE of this one passed on.
 #[inline(never)]
 fn take_in_from_afar(pe: &Pe, envelope: NonNull<Envelope>) {
+    // SAFETY: the port gave the envelope away.
+    let node = pe.node.shape.node_of(unsafe { envelope.as_ref() }.from);
     match wire::checked(pe, envelope) {
         Ok(envelope) => pe.accept(envelope),
-        Err(error) => pe.node.job.end(1, Some(format!("a message from another node cannot be: {error}"))),
+        Err(error) => pe.node.job.end(1, Some(format!("invalid message from node {node}: {error}"))),
     }
 }
 

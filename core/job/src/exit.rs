@@ -15,7 +15,7 @@ pub enum ExitStatus {
     /// 1: the program failed: its `main` returned an error, an entry method panicked, or its report or output
     /// could not be written.
     ProgramFailed,
-    /// 2: the command line cannot be; nothing was started.
+    /// 2: invalid command line; nothing was started.
     Usage,
     /// 3: state was lost that nothing can bring back; the message names what.
     Unrecoverable,

@@ -1,4 +1,4 @@
-//! What the program says to people, held until it cannot be taken back.
+//! Output commit: holds output until the state that produced it is stable.
 //!
 //! With fault tolerance, a line of `cx.output()` belongs to the period in which it was printed. The cut of a version ends a
 //! period; once that version is committed, the period will not be done again, and the launcher is told its lines. Until it

@@ -1,4 +1,4 @@
-//! Which process each node is that this one is linked with, and connections with such as it is yet to be linked with.
+//! The incarnation of each peer, and connections accepted before we were told of it.
 //!
 //! A node whose process is replaced, or that is added, is another process from then on. All others are linked with it when they are told how
 //! they go on, not before: a connection that comes earlier waits until then.

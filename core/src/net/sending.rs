@@ -1,4 +1,5 @@
-//! What a PE sends to other nodes: written at once, or staged and written with more. Who is far ahead of a link waits for room on it.
+//! What a PE sends to other nodes: written at once, or staged and written with more. Back-pressure: a
+//! sender blocks while the link's send buffer is full.
 
 use std::ptr::NonNull;
 use std::time::Duration;
