@@ -12,7 +12,7 @@ use crate::event::Event;
 pub trait Protocol {
     /// Something has happened.
     #[must_use]
-    fn on(&mut self, event: Event) -> Vec<Action>;
+    fn on_event(&mut self, event: Event) -> Vec<Action>;
 }
 
 /// Who makes a cut together.

@@ -256,7 +256,7 @@ impl Coordinated {
 const ROOT: Member = 0;
 
 impl Protocol for Coordinated {
-    fn on(&mut self, event: Event) -> Vec<Action> {
+    fn on_event(&mut self, event: Event) -> Vec<Action> {
         match event {
             Event::Wanted => self.begin_if_wanted(),
             Event::AtRest { sent, received } => self.on_rest(sent, received),

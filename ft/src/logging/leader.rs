@@ -341,7 +341,7 @@ impl Leader {
 }
 
 impl Protocol for Leader {
-    fn on(&mut self, event: Event) -> Vec<Action> {
+    fn on_event(&mut self, event: Event) -> Vec<Action> {
         let orders = match event {
             Event::Lost(nodes) => self.on_lost(nodes),
             Event::Arrived(node, incarnation) => self.on_arrived(node, incarnation),

@@ -169,7 +169,7 @@ impl Model {
     }
 
     fn give(&mut self, member: Member, event: Event) {
-        let actions = self.members[member as usize].machine.on(event);
+        let actions = self.members[member as usize].machine.on_event(event);
         actions.into_iter().for_each(|action| self.carry_out(member, action));
     }
 
