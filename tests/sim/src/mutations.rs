@@ -419,7 +419,7 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["collection/life.rs"],
         rule: "An element is made again when the former one of its name is gone.",
         level: Level::Messages,
-        seen_by: "--seed 0xf --workload births --size 1 --ft off --faults none --calm limits,disk",
+        seen_by: "--seed 0x15 --workload talk --size 1 --nodes 2 --pes 1 --ft off --faults none --calm lost,altered,pause,disk",
     },
     Mutation {
         name: "moves-begin-again",
@@ -594,7 +594,7 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["transport/tcp/inbound.rs"],
         rule: "What of a frame came by a broken connection comes again, and is not kept.",
         level: Level::World,
-        seen_by: "--seed 0x4000003 --workload storm --nodes 2 --pes 1 --ft off --faults 3 --calm late,pause,limits",
+        seen_by: "--seed 0x3 --workload casts --ft off --faults none --calm reset,limits",
     },
     Mutation {
         name: "checksum-ignored",
@@ -713,7 +713,7 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["location.rs"],
         rule: "The news of where an object was restored does not count against what its home has heard since.",
         level: Level::World,
-        seen_by: "--seed 0x63d --workload chorus --size 1 --ft 1000us --succession false --faults 6,7,8 --calm limits",
+        seen_by: "--seed 0x21f --workload chorus --size 1 --ft 1000us --succession false",
     },
     Mutation {
         name: "missed-broadcast-waits-behind-newer",
@@ -811,7 +811,7 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["control/recovery.rs"],
         rule: "An end that a node announced before it heard of a loss does not hold.",
         level: Level::World,
-        seen_by: "--seed 0x177 --workload storm --ft 3steps --respawn false --succession false --lingers false --faults 3 --calm limits",
+        seen_by: "--seed 0x1c6 --workload leanmd --nodes 4 --pes 2 --ft asked --respawn false --faults 3 --calm lost,limits",
     },
     Mutation {
         name: "lines-printed-again",
