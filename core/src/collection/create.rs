@@ -80,7 +80,7 @@ pub struct NewElement<C> {
 
 impl<C: Chare> ArrayBuilder<C> {
     #[track_caller]
-    pub fn make(extent: impl Extent<C::Index>) -> Self {
+    pub(crate) fn make(extent: impl Extent<C::Index>) -> Self {
         let (bounds, indices) = match extent.elements() {
             Elements::Dense(bounds) => (Some(bounds), None),
             Elements::Listed(indices) => (None, Some(indices.into_iter().map(C::Index::to_bits).collect())),
@@ -160,13 +160,13 @@ fn pack_init<C: Chare, A: Args>(init: u16, args: A) -> talisman_pup::Packed {
 }
 
 /// An array without elements yet.
-pub fn sparse<C: Chare>() -> Array<C> {
+pub(crate) fn sparse<C: Chare>() -> Array<C> {
     let new = NewArray::<C> { bounds: None, indices: None, map: Map::Hash, chare: PhantomData };
     Array::make(current(|pe| new.announce(pe, None, None)), None)
 }
 
 impl<C: Chare> GroupBuilder<C> {
-    pub fn make() -> Self {
+    pub(crate) fn make() -> Self {
         GroupBuilder { inits: WrapInit::wrap(NewGroup(PhantomData)) }
     }
 }
@@ -191,7 +191,7 @@ impl<C: Chare> Create<C> for NewGroup<C> {
 }
 
 impl<C: Chare> SingleBuilder<C> {
-    pub fn make() -> Self {
+    pub(crate) fn make() -> Self {
         Self::of(NewSingle { pe: None, priority: None, chare: PhantomData })
     }
 
@@ -231,7 +231,7 @@ impl<C: Chare> Create<C> for NewSingle<C> {
 }
 
 /// An element to be inserted.
-pub fn insert<C: Chare>(id: ObjId) -> Insert<C> {
+pub(crate) fn insert<C: Chare>(id: ObjId) -> Insert<C> {
     Insert { inits: WrapInit::wrap(NewElement { id, pe: None, chare: PhantomData }) }
 }
 
