@@ -360,7 +360,7 @@ pub const MUTATIONS: &[Mutation] = &[
     },
     Mutation {
         name: "arrival-not-expected",
-        places: &["pe/deliver.rs"],
+        places: &["location/message.rs"],
         rule: "What comes for an object waits while the object is in the queue, rather than going round in circles.",
         level: Level::Messages,
         seen_by: "--seed 0x4000005 --workload talk --ft off --faults 2 --calm limits",
