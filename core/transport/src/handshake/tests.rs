@@ -167,7 +167,7 @@ fn strangers_are_known_by_their_first_bytes() {
     assert_eq!(fed(b"G"), Err(Refusal::Stranger));
     assert_eq!(fed(b"GET / HTTP/1.1\r\n"), Err(Refusal::Stranger));
     assert_eq!(fed(b"TALISMAN\x02\0\x01\0\x6c\0\0\0"), Err(Refusal::Version));
-    assert_eq!(fed(b"TALISMAN\x03\0\x03\0\x20\0\0\0"), Err(Refusal::Record));
-    assert_eq!(fed(b"TALISMAN\x03\0\x01\0\xff\xff\xff\xff"), Err(Refusal::Record));
+    assert_eq!(fed(b"TALISMAN\x04\0\x03\0\x20\0\0\0"), Err(Refusal::Record));
+    assert_eq!(fed(b"TALISMAN\x04\0\x01\0\xff\xff\xff\xff"), Err(Refusal::Record));
     assert_eq!(fed(&[0; 17]), Err(Refusal::Record));
 }
