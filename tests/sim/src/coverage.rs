@@ -352,6 +352,7 @@ pub const MARKS: &[Mark] = &[
     may("a host that said nothing was passed over by one that looked for a launcher"),
     may("an agent that looked for a launcher lost its place at a door to strangers"),
     may("a process that was to lead ended before it did"),
+    may("a process that was to lead ended before its word had come"),
     may("a host was tried at which nobody let anybody in"),
     may("a process that was to lead ended before its own agent had found it"),
     may("too few hosts were left to go on without their launcher"),

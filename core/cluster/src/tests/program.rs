@@ -135,6 +135,7 @@ impl Node {
             ("wait" | "fails to start" | "dies at the start", _) => self.say_pid(),
             ("deaf", _) => {
                 self.say_pid();
+                // It is killed: what does not hear has no end of its own.
                 thread::sleep(Duration::from_secs(600));
             }
             ("exits", 1) => exit(7),

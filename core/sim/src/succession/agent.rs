@@ -348,6 +348,10 @@ impl World {
             self.post(Letter::Happened(host, node, event::Event::Ended(How::Vanished)));
         }
         questions.into_iter().for_each(|question| self.post(Letter::AreYouThere(host, question)));
+        if !self.has_process_of(era) {
+            sometimes("a process that was to lead ended before its word had come");
+            self.hang_up_on(host, era);
+        }
     }
 
     /// Another agent has come in at the door of one, which asks its own launcher.

@@ -262,19 +262,28 @@ impl World {
 
     /// The connections of agents with whatever led in an era end: they see it if the network lets them.
     fn hang_up(&self, era: u32) {
-        let seat = self.seat(era);
         let following: Vec<u32> = {
             let succession = self.succession.borrow();
             let of = succession.heirs.iter().filter(|(_, heir)| heir.follows == Some(era));
             of.map(|(host, _)| *host).collect()
         };
-        for host in following {
-            let at = match host == seat {
-                true => Some(self.now() + self.between(END_NS)),
-                false => self.way_between(seat, host),
-            };
-            at.into_iter().for_each(|at| self.plan_step(at, Step::Unheard(host, era)));
-        }
+        following.into_iter().for_each(|host| self.hang_up_on(host, era));
+    }
+
+    /// The connection of one agent with it ends.
+    fn hang_up_on(&self, host: u32, era: u32) {
+        let seat = self.seat(era);
+        let at = match host == seat {
+            true => Some(self.now() + self.between(END_NS)),
+            false => self.way_between(seat, host),
+        };
+        at.into_iter().for_each(|at| self.plan_step(at, Step::Unheard(host, era)));
+    }
+
+    /// Whether the process of an era is there, which leads or is to.
+    fn has_process_of(&self, era: u32) -> bool {
+        let is_to_lead = self.succession.borrow().successors.values().any(|successor| successor.era == era);
+        is_to_lead || era == self.era.get() && !self.launcher.borrow().gone
     }
 
     /// A host has lost its power: nobody is told.

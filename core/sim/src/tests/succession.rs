@@ -90,7 +90,7 @@ fn no_host_is_lost_with_a_process_that_was_to_lead() {
     for hosts in [2, 3] {
         let middle = amid(hosts);
         let mut killed_early = 0;
-        for after_us in (0..60).map(|step| 150 + step * 250) {
+        for after_us in (0..60).map(|step| step * 250).chain([550, 600]) {
             let second = at(middle + after_us * 1_000, What::LauncherLoss);
             let faults = vec![at(middle, What::LauncherLoss), second];
             let plan = on_hosts(OFTEN, hosts, Plan { faults, ..Plan::calm(1, hosts, 2) });
