@@ -24,7 +24,7 @@ use super::auth::Secret;
 use super::tls::Credentials;
 use talisman_observe::mutations::mutated;
 
-/// Of handshake and frames together. Both ends have the same.
+/// Of handshake, frames and messages together. Both ends have the same.
 pub const WIRE_VERSION: u16 = 4;
 
 /// What somebody who dials may say where its proof has to come: simulated strangers guess.
