@@ -233,7 +233,7 @@ impl Pe {
 
     /// Sends a broadcast on its way.
     pub fn broadcast(&self, id: CollectionId, cast: Cast) {
-        if self.admissions.are_open() && self.holds_broadcast(id, &cast) {
+        if self.admissions_open.get() && self.holds_broadcast(id, &cast) {
             return;
         }
         self.tell(self.view().seat(id.creator), BroadcastMessage::Request { collection: id, cast });

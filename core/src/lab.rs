@@ -13,6 +13,7 @@ use crate::pe::turn::Feed;
 use crate::pe::{Here, Pe};
 use crate::port::{Outbox, Parcel, Port, Sent};
 use crate::registry::main_chare_of;
+use crate::services::SERVICES;
 use crate::wire::receive;
 use talisman_base::clock::Clock;
 use talisman_base::ids::PeId;
@@ -111,7 +112,7 @@ impl Lab {
             (0..2).map(|number| Node::new(shape, number, config.clone(), job.clone())).collect();
         let pe = |id: PeId| {
             let node = nodes[shape.node_of(id) as usize].clone();
-            Pe::new(id, node, Clock::simulated(clock.clone()), Port::Simulated(Outbox::default()))
+            Pe::new(id, node, Clock::simulated(clock.clone()), Port::Simulated(Outbox::default()), SERVICES)
         };
         let pes = (0..shape.pes()).map(pe).collect();
         Lab { pes, job, clock, frames: Vec::new() }

@@ -51,6 +51,10 @@ pub mod kind;
 pub mod lab;
 pub mod lb;
 #[doc(hidden)]
+pub mod leftovers;
+#[doc(hidden)]
+pub mod lifecycle;
+#[doc(hidden)]
 pub mod location;
 #[doc(hidden)]
 pub mod main_chare;
@@ -89,7 +93,11 @@ pub mod registry;
 #[doc(hidden)]
 pub mod route;
 #[doc(hidden)]
+pub mod routing;
+#[doc(hidden)]
 pub mod section;
+#[doc(hidden)]
+pub mod services;
 pub mod shared;
 #[cfg(test)]
 mod start;

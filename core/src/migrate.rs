@@ -141,9 +141,6 @@ impl Pe {
             return sometimes("an object asked to move to where it is");
         }
         let (collection, id) = (object.collection(), object.id());
-        if !collection.pending().borrow().is_empty() {
-            sometimes("an object moved while a reduction was open");
-        }
         // Its end will count as one more.
         if MOVES.next(object.moves.get() + 1).is_none() {
             self.one_more(MOVES, MOVES.most, collection, Some(id.index));
@@ -151,9 +148,7 @@ impl Pe {
         }
         object.moves.set(object.moves.get() + u32::from(!mutated("move-not-counted")));
         witness::see(|| Seen::Departed { object: id, pe: self.id, to, moves: object.moves.get() });
-        if !collection.id.is_singles() {
-            collection.casts().depart(object, to);
-        }
+        self.services.on_depart(collection, object, to);
         let past = self.past_of(object);
         self.slots.remove(object.slot.get());
         collection.count_member(-1);
@@ -207,31 +202,14 @@ impl Pe {
         object.collection.set(NonNull::from(collection));
         let past = travel.past;
         unpack_travel(object, travel);
-        let passed = collection.casts().passed();
-        witness::see(|| Seen::Arrived {
-            object: id,
-            pe: self.id,
-            home: collection.home(id.index),
-            moves: object.moves.get(),
-            passed,
-        });
-        if !collection.id.is_singles() {
-            self.catch_up(collection, object);
-            if !mutated("arrival-not-told") {
-                self.tell_arrived(from, id, object.moves.get(), passed);
-            }
-        }
         let moves = object.moves.get();
-        let missed = collection.casts().take_expected(id.index, moves);
+        self.services.on_arrive(self, collection, object, from);
         self.install(collection, head);
         if let Some(past) = past {
             self.restore_past(object, past);
         }
         self.tell_restored(head, Restored::AfterMigration);
-        for (number, cast) in missed {
-            sometimes("a broadcast waited for an element that could not be read");
-            self.on_missed(id, moves, number, cast);
-        }
+        self.services.after_arrival(self, id, moves);
     }
 
     pub fn unpack_object(

@@ -115,9 +115,7 @@ impl Pe {
     /// Something else cannot be kept.
     #[cold]
     pub fn refuse_checkpoint(&self, what: &str, why: &PupError) {
-        if let Some(checkpoints) = self.checkpoints() {
-            checkpoints.refuse();
-        }
+        self.services.refuse_checkpoint(self);
         self.node.job.end(1, Some(format!("no checkpoint can take what {what} has: {why}")));
     }
 

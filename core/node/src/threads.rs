@@ -19,6 +19,7 @@ use talisman_core::node::{Config, Node};
 use talisman_core::panics::caught;
 use talisman_core::pe::Pe;
 use talisman_core::port::{Port, Threads};
+use talisman_core::services::SERVICES;
 use talisman_job::Progress;
 use talisman_job::job::Job;
 use talisman_observe::stats::Totals;
@@ -93,7 +94,7 @@ pub(super) fn live(
                     return Left::default();
                 }
                 core.into_iter().for_each(cores::stay_on);
-                let pe = Pe::new(id, node, Clock::Real(start), Port::Threads(port));
+                let pe = Pe::new(id, node, Clock::Real(start), Port::Threads(port), SERVICES);
                 let _leasing = lease_from(pe.node.store.pages());
                 caught(&pe, || begin(&pe));
                 work(&pe);

@@ -25,6 +25,7 @@ use talisman_core::node::Node;
 use talisman_core::panics::caught;
 use talisman_core::pe::{Here, Pe};
 use talisman_core::port::{Port, Threads};
+use talisman_core::services::SERVICES;
 use talisman_pup::PutOff;
 use talisman_transport::door::Door;
 use talisman_transport::link::Link;
@@ -115,7 +116,7 @@ fn link(node: u32, lane: u32, streams: &mut Streams) -> Option<Link> {
 impl Turns {
     fn new(id: u32, node: Arc<Node>, clock: Clock, port: Threads) -> Self {
         Turns {
-            pe: Pe::new(id, node, clock, Port::Threads(port)),
+            pe: Pe::new(id, node, clock, Port::Threads(port), SERVICES),
             put_off: PutOff::new(),
             suspicion: Cell::default(),
             begun: Cell::new(false),

@@ -260,7 +260,7 @@ impl Pe {
     /// Broadcasts that wait for insertions, and what waits behind them. Going back, those insertions are with their roots: among what
     /// waits there, which may be here, so that this comes after it.
     fn save_held(&self, requests: &mut Vec<Packed>) {
-        self.admissions.with_held(|message| requests.push(wire::for_pe(self.id, message)));
+        self.admissions().with_held(|message| requests.push(wire::for_pe(self.id, message)));
     }
 
     /// Values that this PE made, or those for whom it stands in.

@@ -2,13 +2,10 @@
 
 use std::borrow::Cow;
 use std::ptr::NonNull;
-use talisman_base::birth::BirthId;
 
 use super::Collection;
 use super::description::{Description, Fill};
-use crate::collection::insertion::message::InsertionMessage;
-use crate::collection::message::CollectionMessage;
-use crate::entry_info::{InitInfo, pack_args};
+use crate::entry_info::InitInfo;
 use crate::kind::Kind;
 use crate::location::Place;
 use crate::location::message::LocationMessage;
@@ -21,7 +18,6 @@ use crate::pe::execute::Call;
 use crate::registry::{ChareType, Registry};
 use crate::witness::{self, Seen, Until, Why};
 use talisman_base::ids::{CollectionId, ObjId, PeId, single_home, single_index, slot_index, slot_of};
-use talisman_base::limits::BORN;
 use talisman_base::map::Map;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
@@ -67,11 +63,6 @@ impl Pe {
         home.filter(|home| self.view().seat(*home) == self.id).unwrap_or(self.id)
     }
 
-    /// Announces a collection made here, to this PE first.
-    pub fn announce(&self, description: Description) {
-        self.tell(self.id, CollectionMessage::New(Box::new(description)));
-    }
-
     pub fn add_collection(&self, of: &Description, chare: &'static ChareType) -> &Collection {
         let collection = Collection::new(of, chare, &self.node, self.id);
         collection.insertion.closed.set(of.elements.is_some());
@@ -79,16 +70,6 @@ impl Pe {
         witness::see(|| Seen::Known { collection: collection_id, pe: self.id, ordered });
         self.node.shared.hold(collection.needs());
         self.collections.insert(collection)
-    }
-
-    pub fn on_new_collection(&self, of: Description) {
-        for child in self.view().children(self.id, of.id.creator) {
-            self.tell(child, CollectionMessage::New(Box::new(of.clone())));
-        }
-        let adopt = self.pe_message(CollectionMessage::Adopt(Box::new(of)));
-        if self.lets_in(adopt) {
-            self.enqueue(adopt);
-        }
     }
 
     /// Makes this PE's part of a new collection.
@@ -205,10 +186,7 @@ impl Pe {
             object.extras(|extras| extras.birth = birth.id);
         }
         object.moves.set(birth.moves);
-        let (first, given) = collection.casts().births.take(birth.id, collection.casts().passed());
-        object.broadcasts.set(first);
-        let is_given = !given.is_empty();
-        self.put_off(object, false, None, given);
+        let is_given = self.services.on_birth(self, collection, object, birth.id);
         if let Some(order) = birth.order {
             sometimes("an element takes over the order of a former one");
             object.extras(|extras| extras.order = *order);
@@ -221,8 +199,7 @@ impl Pe {
         // Allocated above as this type, not constructed yet; the words hold the arguments.
         self.execute(head, Call::Init { init, words });
         if is_given {
-            sometimes("an element received broadcasts that had passed before it was made");
-            self.receive_given(collection.object(index));
+            self.services.after_birth(self, collection.object(index));
         }
     }
 
@@ -290,8 +267,8 @@ impl Pe {
         if collection.home(index) != self.id {
             self.expect_object(collection, index);
         }
-        self.expect_birth(collection, envelope);
-        if self.lets_in(envelope) && self.can_be_born(collection, envelope) {
+        self.services.expect_birth(self, collection, envelope);
+        if self.lets_in(envelope) && self.services.may_be_born(self, collection, envelope) {
             self.enqueue(envelope);
         }
     }
@@ -341,7 +318,7 @@ impl Pe {
             None => self.create(collection, envelope),
             Some(on) => {
                 sometimes("an element was made away from its home");
-                self.send_birth(collection, on, envelope);
+                self.services.send_birth(self, collection, on, envelope);
                 self.settle_elsewhere(collection, to.index, on, moves);
             }
         }
@@ -443,7 +420,7 @@ impl Pe {
     }
 
     /// A message that makes an object.
-    fn creation(
+    pub fn creation(
         &self,
         to: ObjId,
         init: &'static InitInfo,
@@ -463,104 +440,6 @@ impl Pe {
         envelope
     }
 
-    /// Inserts an element into an array: `array.insert(i).new(args)`.
-    pub fn insert<A: 'static>(&self, to: ObjId, pe: Option<PeId>, init: &'static InitInfo, args: A) {
-        match self.collections.get(to.collection) {
-            Some(collection) => match self.birth_here(collection) {
-                Some(birth) => {
-                    let extra = Extra { birth: Some(Birth { on: pe, ..birth }), ..Extra::default() };
-                    let creation = self.creation(to, init, ArgsCell::store(args), Some(Box::new(extra)));
-                    self.send_birth(collection, collection.home(to.index), creation);
-                }
-                None => {
-                    sometimes("an element was inserted by way of the root");
-                    self.insert_by_root(to, pe, init, args, collection.root_pe());
-                }
-            },
-            None => self.insert_by_root(to, pe, init, args, self.root_of_unknown(to.collection)),
-        }
-    }
-
-    /// Where an insertion goes if this PE has no part of the collection. That may have been made in this very entry: its announcement is in
-    /// this PE's queue then, before what comes now. Or a message that names it was faster than its announcement: what is called by whoever
-    /// hears of the insertion has to wait for it then as well, so it goes where broadcasts are numbered, and has a number itself.
-    fn root_of_unknown(&self, id: CollectionId) -> PeId {
-        if self.collections.is_gone(id) {
-            return self.id;
-        }
-        let root = self.view().seat(id.creator);
-        if root != self.id {
-            sometimes("an element was inserted into an array that was not known there");
-        }
-        root
-    }
-
-    fn insert_by_root<A: 'static>(&self, to: ObjId, pe: Option<PeId>, init: &InitInfo, args: A, root: PeId) {
-        // The collection may not be known here.
-        let what = || {
-            let name = Registry::get().find(init.chare).map_or_else(String::new, |(_, chare)| (chare.name)());
-            format!("`{name}::{}` for a new element", init.name)
-        };
-        let args = pack_args(&init.args, args, what);
-        let waits = self.admissions.are_open() && self.holds(to.collection);
-        let number = if root == self.id && !waits { 0 } else { self.number_insertion(to.collection) };
-        let insertion = InsertionMessage::Insert { to, pe, init: init.number, args, number };
-        match waits {
-            true => self.hold_insertion(to.collection, insertion),
-            false => self.tell(root, insertion),
-        }
-    }
-
-    fn name_birth(&self) -> BirthId {
-        let number = self.names().births.get() + 1;
-        self.names().births.set(number);
-        BirthId::new(self.id, number)
-    }
-
-    /// How an element inserted by whoever runs comes into its collection; `None` where only the root can tell. The first broadcast for
-    /// it is the next one that its inserter receives. (One that is catching up will receive some that have passed here, and
-    /// nobody would know of another receiver.)
-    fn birth_here(&self, collection: &Collection) -> Option<Birth> {
-        if let Some(parent) = self.running().filter(|head| head.collection().id == collection.id) {
-            let id = self.name_birth();
-            let born = parent.extras(|extras| {
-                extras.born.add(id);
-                extras.born.count
-            });
-            self.one_more(BORN, born, collection, Some(parent.index()));
-            let first = parent.broadcasts.get().max(collection.casts().passed());
-            return Some(Birth { reduction: parent.reduction.get(), id, first, ..Birth::default() });
-        }
-        if collection.insertion.closed.get() {
-            return None;
-        }
-        collection.insertion.sent.set(collection.insertion.sent.get() + 1);
-        Some(Birth { counted: true, ..Birth::default() })
-    }
-
-    /// An insertion from outside, at the root; or one that waited for its collection to be known here.
-    pub fn on_insert(&self, to: ObjId, pe: Option<PeId>, init: u16, args: Packed) {
-        let Some(collection) = self.collections.get(to.collection) else { return };
-        let birth = match (self.birth_here(collection), collection.root()) {
-            (Some(birth), _) => birth,
-            (None, Some(root)) => {
-                let id = self.name_birth();
-                let (reduction, first) = (root.borrow_mut().admit(id), collection.casts().numbered());
-                Birth { reduction, id, first, ..Birth::default() }
-            }
-            (None, None) => {
-                sometimes("an insertion was sent on to the root");
-                return self
-                    .tell(collection.root_pe(), InsertionMessage::Insert { to, pe, init, args, number: 0 });
-            }
-        };
-        let mut envelope = self.object_message(to, ObjectMessage::Create { init, args });
-        let extra = Extra { birth: Some(Birth { on: pe, ..birth }), ..Extra::default() };
-        // SAFETY: just made.
-        unsafe { envelope.as_mut() }.extra = Some(Box::new(extra));
-        self.send_birth(collection, collection.home(to.index), envelope);
-    }
-
     /// Removes an object after its last entry.
     pub fn remove_element(&self, head: NonNull<Head>) {
         // SAFETY: the object is live, and freed below only.
@@ -568,8 +447,7 @@ impl Pe {
         let (collection, index) = (object.collection(), object.index());
         sometimes("an element was removed");
         witness::see(|| Seen::Removed { object: object.id(), pe: self.id });
-        self.bury(object);
-        self.report_death(object);
+        self.services.on_death(self, object);
         self.slots.remove(object.slot.get());
         collection.count_member(-1);
         let mut order = object.take_extras().map(|extras| extras.order).unwrap_or_default();

@@ -1,15 +1,12 @@
 //! Collections of chares, as one PE sees them.
 
-pub mod admission;
 pub mod create;
 pub mod description;
-pub mod destroy;
 pub mod gone;
-pub mod insertion;
 pub mod life;
-pub mod message;
 pub mod states;
 pub mod table;
+pub mod too_late;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -268,11 +265,6 @@ impl Collection {
         self.view.seat(self.id.creator)
     }
 
-    /// At the root: whether its first elements are not known to be there.
-    pub fn is_inserting(&self) -> bool {
-        self.root().is_some_and(|root| root.borrow().elements().is_none())
-    }
-
     pub fn object(&self, index: u128) -> ObjId {
         ObjId { collection: self.id, index }
     }
@@ -383,7 +375,6 @@ impl Collection {
         let mut kept: Vec<_> = self.awaiting.take().into_values().flatten().collect();
         kept.extend(self.unborn.take().into_values().flatten());
         kept.extend(self.switches.take_all());
-        kept.extend(self.casts().births.take_kept());
         kept
     }
 }

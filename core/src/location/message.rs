@@ -97,7 +97,7 @@ impl ServiceMessage for LocationMessage {
                     pe.expect_object(collection, id.index);
                 }
                 if pe.lacks(self.packed().map_or(&[], Packed::needs)).is_some() {
-                    collection.casts().expect(id.index, travel.moves);
+                    pe.services.expect_arrival(collection, id.index, travel.moves);
                 }
             }
             LocationMessage::Gone { id, .. } => pe.expect_end(collection, id.index),

@@ -29,7 +29,7 @@ impl Pe {
         let message = unsafe { envelope.as_mut() };
         if is_counted(message) {
             if self.still.get() {
-                return self.keep_late(envelope);
+                return self.services.keep_late(self, envelope);
             }
             count(&self.stats.received, 1);
         }

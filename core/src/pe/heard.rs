@@ -3,8 +3,12 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::ptr::NonNull;
 
+use super::Pe;
 use crate::collection::gone::Gone;
+use crate::message::envelope::Envelope;
+use crate::witness::Until;
 use talisman_base::ids::PeId;
 
 /// Names, each the creator and a number. They are as large as the gaps in them.
@@ -64,5 +68,19 @@ impl SharedHeard {
     /// The same: these were destroyed, and come all the same, for those that refer to them.
     pub fn go_on_with_doomed(&self, doomed: &[u64]) {
         doomed.iter().for_each(|id| self.drop(*id));
+    }
+}
+
+impl Pe {
+    /// The first of these shared values that has yet to come to this node.
+    #[inline]
+    pub fn lacks(&self, needs: &[u64]) -> Option<u64> {
+        needs.iter().copied().find(|id| !self.shared_heard.is_told(*id))
+    }
+
+    /// Keeps a message until a shared value has come.
+    pub fn keep_lacking(&self, id: u64, envelope: NonNull<Envelope>) {
+        self.see_kept(envelope, Until::Shared);
+        self.lacking.borrow_mut().entry(id).or_default().push(envelope);
     }
 }

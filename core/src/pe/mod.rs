@@ -12,6 +12,7 @@ pub mod input_log;
 pub mod names;
 pub mod running;
 pub mod send;
+pub mod services;
 pub mod slots;
 pub mod states;
 pub mod timers;
@@ -24,9 +25,8 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use crate::collection::admission::Admissions;
-use crate::collection::destroy::TooLate;
 use crate::collection::table::Collections;
+use crate::collection::too_late::TooLate;
 use crate::measure::Measuring;
 use crate::message::envelope::{Body, Envelope};
 use crate::message::pool::Pool;
@@ -40,6 +40,7 @@ use heard::SharedHeard;
 use input_log::InputLog;
 use names::Names;
 use running::Running;
+use services::{Idle, Services};
 use slots::Slots;
 use states::ServiceStates;
 use talisman_base::clock::Clock;
@@ -81,7 +82,8 @@ pub struct Pe {
     pub lacking: RefCell<HashMap<u64, Vec<NonNull<Envelope>>, FxBuildHasher>>,
     /// Of which shared values it has heard.
     pub shared_heard: SharedHeard,
-    pub admissions: Admissions,
+    /// There may be insertions that have not come to their root: see [`Services::before_message`].
+    pub admissions_open: Cell<bool>,
     /// Who calls what may never come.
     pub callers: Callers,
     pub too_late: TooLate,
@@ -90,7 +92,9 @@ pub struct Pe {
     /// Collections with reductions to send on when there is nothing else to do.
     pub unflushed: RefCell<Vec<CollectionId>>,
     pub timers: Timers,
-    /// What services keep here.
+    /// The services above it.
+    pub services: &'static dyn Services,
+    /// What they keep here.
     states: ServiceStates,
     pub stats: Stats,
     pub measuring: Measuring,
@@ -110,7 +114,7 @@ pub struct Pe {
 }
 
 impl Pe {
-    pub fn new(id: PeId, node: Arc<Node>, clock: Clock, port: Port) -> Self {
+    pub fn new(id: PeId, node: Arc<Node>, clock: Clock, port: Port, services: &'static dyn Services) -> Self {
         let pe = Pe {
             id,
             first_pe: node.shape.first_pe(node.number),
@@ -129,12 +133,13 @@ impl Pe {
             scratch: Cell::default(),
             lacking: RefCell::default(),
             shared_heard: SharedHeard::default(),
-            admissions: Admissions::default(),
+            admissions_open: Cell::new(false),
             callers: Callers::default(),
             too_late: TooLate::default(),
             chores: Cell::new(false),
             unflushed: RefCell::default(),
             timers: Timers::default(),
+            services,
             states: ServiceStates::default(),
             stats: Stats::default(),
             names: Names::default(),
@@ -146,8 +151,7 @@ impl Pe {
             node,
         };
         pe.create_singles();
-        pe.begin_balancing();
-        pe.begin_checkpoints();
+        services.on_begin(&pe);
         pe
     }
 
@@ -185,11 +189,10 @@ impl Pe {
     /// What is done when no message waits; whether anything was.
     pub fn do_chores(&self) -> bool {
         if self.frozen.get() {
-            return self.do_frozen_chores();
+            return self.services.on_frozen_idle(self);
         }
-        let done = self.flush_reductions() || self.run_idle_work() || self.detect_quiescence();
-        // A wave stays a chore until this PE has answered it.
-        self.chores.set(done || self.detector().is_counting());
+        let Idle { done, again } = self.services.on_idle(self);
+        self.chores.set(again);
         done
     }
 
@@ -263,7 +266,7 @@ impl Pe {
         let mut kept: Vec<_> = self.queue.drain().chain(self.express.drain()).collect();
         kept.extend(std::iter::from_fn(|| self.ranked.borrow_mut().pop_urgent()));
         kept.extend(std::iter::from_fn(|| self.ranked.borrow_mut().pop_background()));
-        kept.extend(self.take_kept_for_checkpoint());
+        kept.extend(self.services.take_kept(self));
         kept.extend(self.unknown.take().into_values().flatten());
         kept.extend(self.lacking.take().into_values().flatten());
         kept.extend(self.collections.iter().flat_map(|collection| collection.take_kept()));

@@ -103,7 +103,7 @@ impl Pe {
         if is_stray && place == Place::Unknown && pe != self.id {
             self.note_caller(to, entry.number);
         }
-        let may_be_small = pe != self.id && extra.is_none() && !self.admissions.are_open();
+        let may_be_small = pe != self.id && extra.is_none() && !self.admissions_open.get();
         if may_be_small && self.port.send_small(self, pe, to, entry, words) {
             return count(&self.stats.sent, 1);
         }
@@ -382,7 +382,7 @@ impl Pe {
             return self.discard(envelope, Why::NobodyWaits);
         }
         if message.extra.as_ref().is_some_and(|extra| matches!(extra.reply, Some(Route::Collect(_)))) {
-            self.answer_for_lost(collection, message);
+            self.services.answer_for_lost(self, collection, message);
             return self.discard(envelope, Why::OfLost);
         }
         message.address(collection.object(index));
@@ -494,8 +494,8 @@ impl Pe {
         // SAFETY: the sender owns the envelope.
         let message = unsafe { envelope.as_ref() };
         // What is not counted says nothing of what chares did, and is all that a PE says while it is still.
-        if self.admissions.are_open() && is_counted(message) {
-            self.pass_on_insertions(to);
+        if self.admissions_open.get() && is_counted(message) {
+            self.services.before_message(self, to);
         }
         self.see_message(message.shadow, |message, pe| Seen::Left { message, pe, to });
         if is_counted(message) {

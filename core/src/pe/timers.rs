@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 use super::Pe;
+use super::services::ServiceTimer;
 use crate::route::Route;
 use crate::witness::{self, Seen};
 use talisman_observe::mutations::mutated;
@@ -110,7 +111,7 @@ impl Pe {
         let due = self.timers.balance.get().is_some_and(|due| due <= self.clock.now());
         if due {
             self.timers.balance.set(None);
-            self.on_balance_timer();
+            self.services.on_timer(self, ServiceTimer::Balance);
         }
         due
     }
@@ -120,7 +121,7 @@ impl Pe {
         let due = self.timers.checkpoint.get().is_some_and(|due| due <= self.clock.now());
         if due {
             self.timers.checkpoint.set(None);
-            self.on_checkpoint_timer();
+            self.services.on_timer(self, ServiceTimer::Checkpoint);
         }
         due
     }
@@ -130,7 +131,7 @@ impl Pe {
         let due = self.timers.disk.get().is_some_and(|due| due <= self.clock.now());
         if due {
             self.timers.disk.set(None);
-            self.look_at_disk();
+            self.services.on_timer(self, ServiceTimer::Disk);
         }
         due
     }

@@ -110,10 +110,7 @@ impl Pe {
     /// Somebody beside the PEs asks for something.
     pub fn command(&self, command: Command) {
         self.input_log.note_command(self, &command);
-        match command {
-            Command::Suspect => self.suspect_stuck(),
-            Command::Checkpoint { asked, leaving } => self.want_checkpoint_from_outside(asked, leaving),
-        }
+        self.services.on_command(self, command);
     }
 
     /// It had nothing to do for so long, and its core was given to others, or slept, for a part of that.

@@ -140,6 +140,11 @@ impl Collection {
         self.state::<Reductions>().root.as_ref()
     }
 
+    /// At the root: whether its first elements are not known to be there.
+    pub fn is_inserting(&self) -> bool {
+        self.root().is_some_and(|root| root.borrow().elements().is_none())
+    }
+
     /// Takes out what has gathered of a reduction.
     pub fn take_pending(&self, key: ReductionKey) -> Option<Pending> {
         let mut all = self.pending().borrow_mut();

@@ -6,7 +6,7 @@ use talisman_base::ids::ReductionKey;
 
 use super::Pending;
 use super::late::LateMembers;
-use crate::collection::insertion::Census;
+use crate::lifecycle::census::Census;
 use crate::route::Route;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;

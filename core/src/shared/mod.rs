@@ -6,14 +6,11 @@ pub mod message;
 pub mod values;
 
 use std::ops::Deref;
-use std::ptr::NonNull;
 use std::sync::Arc;
 
-use crate::message::envelope::Envelope;
 use crate::pe::{Pe, current, try_current};
 use crate::refusal;
 use crate::shared::message::SharedMessage;
-use crate::witness::Until;
 use talisman_base::ids::PeId;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
@@ -245,18 +242,6 @@ impl Pe {
     fn others_of_node(&self) -> impl Iterator<Item = PeId> + use<> {
         let (first, pes, me) = (self.first_pe, self.node.shape.pes_per_node, self.id);
         (first..first + pes).filter(move |other| *other != me)
-    }
-
-    /// The first of these shared values that has yet to come to this node.
-    #[inline]
-    pub(crate) fn lacks(&self, needs: &[u64]) -> Option<u64> {
-        needs.iter().copied().find(|id| !self.shared_heard.is_told(*id))
-    }
-
-    /// Keeps a message until a shared value has come.
-    pub(crate) fn keep_lacking(&self, id: u64, envelope: NonNull<Envelope>) {
-        self.see_kept(envelope, Until::Shared);
-        self.lacking.borrow_mut().entry(id).or_default().push(envelope);
     }
 
     /// Down a tree over the nodes, to the first PE of each.

@@ -48,6 +48,7 @@ use talisman_core::node::{Config, Node};
 use talisman_core::pe::turn::Command;
 use talisman_core::pe::{Here, Pe};
 use talisman_core::port::{self, Outbox, Parcel, Port, Sent};
+use talisman_core::services::SERVICES;
 use talisman_core::wire;
 use talisman_core::witness::{self, Seen, Why};
 use talisman_job::job::Job;
@@ -201,6 +202,7 @@ impl Cluster {
                 node,
                 Clock::Simulated(Simulated { now: clock.clone(), computed: cores::computed }),
                 Port::Simulated(Outbox::default()),
+                SERVICES,
             )
         };
         Cluster {

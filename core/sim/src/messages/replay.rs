@@ -16,6 +16,7 @@ use talisman_core::pe::input_log::{Frame, InputLog, Logged};
 use talisman_core::pe::turn::Feed;
 use talisman_core::pe::{Here, Pe};
 use talisman_core::port::{Outbox, Port};
+use talisman_core::services::SERVICES;
 use talisman_job::Output;
 use talisman_job::job::Job;
 use talisman_pup::Packed;
@@ -76,7 +77,7 @@ impl Replay {
         let node = Node::in_view(view, Arc::default(), record.shape, number, config, job.clone());
         node.shared.lend_library(record.shared.clone());
         let time = Clock::Simulated(Simulated { now: clock.clone(), computed: cores::computed });
-        let mut pe = Pe::new(record.id, node, time, Port::Simulated(Outbox::default()));
+        let mut pe = Pe::new(record.id, node, time, Port::Simulated(Outbox::default()), SERVICES);
         pe.input_log = InputLog::again(record.values.clone());
         Replay { pe, clock, job, inputs: 0, last: String::new() }
     }

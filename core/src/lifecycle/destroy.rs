@@ -6,64 +6,22 @@
 //! drop their parts. In between an ordinary checkpoint may be taken: what is done and what is left to do are objects, broadcasts and
 //! reductions like others.
 //!
-//! Names are not used again. Each PE keeps which there have been ([`Gone`](super::gone::Gone)), so that what comes too late is not taken for
+//! Names are not used again. Each PE keeps which there have been ([`Gone`](crate::collection::gone::Gone)), so that what comes too late is not taken for
 //! what comes too early.
 
-use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 
-use tracing::warn;
-
-use super::Collection;
-use crate::collection::message::CollectionMessage;
-use crate::message::control::{Cast, CastCall, ObjectMessage};
-use crate::message::envelope::{Body, Envelope, Extra};
+use super::message::CollectionMessage;
+use crate::collection::Collection;
+use crate::message::control::{Cast, CastCall};
+use crate::message::envelope::Extra;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
-use crate::registry::Registry;
 use crate::route::{Collect, Route};
-use crate::witness::{self, Seen, Why};
+use crate::witness::{self, Seen};
 use talisman_base::ids::{CollectionId, SectionId};
-use talisman_job::diagnostics::{say, subjects::COLLECTION};
 use talisman_observe::sometimes::sometimes;
-use talisman_observe::stats::count;
 use talisman_pup::Packed;
-
-/// What came for collections and sections that were destroyed.
-#[derive(Default)]
-pub struct TooLate {
-    count: Cell<u64>,
-    last: RefCell<String>,
-}
-
-impl TooLate {
-    /// For the report of a job that is stuck: whoever waits for an answer to it waits in vain.
-    pub fn said(&self) -> Option<String> {
-        let (count, last) = (self.count.get(), self.last.borrow());
-        (count > 0)
-            .then(|| format!("{count} messages came too late and were dropped, the last of them {last}"))
-    }
-
-    /// What a checkpoint keeps of it.
-    pub fn saved(&self) -> Option<(u64, String)> {
-        (self.count.get() > 0).then(|| (self.count.get(), self.last.borrow().clone()))
-    }
-
-    pub fn go_on_from(&self, saved: Option<&(u64, String)>) {
-        if let Some((before, last)) = saved {
-            count(&self.count, *before);
-            self.last.replace(last.clone());
-        }
-    }
-
-    /// At the end, where only the first was said.
-    pub fn sum_up(&self, pe: u32) {
-        if self.count.get() > 1 {
-            let count = self.count.get();
-            say(|| warn!(target: COLLECTION, "talisman: PE {pe}: {count} messages in all came too late"));
-        }
-    }
-}
 
 impl Pe {
     /// Asks for the end of a collection.
@@ -142,7 +100,7 @@ impl Pe {
         }
         self.sections().forget_all_of(id).into_iter().for_each(|what| self.note_too_late(what));
         self.lost_members().forget(id);
-        for _ in 0..self.admissions.forget(id) {
+        for _ in 0..self.forget_insertions(id) {
             self.note_too_late("a broadcast to a destroyed collection, or an insertion into it".into());
         }
         // SAFETY: this is the only message that is being worked on here, and it is for the PE; the objects are gone.
@@ -167,7 +125,8 @@ impl Pe {
                 self.note_too_late(format!("a reduction over `{name}` with {contributions} contributions"));
             }
         }
-        self.one_by_one(collection.take_kept()).for_each(|envelope| self.drop_too_late(envelope));
+        let kept = collection.take_kept().into_iter().chain(collection.casts().births.take_kept()).collect();
+        self.one_by_one(kept).for_each(|envelope| self.drop_too_late(envelope));
     }
 
     /// At the root of a section: it ends, and its members forget what they had contributed to it.
@@ -178,62 +137,4 @@ impl Pe {
         let cast = Cast { call: CastCall::Forget(section), args: Packed::default(), collect: None };
         self.cast_to_members(collection, section, 0, members, &cast);
     }
-
-    /// A member has nothing to do with a section any more.
-    pub fn forget_section(&self, head: NonNull<Head>, section: SectionId) {
-        // SAFETY: the object is live.
-        let object = unsafe { head.as_ref() };
-        if let Some(mut extras) = object.take_extras() {
-            extras.sections.remove(&section);
-            object.put_extras(Some(extras));
-        }
-    }
-
-    /// A message for what was destroyed.
-    #[cold]
-    pub fn drop_too_late(&self, envelope: NonNull<Envelope>) {
-        // SAFETY: the caller gives the envelope away.
-        let message = unsafe { envelope.as_ref() };
-        sometimes("a message came for a collection that was destroyed");
-        if let Some(what) = what_is_missed(message) {
-            self.note_too_late(what);
-        }
-        self.reconcile_too_late(message);
-        self.discard(envelope, Why::Destroyed);
-    }
-
-    /// What the program may miss. The first on each PE is said at once.
-    pub fn note_too_late(&self, what: String) {
-        if self.too_late.count.get() == 0 {
-            let pe = self.id;
-            say(|| warn!(target: COLLECTION, "talisman: PE {pe}: dropped, since it came too late: {what}"));
-        }
-        count(&self.too_late.count, 1);
-        self.too_late.last.replace(what);
-    }
-}
-
-/// What of a message for a collection that was destroyed the program may miss; of the runtime's own, nothing.
-fn what_is_missed(message: &Envelope) -> Option<String> {
-    if let Body::Invoke(entry) = message.body {
-        return Some(format!("a message to `{}` of a destroyed `{}`", entry.name, name_of(entry.chare)));
-    }
-    if let Some(control) = message.pe_message() {
-        return control.missed().map(str::to_owned);
-    }
-    let (id, index) = (message.to().collection, message.to().index);
-    match message.object_message() {
-        _ if message.is_creation() => Some(format!("an insertion into a destroyed array ({id:?})")),
-        Some(ObjectMessage::Invoke { entry, .. }) => Some(format!(
-            "a message to entry number {entry} of element {index:x} of a destroyed collection ({id:?})"
-        )),
-        Some(ObjectMessage::Reply { wait, .. }) if *wait != 0 => {
-            Some(format!("an answer to element {index:x} of a destroyed collection ({id:?})"))
-        }
-        _ => None,
-    }
-}
-
-fn name_of(chare: u64) -> String {
-    Registry::get().find(chare).map_or_else(String::new, |(_, chare)| (chare.name)())
 }

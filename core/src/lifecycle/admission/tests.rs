@@ -65,12 +65,12 @@ fn nobody_waits_for_an_array_that_was_destroyed_to_admit_an_insertion() {
     let mut were_open = false;
     for _ in 0..2000 {
         lab.run(1);
-        were_open |= lab.pes.iter().any(|pe| pe.admissions.are_open());
+        were_open |= lab.pes.iter().any(|pe| pe.admissions_open.get());
     }
     assert!(were_open, "some were made before the end of the array was known");
     for pe in &lab.pes {
-        let Admissions { open, admitted, held, asked, are_open, .. } = &pe.admissions;
-        assert!(!are_open.get() && open.borrow().is_empty(), "PE {}: {:?}", pe.id, open.borrow());
+        let Admissions { open, admitted, held, asked, .. } = pe.admissions();
+        assert!(!pe.admissions_open.get() && open.borrow().is_empty(), "PE {}: {:?}", pe.id, open.borrow());
         assert!(admitted.borrow().is_empty(), "PE {}: {:?}", pe.id, admitted.borrow());
         assert!(held.borrow().is_empty() && asked.borrow().is_empty(), "PE {}", pe.id);
     }

@@ -15,10 +15,12 @@ mod tests;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::collection::insertion::message::InsertionMessage;
+use super::insertion_message::InsertionMessage;
 use crate::message::control::Cast;
-use crate::message::service::PeMessage;
+use crate::message::service::{PeMessage, Service};
+use crate::node::Node;
 use crate::pe::Pe;
+use crate::pe::states::ServiceState;
 use talisman_base::ids::{CollectionId, PeId};
 use talisman_observe::sometimes::sometimes;
 
@@ -30,8 +32,6 @@ type Inserter = (CollectionId, PeId);
 pub struct Admissions {
     /// How many were made here into collections whose root is elsewhere.
     made: Cell<u32>,
-    /// Whether there are any that may not have been admitted.
-    are_open: Cell<bool>,
     /// The last of each PE's that it knows of and that may not have been admitted.
     open: RefCell<BTreeMap<Inserter, u32>>,
     /// The last of each PE's of which it knows that they have been.
@@ -55,11 +55,6 @@ struct Held {
 }
 
 impl Admissions {
-    #[inline(always)]
-    pub fn are_open(&self) -> bool {
-        self.are_open.get()
-    }
-
     /// What waits, in its order.
     pub fn with_held(&self, mut each: impl FnMut(&dyn PeMessage)) {
         self.held.borrow().iter().for_each(|held| each(&*held.message));
@@ -82,7 +77,6 @@ impl Admissions {
         }
         open.insert(from, number);
         self.told.borrow_mut().clear();
-        self.are_open.set(true);
         true
     }
 
@@ -95,7 +89,6 @@ impl Admissions {
         if open.get(&from).is_some_and(|known| *known <= number) {
             open.remove(&from);
         }
-        self.are_open.set(!open.is_empty());
         let is_admitted = |id, pe, number| admitted.get(&(id, pe)).is_some_and(|last| *last >= number);
         let mut none_before = true;
         // None goes before what was called before it.
@@ -113,35 +106,60 @@ impl Admissions {
     pub(super) fn forget(&self, id: CollectionId) -> usize {
         let mut open = self.open.borrow_mut();
         open.retain(|(of, _), _| *of != id);
-        self.are_open.set(!open.is_empty());
         self.admitted.borrow_mut().retain(|(of, _), _| *of != id);
         self.asked.borrow_mut().retain(|((of, _), _, _)| *of != id);
         self.held.borrow_mut().extract_if(.., |held| held.collection == id).count()
     }
 }
 
+impl ServiceState for Admissions {
+    const SERVICE: Service = Service::Insertions;
+
+    fn new(_: &Node) -> Self {
+        Admissions::default()
+    }
+}
+
 impl Pe {
+    /// What it knows of insertions from outside.
+    pub fn admissions(&self) -> &Admissions {
+        self.state()
+    }
+
+    /// Messages to other PEs are preceded by word of insertions while any may not have been admitted.
+    fn look_at_open_insertions(&self) {
+        self.admissions_open.set(!self.admissions().open.borrow().is_empty());
+    }
+
+    /// A collection was destroyed: no insertion into it is waited for. How many had waited.
+    pub(super) fn forget_insertions(&self, id: CollectionId) -> usize {
+        let waited = self.admissions().forget(id);
+        self.look_at_open_insertions();
+        waited
+    }
+
     /// The number of an insertion from outside that goes to a root elsewhere, or waits here.
     pub fn number_insertion(&self, id: CollectionId) -> u32 {
-        let number = self.admissions.made.get() + 1;
-        self.admissions.made.set(number);
+        let number = self.admissions().made.get() + 1;
+        self.admissions().made.set(number);
         debug_assert!(!self.collections.is_gone(id), "what is gone here is refused here");
-        self.admissions.note((id, self.id), number);
+        self.admissions().note((id, self.id), number);
+        self.look_at_open_insertions();
         number
     }
 
     /// Before a message to another PE: that hears of the insertions that this one knows of.
     #[cold]
     pub fn pass_on_insertions(&self, to: PeId) {
-        if !self.admissions.told.borrow_mut().insert(to) {
+        if !self.admissions().told.borrow_mut().insert(to) {
             return;
         }
         let open: Vec<_> =
-            self.admissions.open.borrow().iter().map(|(from, number)| (*from, *number)).collect();
+            self.admissions().open.borrow().iter().map(|(from, number)| (*from, *number)).collect();
         for ((collection, inserter), number) in open {
             // Its inserter knows, and what it sends to the root comes behind it, unless it waits here.
             let comes_behind = || {
-                to == self.view().seat(collection.creator) && !self.admissions.holds_insertions(collection)
+                to == self.view().seat(collection.creator) && !self.admissions().holds_insertions(collection)
             };
             let knows = to == inserter || self.id == inserter && comes_behind();
             if !knows {
@@ -152,7 +170,8 @@ impl Pe {
 
     /// There is an insertion from outside that may not have come to its root.
     pub fn on_unadmitted(&self, collection: CollectionId, inserter: PeId, number: u32) {
-        if !self.collections.is_gone(collection) && self.admissions.note((collection, inserter), number) {
+        if !self.collections.is_gone(collection) && self.admissions().note((collection, inserter), number) {
+            self.look_at_open_insertions();
             sometimes("a PE heard of an insertion that had not come to its root");
             let root = self.view().seat(collection.creator);
             if root == self.id {
@@ -169,9 +188,9 @@ impl Pe {
             return;
         }
         let from = (collection, inserter);
-        match self.admissions.is_admitted(from, number) {
+        match self.admissions().is_admitted(from, number) {
             true => self.tell(asker, InsertionMessage::Admitted { collection, inserter, number }),
-            false => self.admissions.asked.borrow_mut().push((from, number, asker)),
+            false => self.admissions().asked.borrow_mut().push((from, number, asker)),
         }
     }
 
@@ -179,7 +198,7 @@ impl Pe {
     pub fn admit(&self, collection: CollectionId, inserter: PeId, number: u32) {
         self.on_admitted(collection, inserter, number);
         let of = (collection, inserter);
-        let mut all = self.admissions.asked.borrow_mut();
+        let mut all = self.admissions().asked.borrow_mut();
         let asked = all.extract_if(.., |(from, last, _)| *from == of && *last <= number);
         let asked = asked.map(|(_, _, asker)| asker).chain([inserter]);
         let asked: Vec<_> = asked.filter(|pe| *pe != self.id).collect();
@@ -194,7 +213,9 @@ impl Pe {
         if self.collections.is_gone(collection) {
             return;
         }
-        for message in self.admissions.settle((collection, inserter), number) {
+        let released = self.admissions().settle((collection, inserter), number);
+        self.look_at_open_insertions();
+        for message in released {
             self.tell_any(self.view().seat(collection.creator), message);
         }
     }
@@ -202,7 +223,7 @@ impl Pe {
     /// Whether a broadcast has to wait for an insertion that this PE has heard of; if so, it is kept.
     pub fn holds_broadcast(&self, id: CollectionId, cast: &Cast) -> bool {
         // What this PE has inserted itself comes to the root before.
-        let open = self.admissions.open.borrow();
+        let open = self.admissions().open.borrow();
         let after = open.iter().filter(|((of, inserter), _)| *of == id && *inserter != self.id);
         let after: Vec<_> = after.map(|((_, inserter), number)| (*inserter, *number)).collect();
         let waits = !after.is_empty() || self.holds(id);
@@ -210,21 +231,21 @@ impl Pe {
             sometimes("a broadcast waited for an insertion that its sender had heard of");
             let message = self.broadcast_request(id, cast.clone());
             let held = Held { collection: id, after, message, is_insertion: false };
-            self.admissions.held.borrow_mut().push(held);
+            self.admissions().held.borrow_mut().push(held);
         }
         waits
     }
 
     /// Whether broadcasts to a collection wait here.
     pub fn holds(&self, id: CollectionId) -> bool {
-        self.admissions.held.borrow().iter().any(|held| held.collection == id)
+        self.admissions().held.borrow().iter().any(|held| held.collection == id)
     }
 
     /// An insertion from outside waits behind broadcasts that were called before it: it is not in those.
     #[cold]
     pub fn hold_insertion(&self, collection: CollectionId, insertion: InsertionMessage) {
         sometimes("an insertion waited behind a broadcast that waited for another");
-        self.admissions.held.borrow_mut().push(Held {
+        self.admissions().held.borrow_mut().push(Held {
             collection,
             after: vec![],
             message: Box::new(insertion),

@@ -4,9 +4,7 @@
 //! sums are equal: then none is on its way, and the reductions know how many to wait for. What is inserted from outside after a PE
 //! was asked goes by way of the root.
 
-pub mod message;
-
-use crate::collection::insertion::message::InsertionMessage;
+use super::insertion_message::InsertionMessage;
 use crate::pe::Pe;
 use talisman_base::ids::CollectionId;
 use talisman_observe::mutations::mutated;
