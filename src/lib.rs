@@ -6,6 +6,8 @@ pub use talisman_core::*;
 #[doc(hidden)]
 pub use talisman_job::program;
 #[doc(hidden)]
+pub use talisman_kernel::witness;
+#[doc(hidden)]
 pub use talisman_launch::start;
 pub use talisman_launch::{self as launch, RunArgs, run, testing};
 #[doc(hidden)]

@@ -14,30 +14,41 @@ use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
-use talisman_base::ids::ReductionKey;
 
+use easy_ext::ext;
+
+use crate::broadcast::births::BirthsOnPe;
 use crate::broadcast::message::BroadcastMessage;
-use crate::collection::Collection;
-use crate::collection::states::{CollectionState, Keeper};
-use crate::location::Place;
-use crate::message::control::{Cast, CastCall, ObjectMessage};
-use crate::message::envelope::{Envelope, Extra};
-use crate::message::service::PeMessage;
-use crate::object::{Head, flag};
-use crate::pe::Pe;
-use crate::pe::execute::Call;
+use crate::group_members::GroupMembersOnPe;
+use crate::lifecycle::admission::AdmissionsOnPe;
+use crate::lifecycle::census::CensusOnPe;
+use crate::lifecycle::destroy::DestructionOnPe;
+use crate::reduction::ReductionsOfCollection;
+use crate::reduction::contributing::ContributionsOnPe;
+use crate::reduction::gathering::GatheringOnPe;
 use crate::reduction::{Contribution, Tally};
-use crate::route::{Collect, Route};
-use crate::witness::{self, Seen};
 use births::Births;
+use talisman_base::ids::ReductionKey;
 use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId};
 use talisman_base::limits::BROADCASTS;
+use talisman_kernel::collection::Collection;
+use talisman_kernel::collection::states::{CollectionState, Keeper};
+use talisman_kernel::location::Place;
+use talisman_kernel::message::control::{Cast, CastCall, ObjectMessage};
+use talisman_kernel::message::envelope::{Envelope, Extra};
+use talisman_kernel::message::service::PeMessage;
+use talisman_kernel::object::{Head, flag};
+use talisman_kernel::pe::Pe;
+use talisman_kernel::pe::execute::Call;
+use talisman_kernel::route::{Collect, Route};
+use talisman_kernel::witness::{self, Seen};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 
-impl Cast {
+#[ext(CastExtra)]
+pub impl Cast {
     /// What an element's message carries: where its answer goes.
-    pub fn extra(&self, id: ObjId, section: Option<SectionId>, number: u32) -> Option<Box<Extra>> {
+    fn extra(&self, id: ObjId, section: Option<SectionId>, number: u32) -> Option<Box<Extra>> {
         let (reducer, _) = self.collect.as_ref()?;
         let collect =
             Collect { collection: id.collection, section, number, index: id.index, reducer: *reducer };
@@ -111,9 +122,10 @@ impl CollectionState for BroadcastState {
     }
 }
 
-impl Collection {
+#[ext(BroadcastsOfCollection)]
+pub impl Collection {
     /// Its broadcasts, as this PE knows them.
-    pub fn casts(&self) -> &BroadcastState {
+    fn casts(&self) -> &BroadcastState {
         self.state()
     }
 }
@@ -220,19 +232,20 @@ impl BroadcastState {
     }
 }
 
-impl Pe {
+#[ext(BroadcastsOnPe)]
+pub impl Pe {
     /// To where an element came from: it is here after so many moves, and broadcasts up to this number have passed.
-    pub fn tell_arrived(&self, to: PeId, id: ObjId, moves: u32, broadcasts: u32) {
+    fn tell_arrived(&self, to: PeId, id: ObjId, moves: u32, broadcasts: u32) {
         self.tell(to, BroadcastMessage::Arrived { id, moves, broadcasts });
     }
 
     /// What asks a collection's root for a broadcast.
-    pub fn broadcast_request(&self, collection: CollectionId, cast: Cast) -> Box<dyn PeMessage> {
+    fn broadcast_request(&self, collection: CollectionId, cast: Cast) -> Box<dyn PeMessage> {
         Box::new(BroadcastMessage::Request { collection, cast })
     }
 
     /// Sends a broadcast on its way.
-    pub fn broadcast(&self, id: CollectionId, cast: Cast) {
+    fn broadcast(&self, id: CollectionId, cast: Cast) {
         if self.admissions_open.get() && self.holds_broadcast(id, &cast) {
             return;
         }
@@ -240,7 +253,7 @@ impl Pe {
     }
 
     /// At the root: a broadcast gets its number.
-    pub fn on_cast_request(&self, id: CollectionId, cast: Cast) {
+    fn on_cast_request(&self, id: CollectionId, cast: Cast) {
         let Some(collection) = self.collections.get(id) else { return };
         if self.is_too_late(collection, &cast) {
             return;
@@ -266,12 +279,12 @@ impl Pe {
     }
 
     /// At the root: every first element is there.
-    pub fn release_casts(&self, collection: &Collection) {
+    fn release_casts(&self, collection: &Collection) {
         let held = collection.casts().held.take();
         held.into_iter().for_each(|cast| self.on_cast_request(collection.id, cast));
     }
 
-    pub fn on_cast(&self, id: CollectionId, number: u32, cast: Cast) {
+    fn on_cast(&self, id: CollectionId, number: u32, cast: Cast) {
         let Some(collection) = self.collections.get(id) else { return };
         if number != collection.casts().passed.get() {
             sometimes("a broadcast overtook another");
@@ -354,7 +367,7 @@ impl Pe {
     }
 
     /// An element receives its next broadcast.
-    pub fn receive(&self, head: NonNull<Head>, number: u32, cast: &Cast) {
+    fn receive(&self, head: NonNull<Head>, number: u32, cast: &Cast) {
         // SAFETY: the object is live.
         unsafe { head.as_ref() }.broadcasts.set(number + 1);
         self.run_cast(head, number, cast);
@@ -368,7 +381,7 @@ impl Pe {
     }
 
     /// Runs an element's part of a broadcast or multicast, once the shared values in it have come.
-    pub fn deliver_cast(&self, head: NonNull<Head>, cast: &Cast, extra: Option<Box<Extra>>) {
+    fn deliver_cast(&self, head: NonNull<Head>, cast: &Cast, extra: Option<Box<Extra>>) {
         if let Some(lacking) = self.lacks(cast.args.needs()) {
             sometimes("a part of a multicast waited for a shared value");
             // SAFETY: the object is live.
@@ -384,7 +397,7 @@ impl Pe {
     }
 
     /// An element's part of a broadcast or multicast as a message of its own.
-    pub fn cast_message(&self, id: ObjId, cast: &Cast, extra: Option<Box<Extra>>) -> NonNull<Envelope> {
+    fn cast_message(&self, id: ObjId, cast: &Cast, extra: Option<Box<Extra>>) -> NonNull<Envelope> {
         let args = cast.args.clone();
         let message = match cast.call {
             CastCall::Entry(entry) => ObjectMessage::Invoke { entry, args },
@@ -448,7 +461,7 @@ impl Pe {
     }
 
     /// An element that left here has arrived; so many broadcasts had passed there.
-    pub fn on_arrived(&self, id: ObjId, moves: u32, until: u32) {
+    fn on_arrived(&self, id: ObjId, moves: u32, until: u32) {
         let Some(collection) = self.collections.get(id.collection) else { return };
         let passed = collection.casts().passed.get();
         let had = {
@@ -486,7 +499,7 @@ impl Pe {
     }
 
     /// A broadcast sent after an element that moved here.
-    pub fn on_missed(&self, id: ObjId, moves: u32, number: u32, cast: Cast) {
+    fn on_missed(&self, id: ObjId, moves: u32, number: u32, cast: Cast) {
         let Some(collection) = self.collections.get(id.collection) else { return };
         let mut expected = collection.casts().expected.borrow_mut();
         if let Some(one) = expected.iter_mut().find(|one| (one.index, one.moves) == (id.index, moves)) {
@@ -546,12 +559,12 @@ impl Pe {
     }
 
     /// A checkpoint is over: elements receive what waited for that. Nothing that any of them had missed is on its way then.
-    pub fn receive_kept(&self) {
+    fn receive_kept(&self) {
         (0..self.slots.len()).for_each(|slot| self.receive_kept_in(slot));
     }
 
     /// The same for the one in a slot.
-    pub fn receive_kept_in(&self, slot: u32) {
+    fn receive_kept_in(&self, slot: u32) {
         let Some((head, generation)) = self.slots.at(slot) else { return };
         // SAFETY: an object in a slot is live.
         let object = unsafe { head.as_ref() };
@@ -569,7 +582,7 @@ impl Pe {
     }
 
     /// An element was made that is to receive what had passed before, unless it went at once.
-    pub fn receive_given(&self, id: ObjId) {
+    fn receive_given(&self, id: ObjId) {
         if !self.frozen.get() {
             self.receive_later_ones(id);
             self.do_what_was_put_off(id);
@@ -589,7 +602,7 @@ impl Pe {
     }
 
     /// An element is removed: what it would have received is counted, and it answers nothing.
-    pub fn bury(&self, object: &Head) {
+    fn bury(&self, object: &Head) {
         if !object.has(flag::CATCHING_UP) || mutated("ghost-forgotten") {
             return;
         }
@@ -611,14 +624,14 @@ impl Pe {
     }
 
     /// Somebody counts as one who answers, and does not.
-    pub fn answer_nothing(&self, collection: &Collection, id: ObjId, key: ReductionKey) {
+    fn answer_nothing(&self, collection: &Collection, id: ObjId, key: ReductionKey) {
         let tally = Tally { old: 1, ..Tally::default() };
         self.see_contribution(id, key);
         self.contribution_made(collection, Contribution::count(collection.id, key, tally));
     }
 
     /// An element came with so many broadcasts received: it may have to catch up.
-    pub fn catch_up(&self, collection: &Collection, object: &Head) {
+    fn catch_up(&self, collection: &Collection, object: &Head) {
         let passed = collection.casts().passed.get();
         if passed > object.broadcasts.get() && !mutated("nothing-to-catch-up-with") {
             sometimes("an element arrived behind the broadcasts");
@@ -628,7 +641,7 @@ impl Pe {
     }
 
     /// Where an object is believed to be: for grouping, not for sending.
-    pub fn believed_at(&self, collection: &Collection, index: u128) -> PeId {
+    fn believed_at(&self, collection: &Collection, index: u128) -> PeId {
         match self.place_of(collection, index) {
             Place::Here { .. } => self.id,
             Place::At { pe, .. } => pe,

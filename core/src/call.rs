@@ -1,15 +1,19 @@
 //! Calls of entries that return values.
 
+use crate::quiescence::QuiescenceOnPe;
 use std::marker::PhantomData;
 
+use crate::broadcast::BroadcastsOnPe;
 use crate::callback::Callback;
 use crate::flow::{Awaitable, Begin};
-use crate::message::control::{Cast, CastCall};
-use crate::object::Head;
-use crate::pe::{Pe, current};
-use crate::refusal;
-use crate::route::Route;
+use crate::reduction::contributing::ContributionsOnPe;
+use crate::section::SectionsOnPe;
 use talisman_base::ids::{CollectionId, SectionId};
+use talisman_kernel::message::control::{Cast, CastCall};
+use talisman_kernel::object::Head;
+use talisman_kernel::pe::{Pe, current};
+use talisman_kernel::refusal;
+use talisman_kernel::route::Route;
 use talisman_pup::{Packed, Pup};
 use talisman_reduce::{Nothing, ReduceInfo, Reducer};
 

@@ -4,10 +4,10 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::function::Function;
-use crate::pe::current;
-use crate::refusal;
-use crate::route::Route;
 use talisman_base::ids::PeId;
+use talisman_kernel::pe::current;
+use talisman_kernel::refusal;
+use talisman_kernel::route::Route;
 use talisman_pup::{Lender, Packed, Packer, Pup, PupError, Unpacker};
 
 /// Where a value of type `V` goes when it is ready: an entry of a chare, a broadcast, a section, a function on a

@@ -2,21 +2,22 @@
 
 #[doc(hidden)]
 pub use crate::chare_type::chare_type;
-use crate::collection::create::{ArrayBuilder, GroupBuilder, SingleBuilder};
+use crate::create::{ArrayBuilder, GroupBuilder, SingleBuilder};
 use crate::cx::Cx;
+
 pub use crate::entry::{Args, Construct, Entry, Invoke};
 #[doc(hidden)]
 pub use crate::entry::{entry_info, init_info};
-pub use crate::entry_info::{EntryInfo, EntryOptions, InitInfo};
-pub use crate::kind::Kind;
-pub use crate::pe::execute::Restored;
 use crate::proxy::{Array, Proxy};
 pub use crate::proxy::{Create, Existing, SendTo};
-use crate::registry;
-use crate::route::Route;
-pub use crate::waiting::Waiting;
 use talisman_base::index::{ArrayIndex, Extent};
 pub use talisman_base::moves::Moves;
+pub use talisman_kernel::entry_info::{EntryInfo, EntryOptions, InitInfo};
+pub use talisman_kernel::kind::Kind;
+pub use talisman_kernel::pe::execute::Restored;
+use talisman_kernel::registry;
+use talisman_kernel::route::Route;
+pub use talisman_kernel::waiting::Waiting;
 use talisman_pup::{Lender, Packed, PupError, Unpacker};
 
 /// A migratable object whose entry methods are invoked by messages (Charm++ manual: "chare").
@@ -106,7 +107,7 @@ pub trait Chare: Sized + 'static {
     where
         Self: ArrayChare,
     {
-        crate::collection::create::sparse()
+        crate::create::sparse()
     }
 
     /// One of these on every PE (`#[chare(group)]`) or node (`#[chare(nodegroup)]`): `Counter::group().new()`.

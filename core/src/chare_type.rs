@@ -4,11 +4,11 @@ use std::ptr::NonNull;
 
 use crate::chare::Chare;
 use crate::cx::Cx;
-use crate::object::Head;
 use crate::object_of::Object;
-use crate::pe::Pe;
-use crate::registry::{ChareType, Registry};
 use talisman_base::index::ArrayIndex;
+use talisman_kernel::object::Head;
+use talisman_kernel::pe::Pe;
+use talisman_kernel::registry::{ChareType, Registry};
 use talisman_pup::{PupError, Unpacker};
 
 /// The row of a chare type.

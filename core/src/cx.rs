@@ -1,5 +1,6 @@
 //! What a chare can ask of the runtime while one of its entries runs.
 
+use crate::quiescence::QuiescenceOnPe;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -7,22 +8,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::balance::message::Why;
+use crate::balance::root::BalancingRootOnPe;
 use crate::call::{AllReduce, AtSync, Barrier, Pause, Quiescence};
 use crate::callback::Callback;
 use crate::chare::{Args, ArrayChare, Chare, Entry, GroupChare};
-use crate::message::envelope::Extra;
-use crate::object::{Head, flag};
-use crate::pe::{Pe, check_pe};
+use crate::checkpoint::CheckpointsOnPe;
 use crate::proxy::{Array, Group, Proxy, Section};
-use crate::quiescence::message::QuiescenceMessage;
-use crate::refusal;
-use crate::route::Route;
+use crate::reduction::contributing::ContributionsOnPe;
 use crate::shared::Shared;
+use crate::shared::SharedValuesOnPe;
 use talisman_base::ids::{ObjId, PeId};
 use talisman_base::index::ArrayIndex;
 use talisman_base::rng::Rng;
 use talisman_job::ResultValue;
 use talisman_job::job::Job;
+use talisman_kernel::message::envelope::Extra;
+use talisman_kernel::object::{Head, flag};
+use talisman_kernel::pe::{Pe, check_pe};
+use talisman_kernel::refusal;
+use talisman_kernel::route::Route;
 use talisman_pup::{Packed, Pup, Value};
 use talisman_reduce::{Nothing, Reducer};
 
@@ -322,13 +326,6 @@ impl<C: Chare> Cx<C> {
     /// How many steps there will be, if the program knows: for `--progress`.
     pub fn expect_steps(&mut self, steps: u64) {
         self.run().node.job.expected_steps.store(steps, std::sync::atomic::Ordering::Relaxed);
-    }
-}
-
-impl Pe {
-    /// Tells the receiver when nothing is in flight.
-    pub(crate) fn when_quiet(&self, to: Route) {
-        self.tell(self.view().first(), QuiescenceMessage::WhenQuiet(to));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::chare::ArrayChare;
 use crate::cx::Cx;
-use crate::measure::{is_load, is_position};
+use talisman_kernel::measure::{is_load, is_position};
 
 impl<C: ArrayChare> Cx<C> {
     /// Tells load balancing how many seconds this element takes in a period, in place of what is measured, from now on.

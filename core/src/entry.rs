@@ -9,13 +9,13 @@ use std::ptr::NonNull;
 
 use crate::chare::Chare;
 use crate::cx::Cx;
-use crate::entry_info::{ArgsInfo, EntryInfo, EntryOptions, InitInfo};
-use crate::message::cell::{ArgsCell, Words};
-use crate::message::envelope::Extra;
-use crate::object::Head;
 use crate::object_of::Object;
-use crate::pe::Pe;
 use talisman_base::moves::Moves;
+use talisman_kernel::entry_info::{ArgsInfo, EntryInfo, EntryOptions, InitInfo};
+use talisman_kernel::message::cell::{ArgsCell, Words};
+use talisman_kernel::message::envelope::Extra;
+use talisman_kernel::object::Head;
+use talisman_kernel::pe::Pe;
 use talisman_pup::{Lender, PupError, Unpacker, pack_away_with};
 
 /// An entry method as a value: `Block::ghost`. `A` is the tuple of its arguments, `R` what it returns.

@@ -3,10 +3,12 @@
 #[doc(hidden)]
 pub use inventory;
 
-use crate::message::service::{About, Service, ServiceMessage, WhenFrozen, service};
-use crate::pe::Pe;
-use crate::wire::check::Checked;
+use easy_ext::ext;
+
 use talisman_base::ids::PeId;
+use talisman_kernel::message::service::{About, Service, ServiceMessage, WhenFrozen, service};
+use talisman_kernel::pe::Pe;
+use talisman_kernel::wire::check::Checked;
 use talisman_pup::{Packed, Pup, PupError};
 
 /// A function that a [`Callback`](crate::callback::Callback) can call on a PE. It has no object and no state; it may
@@ -114,16 +116,17 @@ impl ServiceMessage for FunctionMessage {
     }
 }
 
-impl Pe {
+#[ext(FunctionsOnPe)]
+pub(crate) impl Pe {
     /// Calls one on a PE, or on that in its place.
     #[doc(hidden)]
-    pub fn call_function(&self, pe: PeId, id: u64, value: Packed) {
+    fn call_function(&self, pe: PeId, id: u64, value: Packed) {
         self.tell(self.view().seat(pe), FunctionMessage { id, value });
     }
 
     /// A message that calls one.
     #[doc(hidden)]
-    pub fn on_function(&self, id: u64, value: Packed) {
+    fn on_function(&self, id: u64, value: Packed) {
         let Some(entry) = inventory::iter::<FunctionEntry>().find(|entry| entry.key == id) else {
             let message = format!(
                 "a callback calls a function that is not registered ({id:#x}): add `talisman::register_function!(…)`"

@@ -1,25 +1,28 @@
 //! A job of two nodes of two PEs each, taken forward by hand, whose frames are seen: for tests of the runtime itself.
 
+#[cfg(test)]
+use crate::checkpoint::restore::RestoreOnPe;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::chare::MainChare;
+
 #[cfg(test)]
 use crate::checkpoint::part::Part;
-use crate::message::service::Service;
-use crate::node::{Config, Node};
-use crate::pe::turn::Feed;
-use crate::pe::{Here, Pe};
-use crate::port::{Outbox, Parcel, Port, Sent};
-use crate::registry::main_chare_of;
 use crate::services::SERVICES;
-use crate::wire::receive;
 use talisman_base::clock::Clock;
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
 use talisman_job::job::Job;
 use talisman_job::{Output, RunArgs};
+use talisman_kernel::message::service::Service;
+use talisman_kernel::node::{Config, Node};
+use talisman_kernel::pe::turn::Feed;
+use talisman_kernel::pe::{Here, Pe};
+use talisman_kernel::port::{Outbox, Parcel, Port, Sent};
+use talisman_kernel::registry::main_chare_of;
+use talisman_kernel::wire::receive;
 use talisman_pup::Segment;
 
 /// What one PE sent to one of another node.

@@ -2,25 +2,30 @@
 //!
 //! A broadcast to an array that is filled by insertion waits at the array's root until `done_inserting`, and so does the result of what its
 //! elements have contributed. If that is never called, nobody gets either. Messages for elements that do not exist are kept at their homes
-//! ([`undelivered`](crate::undelivered)).
+//! ([`undelivered`](talisman_kernel::undelivered)).
 
 use std::collections::BTreeMap;
 
-use crate::collection::Collection;
-use crate::message::control::{Cast, CastCall, ObjectMessage};
-use crate::message::envelope::{Body, Envelope};
-use crate::pe::Pe;
+use easy_ext::ext;
+
+use crate::broadcast::BroadcastsOfCollection;
+use crate::reduction::ReductionsOfCollection;
 use talisman_base::ids::ObjId;
 use talisman_job::Undelivered;
 use talisman_job::undelivered::{Caller, Kept, Leftovers, NEVER_COMPLETE};
+use talisman_kernel::collection::Collection;
+use talisman_kernel::message::control::{Cast, CastCall, ObjectMessage};
+use talisman_kernel::message::envelope::{Body, Envelope};
+use talisman_kernel::pe::Pe;
 use talisman_observe::sometimes::sometimes;
 
 /// Kinds of messages that a PE tells of.
 const TOLD: usize = 64;
 
-impl Pe {
+#[ext(LeftoversOnPe)]
+pub impl Pe {
     /// The job has ended here: if it ended well, what nobody got is told.
-    pub fn tell_of_undelivered(&self) {
+    fn tell_of_undelivered(&self) {
         if self.node.job.how_it_ended().is_none_or(|end| end.status != 0) {
             return;
         }

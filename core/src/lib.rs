@@ -35,18 +35,16 @@ pub mod chare_type;
 #[doc(hidden)]
 pub mod checkpoint;
 #[doc(hidden)]
-pub mod collection;
+pub mod create;
 pub mod cx;
 mod cx_hints;
 #[doc(hidden)]
 pub mod entry;
 #[doc(hidden)]
-pub mod entry_info;
-#[doc(hidden)]
 pub mod flow;
 pub mod function;
 #[doc(hidden)]
-pub mod kind;
+pub mod group_members;
 #[doc(hidden)]
 pub mod lab;
 pub mod lb;
@@ -55,31 +53,9 @@ pub mod leftovers;
 #[doc(hidden)]
 pub mod lifecycle;
 #[doc(hidden)]
-pub mod location;
-#[doc(hidden)]
 pub mod main_chare;
 #[doc(hidden)]
-pub mod measure;
-#[doc(hidden)]
-pub mod message;
-#[doc(hidden)]
-pub mod migrate;
-#[doc(hidden)]
-pub mod net;
-#[doc(hidden)]
-pub mod node;
-#[doc(hidden)]
-pub mod object;
-#[doc(hidden)]
 pub mod object_of;
-#[doc(hidden)]
-pub mod order;
-#[doc(hidden)]
-pub mod panics;
-#[doc(hidden)]
-pub mod pe;
-#[doc(hidden)]
-pub mod port;
 #[doc(hidden)]
 pub mod program_types;
 pub mod proxy;
@@ -87,11 +63,6 @@ pub mod proxy;
 pub mod quiescence;
 #[doc(hidden)]
 pub mod reduction;
-#[doc(hidden)]
-pub mod refusal;
-pub mod registry;
-#[doc(hidden)]
-pub mod route;
 #[doc(hidden)]
 pub mod routing;
 #[doc(hidden)]
@@ -101,14 +72,8 @@ pub mod services;
 pub mod shared;
 #[cfg(test)]
 mod start;
-#[doc(hidden)]
-pub mod undelivered;
-#[doc(hidden)]
-pub mod waiting;
-#[doc(hidden)]
-pub mod wire;
-#[doc(hidden)]
-pub mod witness;
+#[cfg(test)]
+mod tests;
 
 pub use callback::Callback;
 pub use chare::{Chare, Entry};

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use crate::chare::{Args, Chare, MainChare};
-use crate::entry_info::pack_args;
-use crate::pe::{Here, Pe};
-use crate::registry::main_chare_of;
+use talisman_kernel::entry_info::pack_args;
+use talisman_kernel::pe::{Here, Pe};
+use talisman_kernel::registry::main_chare_of;
 
 /// What makes the job's first message on the first PE. The arguments are kept packed, as they would come from another node.
 pub fn beginning<C: MainChare, A: Args>(args: A) -> impl Fn(&Pe) {

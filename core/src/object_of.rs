@@ -4,8 +4,8 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 use crate::chare::Chare;
-use crate::object::{Head, flag};
-use crate::pe::running::before_free;
+use talisman_kernel::object::{Head, flag};
+use talisman_kernel::pe::running::before_free;
 
 /// A chare of type `C` in memory. `repr(C)`: a pointer to it is one to its [`Head`].
 #[repr(C)]

@@ -1,11 +1,10 @@
 //! What the launcher has to know of the program's chares.
 
-use talisman_job::program_types::ProgramTypes;
-use talisman_pup::{Packed, PupError};
-
 use crate::checkpoint::part::{Part, SavedCollection};
-use crate::kind::Kind;
-use crate::registry::Registry;
+use talisman_job::program_types::ProgramTypes;
+use talisman_kernel::kind::Kind;
+use talisman_kernel::registry::Registry;
+use talisman_pup::{Packed, PupError};
 
 /// The chares of this program.
 pub struct Registered;

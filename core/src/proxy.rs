@@ -7,13 +7,16 @@ use std::ops::Deref;
 use crate::call::{Call, Collective};
 use crate::callback::Callback;
 use crate::chare::{Args, Chare, Entry, Wrap};
-use crate::collection::create::{Insert, insert};
-use crate::kind::Kind;
-use crate::message::envelope::Extra;
-use crate::pe::{check_node, check_pe, current, current_ref};
-use crate::route::Route;
+use crate::create::{Insert, insert};
+use crate::lifecycle::census::CensusOnPe;
+use crate::lifecycle::destroy::DestructionOnPe;
+use crate::section::SectionsOnPe;
 use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId};
 use talisman_base::index::{ArrayIndex, IntoIndex};
+use talisman_kernel::kind::Kind;
+use talisman_kernel::message::envelope::Extra;
+use talisman_kernel::pe::{check_node, check_pe, current, current_ref};
+use talisman_kernel::route::Route;
 use talisman_pup::{Named, Packer, Pup, PupError, Unpacker, join, key};
 use talisman_sched::priority::Priority;
 
@@ -185,7 +188,9 @@ impl<C: Chare> SendTo<C> for Many<C> {
 /// Packs the arguments of a call to many.
 fn pack<C: Chare, A: Args, R>(entry: Entry<C, A, R>, args: A) -> talisman_pup::Packed {
     let entry = &C::ENTRIES[entry.number as usize];
-    crate::entry_info::pack_args(&entry.args, args, || format!("`{}::{}` for many", C::name(), entry.name))
+    talisman_kernel::entry_info::pack_args(&entry.args, args, || {
+        format!("`{}::{}` for many", C::name(), entry.name)
+    })
 }
 
 macro_rules! proxy {

@@ -14,16 +14,23 @@ pub mod message;
 
 use std::cell::{Cell, RefCell};
 
-use crate::message::service::Service;
-use crate::node::Node;
-use crate::object::flag;
-use crate::pe::Pe;
-use crate::pe::states::ServiceState;
+use easy_ext::ext;
+
+use crate::balance::root::BalancingRootOnPe;
+use crate::broadcast::BroadcastsOfCollection;
 use crate::quiescence::message::QuiescenceMessage;
-use crate::route::Route;
-use crate::witness::{self, Seen};
+use crate::reduction::ReductionsOfCollection;
+use crate::reduction::late::LateElementsOnPe;
+use crate::section::SectionsOnPe;
 use talisman_base::ids::PeId;
 use talisman_base::view::FIRST;
+use talisman_kernel::message::service::Service;
+use talisman_kernel::node::Node;
+use talisman_kernel::object::flag;
+use talisman_kernel::pe::Pe;
+use talisman_kernel::pe::states::ServiceState;
+use talisman_kernel::route::Route;
+use talisman_kernel::witness::{self, Seen};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_pup::{Packed, Pup};
@@ -104,14 +111,20 @@ impl ServiceState for Detector {
     }
 }
 
-impl Pe {
+#[ext(QuiescenceOnPe)]
+pub impl Pe {
+    /// Tells the receiver when nothing is in flight.
+    fn when_quiet(&self, to: Route) {
+        self.tell(self.view().first(), QuiescenceMessage::WhenQuiet(to));
+    }
+
     /// What it knows for the detection of quiescence.
-    pub fn detector(&self) -> &Detector {
+    fn detector(&self) -> &Detector {
         self.state()
     }
 
     /// When there is nothing else to do: answers a wave, or begins one that is wanted. Whether anything was done.
-    pub fn detect_quiescence(&self) -> bool {
+    fn detect_quiescence(&self) -> bool {
         if self.answer_wave() {
             return true;
         }
@@ -123,7 +136,7 @@ impl Pe {
     }
 
     /// PE 0 has had nothing to do for long: perhaps nobody will have, ever again.
-    pub fn suspect_stuck(&self) {
+    fn suspect_stuck(&self) {
         let rests = !self.frozen.get() && self.timers.is_empty();
         if self.is_first() && rests && !self.detector().is_counting() {
             sometimes("a PE suspected that the job was stuck");
@@ -141,7 +154,7 @@ impl Pe {
         self.on_ask(wave);
     }
 
-    pub fn on_wave(&self, from: PeId, wave: Wave) {
+    fn on_wave(&self, from: PeId, wave: Wave) {
         match wave {
             Wave::Ask(wave) => self.on_ask(wave),
             Wave::Count { wave, sent, received, late } => self.on_count(wave, sent, received, late),
@@ -198,7 +211,7 @@ impl Pe {
             && (self.timers.is_empty() || mutated("timers-not-waited-for"))
             && self.unflushed.borrow().is_empty()
             && !self.is_balancing_waited_for()
-            && !self.is_checkpoint_waited_for()
+            && !self.services.is_checkpoint_awaited(self)
     }
 
     fn on_sums(&self, sent: u64, received: u64, late: bool) {
@@ -279,7 +292,7 @@ impl Pe {
     }
 
     /// What the objects of this PE wait for, and the messages that wait for objects.
-    pub fn waits(&self) -> Vec<String> {
+    fn waits(&self) -> Vec<String> {
         let mut waits = Vec::new();
         for head in self.slots.iter() {
             // SAFETY: an object in a slot is live.
@@ -307,7 +320,7 @@ impl Pe {
         waits
     }
 
-    fn waits_of_collection(&self, collection: &crate::collection::Collection) -> Vec<String> {
+    fn waits_of_collection(&self, collection: &talisman_kernel::collection::Collection) -> Vec<String> {
         let mut waits = Vec::new();
         for (index, count) in collection.switches.waiting() {
             let who = collection.label(index);

@@ -1,14 +1,22 @@
 //! How a value gets to its receiver.
 
+use easy_ext::ext;
+
+use crate::balance::root::BalancingRootOnPe;
+use crate::broadcast::BroadcastsOnPe;
+use crate::function::FunctionsOnPe;
 use crate::lifecycle::message::CollectionMessage;
-use crate::message::control::{Cast, CastCall, ObjectMessage};
-use crate::pe::Pe;
-use crate::route::Route;
+use crate::reduction::contributing::ContributionsOnPe;
+use crate::section::SectionsOnPe;
+use talisman_kernel::message::control::{Cast, CastCall, ObjectMessage};
+use talisman_kernel::pe::Pe;
+use talisman_kernel::route::Route;
 use talisman_pup::Packed;
 
-impl Pe {
-    /// See [`Services::route`](crate::pe::services::Services::route).
-    pub fn deliver_value(&self, to: &Route, value: Packed) {
+#[ext(RoutingOnPe)]
+pub impl Pe {
+    /// See [`Services::route`](talisman_kernel::pe::services::Services::route).
+    fn deliver_value(&self, to: &Route, value: Packed) {
         match to {
             Route::Ignore => {}
             Route::Exit(status) => self.node.job.end(*status, None),

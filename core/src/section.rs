@@ -8,22 +8,26 @@ pub mod message;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
-use talisman_base::ids::ReductionKey;
 
+use easy_ext::ext;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use crate::collection::Collection;
-use crate::message::control::{Cast, CastCall};
-use crate::message::service::Service;
-use crate::node::Node;
-use crate::pe::Pe;
-use crate::pe::states::ServiceState;
+use crate::broadcast::BroadcastsOnPe;
+use crate::broadcast::CastExtra;
 use crate::reduction::Pending;
+use crate::reduction::gathering::GatheringOnPe;
 use crate::section::message::SectionMessage;
-use crate::witness::{self, Seen};
+use talisman_base::ids::ReductionKey;
 use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId};
 use talisman_base::limits::MULTICASTS;
+use talisman_kernel::collection::Collection;
+use talisman_kernel::message::control::{Cast, CastCall};
+use talisman_kernel::message::service::Service;
+use talisman_kernel::node::Node;
+use talisman_kernel::pe::Pe;
+use talisman_kernel::pe::states::ServiceState;
+use talisman_kernel::witness::{self, Seen};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_pup::{Packed, Pup};
@@ -236,19 +240,20 @@ impl ServiceState for Sections {
     }
 }
 
-impl Pe {
+#[ext(SectionsOnPe)]
+pub impl Pe {
     /// Asks for the end of a section.
-    pub fn destroy_section(&self, collection: CollectionId, section: SectionId) {
+    fn destroy_section(&self, collection: CollectionId, section: SectionId) {
         self.tell(self.view().seat(section.creator), SectionMessage::Drop { collection, section });
     }
 
     /// The sections that it made.
-    pub fn sections(&self) -> &Sections {
+    fn sections(&self) -> &Sections {
         self.state()
     }
 
     /// Makes a section; members named twice count once.
-    pub fn make_section(&self, of: CollectionId, mut members: Vec<u128>) -> SectionId {
+    fn make_section(&self, of: CollectionId, mut members: Vec<u128>) -> SectionId {
         members.sort_unstable();
         if !mutated("section-members-twice") {
             members.dedup();
@@ -264,13 +269,13 @@ impl Pe {
     }
 
     /// Sends a multicast on its way.
-    pub fn multicast(&self, collection: CollectionId, section: SectionId, cast: Cast) {
+    fn multicast(&self, collection: CollectionId, section: SectionId, cast: Cast) {
         let root = self.view().seat(section.creator);
         self.tell(root, SectionMessage::Request { collection, section, cast });
     }
 
     /// At the root: one message to each PE with members.
-    pub fn on_section_request(&self, id: CollectionId, section: SectionId, cast: Cast) {
+    fn on_section_request(&self, id: CollectionId, section: SectionId, cast: Cast) {
         let Some(collection) = self.collections.get(id) else { return };
         let Some((number, all)) = self.sections().next_multicast(section) else {
             return self.note_too_late("a multicast to a section that was destroyed".into());
@@ -295,7 +300,7 @@ impl Pe {
     }
 
     /// One message to each PE with members.
-    pub fn cast_to_members(
+    fn cast_to_members(
         &self,
         collection: &Collection,
         section: SectionId,
@@ -319,7 +324,7 @@ impl Pe {
     }
 
     /// After a loss, at the root: who can say what became of lost members is asked.
-    pub fn ask_for_lost_members(&self, of: CollectionId, section: SectionId) {
+    fn ask_for_lost_members(&self, of: CollectionId, section: SectionId) {
         let Some(collection) = self.collections.get(of).filter(|collection| collection.has_lost_members())
         else {
             return;
@@ -332,20 +337,20 @@ impl Pe {
     }
 
     /// At the root: a lost member has contributed to so many reductions, and will not to any other.
-    pub fn on_has_contributed(&self, member: ObjId, section: SectionId, reductions: u32) {
+    fn on_has_contributed(&self, member: ObjId, section: SectionId, reductions: u32) {
         let Some(collection) = self.collections.get(member.collection) else { return };
         for key in self.sections().note_gone(section, member.index, reductions) {
             self.complete_over_section(collection, section, key);
         }
     }
 
-    pub fn complete_over_section(&self, collection: &Collection, section: SectionId, key: ReductionKey) {
+    fn complete_over_section(&self, collection: &Collection, section: SectionId, key: ReductionKey) {
         if let Some(pending) = self.sections().take_complete(section, key, collection) {
             self.finish(collection, key, pending);
         }
     }
 
-    pub fn on_section_cast(
+    fn on_section_cast(
         &self,
         id: CollectionId,
         section: SectionId,

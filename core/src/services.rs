@@ -2,17 +2,33 @@
 
 use std::ptr::NonNull;
 
+use crate::balance::root::BalancingRootOnPe;
+use crate::broadcast::BroadcastsOfCollection;
+use crate::broadcast::BroadcastsOnPe;
+use crate::broadcast::births::BirthsOnPe;
 use crate::checkpoint::Checkpoints;
-use crate::collection::Collection;
-use crate::message::envelope::Envelope;
-use crate::object::Head;
-use crate::pe::Pe;
-use crate::pe::services::{Idle, ServiceTimer, Services};
-use crate::pe::turn::Command;
-use crate::route::Route;
-use crate::witness::{self, Seen};
+use crate::checkpoint::CheckpointsOnPe;
+use crate::checkpoint::durability::DurabilityOnPe;
+use crate::checkpoint::freeze::FreezeOnPe;
+use crate::checkpoint::restore::RestoreOnPe;
+use crate::checkpoint::root::CheckpointRootOnPe;
+use crate::group_members::GroupMembersOnPe;
+use crate::lifecycle::admission::AdmissionsOnPe;
+use crate::quiescence::QuiescenceOnPe;
+use crate::reduction::ReductionsOfCollection;
+use crate::reduction::contributing::ContributionsOnPe;
+use crate::reduction::gathering::GatheringOnPe;
+use crate::routing::RoutingOnPe;
 use talisman_base::birth::BirthId;
 use talisman_base::ids::{ObjId, PeId};
+use talisman_kernel::collection::Collection;
+use talisman_kernel::message::envelope::Envelope;
+use talisman_kernel::object::Head;
+use talisman_kernel::pe::Pe;
+use talisman_kernel::pe::services::{Idle, ServiceTimer, Services};
+use talisman_kernel::pe::turn::Command;
+use talisman_kernel::route::Route;
+use talisman_kernel::witness::{self, Seen};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_pup::Packed;
@@ -131,6 +147,14 @@ impl Services for All {
 
     fn answer_for_lost(&self, pe: &Pe, collection: &Collection, message: &Envelope) {
         pe.answer_for_lost(collection, message);
+    }
+
+    fn is_checkpoint_awaited(&self, pe: &Pe) -> bool {
+        pe.is_checkpoint_waited_for()
+    }
+
+    fn after_balancing(&self, pe: &Pe) {
+        pe.checkpoint_if_wanted();
     }
 
     fn refuse_checkpoint(&self, pe: &Pe) {

@@ -40,7 +40,7 @@ pub fn sources_of(root: &Path, crates: &[Crate]) -> Vec<String> {
     modules_of(root, crates).into_values().collect()
 }
 
-/// Module path (`talisman_core::net::link`) to file.
+/// Module path (`talisman_kernel::net::link`) to file.
 fn modules_of(root: &Path, crates: &[Crate]) -> BTreeMap<Vec<String>, String> {
     let mut modules = BTreeMap::new();
     for (name, folder) in crates {

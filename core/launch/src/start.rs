@@ -12,12 +12,12 @@ use talisman_core::chare::{Args, MainChare};
 use talisman_core::function;
 use talisman_core::main_chare::beginning;
 use talisman_core::program_types::Registered;
-use talisman_core::registry::Registry;
 use talisman_job::Program;
 use talisman_job::command_line::{self, ProgramArgs, Read};
 use talisman_job::diagnostics::{self, say, subjects::LAUNCH};
 use talisman_job::variables;
 use talisman_job::{ExitStatus, Interrupts, Output, Progress, Report, RunArgs, Undelivered};
+use talisman_kernel::registry::Registry;
 use talisman_node::{Outcome, Watch};
 
 /// Runs a program as its command line says.

@@ -23,10 +23,10 @@ use talisman_lb::strategy::Wants;
 
 use crate::run::run;
 use talisman_core::chare::{Args, MainChare};
-use talisman_core::pe::current;
 use talisman_job::balancing::Every;
 use talisman_job::options::Transport;
 use talisman_job::{Output, Progress, RunArgs};
+use talisman_kernel::pe::current;
 use talisman_node::{Outcome, Watch};
 use talisman_simulator::messages::back::Back;
 use talisman_simulator::messages::{run_going_back, run_without};
@@ -36,7 +36,7 @@ pub use talisman_cluster::probe::main as probe;
 #[doc(hidden)]
 pub use talisman_core::lab;
 #[doc(hidden)]
-pub use talisman_core::pe::turn::{runs_again, world};
+pub use talisman_kernel::pe::turn::{runs_again, world};
 
 /// What this PE measured since the last call, and nothing of what was before, for benchmarks. To be called where no entry runs: in a
 /// registered function.

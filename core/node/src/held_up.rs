@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::in_turn::Turn;
 use talisman_base::ids::PeId;
-use talisman_core::node::Node;
-use talisman_core::pe::running::Window;
 use talisman_job::job::Job;
+use talisman_kernel::node::Node;
+use talisman_kernel::pe::running::Window;
 
 /// How often it is looked at, and progress.
 pub(super) const LOOK_EVERY: Duration = Duration::from_millis(100);

@@ -9,9 +9,9 @@ use std::time::Instant;
 
 use super::held_up::{HeldUp, LOOK_EVERY};
 use talisman_base::ids::PeId;
-use talisman_core::pe::Pe;
-use talisman_core::pe::running::Window;
 use talisman_job::job::Job;
+use talisman_kernel::pe::Pe;
+use talisman_kernel::pe::running::Window;
 
 /// Where another thread sees the PE whose turn it is.
 #[derive(Default)]

@@ -22,10 +22,10 @@ pub use outcome::{Done, Outcome, outcome};
 pub use watch::{Stopper, Watch};
 
 use talisman_base::topology::Shape;
-use talisman_core::node::Config;
-use talisman_core::panics;
-use talisman_core::pe::Pe;
 use talisman_job::RunArgs;
+use talisman_kernel::node::Config;
+use talisman_kernel::panics;
+use talisman_kernel::pe::Pe;
 
 /// Runs a job until it ends, on threads of this process, which may be several nodes. `main` makes its first message on the first PE.
 pub fn run(options: &RunArgs, watch: Watch, main: impl FnOnce(&Pe) + Send) -> Outcome {

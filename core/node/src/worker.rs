@@ -1,13 +1,18 @@
 //! The loop of a PE on a thread of its own.
 
 use std::time::Duration;
+use talisman_core::checkpoint::CheckpointsOnPe;
+use talisman_core::checkpoint::image_fetch::ImageFetchOnPe;
+use talisman_core::checkpoint::replication::ReplicationOnPe;
+use talisman_core::leftovers::LeftoversOnPe;
+use talisman_core::quiescence::QuiescenceOnPe;
 
 use talisman_base::view::FIRST;
-use talisman_core::net::Net;
-use talisman_core::panics::caught;
-use talisman_core::pe::turn::{Command, Feed};
-use talisman_core::pe::{Here, Pe};
-use talisman_core::port::{Port, Threads};
+use talisman_kernel::net::Net;
+use talisman_kernel::panics::caught;
+use talisman_kernel::pe::turn::{Command, Feed};
+use talisman_kernel::pe::{Here, Pe};
+use talisman_kernel::port::{Port, Threads};
 use talisman_pup::PutOff;
 use talisman_sched::idle::Idle;
 use talisman_sched::park::Woken;

@@ -4,6 +4,7 @@
 //! just those are lost who have the rest, and then to give up is legal.
 
 use std::collections::BTreeSet;
+use talisman_core::checkpoint::CheckpointsOnPe;
 
 use talisman_ft::Version;
 use talisman_ft::double::{Held, Order};

@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use super::process::{Running, Stage};
 use super::trace::Who;
 use super::world::{Event, World};
-use talisman_core::witness::{self, Seen};
+use talisman_kernel::witness::{self, Seen};
 use talisman_node::turns::Next;
 use talisman_observe::sometimes::sometimes;
 

@@ -28,8 +28,8 @@ use talisman_base::ids::PeId;
 use talisman_base::rng::Rng;
 use talisman_control::heartbeat::{LOOK, TICK};
 use talisman_control::protocol::Task;
-use talisman_core::pe::{Nobody, Pe};
 use talisman_job::job::Job;
+use talisman_kernel::pe::{Nobody, Pe};
 use talisman_transport::nap::Napping;
 use talisman_transport::sim::Board;
 

@@ -1,11 +1,13 @@
 //! What the PEs tell each other of load balancing.
 
-use crate::message::service::{Queueing, Service, ServiceMessage, service};
-use crate::pe::Pe;
-use crate::route::Route;
-use crate::wire::check::{Checked, require};
+use crate::balance::BalancingOnPe;
+use crate::balance::root::BalancingRootOnPe;
 use talisman_base::ids::PeId;
 use talisman_base::limits::{LOOKS, STEPS};
+use talisman_kernel::message::service::{Queueing, Service, ServiceMessage, service};
+use talisman_kernel::pe::Pe;
+use talisman_kernel::route::Route;
+use talisman_kernel::wire::check::{Checked, require};
 use talisman_pup::Pup;
 
 /// A message of load balancing, from PE to PE.

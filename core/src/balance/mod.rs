@@ -23,15 +23,19 @@ mod tests;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use crate::message::service::Service;
-use crate::node::Node;
-use crate::pe::Pe;
-use crate::pe::states::ServiceState;
+use easy_ext::ext;
+
+use crate::balance::part::BalancingPartOnPe;
+use crate::balance::root::BalancingRootOnPe;
 use message::Balance;
 use part::Part;
 use root::Root;
 use talisman_base::ids::PeId;
 use talisman_job::balancing::LbSettings;
+use talisman_kernel::message::service::Service;
+use talisman_kernel::node::Node;
+use talisman_kernel::pe::Pe;
+use talisman_kernel::pe::states::ServiceState;
 
 /// What a PE keeps for load balancing.
 pub struct Balancer {
@@ -58,19 +62,15 @@ impl ServiceState for Balancing {
     }
 }
 
-impl Pe {
+#[ext(BalancingOnPe)]
+pub impl Pe {
     /// Load balancing, if it is on.
-    pub fn balancer(&self) -> Option<&Balancer> {
+    fn balancer(&self) -> Option<&Balancer> {
         self.state::<Balancing>().0.as_deref()
     }
 
-    /// How fast this PE is said to be, where 1 is usual.
-    pub fn speed(&self) -> f64 {
-        self.balancer().map_or(1.0, |balancer| balancer.settings.speed(self.id))
-    }
-
     /// A message of load balancing.
-    pub fn on_balance(&self, from: PeId, message: Balance) {
+    fn on_balance(&self, from: PeId, message: Balance) {
         let Some(balancer) = self.balancer() else { return };
         match message {
             Balance::Request { why, then } => self.on_balance_request(balancer, why, then),

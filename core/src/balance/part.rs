@@ -2,18 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use talisman_lb::member::{Action, Decided, Event, Local, Member};
-use talisman_lb::snapshot::{Key, Node};
+use easy_ext::ext;
 
 use super::Balancer;
 use super::message::{Balance, Branch, Seen};
 use super::settings::member;
-use crate::kind::Kind;
-use crate::measure::object_of;
-use crate::object::flag;
-use crate::pe::Pe;
+use crate::balance::root::BalancingRootOnPe;
 use talisman_base::ids::{ObjId, PeId};
 use talisman_base::view::FIRST;
+use talisman_kernel::kind::Kind;
+use talisman_kernel::measure::object_of;
+use talisman_kernel::object::flag;
+use talisman_kernel::pe::Pe;
+use talisman_lb::member::{Action, Decided, Event, Local, Member};
+use talisman_lb::snapshot::{Key, Node};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 
@@ -50,9 +52,10 @@ struct Look {
     seen: Seen,
 }
 
-impl Pe {
+#[ext(BalancingPartOnPe)]
+pub impl Pe {
     /// A step begins: on to the PEs below, and then here.
-    pub fn on_begin(&self, balancer: &Balancer, step: u32) {
+    fn on_begin(&self, balancer: &Balancer, step: u32) {
         if step <= balancer.part.borrow().step {
             // Only a peer that makes things up begins a step again.
             return;
@@ -129,7 +132,7 @@ impl Pe {
     }
 
     /// A note for the member here.
-    pub fn on_note(&self, balancer: &Balancer, from: PeId, step: u32, note: Vec<u8>) {
+    fn on_note(&self, balancer: &Balancer, from: PeId, step: u32, note: Vec<u8>) {
         let current = balancer.part.borrow().step;
         if step > current && !mutated("early-note-read-at-once") {
             return balancer.part.borrow_mut().early.push((step, from, note));
@@ -231,7 +234,7 @@ impl Pe {
     }
 
     /// A branch below has decided.
-    pub fn on_decided(&self, balancer: &Balancer, step: u32, branch: Branch) {
+    fn on_decided(&self, balancer: &Balancer, step: u32, branch: Branch) {
         {
             let mut part = balancer.part.borrow_mut();
             let current = part.step;
@@ -245,7 +248,7 @@ impl Pe {
     }
 
     /// A look at the loads: on to the PEs below, and up again.
-    pub fn on_look(&self, balancer: &Balancer, number: u32) {
+    fn on_look(&self, balancer: &Balancer, number: u32) {
         let missing = self.tell_below(|| Balance::Look(number));
         {
             let mut part = balancer.part.borrow_mut();
@@ -260,7 +263,7 @@ impl Pe {
     }
 
     /// What a branch below has seen.
-    pub fn on_looked(&self, balancer: &Balancer, number: u32, seen: Seen) {
+    fn on_looked(&self, balancer: &Balancer, number: u32, seen: Seen) {
         {
             let mut part = balancer.part.borrow_mut();
             let Some(look) = part.look.as_mut().filter(|look| look.number == number && look.missing > 0)

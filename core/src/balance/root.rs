@@ -2,15 +2,19 @@
 
 use std::time::Duration;
 
-use talisman_lb::trigger::{Interval, Trigger};
+use easy_ext::ext;
 use tracing::{debug, info, warn};
 
 use super::Balancer;
 use super::message::{Balance, Branch, Seen, Why};
-use crate::pe::Pe;
-use crate::route::Route;
+use crate::balance::BalancingOnPe;
+use crate::balance::part::BalancingPartOnPe;
+use crate::quiescence::QuiescenceOnPe;
 use talisman_job::BalancingStep;
 use talisman_job::balancing::Every;
+use talisman_kernel::pe::Pe;
+use talisman_kernel::route::Route;
+use talisman_lb::trigger::{Interval, Trigger};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_observe::subjects::BALANCE;
@@ -38,7 +42,7 @@ pub struct Root {
 }
 
 /// A step or look under way, and whoever waits for its end.
-struct Running {
+pub struct Running {
     why: Why,
     begun: Duration,
     then: Vec<Route>,
@@ -77,9 +81,10 @@ impl Root {
     }
 }
 
-impl Pe {
+#[ext(BalancingRootOnPe)]
+pub impl Pe {
     /// Every element of an array is at `cx.at_sync()`; `then` is to be told when they may go on.
-    pub fn at_sync(&self, then: &Route, value: Packed) {
+    fn at_sync(&self, then: &Route, value: Packed) {
         let balances = self.balancer().is_some_and(|balancer| balancer.settings.balances_at_sync());
         if !balances {
             return self.route(then, value);
@@ -89,13 +94,13 @@ impl Pe {
 
     /// Whether somebody waits here for a step: the job is not quiet then, whatever goes on elsewhere. (Waves of the detection come
     /// behind a look on every link, and so after its end, and messages of a step are counted. That would do as long as it is so.)
-    pub fn is_balancing_waited_for(&self) -> bool {
+    fn is_balancing_waited_for(&self) -> bool {
         self.balancer().is_some_and(|balancer| balancer.root.borrow().is_waited_for())
     }
 
     /// A step is wanted; whoever waits for it is told when it is over. Where nothing is balanced, that is at once: the program may have come
     /// to it in a former job, where something was.
-    pub fn want_balance(&self, why: Why, then: Option<Route>) {
+    fn want_balance(&self, why: Why, then: Option<Route>) {
         if self.balancer().is_none() {
             return then.iter().for_each(|then| self.route(then, Packed::default()));
         }
@@ -103,7 +108,7 @@ impl Pe {
     }
 
     /// The first period begins.
-    pub fn begin_balancing(&self) {
+    fn begin_balancing(&self) {
         if let Some(balancer) = self.balancer().filter(|_| self.is_first()) {
             self.set_balance_timer(balancer);
         }
@@ -119,14 +124,14 @@ impl Pe {
     }
 
     /// A period is over.
-    pub fn on_balance_timer(&self) {
+    fn on_balance_timer(&self) {
         if let Some(balancer) = self.balancer() {
             self.on_balance_request(balancer, Why::Period, None);
         }
     }
 
     /// A step is wanted: it begins, or waits for the end of the one under way.
-    pub fn on_balance_request(&self, balancer: &Balancer, why: Why, then: Option<Route>) {
+    fn on_balance_request(&self, balancer: &Balancer, why: Why, then: Option<Route>) {
         {
             let mut root = balancer.root.borrow_mut();
             root.synced |= why == Why::Sync;
@@ -136,12 +141,12 @@ impl Pe {
     }
 
     /// Whether a step or look is under way, as far as the root knows.
-    pub fn is_balancing(&self) -> bool {
+    fn is_balancing(&self) -> bool {
         self.balancer().is_some_and(|balancer| balancer.root.borrow().running.is_some())
     }
 
     /// A checkpoint is over: a step that waited for that begins.
-    pub fn balance_if_waiting(&self) {
+    fn balance_if_waiting(&self) {
         if let Some(balancer) = self.balancer() {
             self.balance_if_wanted(balancer);
         }
@@ -180,7 +185,7 @@ impl Pe {
     }
 
     /// All PEs have told what they had to compute: is a step worth it?
-    pub fn on_look_over(&self, balancer: &Balancer, seen: Seen) {
+    fn on_look_over(&self, balancer: &Balancer, seen: Seen) {
         let Some(why) = balancer.root.borrow().why() else { return };
         debug!(target: BALANCE, entries = seen.entries, max_s = seen.max, average_s = seen.average(), "loads were looked at");
         if seen.entries > 0 && self.is_worth_it(balancer, seen) {
@@ -205,7 +210,7 @@ impl Pe {
     }
 
     /// All PEs have decided.
-    pub fn on_step_over(&self, balancer: &Balancer, step: u32, branch: Branch) {
+    fn on_step_over(&self, balancer: &Balancer, step: u32, branch: Branch) {
         let Some((why, begun)) =
             balancer.root.borrow().running.as_ref().map(|running| (running.why, running.begun))
         else {
@@ -267,7 +272,7 @@ impl Pe {
         if mutated("at-sync-told-again") {
             running.then.iter().for_each(|then| self.route(then, Packed::default()));
         }
-        self.checkpoint_if_wanted();
+        self.services.after_balancing(self);
         if !mutated("wanted-step-forgotten") {
             self.balance_if_wanted(balancer);
         }

@@ -1,15 +1,14 @@
 //! What the options say of load balancing, as a PE's part in a step follows from it.
 
+use super::message::Why;
+use super::record::{Recorded, Recorder};
+use talisman_base::ids::PeId;
 use talisman_job::balancing::{Every, LbSettings};
 use talisman_job::strategies::choice;
+use talisman_kernel::pe::Pe;
 use talisman_lb::member::Member;
 use talisman_lb::member::central::Central;
 use talisman_lb::strategies::Choice;
-
-use super::message::Why;
-use super::record::{Recorded, Recorder};
-use crate::pe::Pe;
-use talisman_base::ids::PeId;
 
 impl Why {
     /// What a trigger is called in the log and the report.

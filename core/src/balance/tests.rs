@@ -2,11 +2,12 @@
 
 use self::program::Main;
 use super::message::Why;
-use crate::kind::Kind;
+use crate::balance::root::BalancingRootOnPe;
 use crate::lab::{Frame, Lab};
-use crate::message::service::Service;
-use crate::pe::{Here, Pe};
 use talisman_job::RunArgs;
+use talisman_kernel::kind::Kind;
+use talisman_kernel::message::service::Service;
+use talisman_kernel::pe::{Here, Pe};
 
 /// Elements that have been at sync three times, and then wait for nothing that comes.
 mod program {

@@ -10,15 +10,19 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
-use talisman_base::birth::BirthId;
 
+use easy_ext::ext;
+
+use crate::broadcast::BroadcastsOfCollection;
+use crate::broadcast::BroadcastsOnPe;
 use crate::broadcast::message::BroadcastMessage;
-use crate::collection::Collection;
-use crate::message::control::Cast;
-use crate::message::envelope::{Birth, Envelope};
-use crate::pe::Pe;
-use crate::witness::Until;
+use talisman_base::birth::BirthId;
 use talisman_base::ids::{CollectionId, ObjId, PeId};
+use talisman_kernel::collection::Collection;
+use talisman_kernel::message::control::Cast;
+use talisman_kernel::message::envelope::{Birth, Envelope};
+use talisman_kernel::pe::Pe;
+use talisman_kernel::witness::Until;
 use talisman_observe::sometimes::sometimes;
 
 /// Elements of a collection that were inserted and are not made yet, as one PE knows them.
@@ -79,7 +83,7 @@ impl Unborn {
 
 /// Broadcasts that go after elements that were sent off.
 #[derive(Default)]
-pub(super) struct Followed {
+pub struct Followed {
     /// After these.
     pub(super) births: Vec<(BirthId, ObjId, PeId)>,
     /// So many of them receive it for certain.
@@ -158,9 +162,10 @@ fn birth_of(message: &mut Envelope) -> Option<&mut Birth> {
     (!birth.id.is_none()).then_some(birth)
 }
 
-impl Pe {
+#[ext(BirthsOnPe)]
+pub impl Pe {
     /// Sends off a message that makes an element: to its home, or from there to where it is to be.
-    pub fn send_birth(&self, collection: &Collection, to: PeId, mut envelope: NonNull<Envelope>) {
+    fn send_birth(&self, collection: &Collection, to: PeId, mut envelope: NonNull<Envelope>) {
         if to == self.id {
             return self.enqueue_creation(collection, envelope);
         }
@@ -181,7 +186,7 @@ impl Pe {
     }
 
     /// A message that makes an element has come. What passes from now on is kept for it; its sender is told so.
-    pub fn expect_birth(&self, collection: &Collection, mut envelope: NonNull<Envelope>) {
+    fn expect_birth(&self, collection: &Collection, mut envelope: NonNull<Envelope>) {
         // SAFETY: the caller's envelope.
         let message = unsafe { envelope.as_mut() };
         let id = message.to();
@@ -200,7 +205,7 @@ impl Pe {
     }
 
     /// Whether an element has all that it may have missed, and that can be read; else its message is kept until then.
-    pub fn can_be_born(&self, collection: &Collection, mut envelope: NonNull<Envelope>) -> bool {
+    fn can_be_born(&self, collection: &Collection, mut envelope: NonNull<Envelope>) -> bool {
         // SAFETY: the caller's envelope.
         let Some(birth) = birth_of(unsafe { envelope.as_mut() }) else { return true };
         let mut all = collection.casts().births.unborn.borrow_mut();
@@ -221,14 +226,14 @@ impl Pe {
     }
 
     /// An element that was sent off from here has come; so many broadcasts had passed there.
-    pub fn on_settled(&self, id: ObjId, birth: BirthId, until: u32) {
+    fn on_settled(&self, id: ObjId, birth: BirthId, until: u32) {
         let Some(collection) = self.collections.get(id.collection) else { return };
         let first = collection.casts().births.settle(birth, until, collection.casts().passed());
         first.into_iter().for_each(|first| self.settle_uncertain(collection, first, until));
     }
 
     /// A broadcast sent after an element that is to be made here.
-    pub fn on_missed_unborn(&self, id: ObjId, birth: BirthId, number: u32, cast: Cast) {
+    fn on_missed_unborn(&self, id: ObjId, birth: BirthId, number: u32, cast: Cast) {
         let Some(collection) = self.collections.get(id.collection) else { return };
         let creation = match collection.casts().births.unborn.borrow_mut().get_mut(&birth) {
             None => return sometimes("a broadcast was sent after an element that was made"),
@@ -242,7 +247,7 @@ impl Pe {
     }
 
     /// Sends a broadcast after those that were sent off and may miss it.
-    pub(super) fn send_after_births(&self, id: CollectionId, number: u32, cast: &Cast, followed: &Followed) {
+    fn send_after_births(&self, id: CollectionId, number: u32, cast: &Cast, followed: &Followed) {
         debug_assert!(followed.births.iter().all(|(_, to, _)| to.collection == id), "of this collection");
         for (birth, id, to) in &followed.births {
             sometimes("a broadcast was sent after an element that was not made yet");
@@ -252,7 +257,7 @@ impl Pe {
     }
 
     /// An element of a checkpoint is still to be made: from where everybody goes on it receives all, and what it was given before.
-    pub fn give_back(&self, collection: &Collection, mut envelope: NonNull<Envelope>) {
+    fn give_back(&self, collection: &Collection, mut envelope: NonNull<Envelope>) {
         // SAFETY: the caller's envelope.
         let Some(birth) = birth_of(unsafe { envelope.as_mut() }) else { return };
         birth.first = birth.first.max(collection.casts().passed());
@@ -264,7 +269,7 @@ impl Pe {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::control::CastCall;
+    use talisman_kernel::message::control::CastCall;
     use talisman_pup::Packed;
 
     fn cast() -> Cast {

@@ -1,12 +1,14 @@
 //! What PEs say to each other of broadcasts.
 
-use crate::message::control::{Cast, CastCall};
-use crate::message::service::{About, Service, ServiceMessage, WhenFrozen, service};
-use crate::pe::Pe;
-use crate::wire::check::{Checked, check_collection, check_moves, check_root};
+use crate::broadcast::BroadcastsOnPe;
+use crate::broadcast::births::BirthsOnPe;
 use talisman_base::birth::BirthId;
 use talisman_base::ids::{CollectionId, ObjId, PeId, wire};
 use talisman_base::limits::BROADCASTS;
+use talisman_kernel::message::control::{Cast, CastCall};
+use talisman_kernel::message::service::{About, Service, ServiceMessage, WhenFrozen, service};
+use talisman_kernel::pe::Pe;
+use talisman_kernel::wire::check::{Checked, check_collection, check_moves, check_root};
 use talisman_pup::Pup;
 
 /// A message about a broadcast.

@@ -2,30 +2,40 @@
 
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
-use talisman_base::birth::BirthId;
-use talisman_base::ids::ReductionKey;
 
-use talisman_ft::Version;
+use easy_ext::ext;
 
 use super::Checkpoints;
 use super::message::{Checkpoint, Taken};
 use super::part::{Part, SavedCollection, SavedObject, SavedRoot};
 use super::prepack::States;
 use super::waiting::Messages;
+use crate::balance::BalancingOnPe;
 use crate::balance::message::Balance;
-use crate::collection::Collection;
-use crate::message::control::Cast;
-use crate::message::envelope::{Body, Envelope};
-use crate::message::service::{PeMessage, WhenFrozen};
-use crate::migrate::{pack_object, pack_object_in, travel_of};
-use crate::object::{Head, flag};
-use crate::pe::Pe;
-use crate::pe::names::SavedNames;
-use crate::pe::turn::world;
-use crate::wire;
-use crate::witness::{self, Seen};
+use crate::broadcast::BroadcastsOfCollection;
+use crate::checkpoint::CheckpointsOnPe;
+use crate::checkpoint::contents::ContentsOnPe;
+use crate::lifecycle::admission::AdmissionsOnPe;
+use crate::quiescence::QuiescenceOnPe;
+use crate::reduction::ReductionsOfCollection;
+use crate::reduction::blame::BlameOnPe;
+use crate::section::SectionsOnPe;
+use talisman_base::birth::BirthId;
+use talisman_base::ids::ReductionKey;
 use talisman_base::ids::{CollectionId, PeId};
+use talisman_ft::Version;
 use talisman_job::output_commit::SavedPeriod;
+use talisman_kernel::collection::Collection;
+use talisman_kernel::message::control::Cast;
+use talisman_kernel::message::envelope::{Body, Envelope};
+use talisman_kernel::message::service::{PeMessage, WhenFrozen};
+use talisman_kernel::migrate::{pack_object, pack_object_in, travel_of};
+use talisman_kernel::object::{Head, flag};
+use talisman_kernel::pe::Pe;
+use talisman_kernel::pe::names::SavedNames;
+use talisman_kernel::pe::turn::world;
+use talisman_kernel::wire;
+use talisman_kernel::witness::{self, Seen};
 use talisman_observe::mutations::mutated;
 use talisman_pup::{Lender, Packed, Packer, Pup, PupError, Purpose};
 use talisman_store::contents::Counts;
@@ -34,9 +44,10 @@ use talisman_store::slabs::Room;
 /// Broadcasts that wait with elements.
 type BroadcastState = BTreeMap<(CollectionId, u32), Cast>;
 
-impl Pe {
+#[ext(CaptureOnPe)]
+pub impl Pe {
     /// Takes this PE's part into the store.
-    pub(super) fn take_part(&self, checkpoints: &Checkpoints) -> (Taken, Counts) {
+    fn take_part(&self, checkpoints: &Checkpoints) -> (Taken, Counts) {
         let version = checkpoints.version.get();
         witness::see(|| Seen::Captured { pe: self.id, version });
         let (mut states, mut room) = checkpoints.ahead.end();
@@ -70,7 +81,6 @@ impl Pe {
     }
 
     /// What this PE has cannot be kept, which none of its objects and messages is to blame for: what has come of a reduction, mostly.
-    #[cold]
     fn refuse_part_of_pe(&self, part: &Part, why: &PupError) {
         let of_roots = part.roots.iter().map(|root| (root.id, &root.open));
         let of_sections = part.sections.iter().map(|section| (section.of, &section.open));
@@ -178,7 +188,7 @@ impl Pe {
     }
 
     /// The state of an object, which is live and between entries, as it is packed for a migration.
-    pub(super) fn packed_state(&self, head: NonNull<Head>, room: &mut Room) -> Packed {
+    fn packed_state(&self, head: NonNull<Head>, room: &mut Room) -> Packed {
         // SAFETY: the caller's object.
         let chare = unsafe { head.as_ref() }.collection().chare;
         let (store, packer) = (&*self.node.store, Packer::over(Purpose::Migration, room.scratch()));
@@ -336,9 +346,10 @@ fn saved_root(collection: &Collection) -> Option<SavedRoot> {
     Some(SavedRoot { id: collection.id, alive, next, open, numbered, held, counts, heard, late })
 }
 
+#[ext(Questions)]
 impl Envelope {
     fn is_question(&self) -> bool {
-        use crate::message::control::ObjectMessage;
+        use talisman_kernel::message::control::ObjectMessage;
         matches!(self.object_message(), Some(ObjectMessage::Marker { .. } | ObjectMessage::Reconcile(_)))
     }
 }

@@ -7,13 +7,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use talisman_ft::double::Contents;
-use talisman_ft::{NodeId, Version};
+use easy_ext::ext;
 
 use super::part::SavedObject;
-use crate::collection::Collection;
-use crate::kind::Kind;
-use crate::pe::Pe;
+use talisman_ft::double::Contents;
+use talisman_ft::{NodeId, Version};
+use talisman_kernel::collection::Collection;
+use talisman_kernel::kind::Kind;
+use talisman_kernel::pe::Pe;
 use talisman_store::contents::{Counts, Names};
 
 /// Collections that are told apart, those of singletons aside. All PEs know the same ones at a cut, and tell the same ones apart.
@@ -22,9 +23,10 @@ const TOLD_APART_MAX: usize = 64;
 /// The launcher of a job of more nodes is not told of each checkpoint what all parts of it have in them.
 const TOLD_OF_MAX: usize = 1024;
 
-impl Pe {
+#[ext(ContentsOnPe)]
+pub impl Pe {
     /// What this PE's part has in it.
-    pub(super) fn count_objects(&self, objects: &[SavedObject]) -> Counts {
+    fn count_objects(&self, objects: &[SavedObject]) -> Counts {
         let told_apart: BTreeSet<_> = self.told_apart().map(|collection| collection.id).collect();
         let mut counts = BTreeMap::new();
         for object in objects {
@@ -35,14 +37,14 @@ impl Pe {
     }
 
     /// What all parts have in them is known.
-    pub(super) fn note_contents(&self, version: Version, counts: &Counts) {
+    fn note_contents(&self, version: Version, counts: &Counts) {
         if self.id == self.first_pe {
             self.node.store.note_contents(version, counts.clone(), self.names_of_collections());
         }
     }
 
     /// What the part of each node has in it, for the launcher of a job that is not too large to tell it each time.
-    pub(super) fn all_contents(&self, version: Version) -> Vec<(NodeId, Contents)> {
+    fn all_contents(&self, version: Version) -> Vec<(NodeId, Contents)> {
         let contents = |node| Some((node, self.node.store.contents(version, node)?));
         let there = self.view().of_nodes().there();
         if self.view().nodes().len() > TOLD_OF_MAX {

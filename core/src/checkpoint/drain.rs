@@ -10,12 +10,19 @@
 
 use std::cell::{Cell, RefCell};
 
-use talisman_ft::{NodeId, Version};
+use easy_ext::ext;
 
 use super::Checkpoints;
 use super::message::{Checkpoint, Taken};
-use crate::pe::Pe;
+use crate::checkpoint::CheckpointsOnPe;
+use crate::checkpoint::capture::CaptureOnPe;
+use crate::checkpoint::contents::ContentsOnPe;
+use crate::checkpoint::freeze::FreezeOnPe;
+use crate::checkpoint::replication::ReplicationOnPe;
+use crate::checkpoint::root::CheckpointRootOnPe;
 use talisman_base::view::FIRST;
+use talisman_ft::{NodeId, Version};
+use talisman_kernel::pe::Pe;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_store::contents::Counts;
@@ -99,9 +106,10 @@ impl Drain {
     }
 }
 
-impl Pe {
+#[ext(DrainOnPe)]
+pub impl Pe {
     /// The next wave.
-    pub(super) fn on_ask_for_count(&self, checkpoints: &Checkpoints, wave: u32) {
+    fn on_ask_for_count(&self, checkpoints: &Checkpoints, wave: u32) {
         if self.frozen.get() {
             let missing = self.tell_below_of_checkpoint(|| Checkpoint::Ask { wave });
             checkpoints.drain.state.set(State::Counts { wave, missing, sent: 0, received: 0 });
@@ -110,7 +118,7 @@ impl Pe {
     }
 
     /// Nothing is on its way.
-    pub(super) fn on_take(&self, checkpoints: &Checkpoints) {
+    fn on_take(&self, checkpoints: &Checkpoints) {
         if self.frozen.get() {
             let missing = self.tell_below_of_checkpoint(|| Checkpoint::Take);
             checkpoints.drain.counts.take();
@@ -119,7 +127,7 @@ impl Pe {
     }
 
     /// All have taken their parts, in which there are these objects.
-    pub(super) fn on_thaw(&self, checkpoints: &Checkpoints, counts: &Counts) {
+    fn on_thaw(&self, checkpoints: &Checkpoints, counts: &Counts) {
         if self.frozen.get() {
             self.tell_below_of_checkpoint(|| Checkpoint::Thaw(counts.clone()));
             self.note_contents(checkpoints.version.get(), counts);
@@ -128,7 +136,7 @@ impl Pe {
     }
 
     /// Does what is next here, if it can be done: this PE has nothing else to do. Whether anything was done.
-    pub(super) fn go_on_with_drain(&self, checkpoints: &Checkpoints) -> bool {
+    fn go_on_with_drain(&self, checkpoints: &Checkpoints) -> bool {
         if checkpoints.refused.get() {
             // Nobody hears that this PE has taken its part, so that the version is never committed.
             return false;

@@ -6,12 +6,15 @@
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-use talisman_ft::Version;
+use easy_ext::ext;
 
 use super::Checkpoints;
 use super::message::Checkpoint;
-use crate::pe::Pe;
+use crate::checkpoint::CheckpointsOnPe;
+use crate::checkpoint::on_demand::OnDemandOnPe;
 use talisman_base::ids::PeId;
+use talisman_ft::Version;
+use talisman_kernel::pe::Pe;
 use talisman_observe::sometimes::sometimes;
 use talisman_store::versions::Fate;
 
@@ -34,34 +37,35 @@ type Kept = Result<(), String>;
 
 /// Where a PE's part is.
 #[derive(Clone, Copy)]
-enum At {
+pub enum At {
     Here,
     Buddy,
 }
 
-impl Pe {
+#[ext(DurabilityOnPe)]
+pub impl Pe {
     /// This PE's part is here, whole: it is told where the checkpoint is led once it and its copy are safe. In memory it is safe at
     /// once, and whoever has the copy tells that.
-    pub(super) fn keep_own(&self, checkpoints: &Checkpoints, version: Version) {
+    fn keep_own(&self, checkpoints: &Checkpoints, version: Version) {
         checkpoints.safety.version.set(version);
         checkpoints.safety.own.take();
         self.keep_for_good(checkpoints, version, self.id);
     }
 
     /// A part is here, whole: whose it is is told once it is safe.
-    pub(super) fn keep_for_good(&self, checkpoints: &Checkpoints, version: Version, of: PeId) {
+    fn keep_for_good(&self, checkpoints: &Checkpoints, version: Version, of: PeId) {
         self.node.store.keep_for_good(version, of);
         checkpoints.safety.open.borrow_mut().push((version, of));
         self.look_at_parts(checkpoints);
     }
 
     /// The copy of this PE's part is safe, or nobody is there to have one; or why it is not.
-    pub(super) fn on_copy_kept(&self, checkpoints: &Checkpoints, version: Version, kept: Kept) {
+    fn on_copy_kept(&self, checkpoints: &Checkpoints, version: Version, kept: Kept) {
         self.on_kept(checkpoints, version, At::Buddy, kept);
     }
 
     /// It is time to.
-    pub fn look_at_disk(&self) {
+    fn look_at_disk(&self) {
         if let Some(checkpoints) = self.checkpoints() {
             self.look_at_parts(checkpoints);
             self.look_at_written(checkpoints);
@@ -69,7 +73,7 @@ impl Pe {
     }
 
     /// Looks again after a while, if there is anything to look at.
-    pub(super) fn set_disk_timer(&self, checkpoints: &Checkpoints) {
+    fn set_disk_timer(&self, checkpoints: &Checkpoints) {
         let any = !checkpoints.safety.open.borrow().is_empty() || checkpoints.writing.is_under_way();
         self.timers.disk.set(any.then(|| self.clock.now() + LOOK_EVERY));
     }

@@ -6,20 +6,27 @@
 
 use std::ptr::NonNull;
 
-use talisman_ft::{NodeId, Version};
+use easy_ext::ext;
 
 use super::Checkpoints;
 use super::message::Checkpoint;
-use crate::message::control::ObjectMessage;
-use crate::message::envelope::{Body, Envelope};
-use crate::message::service::WhenFrozen;
-use crate::pe::Pe;
+use crate::broadcast::BroadcastsOnPe;
+use crate::checkpoint::CheckpointsOnPe;
+use crate::checkpoint::drain::DrainOnPe;
+use crate::checkpoint::prepack::PrepackOnPe;
+use crate::reduction::gathering::GatheringOnPe;
+use talisman_ft::{NodeId, Version};
+use talisman_kernel::message::control::ObjectMessage;
+use talisman_kernel::message::envelope::{Body, Envelope};
+use talisman_kernel::message::service::WhenFrozen;
+use talisman_kernel::pe::Pe;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 
-impl Pe {
+#[ext(FreezeOnPe)]
+pub impl Pe {
     /// A checkpoint begins: on to the PEs below, and no entry runs here any more.
-    pub(super) fn on_freeze(&self, checkpoints: &Checkpoints, version: Version, leaving: Vec<NodeId>) {
+    fn on_freeze(&self, checkpoints: &Checkpoints, version: Version, leaving: Vec<NodeId>) {
         if version <= checkpoints.version.get() {
             // Only a peer that makes things up says it twice.
             return;
@@ -41,8 +48,7 @@ impl Pe {
     }
 
     /// What a frozen PE does when it has its turn; whether that was anything.
-    #[cold]
-    pub fn do_frozen_chores(&self) -> bool {
+    fn do_frozen_chores(&self) -> bool {
         let Some(checkpoints) = self.checkpoints() else { return false };
         let mut any = false;
         while !self.node.job.is_over()
@@ -78,7 +84,7 @@ impl Pe {
     }
 
     /// Everybody has taken its part: on to the PEs below, and the program goes on.
-    pub(super) fn thaw(&self, checkpoints: &Checkpoints) {
+    fn thaw(&self, checkpoints: &Checkpoints) {
         self.frozen.set(false);
         self.stopped.set(self.node.job.is_over());
         self.timers.stop(false);
@@ -94,8 +100,7 @@ impl Pe {
     }
 
     /// A message comes to a PE that is still.
-    #[cold]
-    pub fn keep_late(&self, envelope: NonNull<Envelope>) {
+    fn keep_late(&self, envelope: NonNull<Envelope>) {
         match self.checkpoints() {
             Some(checkpoints) => checkpoints.late.borrow_mut().push_back(envelope),
             None => unreachable!("a PE is still for a checkpoint only"),
@@ -103,7 +108,7 @@ impl Pe {
     }
 
     /// Takes in what has come while this PE was still, which it is no more; whether that was anything.
-    pub(super) fn take_late(&self, checkpoints: &Checkpoints) -> bool {
+    fn take_late(&self, checkpoints: &Checkpoints) -> bool {
         self.still.set(false);
         let mut any = false;
         // One by one: some are sent on, which may have to wait for room, and whoever ends meanwhile has the rest to drop.

@@ -7,12 +7,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crc32fast::Hasher;
-use talisman_ft::Version;
+use easy_ext::ext;
 
 use super::Checkpoints;
 use super::message::Checkpoint;
-use crate::pe::Pe;
+use crate::checkpoint::CheckpointsOnPe;
+use crate::checkpoint::durability::DurabilityOnPe;
 use talisman_base::ids::PeId;
+use talisman_ft::Version;
+use talisman_kernel::pe::Pe;
 use talisman_observe::sometimes::sometimes;
 use talisman_pup::{Segment, SegmentBuffer};
 use talisman_store::lent::Lent;
@@ -30,7 +33,7 @@ const SHARE: u32 = 9;
 
 /// Parts that this PE takes, one after the other.
 #[derive(Default)]
-pub(super) struct Takings {
+pub struct Takings {
     pub(super) all: RefCell<VecDeque<Taking>>,
     /// For how long entries have run since the first of them began, and copies were taken.
     ran: Cell<Duration>,
@@ -40,7 +43,7 @@ pub(super) struct Takings {
 }
 
 /// A part on its way.
-pub(super) struct Taking {
+pub struct Taking {
     version: Version,
     from: PeId,
     manifest: Manifest,
@@ -56,9 +59,10 @@ pub(super) struct Taking {
     room: Room,
 }
 
-impl Pe {
+#[ext(ImageFetchOnPe)]
+pub impl Pe {
     /// The copy of a part is to be taken where it is.
-    pub(super) fn begin_taking(
+    fn begin_taking(
         &self,
         checkpoints: &Checkpoints,
         (version, from): (Version, PeId),
@@ -78,20 +82,19 @@ impl Pe {
 
     /// Whether there are copies to be taken.
     #[inline]
-    pub fn is_taking_copies(&self) -> bool {
+    fn is_taking_copies(&self) -> bool {
         self.checkpoints().is_some_and(|checkpoints| !checkpoints.copies.takings.is_empty())
     }
 
     /// Whether copies have had their share of this PE's time, so that entries run.
-    pub fn may_run_beside_copies(&self) -> bool {
+    fn may_run_beside_copies(&self) -> bool {
         let Some(checkpoints) = self.checkpoints() else { return true };
         let takings = &checkpoints.copies.takings;
         takings.took.get() >= takings.ran.get() * SHARE
     }
 
     /// Takes the next bytes of a copy; entries have run since `since`.
-    #[cold]
-    pub fn take_copies(&self, since: Duration) {
+    fn take_copies(&self, since: Duration) {
         let Some(checkpoints) = self.checkpoints() else { return };
         let takings = &checkpoints.copies.takings;
         let start = self.clock.now();

@@ -2,17 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use super::reading::handed;
+use easy_ext::ext;
 use serde::{Deserialize, Serialize};
-use talisman_ft::Version;
-use talisman_ft::double::Order;
 
-use crate::net::Net;
-use crate::pe::Pe;
-use crate::port::Port;
+use super::reading::handed;
 use talisman_base::ids::PeId;
 use talisman_base::limits::HEAD_MAX;
 use talisman_base::view::View;
+use talisman_ft::Version;
+use talisman_ft::double::Order;
+use talisman_kernel::net::Net;
+use talisman_kernel::pe::Pe;
+use talisman_kernel::port::Port;
 use talisman_pup::Segment;
 use talisman_store::pieces::Manifest;
 use talisman_store::versions::{Store, StoreError};
@@ -71,12 +72,13 @@ fn missing(pe: PeId, why: &str) -> Vec<u8> {
     rmp_serde::to_vec(&Handed::Missing { pe, why: why.into() }).expect("numbers and texts can be written")
 }
 
-impl Pe {
+#[ext(ImageTransferOnPe)]
+pub impl Pe {
     /// Fetches the parts that this PE is to restore and that are not here; whether they came before the job halted again.
     ///
     /// # Errors
     /// One cannot be had, or is not what it was.
-    pub(super) fn fetch(&self, version: Version, order: &Order) -> Result<bool, StoreError> {
+    fn fetch(&self, version: Version, order: &Order) -> Result<bool, StoreError> {
         let Port::Threads(port) = &self.port else { return Ok(true) };
         let Some(net) = &port.net else { return Ok(true) };
         let senders: BTreeSet<u32> = order.fetch.iter().map(|(_, from)| *from).collect();

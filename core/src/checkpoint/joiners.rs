@@ -19,18 +19,23 @@
 //! [`Contribution::made_again`]: crate::reduction::Contribution::made_again
 
 use std::ops::Deref;
-use talisman_base::birth::BirthId;
+
+use easy_ext::ext;
 
 use super::part::{Newborn, Part, SavedCollection};
+use crate::broadcast::BroadcastsOfCollection;
+use crate::broadcast::BroadcastsOnPe;
 use crate::checkpoint::recovery_message::RecoveryMessage;
-use crate::collection::home_of;
-use crate::kind::Kind;
-use crate::message::envelope::Birth;
-use crate::pe::Pe;
+use crate::checkpoint::restore::RestoreOnPe;
 use crate::reduction::Begin;
-use crate::registry::{ChareType, Registry};
+use talisman_base::birth::BirthId;
 use talisman_base::ids::{CollectionId, ObjId, PeId, single_home};
 use talisman_base::view::View;
+use talisman_kernel::collection::home_of;
+use talisman_kernel::kind::Kind;
+use talisman_kernel::message::envelope::Birth;
+use talisman_kernel::pe::Pe;
+use talisman_kernel::registry::{ChareType, Registry};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_store::seats::Seats;
@@ -216,10 +221,11 @@ impl Part {
     }
 }
 
-impl Pe {
+#[ext(JoinersOnPe)]
+pub impl Pe {
     /// Makes a member of a group on this PE, which is new, as soon as it can be read. One that was to be on another, whose place this PE has
     /// taken since, is not made: nobody knows of it.
-    pub(super) fn expect_newborn(&self, newborn: Newborn) {
+    fn expect_newborn(&self, newborn: Newborn) {
         let Some(collection) = self.collections.get(newborn.id.collection) else { return };
         if collection.stand_in(newborn.id.index).is_some() {
             return sometimes("a new PE was lost before there was a checkpoint with it");
@@ -233,7 +239,7 @@ impl Pe {
     }
 
     /// It can be.
-    pub fn on_newborn(&self, newborn: Newborn) {
+    fn on_newborn(&self, newborn: Newborn) {
         let Newborn { id, init, args } = newborn;
         let Some(collection) = self.collections.get(id.collection) else { return };
         let given = collection.casts().take_kept_for(id.index);
@@ -262,14 +268,14 @@ mod tests {
     use crate::chare::Chare;
     use crate::checkpoint::part::SavedObject;
     use crate::checkpoint::waiting::Messages;
-    use crate::collection::description::{Description, Fill};
-    use crate::object::{Born, ObjectHeader};
-    use crate::order::Order;
     use crate::section::SavedSection;
-    use crate::wire;
     use talisman_base::ids::{SectionId, single_index};
     use talisman_base::map::Map;
     use talisman_base::topology::Shape;
+    use talisman_kernel::collection::description::{Description, Fill};
+    use talisman_kernel::object::{Born, ObjectHeader};
+    use talisman_kernel::order::Order;
+    use talisman_kernel::wire;
     use talisman_pup::Packed;
 
     mod program {

@@ -1,13 +1,13 @@
 //! What PEs say to each other about checkpoints.
 
-use talisman_ft::{NodeId, Version};
-
-use crate::message::service::{Queueing, Service, ServiceMessage, service};
-use crate::pe::Pe;
-use crate::route::Route;
-use crate::wire::check::{Checked, require};
+use crate::checkpoint::CheckpointsOnPe;
 use talisman_base::ids::PeId;
+use talisman_ft::{NodeId, Version};
 use talisman_job::checkpoints::{CkptEvery, CkptSettings};
+use talisman_kernel::message::service::{Queueing, Service, ServiceMessage, service};
+use talisman_kernel::pe::Pe;
+use talisman_kernel::route::Route;
+use talisman_kernel::wire::check::{Checked, require};
 use talisman_pup::{Packed, Pup};
 use talisman_store::contents::Counts;
 use talisman_store::lent::Lent;

@@ -27,31 +27,30 @@
 //! | `readable` | what simulated processes may read of each other |
 //! | `restore` | how fresh PEs take parts back |
 //! | [`joiners`] | how PEs begin that there were not |
-//! | [`group_members`] | what becomes of members of groups on lost PEs |
+//! | [`group_members`](crate::group_members) | what becomes of members of groups on lost PEs |
 //! | [`reading`] | parts taken out of the store again |
 //! | `on_demand` | versions that are on disk because somebody asked for them, while others are in memory |
 //! | `restart` | how PEs begin after a loss |
 //! | [`image_transfer`] | parts that go to a process which has none of its own |
 
-mod capture;
-mod contents;
-mod drain;
-mod durability;
-mod freeze;
-pub mod group_members;
-mod image_fetch;
+pub mod capture;
+pub mod contents;
+pub mod drain;
+pub mod durability;
+pub mod freeze;
+pub mod image_fetch;
 pub mod image_transfer;
 pub mod joiners;
 pub mod message;
-mod on_demand;
+pub mod on_demand;
 pub mod part;
-mod prepack;
+pub mod prepack;
 pub mod reading;
 pub mod recovery_message;
-mod replication;
-mod restart;
-mod restore;
-mod root;
+pub mod replication;
+pub mod restart;
+pub mod restore;
+pub mod root;
 #[cfg(test)]
 mod tests;
 pub mod waiting;
@@ -61,16 +60,13 @@ use std::collections::VecDeque;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use talisman_ft::double::Order;
-use talisman_ft::{NodeId, Version};
-use talisman_job::checkpoints::CkptSettings;
+use easy_ext::ext;
 
-use crate::message::envelope::Envelope;
-use crate::message::service::Service;
-use crate::node::Node;
-use crate::pe::Pe;
-use crate::pe::states::ServiceState;
-use crate::route::Route;
+use crate::checkpoint::drain::DrainOnPe;
+use crate::checkpoint::freeze::FreezeOnPe;
+use crate::checkpoint::on_demand::OnDemandOnPe;
+use crate::checkpoint::replication::ReplicationOnPe;
+use crate::checkpoint::root::CheckpointRootOnPe;
 use drain::Drain;
 use durability::Safety;
 use message::{Checkpoint, Why};
@@ -80,6 +76,15 @@ use replication::Copies;
 use root::Root;
 use talisman_base::ids::PeId;
 use talisman_base::view::FIRST;
+use talisman_ft::double::Order;
+use talisman_ft::{NodeId, Version};
+use talisman_job::checkpoints::CkptSettings;
+use talisman_kernel::message::envelope::Envelope;
+use talisman_kernel::message::service::Service;
+use talisman_kernel::node::Node;
+use talisman_kernel::pe::Pe;
+use talisman_kernel::pe::states::ServiceState;
+use talisman_kernel::route::Route;
 use talisman_pup::Packed;
 
 /// What a PE keeps for checkpoints.
@@ -157,14 +162,15 @@ impl ServiceState for Checkpointing {
     }
 }
 
-impl Pe {
+#[ext(CheckpointsOnPe)]
+pub impl Pe {
     /// At its end: messages that waited for a checkpoint.
-    pub fn take_kept_for_checkpoint(&self) -> Vec<NonNull<Envelope>> {
+    fn take_kept_for_checkpoint(&self) -> Vec<NonNull<Envelope>> {
         self.checkpoints().into_iter().flat_map(Checkpoints::take_waiting).collect()
     }
 
     /// Checkpoints, if there are any.
-    pub fn checkpoints(&self) -> Option<&Checkpoints> {
+    fn checkpoints(&self) -> Option<&Checkpoints> {
         self.state::<Checkpointing>().0.as_deref()
     }
 
@@ -177,18 +183,18 @@ impl Pe {
     }
 
     /// The last version that was begun here, or might have been by those that are lost.
-    pub fn last_checkpoint(&self) -> Option<Version> {
+    fn last_checkpoint(&self) -> Option<Version> {
         self.checkpoints().map(|checkpoints| checkpoints.version.get())
     }
 
     /// The program asks for a checkpoint.
-    pub fn checkpoint(&self, then: Route) {
+    fn checkpoint(&self, then: Route) {
         self.want_checkpoint(Why::Request, Some(then));
     }
 
     /// A checkpoint is wanted; the receiver is told once it is committed. Where there are none, it is told at once: the program may have
     /// asked for it in a former job, which had them.
-    pub fn want_checkpoint(&self, why: Why, then: Option<Route>) {
+    fn want_checkpoint(&self, why: Why, then: Option<Route>) {
         if self.checkpoints().is_none() {
             return then.iter().for_each(|then| self.route(then, Packed::default()));
         }
@@ -197,7 +203,7 @@ impl Pe {
     }
 
     /// Somebody outside asks for a checkpoint, from which the others are to go on without these nodes.
-    pub fn want_checkpoint_without(&self, nodes: Vec<NodeId>, why: Why) {
+    fn want_checkpoint_without(&self, nodes: Vec<NodeId>, why: Why) {
         if !nodes.is_empty() && self.checkpoints().is_some() {
             self.tell(self.view().first(), Checkpoint::Leaving { nodes });
         }
@@ -205,13 +211,13 @@ impl Pe {
     }
 
     /// The same where nobody may have asked who waits for an answer.
-    pub fn want_checkpoint_from_outside(&self, asked: Option<bool>, nodes: Vec<NodeId>) {
+    fn want_checkpoint_from_outside(&self, asked: Option<bool>, nodes: Vec<NodeId>) {
         let why = asked.map_or(Why::Request, |on_disk| Why::Asked { on_disk });
         self.want_checkpoint_without(nodes, why);
     }
 
     /// The program has done a step.
-    pub fn note_step(&self, step: u64) {
+    fn note_step(&self, step: u64) {
         let Some(checkpoints) = self.checkpoints() else { return };
         if checkpoints.settings.is_due_at(checkpoints.step.get(), step) {
             checkpoints.step.set(step);
@@ -220,7 +226,7 @@ impl Pe {
     }
 
     /// A message about a checkpoint. It may come in the midst of an entry, so what runs code of the program is a chore.
-    pub fn on_checkpoint(&self, from: PeId, message: Checkpoint) {
+    fn on_checkpoint(&self, from: PeId, message: Checkpoint) {
         let Some(checkpoints) = self.checkpoints() else { return };
         match message {
             Checkpoint::Request { why, then } => self.on_checkpoint_request(checkpoints, why, then),

@@ -9,12 +9,16 @@
 
 use std::cell::{Cell, RefCell};
 
-use talisman_ft::Version;
+use easy_ext::ext;
 
 use super::Checkpoints;
 use super::message::Checkpoint;
-use crate::pe::Pe;
+use crate::checkpoint::CheckpointsOnPe;
+use crate::checkpoint::durability::DurabilityOnPe;
+use crate::checkpoint::root::CheckpointRootOnPe;
 use talisman_base::ids::PeId;
+use talisman_ft::Version;
+use talisman_kernel::pe::Pe;
 use talisman_store::versions::Fate;
 
 /// What a PE knows of a version that is written.
@@ -52,16 +56,17 @@ impl Writing {
     }
 }
 
-impl Pe {
+#[ext(OnDemandOnPe)]
+pub impl Pe {
     /// A version is committed that so many have asked for, and is to be on disk before they are answered.
-    pub(super) fn write(&self, checkpoints: &Checkpoints, version: Version, asked: u32) {
+    fn write(&self, checkpoints: &Checkpoints, version: Version, asked: u32) {
         let all = All { version, asked, missing: self.view().pes(), wrong: None };
         *checkpoints.writing.all.borrow_mut() = Some(all);
         self.on_write(checkpoints, version);
     }
 
     /// Begins to write what this PE has of a version.
-    pub(super) fn on_write(&self, checkpoints: &Checkpoints, version: Version) {
+    fn on_write(&self, checkpoints: &Checkpoints, version: Version) {
         self.tell_below_of_checkpoint(|| Checkpoint::Write { version });
         let (shape, lane) = (self.node.shape, self.id - self.first_pe);
         let parts = self.node.store.write(version, |of| of % shape.pes_per_node == lane);
@@ -77,7 +82,7 @@ impl Pe {
     }
 
     /// Looks what has become of what is written, and says so once that is known of all.
-    pub(super) fn look_at_written(&self, checkpoints: &Checkpoints) {
+    fn look_at_written(&self, checkpoints: &Checkpoints) {
         let writing = &checkpoints.writing;
         if !writing.is_under_way() {
             return;
@@ -102,7 +107,7 @@ impl Pe {
     }
 
     /// A PE has written its parts, or cannot.
-    pub(super) fn on_written(&self, checkpoints: &Checkpoints, version: Version, wrong: Option<String>) {
+    fn on_written(&self, checkpoints: &Checkpoints, version: Version, wrong: Option<String>) {
         let done = {
             let mut all = checkpoints.writing.all.borrow_mut();
             let Some(of_this) = all.as_mut().filter(|all| all.version == version) else { return };
@@ -118,7 +123,7 @@ impl Pe {
     }
 
     /// All have said how it went.
-    pub(super) fn on_all_written(&self, version: Version, is_whole: bool) {
+    fn on_all_written(&self, version: Version, is_whole: bool) {
         self.tell_below_of_checkpoint(|| Checkpoint::AllWritten { version, is_whole });
         if self.id == self.first_pe {
             self.node.store.all_written(version, is_whole);

@@ -1,21 +1,21 @@
 //! What is kept of one PE: everything that it, or whoever takes its place, needs to go on.
 
 use std::time::Duration;
-use talisman_base::birth::BirthId;
-use talisman_base::ids::ReductionKey;
 
 use crate::checkpoint::waiting::Messages;
-use crate::collection::description::Description;
-use crate::collection::gone::Gone;
-use crate::message::control::Cast;
-use crate::object::ObjectHeader;
-use crate::order::Order;
-use crate::pe::names::SavedNames;
 use crate::reduction::Begin;
-use crate::route::Route;
 use crate::section::SavedSection;
+use talisman_base::birth::BirthId;
+use talisman_base::ids::ReductionKey;
 use talisman_base::ids::{CollectionId, ObjId, PeId};
 use talisman_job::output_commit::SavedPeriod;
+use talisman_kernel::collection::description::Description;
+use talisman_kernel::collection::gone::Gone;
+use talisman_kernel::message::control::Cast;
+use talisman_kernel::object::ObjectHeader;
+use talisman_kernel::order::Order;
+use talisman_kernel::pe::names::SavedNames;
+use talisman_kernel::route::Route;
 use talisman_pup::{Packed, Pup};
 
 /// One PE's part of a version. Of names and places nothing depends on how many PEs there will be.

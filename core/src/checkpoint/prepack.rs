@@ -7,9 +7,12 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
+use easy_ext::ext;
+
 use super::Checkpoints;
 use super::capture::is_live;
-use crate::pe::Pe;
+use crate::checkpoint::capture::CaptureOnPe;
+use talisman_kernel::pe::Pe;
 use talisman_pup::Packed;
 use talisman_store::slabs::Room;
 
@@ -29,7 +32,7 @@ pub(super) struct Ahead {
 
 /// States of objects by slot and generation, lowest slots first.
 #[derive(Default)]
-pub(super) struct States(VecDeque<(u32, u32, Packed)>);
+pub struct States(VecDeque<(u32, u32, Packed)>);
 
 impl Ahead {
     /// The PE is frozen from now on.
@@ -57,9 +60,10 @@ impl States {
     }
 }
 
-impl Pe {
+#[ext(PrepackOnPe)]
+pub impl Pe {
     /// Packs the next states of a frozen PE that has not taken its part; whether there were any.
-    pub(super) fn pack_ahead(&self, checkpoints: &Checkpoints) -> bool {
+    fn pack_ahead(&self, checkpoints: &Checkpoints) -> bool {
         let ahead = &checkpoints.ahead;
         let (first, mut size) = (ahead.next.get(), 0);
         if checkpoints.drain.has_taken() {

@@ -1,11 +1,13 @@
 //! What PEs say to each other, and a PE to itself, when they go back to a checkpoint.
 
 use super::part::{Newborn, SavedObject};
-use crate::message::service::{Service, ServiceMessage, service};
-use crate::pe::Pe;
-use crate::pe::execute::Restored;
-use crate::wire::check::{Checked, check_moves, stays_in_node};
+use crate::checkpoint::joiners::JoinersOnPe;
+use crate::checkpoint::restore::RestoreOnPe;
 use talisman_base::ids::{CollectionId, ObjId, PeId};
+use talisman_kernel::message::service::{Service, ServiceMessage, service};
+use talisman_kernel::pe::Pe;
+use talisman_kernel::pe::execute::Restored;
+use talisman_kernel::wire::check::{Checked, check_moves, stays_in_node};
 use talisman_pup::{Packed, Pup};
 
 /// A message about going back.

@@ -7,13 +7,17 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, VecDeque};
 
-use talisman_ft::{NodeId, Version};
+use easy_ext::ext;
 
 use super::Checkpoints;
 use super::image_fetch::Takings;
 use super::message::Checkpoint;
-use crate::pe::Pe;
+use crate::checkpoint::CheckpointsOnPe;
+use crate::checkpoint::durability::DurabilityOnPe;
+use crate::checkpoint::image_fetch::ImageFetchOnPe;
 use talisman_base::ids::PeId;
+use talisman_ft::{NodeId, Version};
+use talisman_kernel::pe::Pe;
 use talisman_observe::sometimes::sometimes;
 use talisman_pup::{Packed, Segment};
 use talisman_store::lent::Lent;
@@ -41,7 +45,7 @@ pub(super) struct Copies {
     pub(super) lends: Cell<bool>,
 }
 
-struct Sending {
+pub struct Sending {
     version: Version,
     to: PeId,
     /// Lent, if it is not sent in pieces.
@@ -51,7 +55,8 @@ struct Sending {
     left: VecDeque<Vec<Segment>>,
 }
 
-impl Pe {
+#[ext(ReplicationOnPe)]
+pub impl Pe {
     /// The PEs that keep copies of this one's part: that of the same lane on the node's buddy, as a rule; none if this node is alone. What goes
     /// with its node has two copies that stay.
     fn keepers(&self, checkpoints: &Checkpoints) -> Vec<PeId> {
@@ -65,7 +70,7 @@ impl Pe {
 
     /// This PE has taken its part. Who can read it where it is is told at once, and does so once it thaws. Of what is to
     /// be written somewhere nothing is said before this PE thaws.
-    pub(super) fn lend_part(&self, checkpoints: &Checkpoints) {
+    fn lend_part(&self, checkpoints: &Checkpoints) {
         if !self.node.store.is_in_memory() {
             return;
         }
@@ -78,7 +83,7 @@ impl Pe {
     }
 
     /// Begins to send this PE's part, or says that there is nobody to send it to.
-    pub(super) fn begin_copy(&self, checkpoints: &Checkpoints) {
+    fn begin_copy(&self, checkpoints: &Checkpoints) {
         let (version, copies) = (checkpoints.version.get(), &checkpoints.copies);
         // Asked for first: once it is written it is not in memory any more.
         let sending = self.parts_to_send(checkpoints);
@@ -139,7 +144,7 @@ impl Pe {
     }
 
     /// A keeper cannot read the part where it is: it comes in pieces, and so do those to come.
-    pub(super) fn on_bring(&self, checkpoints: &Checkpoints, version: Version, to: PeId) {
+    fn on_bring(&self, checkpoints: &Checkpoints, version: Version, to: PeId) {
         let lent = checkpoints.copies.take(version, to, |sending| !sending.in_pieces);
         if let Some(sending) = lent {
             checkpoints.copies.refused.borrow_mut().insert(to);
@@ -161,14 +166,14 @@ impl Pe {
     }
 
     /// Whether parts are on their way, from here or to here or anywhere: links have much to carry, and are to be served often.
-    pub fn is_copying(&self) -> bool {
+    fn is_copying(&self) -> bool {
         let copies =
             |checkpoints: &Checkpoints| checkpoints.is_open.get() || checkpoints.copies.are_under_way();
         self.checkpoints().is_some_and(copies)
     }
 
     /// A part of another PE begins to come.
-    pub(super) fn on_copy(
+    fn on_copy(
         &self,
         checkpoints: &Checkpoints,
         (version, from): (Version, PeId),
@@ -187,7 +192,7 @@ impl Pe {
     }
 
     /// A piece of it has come.
-    pub(super) fn on_piece(
+    fn on_piece(
         &self,
         checkpoints: &Checkpoints,
         from: PeId,
@@ -214,20 +219,14 @@ impl Pe {
     }
 
     /// One of this PE's pieces has come: another may follow.
-    pub(super) fn on_got(&self, checkpoints: &Checkpoints, version: Version, by: PeId) {
+    fn on_got(&self, checkpoints: &Checkpoints, version: Version, by: PeId) {
         if checkpoints.copies.is_sending(version, by) {
             self.send_piece(checkpoints, by);
         }
     }
 
     /// This PE's part is held by a keeper, or cannot be. In memory each that holds it has said so where the checkpoint is led; else that is said once, of all.
-    pub(super) fn on_stored(
-        &self,
-        checkpoints: &Checkpoints,
-        version: Version,
-        by: PeId,
-        stored: Result<(), String>,
-    ) {
+    fn on_stored(&self, checkpoints: &Checkpoints, version: Version, by: PeId, stored: Result<(), String>) {
         let copies = &checkpoints.copies;
         if copies.take(version, by, |_| true).is_none() {
             return;

@@ -1,25 +1,31 @@
 //! How PEs begin after a loss, as the launcher orders.
 
-use talisman_ft::Version;
-use talisman_ft::double::Order;
+use easy_ext::ext;
 use tracing::debug;
 
 use super::message::Why;
 use super::part::Part;
 use super::reading::{make_room, parts_of};
 use crate::balance::message::Why as Balancing;
-use crate::pe::Pe;
+use crate::balance::root::BalancingRootOnPe;
+use crate::checkpoint::CheckpointsOnPe;
+use crate::checkpoint::image_transfer::ImageTransferOnPe;
+use crate::checkpoint::restore::RestoreOnPe;
+use talisman_ft::Version;
+use talisman_ft::double::Order;
+use talisman_kernel::pe::Pe;
 use talisman_observe::mutations::mutated;
 use talisman_observe::subjects::RECOVERY;
 use talisman_store::versions::StoreError;
 
-impl Pe {
+#[ext(RestartOnPe)]
+pub impl Pe {
     /// Begins as the order says: the job goes back to a version, or the program begins anew, which the first PE sees to by
     /// `beginning`. At the very first beginning the order has nothing to restore either. To be called before its first turn.
     ///
     /// # Errors
     /// A part that is to be restored is not what it was.
-    pub fn begin_by(&self, order: &Order, beginning: impl FnOnce(&Pe)) -> Result<(), StoreError> {
+    fn begin_by(&self, order: &Order, beginning: impl FnOnce(&Pe)) -> Result<(), StoreError> {
         self.prepare_checkpoints(order);
         match order.version {
             Some(version) => self.go_back(version, order)?,

@@ -4,28 +4,41 @@
 //! that has it now has said so ([`RecoveryMessage::Places`]). Everybody else begins without knowing any place, and asks homes. What
 //! refers to a shared value that has not come to this node again waits for it, objects included, like anything that comes to a PE.
 
+use crate::quiescence::QuiescenceOnPe;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ptr::NonNull;
-use talisman_base::ids::ReductionKey;
+
+use easy_ext::ext;
 
 use super::part::{Part, SavedCollection, SavedObject, SavedRoot};
+use crate::broadcast::BroadcastsOfCollection;
+use crate::broadcast::BroadcastsOnPe;
+use crate::broadcast::births::BirthsOnPe;
+use crate::checkpoint::joiners::JoinersOnPe;
 use crate::checkpoint::recovery_message::RecoveryMessage;
-use crate::collection::Collection;
-use crate::collection::gone::Gone;
-use crate::location::Place;
-use crate::message::control::Cast;
-use crate::message::envelope::Envelope;
-use crate::migrate::unpack_travel;
-use crate::object::{Head, flag};
-use crate::panics::caught;
-use crate::pe::execute::Restored;
-use crate::pe::{Here, Pe};
+use crate::group_members::GroupMembersOnPe;
+use crate::lifecycle::census::CensusOnPe;
+use crate::reduction::ReductionsOfCollection;
+use crate::reduction::gathering::GatheringOnPe;
 use crate::reduction::message::ReductionMessage;
-use crate::registry::Registry;
 use crate::section::SavedSection;
-use crate::wire;
-use crate::witness::{self, Seen, Why};
+use crate::section::SectionsOnPe;
+use crate::shared::SharedValuesOnPe;
+use talisman_base::ids::ReductionKey;
 use talisman_base::ids::{CollectionId, ObjId, PeId};
+use talisman_kernel::collection::Collection;
+use talisman_kernel::collection::gone::Gone;
+use talisman_kernel::location::Place;
+use talisman_kernel::message::control::Cast;
+use talisman_kernel::message::envelope::Envelope;
+use talisman_kernel::migrate::unpack_travel;
+use talisman_kernel::object::{Head, flag};
+use talisman_kernel::panics::caught;
+use talisman_kernel::pe::execute::Restored;
+use talisman_kernel::pe::{Here, Pe};
+use talisman_kernel::registry::Registry;
+use talisman_kernel::wire;
+use talisman_kernel::witness::{self, Seen, Why};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_pup::{Packed, Purpose};
@@ -36,11 +49,11 @@ type BroadcastState = BTreeMap<(CollectionId, u32), Cast>;
 /// Objects that are here now, with their moves, by their homes.
 type News = BTreeMap<PeId, Vec<(ObjId, u32)>>;
 
-impl Pe {
+#[ext(RestoreOnPe)]
+pub impl Pe {
     /// Takes back what was saved: its own part first, and then those of lost PEs whose seat it is. To be called before its first turn.
     /// `false` if the program's code panicked, which ends the job.
-    #[must_use]
-    pub fn restore(&self, parts: Vec<Part>) -> bool {
+    fn restore(&self, parts: Vec<Part>) -> bool {
         let _here = Here::enter(self);
         caught(self, || self.take_back(parts))
     }
@@ -206,7 +219,7 @@ impl Pe {
     }
 
     /// An object of a checkpoint could not be read at once. What has passed since is among what it was given.
-    pub fn on_restore(&self, object: SavedObject, why: Restored) {
+    fn on_restore(&self, object: SavedObject, why: Restored) {
         let id = object.id;
         let Some(collection) = self.collections.get(id.collection) else { return };
         if mutated("awaited-object-forgotten") {
@@ -262,7 +275,7 @@ impl Pe {
 
     /// What an object does before it runs anything else, like one that has broadcasts to catch up with. A lost member of a group
     /// does nothing else.
-    pub fn put_off(&self, object: &Head, is_lost: bool, destination: Option<PeId>, later: Vec<(u32, Cast)>) {
+    fn put_off(&self, object: &Head, is_lost: bool, destination: Option<PeId>, later: Vec<(u32, Cast)>) {
         if !is_lost && destination.is_none() && later.is_empty() {
             return;
         }
@@ -303,7 +316,7 @@ impl Pe {
     }
 
     /// At the home: objects are on that PE, or were before they moved on.
-    pub fn on_places(&self, pe: PeId, objects: Vec<(ObjId, u32)>) {
+    fn on_places(&self, pe: PeId, objects: Vec<(ObjId, u32)>) {
         for (id, moves) in objects {
             if let Some(collection) = self.collections.get(id.collection) {
                 self.take_news(collection, id.index, pe, moves);
@@ -314,7 +327,7 @@ impl Pe {
     /// Nothing is left of a checkpoint but what objects were given before it. They have that now, even if the next checkpoint begins
     /// already: the cut waits until this PE has nothing left to do. A lost member that was kept in it once more would be in
     /// the way of one who is made when its PE is there again.
-    pub fn on_go_on(&self) {
+    fn on_go_on(&self) {
         self.receive_kept();
     }
 
@@ -345,7 +358,7 @@ impl Pe {
         }
     }
 
-    pub(super) fn take_back_message(&self, envelope: NonNull<Envelope>) {
+    fn take_back_message(&self, envelope: NonNull<Envelope>) {
         // SAFETY: just made.
         let message = unsafe { envelope.as_ref() };
         let to = message.to();

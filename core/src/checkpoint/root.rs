@@ -2,17 +2,26 @@
 
 use std::time::Duration;
 
-use talisman_ft::period::Period;
-use talisman_ft::{NodeId, Version};
+use easy_ext::ext;
 use tracing::{debug, info, warn};
 
 use super::Checkpoints;
 use super::message::{Taken, Why};
-use crate::pe::Pe;
-use crate::route::Route;
-use crate::witness::{self, Seen};
+use crate::balance::root::BalancingRootOnPe;
+use crate::checkpoint::CheckpointsOnPe;
+use crate::checkpoint::contents::ContentsOnPe;
+use crate::checkpoint::drain::DrainOnPe;
+use crate::checkpoint::freeze::FreezeOnPe;
+use crate::checkpoint::on_demand::OnDemandOnPe;
+use crate::checkpoint::replication::ReplicationOnPe;
+use crate::quiescence::QuiescenceOnPe;
+use talisman_ft::period::Period;
+use talisman_ft::{NodeId, Version};
 use talisman_job::CheckpointTaken;
 use talisman_job::checkpoints::CkptEvery;
+use talisman_kernel::pe::Pe;
+use talisman_kernel::route::Route;
+use talisman_kernel::witness::{self, Seen};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_observe::subjects::CHECKPOINT;
@@ -40,7 +49,7 @@ pub(super) struct Root {
 }
 
 /// A checkpoint under way.
-struct Running {
+pub struct Running {
     version: Version,
     why: Why,
     then: Vec<(Why, Route)>,
@@ -97,9 +106,10 @@ impl Root {
     }
 }
 
-impl Pe {
+#[ext(CheckpointRootOnPe)]
+pub impl Pe {
     /// The first period begins.
-    pub fn begin_checkpoints(&self) {
+    fn begin_checkpoints(&self) {
         if let Some(checkpoints) = self.checkpoints().filter(|_| self.is_first()) {
             self.set_checkpoint_timer(checkpoints);
         }
@@ -115,19 +125,19 @@ impl Pe {
     }
 
     /// A period is over.
-    pub fn on_checkpoint_timer(&self) {
+    fn on_checkpoint_timer(&self) {
         if let Some(checkpoints) = self.checkpoints() {
             self.on_checkpoint_request(checkpoints, Why::Period, None);
         }
     }
 
     /// Whether somebody waits here for a checkpoint: the job is not quiet then.
-    pub fn is_checkpoint_waited_for(&self) -> bool {
+    fn is_checkpoint_waited_for(&self) -> bool {
         self.checkpoints().is_some_and(|checkpoints| checkpoints.root.borrow().is_waited_for())
     }
 
     /// A checkpoint is wanted: it begins, or waits for the end of the one under way.
-    pub(super) fn on_checkpoint_request(&self, checkpoints: &Checkpoints, why: Why, then: Option<Route>) {
+    fn on_checkpoint_request(&self, checkpoints: &Checkpoints, why: Why, then: Option<Route>) {
         {
             let mut root = checkpoints.root.borrow_mut();
             match why {
@@ -141,7 +151,7 @@ impl Pe {
     }
 
     /// Begins a checkpoint that is wanted, unless one is under way, or a balancing step.
-    pub fn checkpoint_if_wanted(&self) {
+    fn checkpoint_if_wanted(&self) {
         let Some(checkpoints) = self.checkpoints() else { return };
         let (version, leaving) = {
             let mut root = checkpoints.root.borrow_mut();
@@ -191,7 +201,7 @@ impl Pe {
     }
 
     /// All have taken their parts: the program goes on.
-    pub(super) fn on_all_taken(&self, checkpoints: &Checkpoints, taken: Taken, counts: &Counts) {
+    fn on_all_taken(&self, checkpoints: &Checkpoints, taken: Taken, counts: &Counts) {
         if let Some(running) = &mut checkpoints.root.borrow_mut().running {
             let (version, objects, bytes) = (running.version, taken.objects, taken.bytes);
             debug!(target: CHECKPOINT, version, objects, bytes, "all parts are taken, and the program goes on");
@@ -201,7 +211,7 @@ impl Pe {
     }
 
     /// Entries run here again.
-    pub(super) fn after_thaw(&self, checkpoints: &Checkpoints) {
+    fn after_thaw(&self, checkpoints: &Checkpoints) {
         self.begin_copy(checkpoints);
         if self.is_first() {
             self.balance_if_waiting();
@@ -210,12 +220,12 @@ impl Pe {
     }
 
     /// A PE's part is safe; when all are, they are what the job goes back to.
-    pub(super) fn on_safe(&self, checkpoints: &Checkpoints, version: Version) {
+    fn on_safe(&self, checkpoints: &Checkpoints, version: Version) {
         self.on_end_of_part(checkpoints, version, None);
     }
 
     /// A PE's part cannot be kept. When all others have said what has become of theirs, the version is given up.
-    pub(super) fn on_not_safe(&self, checkpoints: &Checkpoints, version: Version, why: String) {
+    fn on_not_safe(&self, checkpoints: &Checkpoints, version: Version, why: String) {
         self.on_end_of_part(checkpoints, version, Some(why));
     }
 

@@ -2,12 +2,13 @@
 
 mod written;
 
+use crate::balance::root::BalancingRootOnPe;
+use crate::checkpoint::CheckpointsOnPe;
+use crate::checkpoint::image_fetch::ImageFetchOnPe;
+use crate::checkpoint::restart::RestartOnPe;
+use crate::checkpoint::root::CheckpointRootOnPe;
 use std::ptr::NonNull;
 use std::time::Duration;
-
-use talisman_ft::double::{Contents, Order};
-use talisman_ft::period::Period;
-use talisman_ft::view::View;
 
 use self::program::Main;
 use super::Checkpoints;
@@ -16,13 +17,16 @@ use super::part::Part;
 use super::waiting::Messages;
 use crate::checkpoint::recovery_message::RecoveryMessage;
 use crate::lab::Lab;
-use crate::message::envelope::{Body, Envelope};
-use crate::pe::send::pack_in_place;
-use crate::pe::{Here, Pe};
-use crate::route::Route;
-use crate::wire::copy_to_keep;
+use talisman_ft::double::{Contents, Order};
+use talisman_ft::period::Period;
+use talisman_ft::view::View;
 use talisman_job::RunArgs;
 use talisman_job::checkpoints::{CkptEvery, FaultTolerance};
+use talisman_kernel::message::envelope::{Body, Envelope};
+use talisman_kernel::pe::send::pack_in_place;
+use talisman_kernel::pe::{Here, Pe};
+use talisman_kernel::route::Route;
+use talisman_kernel::wire::copy_to_keep;
 use talisman_pup::{Packed, SEGMENT_MIN, from_bytes, to_bytes};
 use talisman_store::contents::Counts;
 use talisman_store::pieces::cut;

@@ -1,8 +1,8 @@
 //! Messages that wait, in a part of a checkpoint.
 
-use crate::message::envelope::Envelope;
-use crate::wire;
 use talisman_base::ids::ObjId;
+use talisman_kernel::message::envelope::Envelope;
+use talisman_kernel::wire;
 use talisman_pup::{Lender, Packed, Packer, Pup, PupError, Purpose};
 use talisman_store::slabs::Room;
 use talisman_store::versions::Store;

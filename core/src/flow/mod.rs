@@ -17,8 +17,6 @@ mod shared;
 mod stamp;
 
 pub use crate::call::answer;
-pub use crate::route::Route;
-pub use crate::waiting::Waiting;
 pub use awaitable::{Awaitable, Begin};
 pub use counter::{Countable, Counter, Int};
 pub use mailbox::Mailbox;
@@ -26,3 +24,5 @@ pub use replies::{Answer, Replies};
 pub use running::{Running, RunningList, Step};
 pub use shared::{UsedAfterOverlap, UsedByAnotherPart, used_after_overlap, used_by_another_part};
 pub use stamp::{Stamp, unknown_state};
+pub use talisman_kernel::route::Route;
+pub use talisman_kernel::waiting::Waiting;

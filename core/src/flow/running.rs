@@ -17,7 +17,7 @@ pub enum Step<R> {
 
 /// One running async entry: the state it waits in, and where its result goes. `T` is the route of an answer.
 #[derive(Debug)]
-pub struct Running<S, T = crate::route::Route> {
+pub struct Running<S, T = talisman_kernel::route::Route> {
     /// Where it waits, and its local variables.
     pub state: S,
     /// Who called it, if anyone wants the result.
@@ -26,7 +26,7 @@ pub struct Running<S, T = crate::route::Route> {
 
 /// The running ones of one entry, in the order they were started. A state stays where it is while it waits.
 #[derive(Debug)]
-pub struct RunningList<S, T = crate::route::Route> {
+pub struct RunningList<S, T = talisman_kernel::route::Route> {
     all: Vec<Running<S, T>>,
 }
 

@@ -15,13 +15,16 @@ mod tests;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
+use easy_ext::ext;
+
 use super::insertion_message::InsertionMessage;
-use crate::message::control::Cast;
-use crate::message::service::{PeMessage, Service};
-use crate::node::Node;
-use crate::pe::Pe;
-use crate::pe::states::ServiceState;
+use crate::broadcast::BroadcastsOnPe;
 use talisman_base::ids::{CollectionId, PeId};
+use talisman_kernel::message::control::Cast;
+use talisman_kernel::message::service::{PeMessage, Service};
+use talisman_kernel::node::Node;
+use talisman_kernel::pe::Pe;
+use talisman_kernel::pe::states::ServiceState;
 use talisman_observe::sometimes::sometimes;
 
 /// Insertions into a collection, by the PE where they were made.
@@ -120,9 +123,10 @@ impl ServiceState for Admissions {
     }
 }
 
-impl Pe {
+#[ext(AdmissionsOnPe)]
+pub impl Pe {
     /// What it knows of insertions from outside.
-    pub fn admissions(&self) -> &Admissions {
+    fn admissions(&self) -> &Admissions {
         self.state()
     }
 
@@ -132,14 +136,14 @@ impl Pe {
     }
 
     /// A collection was destroyed: no insertion into it is waited for. How many had waited.
-    pub(super) fn forget_insertions(&self, id: CollectionId) -> usize {
+    fn forget_insertions(&self, id: CollectionId) -> usize {
         let waited = self.admissions().forget(id);
         self.look_at_open_insertions();
         waited
     }
 
     /// The number of an insertion from outside that goes to a root elsewhere, or waits here.
-    pub fn number_insertion(&self, id: CollectionId) -> u32 {
+    fn number_insertion(&self, id: CollectionId) -> u32 {
         let number = self.admissions().made.get() + 1;
         self.admissions().made.set(number);
         debug_assert!(!self.collections.is_gone(id), "what is gone here is refused here");
@@ -149,8 +153,7 @@ impl Pe {
     }
 
     /// Before a message to another PE: that hears of the insertions that this one knows of.
-    #[cold]
-    pub fn pass_on_insertions(&self, to: PeId) {
+    fn pass_on_insertions(&self, to: PeId) {
         if !self.admissions().told.borrow_mut().insert(to) {
             return;
         }
@@ -169,7 +172,7 @@ impl Pe {
     }
 
     /// There is an insertion from outside that may not have come to its root.
-    pub fn on_unadmitted(&self, collection: CollectionId, inserter: PeId, number: u32) {
+    fn on_unadmitted(&self, collection: CollectionId, inserter: PeId, number: u32) {
         if !self.collections.is_gone(collection) && self.admissions().note((collection, inserter), number) {
             self.look_at_open_insertions();
             sometimes("a PE heard of an insertion that had not come to its root");
@@ -182,7 +185,7 @@ impl Pe {
     }
 
     /// At the root: somebody waits for an insertion.
-    pub fn on_ask_admitted(&self, asker: PeId, collection: CollectionId, inserter: PeId, number: u32) {
+    fn on_ask_admitted(&self, asker: PeId, collection: CollectionId, inserter: PeId, number: u32) {
         if self.collections.is_gone(collection) {
             // The asker hears so as well, and forgets what it waits for.
             return;
@@ -195,7 +198,7 @@ impl Pe {
     }
 
     /// At the root: an insertion has come.
-    pub fn admit(&self, collection: CollectionId, inserter: PeId, number: u32) {
+    fn admit(&self, collection: CollectionId, inserter: PeId, number: u32) {
         self.on_admitted(collection, inserter, number);
         let of = (collection, inserter);
         let mut all = self.admissions().asked.borrow_mut();
@@ -209,7 +212,7 @@ impl Pe {
     }
 
     /// The root has admitted all of a PE's insertions up to this one.
-    pub fn on_admitted(&self, collection: CollectionId, inserter: PeId, number: u32) {
+    fn on_admitted(&self, collection: CollectionId, inserter: PeId, number: u32) {
         if self.collections.is_gone(collection) {
             return;
         }
@@ -221,7 +224,7 @@ impl Pe {
     }
 
     /// Whether a broadcast has to wait for an insertion that this PE has heard of; if so, it is kept.
-    pub fn holds_broadcast(&self, id: CollectionId, cast: &Cast) -> bool {
+    fn holds_broadcast(&self, id: CollectionId, cast: &Cast) -> bool {
         // What this PE has inserted itself comes to the root before.
         let open = self.admissions().open.borrow();
         let after = open.iter().filter(|((of, inserter), _)| *of == id && *inserter != self.id);
@@ -237,13 +240,12 @@ impl Pe {
     }
 
     /// Whether broadcasts to a collection wait here.
-    pub fn holds(&self, id: CollectionId) -> bool {
+    fn holds(&self, id: CollectionId) -> bool {
         self.admissions().held.borrow().iter().any(|held| held.collection == id)
     }
 
     /// An insertion from outside waits behind broadcasts that were called before it: it is not in those.
-    #[cold]
-    pub fn hold_insertion(&self, collection: CollectionId, insertion: InsertionMessage) {
+    fn hold_insertion(&self, collection: CollectionId, insertion: InsertionMessage) {
         sometimes("an insertion waited behind a broadcast that waited for another");
         self.admissions().held.borrow_mut().push(Held {
             collection,

@@ -4,9 +4,14 @@
 //! sums are equal: then none is on its way, and the reductions know how many to wait for. What is inserted from outside after a PE
 //! was asked goes by way of the root.
 
+use easy_ext::ext;
+
 use super::insertion_message::InsertionMessage;
-use crate::pe::Pe;
+use crate::broadcast::BroadcastsOnPe;
+use crate::reduction::ReductionsOfCollection;
+use crate::reduction::gathering::GatheringOnPe;
 use talisman_base::ids::CollectionId;
+use talisman_kernel::pe::Pe;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 
@@ -26,14 +31,15 @@ impl Census {
     }
 }
 
-impl Pe {
+#[ext(CensusOnPe)]
+pub impl Pe {
     /// All first elements are on their way: the root hears of it.
-    pub fn done_inserting(&self, id: CollectionId) {
+    fn done_inserting(&self, id: CollectionId) {
         self.tell(self.view().seat(id.creator), InsertionMessage::DoneInserting(id));
     }
 
     /// At the root: all first elements are on their way.
-    pub fn on_done_inserting(&self, id: CollectionId) {
+    fn on_done_inserting(&self, id: CollectionId) {
         let Some(root) = self.collections.get(id).and_then(|collection| collection.root()) else {
             return;
         };
@@ -52,7 +58,7 @@ impl Pe {
         self.on_count_inserted(id, wave);
     }
 
-    pub fn on_count_inserted(&self, id: CollectionId, wave: u32) {
+    fn on_count_inserted(&self, id: CollectionId, wave: u32) {
         let Some(collection) = self.collections.get(id) else { return };
         for child in self.view().children(self.id, collection.root_pe()) {
             self.tell(child, InsertionMessage::CountInserted { collection: id, wave });
@@ -63,7 +69,7 @@ impl Pe {
         self.tell(collection.root_pe(), InsertionMessage::Inserted { collection: id, wave, sent, made });
     }
 
-    pub fn on_inserted(&self, id: CollectionId, wave: u32, sent: u64, made: u64) {
+    fn on_inserted(&self, id: CollectionId, wave: u32, sent: u64, made: u64) {
         let Some(collection) = self.collections.get(id) else { return };
         let Some(root) = collection.root() else { return };
         let (all_in, complete) = {

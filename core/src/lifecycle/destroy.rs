@@ -6,32 +6,41 @@
 //! drop their parts. In between an ordinary checkpoint may be taken: what is done and what is left to do are objects, broadcasts and
 //! reductions like others.
 //!
-//! Names are not used again. Each PE keeps which there have been ([`Gone`](crate::collection::gone::Gone)), so that what comes too late is not taken for
+//! Names are not used again. Each PE keeps which there have been ([`Gone`](talisman_kernel::collection::gone::Gone)), so that what comes too late is not taken for
 //! what comes too early.
 
 use std::ptr::NonNull;
 
+use easy_ext::ext;
+
 use super::message::CollectionMessage;
-use crate::collection::Collection;
-use crate::message::control::{Cast, CastCall};
-use crate::message::envelope::Extra;
-use crate::object::{Head, flag};
-use crate::pe::Pe;
-use crate::route::{Collect, Route};
-use crate::witness::{self, Seen};
+use crate::broadcast::BroadcastsOfCollection;
+use crate::broadcast::BroadcastsOnPe;
+use crate::group_members::GroupMembersOnPe;
+use crate::lifecycle::admission::AdmissionsOnPe;
+use crate::reduction::ReductionsOfCollection;
+use crate::section::SectionsOnPe;
 use talisman_base::ids::{CollectionId, SectionId};
+use talisman_kernel::collection::Collection;
+use talisman_kernel::message::control::{Cast, CastCall};
+use talisman_kernel::message::envelope::Extra;
+use talisman_kernel::object::{Head, flag};
+use talisman_kernel::pe::Pe;
+use talisman_kernel::route::{Collect, Route};
+use talisman_kernel::witness::{self, Seen};
 use talisman_observe::sometimes::sometimes;
 use talisman_pup::Packed;
 
-impl Pe {
+#[ext(DestructionOnPe)]
+pub impl Pe {
     /// Asks for the end of a collection.
-    pub fn destroy_collection(&self, id: CollectionId) {
+    fn destroy_collection(&self, id: CollectionId) {
         let collect = Some((0, Route::Destroyed(id)));
         self.broadcast(id, Cast { call: CastCall::Destroy, args: Packed::default(), collect });
     }
 
     /// At the root: whether a broadcast is no more to be, since the elements are being destroyed.
-    pub fn is_too_late(&self, collection: &Collection, cast: &Cast) -> bool {
+    fn is_too_late(&self, collection: &Collection, cast: &Cast) -> bool {
         if !collection.going.get() {
             return false;
         }
@@ -45,7 +54,7 @@ impl Pe {
     }
 
     /// An element receives the end of its collection.
-    pub fn destroy_element(&self, head: NonNull<Head>, extra: Option<Box<Extra>>) {
+    fn destroy_element(&self, head: NonNull<Head>, extra: Option<Box<Extra>>) {
         let Some(Route::Collect(to @ Collect { section: None, .. })) = extra.and_then(|extra| extra.reply)
         else {
             return;
@@ -85,7 +94,7 @@ impl Pe {
     }
 
     /// No element of a collection is left: every PE drops its part, this one first.
-    pub fn on_drop_collection(&self, id: CollectionId) {
+    fn on_drop_collection(&self, id: CollectionId) {
         for child in self.view().children(self.id, id.creator) {
             self.tell(child, CollectionMessage::Drop(id));
         }
@@ -130,7 +139,7 @@ impl Pe {
     }
 
     /// At the root of a section: it ends, and its members forget what they had contributed to it.
-    pub fn on_drop_section(&self, id: CollectionId, section: SectionId) {
+    fn on_drop_section(&self, id: CollectionId, section: SectionId) {
         let Some(collection) = self.collections.get(id) else { return };
         let Some((members, given_up)) = self.sections().forget(section) else { return };
         given_up.into_iter().for_each(|what| self.note_too_late(what));

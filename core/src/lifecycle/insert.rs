@@ -1,22 +1,29 @@
 //! Inserting elements: `array.insert(i).new(args)`.
 
+use easy_ext::ext;
+
 use super::insertion_message::InsertionMessage;
-use crate::collection::Collection;
-use crate::entry_info::{InitInfo, pack_args};
-use crate::message::cell::ArgsCell;
-use crate::message::control::ObjectMessage;
-use crate::message::envelope::{Birth, Extra};
-use crate::pe::Pe;
-use crate::registry::Registry;
+use crate::broadcast::BroadcastsOfCollection;
+use crate::broadcast::births::BirthsOnPe;
+use crate::lifecycle::admission::AdmissionsOnPe;
+use crate::reduction::ReductionsOfCollection;
 use talisman_base::birth::BirthId;
 use talisman_base::ids::{CollectionId, ObjId, PeId};
 use talisman_base::limits::BORN;
+use talisman_kernel::collection::Collection;
+use talisman_kernel::entry_info::{InitInfo, pack_args};
+use talisman_kernel::message::cell::ArgsCell;
+use talisman_kernel::message::control::ObjectMessage;
+use talisman_kernel::message::envelope::{Birth, Extra};
+use talisman_kernel::pe::Pe;
+use talisman_kernel::registry::Registry;
 use talisman_observe::sometimes::sometimes;
 use talisman_pup::Packed;
 
-impl Pe {
+#[ext(InsertionsOnPe)]
+pub impl Pe {
     /// Inserts an element into an array: `array.insert(i).new(args)`.
-    pub fn insert<A: 'static>(&self, to: ObjId, pe: Option<PeId>, init: &'static InitInfo, args: A) {
+    fn insert<A: 'static>(&self, to: ObjId, pe: Option<PeId>, init: &'static InitInfo, args: A) {
         match self.collections.get(to.collection) {
             Some(collection) => match self.birth_here(collection) {
                 Some(birth) => {
@@ -91,7 +98,7 @@ impl Pe {
     }
 
     /// An insertion from outside, at the root; or one that waited for its collection to be known here.
-    pub fn on_insert(&self, to: ObjId, pe: Option<PeId>, init: u16, args: Packed) {
+    fn on_insert(&self, to: ObjId, pe: Option<PeId>, init: u16, args: Packed) {
         let Some(collection) = self.collections.get(to.collection) else { return };
         let birth = match (self.birth_here(collection), collection.root()) {
             (Some(birth), _) => birth,

@@ -1,10 +1,13 @@
 //! What PEs say to each other of elements that are inserted.
 
-use crate::message::service::{About, Queueing, Service, ServiceMessage, WhenFrozen, service};
-use crate::pe::Pe;
-use crate::wire::check::{Checked, check_root, require};
+use crate::lifecycle::admission::AdmissionsOnPe;
+use crate::lifecycle::census::CensusOnPe;
+use crate::lifecycle::insert::InsertionsOnPe;
 use talisman_base::ids::{CollectionId, ObjId, PeId, wire};
 use talisman_base::limits::INSERTIONS;
+use talisman_kernel::message::service::{About, Queueing, Service, ServiceMessage, WhenFrozen, service};
+use talisman_kernel::pe::Pe;
+use talisman_kernel::wire::check::{Checked, check_root, require};
 use talisman_pup::{Packed, Pup};
 
 /// A message about insertions.

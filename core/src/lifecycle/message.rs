@@ -1,11 +1,13 @@
 //! What PEs say to each other of whole collections.
 
-use crate::collection::description::Description;
-use crate::message::service::{About, Service, ServiceMessage, service};
-use crate::pe::Pe;
-use crate::wire::check::{Checked, below, check_creator, stays_in_node};
+use crate::lifecycle::CreationOnPe;
+use crate::lifecycle::destroy::DestructionOnPe;
 use talisman_base::ids::{CollectionId, PeId, wire};
 use talisman_base::limits::AHEAD_MAX;
+use talisman_kernel::collection::description::Description;
+use talisman_kernel::message::service::{About, Service, ServiceMessage, service};
+use talisman_kernel::pe::Pe;
+use talisman_kernel::wire::check::{Checked, below, check_creator, stays_in_node};
 use talisman_pup::{Packed, Pup};
 
 /// A message about a collection.

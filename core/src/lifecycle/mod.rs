@@ -7,17 +7,20 @@ pub mod insert;
 pub mod insertion_message;
 pub mod message;
 
-use crate::collection::description::Description;
-use crate::pe::Pe;
-use message::CollectionMessage;
+use easy_ext::ext;
 
-impl Pe {
+use message::CollectionMessage;
+use talisman_kernel::collection::description::Description;
+use talisman_kernel::pe::Pe;
+
+#[ext(CreationOnPe)]
+pub impl Pe {
     /// Announces a collection made here, to this PE first.
-    pub fn announce(&self, description: Description) {
+    fn announce(&self, description: Description) {
         self.tell(self.id, CollectionMessage::New(Box::new(description)));
     }
 
-    pub fn on_new_collection(&self, of: Description) {
+    fn on_new_collection(&self, of: Description) {
         for child in self.view().children(self.id, of.id.creator) {
             self.tell(child, CollectionMessage::New(Box::new(of.clone())));
         }

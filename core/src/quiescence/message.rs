@@ -1,11 +1,12 @@
 //! What PEs say to each other of quiescence.
 
 use super::Wave;
-use crate::message::service::{Service, ServiceMessage, WhenFrozen, service};
-use crate::pe::Pe;
-use crate::route::Route;
-use crate::wire::check::{Checked, require};
+use crate::quiescence::QuiescenceOnPe;
 use talisman_base::ids::PeId;
+use talisman_kernel::message::service::{Service, ServiceMessage, WhenFrozen, service};
+use talisman_kernel::pe::Pe;
+use talisman_kernel::route::Route;
+use talisman_kernel::wire::check::{Checked, require};
 use talisman_pup::Pup;
 
 /// A message about quiescence.

@@ -2,8 +2,9 @@
 
 use self::program::Main;
 use crate::lab::Lab;
-use crate::message::service::Service;
-use crate::pe::Here;
+use crate::quiescence::QuiescenceOnPe;
+use talisman_kernel::message::service::Service;
+use talisman_kernel::pe::Here;
 
 /// A ball goes round for ever: no two PEs have it at a time, and others are idle.
 mod program {

@@ -1,11 +1,13 @@
 //! Whose a contribution is that cannot be taken: a reduction over thousands of elements fails at one of them, and people want to know at which.
 
+use easy_ext::ext;
+
 use super::Contribution;
-use crate::collection::Collection;
-use crate::message::service::About;
-use crate::pe::Pe;
 use talisman_base::ids::PeId;
 use talisman_base::ids::ReductionKey;
+use talisman_kernel::collection::Collection;
+use talisman_kernel::message::service::About;
+use talisman_kernel::pe::Pe;
 use talisman_pup::PupError;
 use talisman_reduce::ReduceError;
 
@@ -43,9 +45,10 @@ impl Contribution {
     }
 }
 
-impl Pe {
+#[ext(BlameOnPe)]
+pub impl Pe {
     /// A reduction has no result, because of what somebody gave if that is known.
-    pub(super) fn reduction_failed(&self, collection: &Collection, by: Option<By>, error: &ReduceError) {
+    fn reduction_failed(&self, collection: &Collection, by: Option<By>, error: &ReduceError) {
         let name = (collection.chare.name)();
         let at = match by {
             Some(By::Element(index)) => format!(" at what {} contributed", collection.label(index)),
@@ -56,8 +59,7 @@ impl Pe {
     }
 
     /// The result of a reduction cannot be read by anybody.
-    #[cold]
-    pub(super) fn refuse_result(&self, collection: &Collection, why: &PupError) {
+    fn refuse_result(&self, collection: &Collection, why: &PupError) {
         let name = (collection.chare.name)();
         let what =
             format!("a reduction over the elements of `{name}` has a result that no receiver can take");
@@ -65,8 +67,7 @@ impl Pe {
     }
 
     /// No checkpoint can keep what has come of a reduction.
-    #[cold]
-    pub fn refuse_to_keep_part(&self, collection: &Collection, why: &PupError) {
+    fn refuse_to_keep_part(&self, collection: &Collection, why: &PupError) {
         let sender = self.who_contributed(collection, why);
         self.refuse_checkpoint(
             &format!(

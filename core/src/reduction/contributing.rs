@@ -1,26 +1,32 @@
 //! What elements contribute, and what is made of that on their PE.
 
+use easy_ext::ext;
+
 use super::{By, Contribution, Pending, Tally};
-use crate::collection::Collection;
-use crate::object::{Head, flag};
-use crate::pe::Pe;
+use crate::reduction::ReductionsOfCollection;
+use crate::reduction::blame::BlameOnPe;
+use crate::reduction::gathering::GatheringOnPe;
 use crate::reduction::message::ReductionMessage;
-use crate::route::{Collect, Route};
-use crate::witness::{self, Seen};
 use talisman_base::birth::BirthId;
 use talisman_base::ids::ReductionKey;
 use talisman_base::ids::{ObjId, SectionId};
 use talisman_base::limits::REDUCTIONS;
+use talisman_kernel::collection::Collection;
+use talisman_kernel::object::{Head, flag};
+use talisman_kernel::pe::Pe;
+use talisman_kernel::route::{Collect, Route};
+use talisman_kernel::witness::{self, Seen};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_pup::{Packed, Pup, Purpose, Unpacker};
 use talisman_reduce::{AnyPartial, ReduceError, ReduceInfo, Reducer};
 
-impl Pe {
+#[ext(ContributionsOnPe)]
+pub impl Pe {
     /// An element contributes to the next reduction of its collection. What all others contributed while they were made has long been
     /// reduced, when a late member is made.
     #[track_caller]
-    pub fn contribute<T: Pup + Send + 'static, R: Reducer<T>>(&self, object: &Head, value: T, to: Route) {
+    fn contribute<T: Pup + Send + 'static, R: Reducer<T>>(&self, object: &Head, value: T, to: Route) {
         let collection = object.collection();
         if collection.id.is_singles() {
             panic!(
@@ -40,7 +46,7 @@ impl Pe {
     }
 
     /// An element that will not contribute any more.
-    pub fn report_death(&self, object: &Head) {
+    fn report_death(&self, object: &Head) {
         let collection = object.collection();
         if collection.id.is_singles() || mutated("end-not-reported") {
             return;
@@ -65,7 +71,7 @@ impl Pe {
     }
 
     /// The packed answer of one element to a broadcast or multicast whose answers are reduced.
-    pub fn answer(&self, to: Collect, value: Packed) {
+    fn answer(&self, to: Collect, value: Packed) {
         let Some(collection) = self.collections.get(to.collection) else { return };
         let Some(reducer) = ReduceInfo::known(to.reducer) else {
             return self.reduction_failed(
@@ -91,7 +97,7 @@ impl Pe {
     }
 
     /// A member contributes to the next reduction of a section.
-    pub fn contribute_to_section<T: Pup + Send + 'static, R: Reducer<T>>(
+    fn contribute_to_section<T: Pup + Send + 'static, R: Reducer<T>>(
         &self,
         object: &Head,
         section: SectionId,
@@ -158,7 +164,7 @@ impl Pe {
     }
 
     /// Changes a reduction's parts here, and sends them on if nothing more will come from this PE.
-    pub(super) fn with_pending(
+    fn with_pending(
         &self,
         collection: &Collection,
         key: ReductionKey,
@@ -184,7 +190,7 @@ impl Pe {
         }
     }
 
-    pub fn see_contribution(&self, object: ObjId, key: ReductionKey) {
+    fn see_contribution(&self, object: ObjId, key: ReductionKey) {
         witness::see(|| Seen::Contributed { object, pe: self.id, reduction: key.into() });
     }
 }

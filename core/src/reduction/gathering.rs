@@ -1,27 +1,35 @@
 //! The way of partial results up the tree, and what follows when all are at its root.
 
+use easy_ext::ext;
+
 use super::{By, Contribution, Pending};
-use crate::collection::Collection;
-use crate::pe::Pe;
+use crate::reduction::ReductionsOfCollection;
+use crate::reduction::blame::BlameOnPe;
+use crate::reduction::contributing::ContributionsOnPe;
+use crate::reduction::late::LateElementsOnPe;
 use crate::reduction::message::ReductionMessage;
-use crate::route::Route;
-use crate::witness::{self, Seen};
+use crate::section::SectionsOnPe;
 use talisman_base::ids::ReductionKey;
 use talisman_base::ids::{CollectionId, PeId};
+use talisman_kernel::collection::Collection;
+use talisman_kernel::pe::Pe;
+use talisman_kernel::route::Route;
+use talisman_kernel::witness::{self, Seen};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_pup::Packed;
 use talisman_reduce::{AnyPartial, ReduceError};
 
-impl Pe {
+#[ext(GatheringOnPe)]
+pub impl Pe {
     /// A count, or a part from below in the tree.
-    pub fn contribution_made(&self, collection: &Collection, part: Contribution) {
+    fn contribution_made(&self, collection: &Collection, part: Contribution) {
         let Contribution { key, tally, value, to, .. } = part;
         self.with_pending(collection, key, By::Pe(self.id), |pending| pending.absorb(&tally, value, to));
     }
 
     /// A part from another node.
-    pub fn on_part(&self, from: PeId, collection: CollectionId, part: Packed) {
+    fn on_part(&self, from: PeId, collection: CollectionId, part: Packed) {
         match part.into_value::<Contribution>() {
             Ok(part) => self.on_contribution(from, part),
             Err(error) => {
@@ -33,7 +41,7 @@ impl Pe {
         }
     }
 
-    pub fn on_contribution(&self, from: PeId, part: Contribution) {
+    fn on_contribution(&self, from: PeId, part: Contribution) {
         let Some(collection) = self.collections.get(part.collection) else { return };
         if self.is_of_nobody(&part) {
             return sometimes(
@@ -58,7 +66,7 @@ impl Pe {
     }
 
     /// Sends on what has gathered; whether that was anything.
-    pub fn flush_reductions(&self) -> bool {
+    fn flush_reductions(&self) -> bool {
         let collections = self.unflushed.take();
         for id in &collections {
             let Some(collection) = self.collections.get(*id) else { continue };
@@ -81,7 +89,7 @@ impl Pe {
         }
     }
 
-    pub(super) fn send_up(&self, collection: &Collection, key: ReductionKey) {
+    fn send_up(&self, collection: &Collection, key: ReductionKey) {
         if collection.going.get() && matches!(key, ReductionKey::Answers(_)) {
             // That all elements have gone is told behind all that they had contributed.
             let others: Vec<_> =
@@ -102,7 +110,7 @@ impl Pe {
         self.tell(self.above(collection, key), ReductionMessage::Contribution(Box::new(part)));
     }
 
-    pub(super) fn above(&self, collection: &Collection, key: ReductionKey) -> PeId {
+    fn above(&self, collection: &Collection, key: ReductionKey) -> PeId {
         match key {
             ReductionKey::All(_) | ReductionKey::Answers(_) | ReductionKey::Late { .. } => {
                 let above = self.view().parent(self.id, collection.root_pe());
@@ -166,7 +174,7 @@ impl Pe {
 
     /// At the root, after going back to a checkpoint: what had come of a reduction. All PEs had said how many elements
     /// received what is answered, however many there were.
-    pub fn on_reopen(&self, id: CollectionId, key: ReductionKey, pending: Packed) {
+    fn on_reopen(&self, id: CollectionId, key: ReductionKey, pending: Packed) {
         let Some(collection) = self.collections.get(id) else { return };
         match pending.into_value::<Pending>() {
             Ok(Pending { mut tally, value, to, .. }) => {
@@ -189,7 +197,7 @@ impl Pe {
     }
 
     /// Every reduction of a collection that is complete, in order.
-    pub fn complete_reductions(&self, collection: &Collection) {
+    fn complete_reductions(&self, collection: &Collection) {
         let Some(root) = collection.root() else { return };
         loop {
             if let Err(error) = self.admit_late(collection) {
@@ -202,7 +210,7 @@ impl Pe {
     }
 
     /// The result goes where it is wanted.
-    pub fn finish(&self, collection: &Collection, key: ReductionKey, pending: Pending) {
+    fn finish(&self, collection: &Collection, key: ReductionKey, pending: Pending) {
         let contributions = pending.contributions();
         witness::see(|| Seen::Reduced { collection: collection.id, reduction: key.into(), contributions });
         match (pending.value.map(AnyPartial::finish), pending.to) {

@@ -11,15 +11,19 @@
 //! second time, it is not waited for any more before it contributes; what it contributes to one that is complete by then counts for nothing.
 
 use std::collections::BTreeMap;
-use talisman_base::birth::BirthId;
-use talisman_base::ids::ReductionKey;
+
+use easy_ext::ext;
 
 use super::{Pending, Root};
-use crate::collection::Collection;
-use crate::object::flag;
-use crate::pe::Pe;
+use crate::reduction::ReductionsOfCollection;
+use crate::reduction::gathering::GatheringOnPe;
 use crate::reduction::message::ReductionMessage;
+use talisman_base::birth::BirthId;
 use talisman_base::ids::ObjId;
+use talisman_base::ids::ReductionKey;
+use talisman_kernel::collection::Collection;
+use talisman_kernel::object::flag;
+use talisman_kernel::pe::Pe;
 use talisman_observe::sometimes::sometimes;
 use talisman_pup::Pup;
 use talisman_reduce::ReduceError;
@@ -219,9 +223,10 @@ fn is_for_now(first: Option<(u32, u32)>, broadcasts: u32, others: &Others) -> bo
     first.is_some_and(|(_, heard)| others.is_nobody || heard <= others.heard.max(broadcasts))
 }
 
-impl Pe {
+#[ext(LateElementsOnPe)]
+pub impl Pe {
     /// At a root: late members that take part from now on, and are told so.
-    pub(super) fn admit_late(&self, collection: &Collection) -> Result<(), ReduceError> {
+    fn admit_late(&self, collection: &Collection) -> Result<(), ReduceError> {
         let Some(root) = collection.root() else { return Ok(()) };
         let admitted = root.borrow_mut().admit_late()?;
         for TakesPart { member, first, nth } in admitted {
@@ -232,7 +237,7 @@ impl Pe {
     }
 
     /// A member knows now which reductions it contributes to, as soon as it is made. Until then its root knows.
-    pub fn on_takes_part(&self, member: ObjId, first: u32, nth: u32) {
+    fn on_takes_part(&self, member: ObjId, first: u32, nth: u32) {
         let Some(head) = self.find_here(member) else { return };
         // SAFETY: an object in a slot is live.
         let object = unsafe { head.as_ref() };
@@ -243,13 +248,13 @@ impl Pe {
     }
 
     /// Whether a root here may wait for late members that will not contribute, if nothing is left to do.
-    pub fn may_wait_for_late(&self) -> bool {
+    fn may_wait_for_late(&self) -> bool {
         let mut roots = self.collections.iter().filter_map(|collection| collection.root());
         roots.any(|root| root.borrow().may_wait_for_late())
     }
 
     /// Nothing is left to do: roots ask the late members that they may wait for.
-    pub fn ask_late(&self) {
+    fn ask_late(&self) {
         for collection in self.collections.iter() {
             let asked = collection.root().and_then(|root| root.borrow_mut().late_to_ask());
             let Some((reduction, members)) = asked else { continue };
@@ -261,7 +266,7 @@ impl Pe {
     }
 
     /// A reduction may wait for a member that will not contribute to it: then it begins anew.
-    pub fn on_is_waited_for(&self, member: ObjId, reduction: u32) {
+    fn on_is_waited_for(&self, member: ObjId, reduction: u32) {
         let Some(head) = self.find_here(member) else { return };
         // SAFETY: an object in a slot is live.
         let object = unsafe { head.as_ref() };
@@ -277,7 +282,7 @@ impl Pe {
     }
 
     /// At a root: that one does not.
-    pub fn on_put_off(&self, member: ObjId, reduction: u32, is_first: bool) {
+    fn on_put_off(&self, member: ObjId, reduction: u32, is_first: bool) {
         let Some(collection) = self.collections.get(member.collection) else { return };
         let Some(root) = collection.root() else { return };
         root.borrow_mut().put_off(member.index as u32, reduction, is_first);

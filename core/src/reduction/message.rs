@@ -1,12 +1,14 @@
 //! What PEs say to each other of reductions.
 
 use super::Contribution;
-use crate::message::service::{About, Service, ServiceMessage, service};
-use crate::pe::Pe;
-use crate::wire::check::{Checked, check_collection, check_root, stays_in_node};
+use crate::reduction::gathering::GatheringOnPe;
+use crate::reduction::late::LateElementsOnPe;
 use talisman_base::ids::ReductionKey;
 use talisman_base::ids::{CollectionId, ObjId, PeId, wire};
 use talisman_base::limits::REDUCTIONS;
+use talisman_kernel::message::service::{About, Service, ServiceMessage, service};
+use talisman_kernel::pe::Pe;
+use talisman_kernel::wire::check::{Checked, check_collection, check_root, stays_in_node};
 use talisman_pup::{Packed, Pup};
 
 /// A message about a reduction.

@@ -8,9 +8,9 @@
 //! the root waits for all newborn that were announced, and tells them apart; one that goes says so too. See
 //! `Tally::is_complete`. Members of groups on PEs that come later are a case of their own ([`late`]).
 
-mod blame;
-mod contributing;
-mod gathering;
+pub mod blame;
+pub mod contributing;
+pub mod gathering;
 pub mod late;
 pub mod message;
 mod root;
@@ -19,10 +19,13 @@ mod tally;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use crate::collection::Collection;
-use crate::collection::states::{CollectionState, Keeper};
-use crate::route::Route;
+use easy_ext::ext;
+
 use blame::By;
+use talisman_kernel::collection::Collection;
+use talisman_kernel::collection::states::{CollectionState, Keeper};
+use talisman_kernel::route::Route;
+
 pub use late::Begin;
 pub use root::Root;
 use talisman_base::ids::{CollectionId, ReductionKey};
@@ -129,24 +132,25 @@ impl CollectionState for Reductions {
     }
 }
 
-impl Collection {
+#[ext(ReductionsOfCollection)]
+pub impl Collection {
     /// Reductions with contributions on this PE, or from below in the tree, not sent on yet.
-    pub fn pending(&self) -> &RefCell<BTreeMap<ReductionKey, Pending>> {
+    fn pending(&self) -> &RefCell<BTreeMap<ReductionKey, Pending>> {
         &self.state::<Reductions>().pending
     }
 
     /// At the creator, or its seat: what the trees end in.
-    pub fn root(&self) -> Option<&RefCell<Root>> {
+    fn root(&self) -> Option<&RefCell<Root>> {
         self.state::<Reductions>().root.as_ref()
     }
 
     /// At the root: whether its first elements are not known to be there.
-    pub fn is_inserting(&self) -> bool {
+    fn is_inserting(&self) -> bool {
         self.root().is_some_and(|root| root.borrow().elements().is_none())
     }
 
     /// Takes out what has gathered of a reduction.
-    pub fn take_pending(&self, key: ReductionKey) -> Option<Pending> {
+    fn take_pending(&self, key: ReductionKey) -> Option<Pending> {
         let mut all = self.pending().borrow_mut();
         let pending = all.remove(&key);
         self.give_back(&mut all);

@@ -1,13 +1,13 @@
 //! Where the trees of a collection end: which of its reductions are open, and when one is complete.
 
 use std::collections::BTreeMap;
-use talisman_base::birth::BirthId;
-use talisman_base::ids::ReductionKey;
 
 use super::Pending;
 use super::late::LateMembers;
 use crate::lifecycle::census::Census;
-use crate::route::Route;
+use talisman_base::birth::BirthId;
+use talisman_base::ids::ReductionKey;
+use talisman_kernel::route::Route;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_pup::Packed;

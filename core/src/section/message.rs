@@ -1,11 +1,14 @@
 //! What PEs say to each other of sections.
 
-use crate::message::control::Cast;
-use crate::message::service::{About, Service, ServiceMessage, WhenFrozen, service};
-use crate::pe::Pe;
-use crate::wire::check::{Checked, require};
+use crate::group_members::GroupMembersOnPe;
+use crate::lifecycle::destroy::DestructionOnPe;
+use crate::section::SectionsOnPe;
 use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId, wire};
 use talisman_base::limits::{MULTICASTS, REDUCTIONS};
+use talisman_kernel::message::control::Cast;
+use talisman_kernel::message::service::{About, Service, ServiceMessage, WhenFrozen, service};
+use talisman_kernel::pe::Pe;
+use talisman_kernel::wire::check::{Checked, require};
 use talisman_pup::Pup;
 
 /// A message about a section.

@@ -1,9 +1,10 @@
 //! What PEs say to each other of read-only values.
 
-use crate::message::service::{About, Service, ServiceMessage, service};
-use crate::pe::Pe;
-use crate::wire::check::{Checked, below, require, stays_in_node};
+use crate::shared::SharedValuesOnPe;
 use talisman_base::ids::PeId;
+use talisman_kernel::message::service::{About, Service, ServiceMessage, service};
+use talisman_kernel::pe::Pe;
+use talisman_kernel::wire::check::{Checked, below, require, stays_in_node};
 use talisman_pup::{Packed, Pup};
 
 /// A message about a read-only value.

@@ -2,20 +2,20 @@
 
 #[doc(hidden)]
 pub mod message;
-#[doc(hidden)]
-pub mod values;
 
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::pe::{Pe, current, try_current};
-use crate::refusal;
+use easy_ext::ext;
+
 use crate::shared::message::SharedMessage;
 use talisman_base::ids::PeId;
+use talisman_kernel::pe::{Pe, current, try_current};
+use talisman_kernel::refusal;
+use talisman_kernel::shared_values::SharedValue;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_pup::{Packed, Packer, Pup, PupError, Purpose, Unpacker, Value};
-use values::SharedValue;
 
 /// A value set once by `cx.share(value)` and readable everywhere, one copy a node.
 ///
@@ -153,9 +153,10 @@ fn missing<T: Value>(id: u64) -> String {
     }
 }
 
-impl Pe {
+#[ext(SharedValuesOnPe)]
+pub(crate) impl Pe {
     /// Makes a value readable everywhere.
-    pub(crate) fn share<T: Value + Sync>(&self, value: T) -> Shared<T> {
+    fn share<T: Value + Sync>(&self, value: T) -> Shared<T> {
         let serial = self.names().shared.get() + 1;
         self.names().shared.set(serial);
         let id = (self.id as u64) << 32 | serial as u64;
@@ -167,7 +168,7 @@ impl Pe {
         Shared { id, value }
     }
 
-    pub(crate) fn on_share(&self, id: u64, value: Packed) {
+    fn on_share(&self, id: u64, value: Packed) {
         self.send_share(id, &value);
         let keep = self.pe_message(SharedMessage::Keep { id, value });
         match self.lets_in(keep) {
@@ -177,7 +178,7 @@ impl Pe {
     }
 
     /// Tells all nodes of a shared value after going back to a checkpoint.
-    pub(crate) fn share_again(&self, id: u64, value: Packed) {
+    fn share_again(&self, id: u64, value: Packed) {
         self.send_share(id, &value);
         match self.lacks(value.needs()) {
             None => self.keep_shared(id, value),
@@ -186,21 +187,21 @@ impl Pe {
     }
 
     /// A shared value has come to this node, and all that it refers to.
-    pub(crate) fn keep_shared(&self, id: u64, value: Packed) {
+    fn keep_shared(&self, id: u64, value: Packed) {
         self.node.shared.put(id, SharedValue { packed: value, typed: None });
         self.tell_node_of_shared(id);
     }
 
     /// Nobody of this node waits for a shared value any more.
     fn tell_node_of_shared(&self, id: u64) {
-        for other in self.others_of_node().filter(|_| !mutated("shared-value-not-told-in-node")) {
+        for other in others_of_node(self).filter(|_| !mutated("shared-value-not-told-in-node")) {
             self.tell(other, SharedMessage::Has { id });
         }
         self.on_shared(id);
     }
 
     /// A shared value has come to this node: messages that waited for it go on.
-    pub(crate) fn on_shared(&self, id: u64) {
+    fn on_shared(&self, id: u64) {
         self.shared_heard.tell(id);
         let waiting = self.lacking.borrow_mut().remove(&id).unwrap_or_default();
         for envelope in self.one_by_one(waiting) {
@@ -210,13 +211,13 @@ impl Pe {
     }
 
     /// Asks for the end of a shared value.
-    pub(crate) fn drop_shared(&self, id: u64) {
+    fn drop_shared(&self, id: u64) {
         self.tell(self.view().seat((id >> 32) as PeId), SharedMessage::Drop { id });
     }
 
     /// A shared value ends: for this PE, and if it is the one that keeps the node's values for its creator's, on the node and on those below it
     /// in the creator's tree.
-    pub(crate) fn on_drop_shared(&self, id: u64) {
+    fn on_drop_shared(&self, id: u64) {
         if self.shared_heard.is_dropped(id) {
             return;
         }
@@ -230,18 +231,13 @@ impl Pe {
     }
 
     fn pass_on_end_of_shared(&self, id: u64) {
-        for pe in self.first_pes_below(id).chain(self.others_of_node()) {
+        for pe in self.first_pes_below(id).chain(others_of_node(self)) {
             self.tell(pe, SharedMessage::Drop { id });
         }
         if !self.shared_heard.is_told(id) {
             sometimes("a shared value was destroyed before it could be read");
             self.tell_node_of_shared(id);
         }
-    }
-
-    fn others_of_node(&self) -> impl Iterator<Item = PeId> + use<> {
-        let (first, pes, me) = (self.first_pe, self.node.shape.pes_per_node, self.id);
-        (first..first + pes).filter(move |other| *other != me)
     }
 
     /// Down a tree over the nodes, to the first PE of each.
@@ -256,4 +252,10 @@ impl Pe {
         let root = shape.node_of((id >> 32) as PeId);
         self.view().nodes_below(self.node.number, root).map(move |node| shape.first_pe(node))
     }
+}
+
+/// The other PEs of its node.
+fn others_of_node(pe: &Pe) -> impl Iterator<Item = PeId> + use<> {
+    let (first, pes, me) = (pe.first_pe, pe.node.shape.pes_per_node, pe.id);
+    (first..first + pes).filter(move |other| *other != me)
 }

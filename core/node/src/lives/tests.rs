@@ -12,13 +12,13 @@ use super::super::together;
 use super::Lives;
 use talisman_base::topology::Shape;
 use talisman_core::main_chare::create_main;
-use talisman_core::node::Config;
-use talisman_core::pe::Pe;
 use talisman_core::prelude::*;
 use talisman_job::Output;
 use talisman_job::job::{End, Job, Others};
 use talisman_job::lines::Lines;
 use talisman_job::options::Transport;
+use talisman_kernel::node::Config;
+use talisman_kernel::pe::Pe;
 use talisman_transport::door::Door;
 
 /// The last one is lost.

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use talisman_core::checkpoint::restore::RestoreOnPe;
 
 use super::chance::Chance;
 use super::{Cluster, Rules, replay};
@@ -11,10 +12,10 @@ use talisman_base::topology::Shape;
 use talisman_base::view::View;
 use talisman_core::checkpoint::joiners::Redistribution;
 use talisman_core::checkpoint::part::Part;
-use talisman_core::node::Config;
-use talisman_core::pe::Pe;
-use talisman_core::pe::turn::Command;
 use talisman_job::job::Job;
+use talisman_kernel::node::Config;
+use talisman_kernel::pe::Pe;
+use talisman_kernel::pe::turn::Command;
 use talisman_node::Done;
 
 /// When a job goes back, and what it loses.

@@ -11,9 +11,9 @@ use super::flights::Stage;
 use super::{Arrived, Cluster, Rules, accept};
 use talisman_base::ids::PeId;
 use talisman_base::rng::Rng;
-use talisman_core::panics::caught;
-use talisman_core::pe::turn::Feed;
-use talisman_core::pe::{Here, Pe};
+use talisman_kernel::panics::caught;
+use talisman_kernel::pe::turn::Feed;
+use talisman_kernel::pe::{Here, Pe};
 use talisman_node::in_turn::in_turn;
 
 /// What a message takes to run: between these, in nanoseconds.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::cores;
 use talisman_base::clock::{Clock, Simulated};
-use talisman_core::pe::try_current;
+use talisman_kernel::pe::try_current;
 
 /// In simulation the entry that runs takes so much longer, on the model of a machine as its cores are fast. Elsewhere nothing
 /// happens.

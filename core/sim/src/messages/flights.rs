@@ -1,7 +1,7 @@
 //! What is on its way between PEs.
 
 use talisman_base::ids::PeId;
-use talisman_core::port::Parcel;
+use talisman_kernel::port::Parcel;
 
 /// All that is on its way, each under a number that is free again after it has arrived.
 #[derive(Default)]

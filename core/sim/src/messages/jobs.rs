@@ -8,11 +8,11 @@ use talisman_base::topology::Shape;
 use talisman_base::view::View;
 use talisman_core::chare::{Args, MainChare};
 use talisman_core::main_chare::{beginning, create_main};
-use talisman_core::node::Config;
-use talisman_core::panics;
-use talisman_core::pe::Pe;
 use talisman_job::RunArgs;
 use talisman_job::checkpoints::FaultTolerance;
+use talisman_kernel::node::Config;
+use talisman_kernel::panics;
+use talisman_kernel::pe::Pe;
 use talisman_node::{Outcome, Watch, in_turn, outcome};
 
 /// Runs a program's main chare with its arguments until the job ends: `--simulate`. Entries that do not return are told of.

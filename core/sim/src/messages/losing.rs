@@ -9,6 +9,7 @@ mod tests;
 
 use std::sync::Arc;
 use std::time::Duration;
+use talisman_core::checkpoint::restart::RestartOnPe;
 
 use talisman_ft::NodeId;
 use talisman_ft::double::Order;
@@ -18,9 +19,9 @@ use super::model::Model;
 use super::{Cluster, Machine, Rules};
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
-use talisman_core::node::Config;
-use talisman_core::pe::Pe;
 use talisman_job::job::Job;
+use talisman_kernel::node::Config;
+use talisman_kernel::pe::Pe;
 use talisman_node::Done;
 use talisman_store::versions::Store;
 

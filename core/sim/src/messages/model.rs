@@ -13,9 +13,9 @@ use super::machine::{Machine, Way};
 use super::{Arrived, Cluster, Rules, What, accept};
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
-use talisman_core::panics::caught;
-use talisman_core::pe::turn::Feed;
-use talisman_core::pe::{Here, Pe};
+use talisman_kernel::panics::caught;
+use talisman_kernel::pe::turn::Feed;
+use talisman_kernel::pe::{Here, Pe};
 use talisman_observe::stats::count;
 
 /// Messages run before a PE looks at what has arrived, as on a thread.

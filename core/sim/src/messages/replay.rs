@@ -4,21 +4,22 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
+use talisman_core::checkpoint::restore::RestoreOnPe;
 
 use super::{Cluster, accept, cores};
 use talisman_base::clock::{Clock, Simulated};
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
-use talisman_core::node::{Config, Node};
-use talisman_core::panics::caught;
-use talisman_core::pe::input_log::{Frame, InputLog, Logged};
-use talisman_core::pe::turn::Feed;
-use talisman_core::pe::{Here, Pe};
-use talisman_core::port::{Outbox, Port};
 use talisman_core::services::SERVICES;
 use talisman_job::Output;
 use talisman_job::job::Job;
+use talisman_kernel::node::{Config, Node};
+use talisman_kernel::panics::caught;
+use talisman_kernel::pe::input_log::{Frame, InputLog, Logged};
+use talisman_kernel::pe::turn::Feed;
+use talisman_kernel::pe::{Here, Pe};
+use talisman_kernel::port::{Outbox, Port};
 use talisman_pup::Packed;
 
 /// What one PE was given and sent, and where it was.

@@ -13,8 +13,8 @@ use talisman::Callback;
 use talisman::function::Function;
 use talisman::prelude::*;
 use talisman_base::ids::PeId;
-use talisman_core::pe::current;
 use talisman_job::{Measures, Output, Progress, RunArgs};
+use talisman_kernel::pe::current;
 use talisman_node::Watch;
 
 const ALL: Measures = Measures { loads: true, edges: true, sizes: true };

@@ -1,5 +1,6 @@
 //! What somebody asked for is on disk, and everything else in memory only.
 
+use crate::checkpoint::CheckpointsOnPe;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};

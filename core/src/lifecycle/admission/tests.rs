@@ -3,6 +3,7 @@
 use self::program::Main;
 use super::Admissions;
 use crate::lab::Lab;
+use crate::lifecycle::admission::AdmissionsOnPe;
 
 /// The members of a group insert into an array, one element after the other, while the main chare destroys it.
 mod program {

@@ -8,15 +8,15 @@ use std::sync::OnceLock;
 use proptest::prelude::*;
 
 use self::shared::{Main, TICK};
-use super::{BESIDE, BESIDE_MIN, WireError, copy_to_keep, pack, receive};
 use crate::chare_type::number_of;
 use crate::checkpoint::recovery_message::RecoveryMessage;
 use crate::lab::{Frame, Lab};
-use crate::message::service::Service;
-use crate::pe::Here;
 use crate::shared::message::SharedMessage;
 use talisman_base::ids::{CollectionId, ObjId, PeId};
 use talisman_base::index::{ArrayIndex, Bounds};
+use talisman_kernel::message::service::Service;
+use talisman_kernel::pe::Here;
+use talisman_kernel::wire::{BESIDE, BESIDE_MIN, WireError, copy_to_keep, pack, receive};
 use talisman_pup::Segment;
 
 #[path = "../../../fuzz/shared/wire.rs"]
@@ -211,7 +211,7 @@ fn the_program_runs_and_sends_every_kind_of_message() {
 
 #[test]
 fn small_messages_are_small() {
-    let small = recorded().iter().filter(|frame| frame.head[0] == super::COMPACT);
+    let small = recorded().iter().filter(|frame| frame.head[0] == talisman_kernel::wire::COMPACT);
     // An index of two dimensions, a number and a flag of 9 bytes together.
     let ticks: Vec<_> = small.filter(|frame| frame.head.ends_with(&TICK)).collect();
     assert!(!ticks.is_empty());

@@ -261,12 +261,14 @@ pub fn read(u: &mut Unpacker<'_>) -> Result<Box<dyn PeMessage>, PupError> {
 }
 
 /// Says that an enum is what a service says.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! service {
     ($messages:ty) => {
-        inventory::submit! { $crate::message::service::Reader::of::<$messages>() }
+        $crate::inventory::submit! { $crate::message::service::Reader::of::<$messages>() }
     };
 }
-pub(crate) use service;
+pub use service;
 
 #[cfg(test)]
 mod tests {

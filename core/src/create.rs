@@ -3,17 +3,19 @@
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use super::description::{Description, Fill};
 use crate::chare::{Args, Chare, Create, WrapInit};
 use crate::chare_type::number_of;
-use crate::entry_info::pack_args;
-use crate::kind::Kind;
-use crate::message::envelope::Extra;
-use crate::pe::{Pe, check_pe, current};
+use crate::lifecycle::CreationOnPe;
+use crate::lifecycle::insert::InsertionsOnPe;
 use crate::proxy::{Array, Group, Proxy};
 use talisman_base::ids::{CollectionId, ObjId, PeId};
 use talisman_base::index::{ArrayIndex, Bounds, Elements, Extent};
 use talisman_base::map::{IntoMap, Map};
+use talisman_kernel::collection::description::{Description, Fill};
+use talisman_kernel::entry_info::pack_args;
+use talisman_kernel::kind::Kind;
+use talisman_kernel::message::envelope::Extra;
+use talisman_kernel::pe::{Pe, check_pe, current};
 use talisman_sched::priority::Priority;
 
 /// An array about to be created. Name the `#[init]`: `Block::array((4, 4)).new(args)`.

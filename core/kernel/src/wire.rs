@@ -5,9 +5,6 @@
 
 pub mod check;
 mod compact;
-#[cfg(test)]
-mod tests;
-
 use std::ptr::NonNull;
 
 use crate::message::control::ObjectMessage;
@@ -31,13 +28,13 @@ const TO_OBJECT: u8 = 1;
 /// To a PE: its sender, the service, and its packed message.
 const TO_PE: u8 = 2;
 /// To an object, in the compact form.
-const COMPACT: u8 = 3;
+pub const COMPACT: u8 = 3;
 /// The same, forwarded.
 const COMPACT_FORWARDED: u8 = 4;
 /// In front of any of these, where there is a witness: the message's number. Elsewhere it is no tag.
 const SHADOWED: u8 = 5;
 /// Alone: all else that would be in the head is the first segment.
-const BESIDE: u8 = 6;
+pub const BESIDE: u8 = 6;
 
 /// A head of so many bytes travels beside itself, as a segment: it is not copied then, and may be as large as memory.
 pub const BESIDE_MIN: usize = 256 << 10;
@@ -303,7 +300,6 @@ pub fn kept_for(kept: &Packed) -> Option<ObjId> {
 }
 
 /// What a message that was kept begins with.
-#[cfg(test)]
 pub fn beginning_of_kept(to: ObjId) -> Packed {
     Packed::of(&(TO_OBJECT, PeId::default(), to))
 }

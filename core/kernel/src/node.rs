@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use crate::message::pool::Depot;
 use crate::pe::running::Window;
 use crate::pe::try_current;
-use crate::shared::values::SharedValues;
+use crate::shared_values::SharedValues;
 use talisman_base::history::Few;
 use talisman_base::topology::Shape;
 use talisman_base::view::View;

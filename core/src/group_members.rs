@@ -7,19 +7,22 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ptr::NonNull;
 
-use crate::collection::Collection;
-use crate::message::control::ObjectMessage;
-use crate::message::envelope::{Envelope, Extra};
-use crate::message::service::Service;
-use crate::migrate::pack_object;
-use crate::node::Node;
-use crate::object::{Head, flag};
-use crate::pe::Pe;
-use crate::pe::states::ServiceState;
-use crate::route::{Collect, Route};
+use easy_ext::ext;
+
+use crate::broadcast::BroadcastsOnPe;
 use crate::section::message::SectionMessage;
 use talisman_base::ids::{CollectionId, ObjId, SectionId};
 use talisman_job::exit::UNRECOVERABLE;
+use talisman_kernel::collection::Collection;
+use talisman_kernel::message::control::ObjectMessage;
+use talisman_kernel::message::envelope::{Envelope, Extra};
+use talisman_kernel::message::service::Service;
+use talisman_kernel::migrate::pack_object;
+use talisman_kernel::node::Node;
+use talisman_kernel::object::{Head, flag};
+use talisman_kernel::pe::Pe;
+use talisman_kernel::pe::states::ServiceState;
+use talisman_kernel::route::{Collect, Route};
 use talisman_observe::sometimes::sometimes;
 
 /// What a PE knows of lost members of groups whose seat it is.
@@ -50,19 +53,20 @@ impl ServiceState for LostMembers {
     }
 }
 
-impl Pe {
+#[ext(GroupMembersOnPe)]
+pub impl Pe {
     /// What it knows of lost members of groups.
-    pub fn lost_members(&self) -> &LostMembers {
+    fn lost_members(&self) -> &LostMembers {
         self.state()
     }
 
     /// A lost member of a checkpoint comes back, at once or when it can be read.
-    pub(super) fn expect_lost_member(&self, member: ObjId) {
+    fn expect_lost_member(&self, member: ObjId) {
         self.lost_members().here.borrow_mut().insert(member);
     }
 
     /// A lost member answers what it had been given, and goes; `own` is the member in its place.
-    pub fn hand_over(&self, slot: u32, generation: u32, own: u128) {
+    fn hand_over(&self, slot: u32, generation: u32, own: u128) {
         while let Some(head) = self.slots.get(slot, generation) {
             // SAFETY: an object in a slot is live.
             let object = unsafe { head.as_ref() };
@@ -112,7 +116,7 @@ impl Pe {
         }
     }
 
-    pub fn owes_to_reduction(&self, collect: &Collect) {
+    fn owes_to_reduction(&self, collect: &Collect) {
         sometimes("a lost member owed an answer to a reduction");
         if let Some(collection) = self.collections.get(collect.collection) {
             self.answer_nothing(collection, collection.object(collect.index), collect.key());
@@ -136,7 +140,7 @@ impl Pe {
     }
 
     /// What it has contributed to sections is all that it will.
-    pub fn note_contributions(&self, head: NonNull<Head>) {
+    fn note_contributions(&self, head: NonNull<Head>) {
         // SAFETY: an object in a slot is live.
         let object = unsafe { head.as_ref() };
         let (member, reductions) = (object.id(), object.extras(|extras| extras.sections.clone()));
@@ -150,7 +154,7 @@ impl Pe {
 
     /// The root of a section wants to know to how many of its reductions a lost member has contributed: it is told when that has
     /// gone. One that has not been here in this life had never contributed.
-    pub fn on_was_contributing(&self, member: ObjId, section: SectionId) {
+    fn on_was_contributing(&self, member: ObjId, section: SectionId) {
         if self.lost_members().here.borrow().contains(&member) {
             sometimes("a section asked for the contributions of a lost member before that had gone");
             self.lost_members().asked.borrow_mut().push((member, section));
@@ -168,7 +172,7 @@ impl Pe {
     }
 
     /// A lost member was to answer this in a reduction: nobody does, and nobody waits for that.
-    pub fn answer_for_lost(&self, collection: &Collection, message: &Envelope) {
+    fn answer_for_lost(&self, collection: &Collection, message: &Envelope) {
         if let Some(Route::Collect(collect)) = message.extra.as_ref().and_then(|extra| extra.reply.as_ref()) {
             self.answer_nothing(collection, message.to(), collect.key());
         }
@@ -176,7 +180,7 @@ impl Pe {
 
     /// Whether a message that was on its way to a lost member is for the one in its place: if that hears of lost ones, or if somebody
     /// waits for an answer. In a reduction it has an answer of its own to give, if any.
-    pub fn is_for_stand_in(&self, collection: &Collection, message: &Envelope) -> bool {
+    fn is_for_stand_in(&self, collection: &Collection, message: &Envelope) -> bool {
         match message.extra.as_ref().and_then(|extra| extra.reply.as_ref()) {
             Some(Route::Collect(_)) => false,
             Some(_) => true,

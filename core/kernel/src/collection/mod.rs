@@ -1,6 +1,5 @@
 //! Collections of chares, as one PE sees them.
 
-pub mod create;
 pub mod description;
 pub mod gone;
 pub mod life;

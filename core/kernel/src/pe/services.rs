@@ -95,6 +95,12 @@ pub trait Services: Sync {
     /// A message whose answer is reduced was for the member of a group on a lost PE: nobody answers.
     fn answer_for_lost(&self, pe: &Pe, collection: &Collection, message: &Envelope);
 
+    /// Whether somebody waits for a checkpoint: the job is not stuck then.
+    fn is_checkpoint_awaited(&self, pe: &Pe) -> bool;
+
+    /// At the root: a balancing step is over. What has waited for that begins.
+    fn after_balancing(&self, pe: &Pe);
+
     /// The state of this PE cannot be kept: the checkpoint that is being taken is not to be.
     fn refuse_checkpoint(&self, pe: &Pe);
 

@@ -181,6 +181,11 @@ impl Pe {
         }
     }
 
+    /// How fast this PE is said to be, where 1 is usual.
+    pub fn speed(&self) -> f64 {
+        self.node.config.balance.as_ref().map_or(1.0, |settings| settings.speed(self.id))
+    }
+
     /// An object that may be balanced, as measured; its next period begins. What it computed is added to `moving`.
     fn measured(&self, head: NonNull<Head>, seconds_per_tick: f64, moving: &mut f64) -> Option<Object> {
         // SAFETY: an object in a slot is live.

@@ -5,8 +5,8 @@ use std::cell::Cell;
 
 use super::Main;
 use crate::lab::Lab;
-use crate::pe::Here;
-use crate::wire::{COMPACT, pack, receive};
+use talisman_kernel::pe::Here;
+use talisman_kernel::wire::{COMPACT, pack, receive};
 
 thread_local! {
     static TAKEN: Cell<u64> = const { Cell::new(0) };

@@ -115,7 +115,7 @@ impl Slots {
     }
 
     /// Slots in use or free.
-    pub(crate) fn len(&self) -> u32 {
+    pub fn len(&self) -> u32 {
         // SAFETY: see `table`.
         unsafe { &*self.table.get() }.slots.len() as u32
     }

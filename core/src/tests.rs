@@ -1,0 +1,3 @@
+//! Tests of more than one room.
+
+mod frames;
