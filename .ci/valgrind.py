@@ -17,9 +17,9 @@ import time
 SELECTED = [
     ("talisman_pup", ""),
     ("talisman_sched", ""),
-    ("talisman_core", "message::"),
-    ("talisman_core", "pe::"),
-    ("talisman_core", "location::"),
+    ("talisman_kernel", "message::"),
+    ("talisman_kernel", "pe::"),
+    ("talisman_kernel", "location::"),
     ("talisman_store", "slabs"),
     ("talisman_store", "versions"),
     # Whole jobs: objects made, moved and dropped, on threads and simulated.

@@ -1,5 +1,5 @@
 //! What strangers say at the doors of a job, and files of checkpoints that others have written: what the fuzz targets and
-//! `core/tests/fuzz_corpus.rs` run.
+//! `tests/fuzz_corpus.rs` run.
 
 use talisman::hostile;
 

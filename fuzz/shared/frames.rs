@@ -1,4 +1,4 @@
-//! Hostile frames and handshakes: what the fuzz targets and `core/tests/fuzz_corpus.rs` run.
+//! Hostile frames and handshakes: what the fuzz targets and `tests/fuzz_corpus.rs` run.
 
 /// The receiving half of a link reads what `data` makes.
 pub fn frames(data: &[u8]) {

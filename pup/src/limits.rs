@@ -1,7 +1,7 @@
 //! How much of a value may be packed.
 //!
 //! Whoever reads bytes that are not trusted needs bounds. Each of them is held against a value when its bytes are *made*
-//! ([`Packer::refusal`](crate::Packer::refusal)), so that nothing is sent or kept that cannot be read again. `core/src/limits.rs` has
+//! ([`Packer::refusal`](crate::Packer::refusal)), so that nothing is sent or kept that cannot be read again. `core/base/src/limits.rs` has
 //! those of messages and links.
 
 /// How deep boxes and containers may be nested. Reading and packing need no more of the stack than that of a thread, as they take

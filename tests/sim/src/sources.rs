@@ -13,8 +13,9 @@ pub struct Call {
 }
 
 /// Folders of the runtime's sources, and what they are called.
-const SOURCES: [(&str, &str); 13] = [
+const SOURCES: [(&str, &str); 14] = [
     ("../../core/src", ""),
+    ("../../core/kernel/src", "kernel"),
     ("../../core/node/src", "node"),
     ("../../core/sim/src", "simulator"),
     ("../../core/launch/src", "launch"),

@@ -253,9 +253,9 @@ fn what_is_like_a_failure_has_its_status_oracle_or_place() {
     let oracle = failure(Kind::Oracle, "oracle order, event 9: too early");
     assert!(oracle.is_like(&failure(Kind::Oracle, "oracle order, event 99: too late")));
     assert!(!oracle.is_like(&failure(Kind::Oracle, "oracle delivery, event 9: lost")));
-    let panic = failure(Kind::Panic, "at core/src/order.rs:7: 1 is not 2");
-    assert!(panic.is_like(&failure(Kind::Panic, "at core/src/order.rs:7: 3 is not 4")));
-    assert!(!panic.is_like(&failure(Kind::Panic, "at core/src/order.rs:8: 1 is not 2")));
+    let panic = failure(Kind::Panic, "at core/kernel/src/order.rs:7: 1 is not 2");
+    assert!(panic.is_like(&failure(Kind::Panic, "at core/kernel/src/order.rs:7: 3 is not 4")));
+    assert!(!panic.is_like(&failure(Kind::Panic, "at core/kernel/src/order.rs:8: 1 is not 2")));
 }
 
 #[test]
