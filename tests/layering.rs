@@ -1,7 +1,7 @@
 //! The walls of the house: which room may know which, checked against the imports of the code.
 //!
-//! A room is a crate, or a part of `core` that is to become one (`layering/rooms.rs`). Cargo keeps crates from importing each other in circles;
-//! this test also keeps each from importing what is not below it, and holds the rooms inside `core` apart until they are crates.
+//! A room is a crate, or a part of `core` (`layering/rooms.rs`). Cargo keeps crates from importing each other in circles; this test also
+//! keeps each from importing what is not below it, and holds the rooms inside `core` apart.
 
 #[path = "layering/imports.rs"]
 mod imports;
@@ -13,6 +13,8 @@ use std::path::Path;
 
 use imports::{Import, imports_of};
 use rooms::{may_know, room_of};
+use talisman_kernel::inventory;
+use talisman_kernel::message::service::{Reader, SERVICES};
 
 /// Imports from one file to another that run against the directions, as `from -> to`.
 fn violations() -> BTreeSet<String> {
@@ -75,4 +77,13 @@ fn imports_of_tests_are_left_out() {
     let source =
         "#[cfg(test)] mod tests { use crate::simulation::World; }\n#[cfg(test)] use crate::launch::tool;\n";
     assert_eq!(imports::paths_in("core/src/tree.rs", source), Vec::<Vec<String>>::new());
+}
+
+#[test]
+fn every_service_has_one_reader() {
+    // So that they are linked.
+    std::hint::black_box(talisman::services::SERVICES);
+    let mut services: Vec<_> = inventory::iter::<Reader>().map(|reader| reader.service as usize).collect();
+    services.sort_unstable();
+    assert_eq!(services, (0..SERVICES).collect::<Vec<_>>());
 }

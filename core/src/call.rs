@@ -1,11 +1,11 @@
 //! Calls of entries that return values.
 
-use crate::quiescence::QuiescenceOnPe;
 use std::marker::PhantomData;
 
 use crate::broadcast::BroadcastsOnPe;
 use crate::callback::Callback;
 use crate::flow::{Awaitable, Begin};
+use crate::quiescence::QuiescenceOnPe;
 use crate::reduction::contributing::ContributionsOnPe;
 use crate::section::SectionsOnPe;
 use talisman_base::ids::{CollectionId, SectionId};

@@ -1,6 +1,5 @@
 //! What a chare can ask of the runtime while one of its entries runs.
 
-use crate::quiescence::QuiescenceOnPe;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -14,6 +13,7 @@ use crate::callback::Callback;
 use crate::chare::{Args, ArrayChare, Chare, Entry, GroupChare};
 use crate::checkpoint::CheckpointsOnPe;
 use crate::proxy::{Array, Group, Proxy, Section};
+use crate::quiescence::QuiescenceOnPe;
 use crate::reduction::contributing::ContributionsOnPe;
 use crate::shared::Shared;
 use crate::shared::SharedValuesOnPe;

@@ -1,15 +1,14 @@
 //! A job of two nodes of two PEs each, taken forward by hand, whose frames are seen: for tests of the runtime itself.
 
-#[cfg(test)]
-use crate::checkpoint::restore::RestoreOnPe;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::chare::MainChare;
-
 #[cfg(test)]
 use crate::checkpoint::part::Part;
+#[cfg(test)]
+use crate::checkpoint::restore::RestoreOnPe;
 use crate::services::SERVICES;
 use talisman_base::clock::Clock;
 use talisman_base::ids::PeId;

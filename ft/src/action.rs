@@ -8,24 +8,19 @@ use crate::logging::Order;
 /// Something is to be done, in the order in which it is said.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
-    /// No entry runs here any more; what the runtime has under way comes to its end, and then
+    /// This image begins: no entry runs here any more; what the runtime has under way comes to its end, and then
     /// [`crate::event::Event::AtRest`].
-    Freeze,
+    Freeze(Version),
     /// It says nothing, and leaves unread what comes, until it is asked again or thaws: it has been counted.
     HoldStill,
     /// It reads again what comes; when it is at rest it says so.
     GoOnFrozen,
     /// Its part of this image is packed.
     Capture(Version),
-    /// Entries run again.
+    /// Entries run again, and then [`crate::event::Event::Thawed`].
     Thaw,
-    /// Its part is kept here, and a copy at each of these.
-    Copy {
-        /// Of which image.
-        version: Version,
-        /// The keepers.
-        to: Vec<Member>,
-    },
+    /// Its part of this image is kept here, and a copy at each of its keepers.
+    Copy(Version),
     /// This image is what the job goes back to; older ones are not needed any more.
     Commit(Version),
     /// What is kept of this image is of no use. The one before stays.

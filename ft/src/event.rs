@@ -1,6 +1,6 @@
 //! What happens to a protocol. One closed set for all, so that a driver has one place for each.
 
-use crate::coordinated::Word;
+use crate::coordinated::{At, Word};
 use crate::logging::{Holdings, Incarnation, LogId, Position, Session};
 use crate::{NodeId, Version};
 
@@ -11,7 +11,10 @@ pub type Member = u32;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// An image is wanted: a period is over, or somebody has asked for it.
-    Wanted,
+    Wanted {
+        /// How many words of parts and copies are to be heard before it is safe.
+        words: u32,
+    },
     /// This member has nothing left to do, and has sent so many messages to other members, and taken so many of them,
     /// since the job began.
     AtRest {
@@ -22,22 +25,19 @@ pub enum Event {
     },
     /// This member's part of an image is packed.
     Captured(Version),
-    /// A part is kept here for as long as it has to be, or cannot be.
+    /// Entries run here again.
+    Thawed,
+    /// This member's part is kept somewhere for as long as it has to be, or cannot be.
     Kept {
         /// Of which image.
         version: Version,
-        /// Whose part.
-        of: Member,
+        /// Where.
+        at: At,
         /// Why not.
         kept: Result<(), String>,
     },
     /// Another member says something.
-    Heard {
-        /// Who.
-        from: Member,
-        /// What.
-        word: Word,
-    },
+    Heard(Word),
     /// These nodes are lost, which is proved.
     Lost(Vec<NodeId>),
     /// A process has taken a lost node's place.

@@ -5,8 +5,6 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use talisman_lb::smooth::Smooth;
-
 use crate::collection::Collection;
 use crate::location::Place;
 use crate::location::message::LocationMessage;
@@ -18,6 +16,7 @@ use crate::registry::ChareType;
 use crate::witness::{self, Seen};
 use talisman_base::ids::{ObjId, PeId};
 use talisman_base::limits::MOVES;
+use talisman_lb::smooth::Smooth;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_pup::{Kept, Lender, Packed, Packer, Pup, PupError, Purpose, Segment, Unpacker};

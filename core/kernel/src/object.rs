@@ -3,17 +3,16 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
 use std::ptr::NonNull;
-use talisman_base::birth::BirthId;
-
-use talisman_lb::smooth::Smooth;
 
 use crate::collection::Collection;
 use crate::measure::Given;
 use crate::message::control::Cast;
 use crate::order::Order;
 use crate::registry::ChareType;
+use talisman_base::birth::BirthId;
 use talisman_base::ids::{ObjId, SectionId};
 use talisman_base::rng::Rng;
+use talisman_lb::smooth::Smooth;
 use talisman_pup::Pup;
 
 /// What the runtime keeps of an object beside its state: 64 bytes. Only the object's PE touches it.

@@ -7,13 +7,12 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use talisman_ft::double::Order;
-
 use super::Done;
 use super::linking::{Host, Streams};
 use super::threads::{Ready, live};
 use talisman_base::view::View;
 use talisman_core::checkpoint::image_transfer::hand_out;
+use talisman_ft::double::Order;
 use talisman_job::Progress;
 use talisman_job::job::Job;
 use talisman_kernel::net::Net;

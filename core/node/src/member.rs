@@ -4,11 +4,6 @@ use std::error::Error;
 use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use talisman_core::checkpoint::restart::RestartOnPe;
-
-use talisman_ft::Version;
-use talisman_ft::double::{Contents, Order};
-use talisman_ft::view::View;
 
 use super::commands::{Commands, Word};
 use super::connections::Connections;
@@ -19,6 +14,10 @@ use talisman_cluster::Control;
 use talisman_cluster::member::Joining;
 use talisman_control::node_session::first_order;
 use talisman_control::protocol::{NodeReport, Place, Task, ToLauncher, Via};
+use talisman_core::checkpoint::restart::RestartOnPe;
+use talisman_ft::Version;
+use talisman_ft::double::{Contents, Order};
+use talisman_ft::view::View;
 use talisman_job::job::{End, Job, Others};
 use talisman_job::lines::Lines;
 use talisman_job::{Output, Results, RunArgs};

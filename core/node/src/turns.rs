@@ -12,9 +12,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::in_turn::in_turn;
 use talisman_ft::double::Order;
 
-use super::in_turn::in_turn;
 pub use super::linking::Streams;
 use super::worker::{Pace, Suspicion, end, turn};
 use talisman_base::clock::Clock;

@@ -1,13 +1,13 @@
 //! The loop of a PE on a thread of its own.
 
 use std::time::Duration;
+
+use talisman_base::view::FIRST;
 use talisman_core::checkpoint::CheckpointsOnPe;
 use talisman_core::checkpoint::image_fetch::ImageFetchOnPe;
 use talisman_core::checkpoint::replication::ReplicationOnPe;
 use talisman_core::leftovers::LeftoversOnPe;
 use talisman_core::quiescence::QuiescenceOnPe;
-
-use talisman_base::view::FIRST;
 use talisman_kernel::net::Net;
 use talisman_kernel::panics::caught;
 use talisman_kernel::pe::turn::{Command, Feed};

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use talisman_ft::{NodeId, Version};
-
 use talisman_base::topology::Shape;
 use talisman_cluster::keeping::has_nodegroups;
 use talisman_core::program_types::Registered;
+use talisman_ft::{NodeId, Version};
 use talisman_kernel::witness::{self, Seen};
 use talisman_store::disk::SharedDisk;
 use talisman_store::files::cover::JobMark;

@@ -4,13 +4,12 @@
 //! just those are lost who have the rest, and then to give up is legal.
 
 use std::collections::BTreeSet;
-use talisman_core::checkpoint::CheckpointsOnPe;
-
-use talisman_ft::Version;
-use talisman_ft::double::{Held, Order};
 
 use super::process::{Process, Running, Stage};
 use super::world::World;
+use talisman_core::checkpoint::CheckpointsOnPe;
+use talisman_ft::Version;
+use talisman_ft::double::{Held, Order};
 use talisman_job::checkpoints::FaultTolerance;
 
 /// Entries that may have begun before the word that a checkpoint is wanted, beside those that waited when the job went back.

@@ -5,10 +5,6 @@ use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
-use talisman_core::checkpoint::restart::RestartOnPe;
-
-use talisman_ft::double::Order;
-use talisman_ft::{Epoch, NodeId, Version};
 
 use super::control_messages::Letter;
 use super::disks::{Shelf, can_be_read};
@@ -23,6 +19,9 @@ use talisman_base::topology::Shape;
 use talisman_base::view::View;
 use talisman_control::protocol::PeerInLife;
 use talisman_control::protocol::{NodeReport, Place, ToLauncher, ToNode};
+use talisman_core::checkpoint::restart::RestartOnPe;
+use talisman_ft::double::Order;
+use talisman_ft::{Epoch, NodeId, Version};
 use talisman_job::Results;
 use talisman_job::checkpoints::FaultTolerance;
 use talisman_kernel::net::Net;

@@ -5,9 +5,6 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
-use talisman_ft::Version;
-use talisman_ft::double::Contents;
-
 use super::clock::LocalClock;
 use super::disk_log::Diary;
 use super::lives::Lives;
@@ -16,6 +13,8 @@ use super::steps::Steps;
 use talisman_control::connecting::Connecting;
 use talisman_control::node_session::NodeSession;
 use talisman_control::protocol::{Stop, ToLauncher};
+use talisman_ft::Version;
+use talisman_ft::double::Contents;
 use talisman_job::job::{End, Job, Others};
 use talisman_job::lines::Lines;
 use talisman_kernel::pe::try_current;

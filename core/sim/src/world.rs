@@ -6,8 +6,6 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::Duration;
 
-use talisman_ft::Version;
-
 use super::agenda::Agenda;
 use super::agents::Agent;
 use super::control_messages::Letter;
@@ -28,6 +26,7 @@ use talisman_base::ids::PeId;
 use talisman_base::rng::Rng;
 use talisman_control::heartbeat::{LOOK, TICK};
 use talisman_control::protocol::Task;
+use talisman_ft::Version;
 use talisman_job::job::Job;
 use talisman_kernel::pe::{Nobody, Pe};
 use talisman_transport::nap::Napping;

@@ -1,19 +1,19 @@
-//! When nothing is on its way any more, and all have taken their parts: waves down the tree of PEs and up again.
+//! A PE's part in a coordinated checkpoint: what the protocol wants is carried out ([`talisman_ft::coordinated`]).
 //!
-//! A frozen PE answers a count when it has nothing left to do, with how many messages it has sent to other PEs and received from
-//! them. From then on it is *still*: until it is asked again, or thaws, it says nothing, and what comes waits unread and is not
-//! counted. So whatever was received was sent before its sender had answered, and is in both sums. If they are the same, nothing is
-//! on its way. (Where who has answered goes on, it takes two waves to know that: Mattern 1987, the four-counter method.)
+//! What happens is an event for the protocol's machine, which answers with actions. Those that run code of the program, or pack its
+//! objects, wait until the PE has its turn, since a message about a checkpoint may come in the midst of an entry.
 //!
-//! A PE that freezes early is sent messages by those that freeze later, so the first wave hardly ever finds that, and a second one
-//! follows. PEs have something else to do meanwhile: they pack what only entries could change ([`super::prepack`]).
+//! A PE that freezes early is sent messages by those that freeze later, so the first wave hardly ever finds that nothing is on its way,
+//! and a second one follows. PEs have something else to do meanwhile: they pack what only entries could change ([`super::prepack`]).
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell, RefMut};
+use std::collections::VecDeque;
 
 use easy_ext::ext;
 
 use super::Checkpoints;
 use super::message::{Checkpoint, Taken};
+use crate::balance::root::BalancingRootOnPe;
 use crate::checkpoint::CheckpointsOnPe;
 use crate::checkpoint::capture::CaptureOnPe;
 use crate::checkpoint::contents::ContentsOnPe;
@@ -21,117 +21,163 @@ use crate::checkpoint::freeze::FreezeOnPe;
 use crate::checkpoint::replication::ReplicationOnPe;
 use crate::checkpoint::root::CheckpointRootOnPe;
 use talisman_base::view::FIRST;
+use talisman_ft::action::Action;
+use talisman_ft::coordinated::{Coordinated, Place, Word};
+use talisman_ft::event::Event;
+use talisman_ft::protocol::Protocol;
 use talisman_ft::{NodeId, Version};
 use talisman_kernel::pe::Pe;
-use talisman_observe::mutations::mutated;
-use talisman_observe::sometimes::sometimes;
 use talisman_store::contents::Counts;
 
-/// A PE's part in the waves of a checkpoint.
+/// The protocol's machine of a PE, and what it has yet to carry out.
 #[derive(Default)]
 pub(super) struct Drain {
-    state: Cell<State>,
-    /// The nodes that are about to go when the next checkpoint begins, if it has begun before this one thawed.
-    next_leaving: RefCell<Vec<NodeId>>,
-    /// What is in the parts that this branch has taken.
+    machine: OnceCell<RefCell<Coordinated>>,
+    due: RefCell<VecDeque<Due>>,
+    /// The nodes that are about to go when the checkpoint begins that is about to.
+    leaving: RefCell<Vec<NodeId>>,
+    /// What this branch has taken.
+    taken: Cell<Taken>,
+    /// What is in its parts; of all PEs once that is known.
     counts: RefCell<Counts>,
 }
 
-/// What a frozen PE is to do next.
-#[derive(Clone, Copy, Default)]
-enum State {
-    /// Nothing but what is left to be done.
-    #[default]
-    Rests,
-    /// Wait for the thaw: it has taken its part, and so have those below.
-    HasTaken,
-    /// Answer a count, when it has nothing left to do and those below have answered.
-    Counts { wave: u32, missing: u32, sent: u64, received: u64 },
-    /// Take its part, if it has not, and say so when those below have.
-    Takes { missing: u32, taken: Taken, has_taken: bool },
-    /// Let the program go on, and freeze again if the next checkpoint has begun by then.
-    Thaws { next: Option<Version> },
+/// What is done when the PE has its turn.
+enum Due {
+    Capture,
+    Thaw,
+    Others(Vec<Action>),
 }
 
 impl Drain {
-    /// A checkpoint begins, which is the first wave.
-    pub(super) fn begin(&self, below: u32) {
-        self.state.set(State::Counts { wave: 0, missing: below, sent: 0, received: 0 });
-    }
-
-    /// The next checkpoint begins before this PE has had its turn to thaw. Whoever has its part may have told that it is safe, so
-    /// nobody waits for that.
-    pub(super) fn put_off(&self, version: Version, leaving: Vec<NodeId>) {
-        if let State::Thaws { .. } = self.state.get() {
-            *self.next_leaving.borrow_mut() = leaving;
-            sometimes("a checkpoint began before a PE had thawed after the one before");
-            self.state.set(State::Thaws { next: Some(version) });
-        }
-    }
-
-    /// A branch has counted.
-    pub(super) fn add(&self, of: u32, more_sent: u64, more_received: u64) {
-        if let State::Counts { wave, missing, sent, received } = self.state.get()
-            && wave == of
-            && missing > 0
-        {
-            let (sent, received) = (sent.wrapping_add(more_sent), received.wrapping_add(more_received));
-            self.state.set(State::Counts { wave, missing: missing - 1, sent, received });
-        }
-    }
-
     /// Whether all have taken their parts, and this PE has only to thaw.
     #[cfg(test)]
     pub(super) fn is_over(&self) -> bool {
-        matches!(self.state.get(), State::Thaws { .. })
+        self.machine.get().is_some_and(|machine| machine.borrow().is_about_to_thaw())
     }
 
     /// Whether this PE has taken its part.
     pub(super) fn has_taken(&self) -> bool {
-        matches!(
-            self.state.get(),
-            State::HasTaken | State::Thaws { .. } | State::Takes { has_taken: true, .. }
-        )
+        self.machine.get().is_some_and(|machine| machine.borrow().has_taken())
     }
 
     /// A branch has taken its part.
-    pub(super) fn add_taken(&self, more: Taken, counts: Counts) {
-        if let State::Takes { missing, mut taken, has_taken } = self.state.get()
-            && missing > 0
-        {
-            taken.add(more);
-            self.counts.borrow_mut().add(counts);
-            self.state.set(State::Takes { missing: missing - 1, taken, has_taken });
-        }
+    fn add(&self, more: Taken, counts: Counts) {
+        let mut taken = self.taken.get();
+        taken.add(more);
+        self.taken.set(taken);
+        self.counts.borrow_mut().add(counts);
     }
 }
 
 #[ext(DrainOnPe)]
 pub impl Pe {
-    /// The next wave.
-    fn on_ask_for_count(&self, checkpoints: &Checkpoints, wave: u32) {
-        if self.frozen.get() {
-            let missing = self.tell_below_of_checkpoint(|| Checkpoint::Ask { wave });
-            checkpoints.drain.state.set(State::Counts { wave, missing, sent: 0, received: 0 });
-            self.take_late(checkpoints);
+    /// Tells the protocol what has happened, and does what it wants.
+    fn drive(&self, checkpoints: &Checkpoints, event: Event) {
+        let actions = self.machine(checkpoints).on_event(event);
+        actions.into_iter().for_each(|action| self.carry_out(checkpoints, action));
+    }
+
+    /// The protocol's machine. It is made when it is first needed: a PE has one place among the others for as long as it is there.
+    fn machine<'a>(&self, checkpoints: &'a Checkpoints) -> RefMut<'a, Coordinated> {
+        let machine = checkpoints.drain.machine.get_or_init(|| {
+            let view = self.view();
+            let below = view.children(self.id, FIRST).collect();
+            let place = Place { root: view.first(), above: view.parent(self.id, FIRST), below };
+            RefCell::new(Coordinated::new(place, checkpoints.version.get()))
+        });
+        machine.borrow_mut()
+    }
+
+    fn carry_out(&self, checkpoints: &Checkpoints, action: Action) {
+        let drain = &checkpoints.drain;
+        match action {
+            Action::Freeze(version) => {
+                *checkpoints.leaving.borrow_mut() = drain.leaving.take();
+                self.freeze(checkpoints, version);
+            }
+            Action::HoldStill => self.still.set(true),
+            Action::GoOnFrozen => drop(self.take_late(checkpoints)),
+            Action::Capture(_) => {
+                drain.counts.take();
+                drain.taken.take();
+                drain.due.borrow_mut().push_back(Due::Capture);
+            }
+            Action::Thaw => {
+                self.note_blocked(checkpoints, drain.taken.get());
+                self.note_contents(checkpoints.version.get(), &drain.counts.borrow());
+                drain.due.borrow_mut().push_back(Due::Thaw);
+            }
+            Action::Copy(_) => {
+                self.begin_copy(checkpoints);
+                if self.is_first() {
+                    self.balance_if_waiting();
+                }
+            }
+            Action::Commit(version) => self.commit(checkpoints, version),
+            Action::Abort(version) => self.give_up(checkpoints, version),
+            Action::Answer(end) => self.end_checkpoint(checkpoints, end),
+            Action::Tell { to, word } => self.tell(to, self.message_of(checkpoints, word)),
+            Action::Order(_) => {}
         }
     }
 
-    /// Nothing is on its way.
-    fn on_take(&self, checkpoints: &Checkpoints) {
-        if self.frozen.get() {
-            let missing = self.tell_below_of_checkpoint(|| Checkpoint::Take);
-            checkpoints.drain.counts.take();
-            checkpoints.drain.state.set(State::Takes { missing, taken: Taken::default(), has_taken: false });
+    /// What a member says, with what goes along.
+    fn message_of(&self, checkpoints: &Checkpoints, word: Word) -> Checkpoint {
+        let drain = &checkpoints.drain;
+        match word {
+            Word::Freeze(version) => Checkpoint::Freeze { version, leaving: drain.leaving.borrow().clone() },
+            Word::Ask(wave) => Checkpoint::Ask { wave },
+            Word::Counted { wave, sent, received } => Checkpoint::Count { wave, sent, received },
+            Word::Take => Checkpoint::Take,
+            Word::Taken => Checkpoint::Taken(drain.taken.get(), drain.counts.take()),
+            Word::Thaw => Checkpoint::Thaw(drain.counts.borrow().clone()),
+            Word::Safe(version, Ok(())) => Checkpoint::Safe { version },
+            Word::Safe(version, Err(why)) => Checkpoint::NotSafe { version, why },
+            Word::Commit(version) => Checkpoint::Commit { version },
+            Word::Abort(version) => Checkpoint::GiveUp { version },
+        }
+    }
+
+    /// A checkpoint begins, from which the others are to go on without these nodes.
+    fn on_freeze(&self, checkpoints: &Checkpoints, version: Version, leaving: Vec<NodeId>) {
+        let may_begin = {
+            let machine = self.machine(checkpoints);
+            !machine.is_frozen() || machine.is_about_to_thaw()
+        };
+        if may_begin && version > checkpoints.version.get() {
+            *checkpoints.drain.leaving.borrow_mut() = leaving;
+        }
+        self.drive(checkpoints, Event::Heard(Word::Freeze(version)));
+    }
+
+    /// At the root: a checkpoint begins. So many words are to be heard before it is safe.
+    fn begin_checkpoint(&self, checkpoints: &Checkpoints, words: u32, leaving: Vec<NodeId>) {
+        *checkpoints.drain.leaving.borrow_mut() = leaving;
+        self.drive(checkpoints, Event::Wanted { words });
+    }
+
+    /// A branch has taken its part.
+    fn on_taken(&self, checkpoints: &Checkpoints, taken: Taken, counts: Counts) {
+        if self.machine(checkpoints).awaits_branches() {
+            checkpoints.drain.add(taken, counts);
+            self.drive_later(checkpoints, Event::Heard(Word::Taken));
         }
     }
 
     /// All have taken their parts, in which there are these objects.
-    fn on_thaw(&self, checkpoints: &Checkpoints, counts: &Counts) {
-        if self.frozen.get() {
-            self.tell_below_of_checkpoint(|| Checkpoint::Thaw(counts.clone()));
-            self.note_contents(checkpoints.version.get(), counts);
-            checkpoints.drain.state.set(State::Thaws { next: None });
+    fn on_thaw(&self, checkpoints: &Checkpoints, counts: Counts) {
+        if self.machine(checkpoints).is_frozen() {
+            *checkpoints.drain.counts.borrow_mut() = counts;
+            self.drive(checkpoints, Event::Heard(Word::Thaw));
+        }
+    }
+
+    /// The same as [`drive`](DrainOnPe::drive), but what it wants is done when the PE has its turn.
+    fn drive_later(&self, checkpoints: &Checkpoints, event: Event) {
+        let actions = self.machine(checkpoints).on_event(event);
+        if !actions.is_empty() {
+            checkpoints.drain.due.borrow_mut().push_back(Due::Others(actions));
         }
     }
 
@@ -141,61 +187,36 @@ pub impl Pe {
             // Nobody hears that this PE has taken its part, so that the version is never committed.
             return false;
         }
-        match checkpoints.drain.state.get() {
-            State::Counts { wave, missing: 0, sent, received } if !self.port.has_unsent() => {
-                checkpoints.drain.state.set(State::Rests);
-                let sent = sent.wrapping_add(self.stats.sent.get());
-                let received = received.wrapping_add(self.stats.received.get());
-                self.still.set(!mutated("counted-pe-goes-on"));
-                self.report_count(checkpoints, wave, sent, received);
-            }
-            State::Takes { missing, taken, has_taken: false } => {
-                let (mut taken, (own, counts)) = (taken, self.take_part(checkpoints));
-                taken.add(own);
-                checkpoints.drain.counts.borrow_mut().add(counts);
-                checkpoints.drain.state.set(State::Takes { missing, taken, has_taken: true });
-                if !checkpoints.refused.get() {
-                    self.lend_part(checkpoints);
-                }
-            }
-            State::Takes { missing: 0, taken, has_taken: true } => {
-                checkpoints.drain.state.set(State::HasTaken);
-                self.report_taken(checkpoints, taken);
-            }
-            State::Thaws { next } => {
-                checkpoints.drain.state.set(State::Rests);
+        let due = checkpoints.drain.due.borrow_mut().pop_front();
+        match due {
+            Some(Due::Capture) => self.capture_part(checkpoints),
+            Some(Due::Thaw) => {
                 self.thaw(checkpoints);
-                self.after_thaw(checkpoints);
-                let leaving = || checkpoints.drain.next_leaving.take();
-                next.into_iter().for_each(|version| self.on_freeze(checkpoints, version, leaving()));
+                self.drive(checkpoints, Event::Thawed);
             }
-            State::Rests | State::HasTaken | State::Counts { .. } | State::Takes { .. } => return false,
+            Some(Due::Others(actions)) => {
+                actions.into_iter().for_each(|action| self.carry_out(checkpoints, action));
+            }
+            None => return self.count_if_at_rest(checkpoints),
         }
         true
     }
 
-    fn report_count(&self, checkpoints: &Checkpoints, wave: u32, sent: u64, received: u64) {
-        match self.view().parent(self.id, FIRST) {
-            Some(parent) => self.tell(parent, Checkpoint::Count { wave, sent, received }),
-            None => self.on_counted(checkpoints, wave, sent, received),
+    fn count_if_at_rest(&self, checkpoints: &Checkpoints) -> bool {
+        let is_at_rest = self.machine(checkpoints).is_counted_at_rest() && !self.port.has_unsent();
+        if is_at_rest {
+            let (sent, received) = (self.stats.sent.get(), self.stats.received.get());
+            self.drive(checkpoints, Event::AtRest { sent, received });
         }
+        is_at_rest
     }
 
-    /// At the root: all have counted.
-    fn on_counted(&self, checkpoints: &Checkpoints, wave: u32, sent: u64, received: u64) {
-        if sent == received || mutated("taken-before-drained") {
-            self.on_take(checkpoints);
-        } else {
-            sometimes("messages were on their way when every frozen PE had been at rest");
-            self.on_ask_for_count(checkpoints, wave + 1);
-        }
-    }
-
-    fn report_taken(&self, checkpoints: &Checkpoints, taken: Taken) {
-        let counts = checkpoints.drain.counts.take();
-        match self.view().parent(self.id, FIRST) {
-            Some(parent) => self.tell(parent, Checkpoint::Taken(taken, counts)),
-            None => self.on_all_taken(checkpoints, taken, &counts),
+    fn capture_part(&self, checkpoints: &Checkpoints) {
+        let (own, counts) = self.take_part(checkpoints);
+        checkpoints.drain.add(own, counts);
+        if !checkpoints.refused.get() {
+            self.lend_part(checkpoints);
+            self.drive_later(checkpoints, Event::Captured(checkpoints.version.get()));
         }
     }
 }

@@ -9,13 +9,12 @@ use std::ptr::NonNull;
 use easy_ext::ext;
 
 use super::Checkpoints;
-use super::message::Checkpoint;
 use crate::broadcast::BroadcastsOnPe;
 use crate::checkpoint::CheckpointsOnPe;
 use crate::checkpoint::drain::DrainOnPe;
 use crate::checkpoint::prepack::PrepackOnPe;
 use crate::reduction::gathering::GatheringOnPe;
-use talisman_ft::{NodeId, Version};
+use talisman_ft::Version;
 use talisman_kernel::message::control::ObjectMessage;
 use talisman_kernel::message::envelope::{Body, Envelope};
 use talisman_kernel::message::service::WhenFrozen;
@@ -25,21 +24,10 @@ use talisman_observe::sometimes::sometimes;
 
 #[ext(FreezeOnPe)]
 pub impl Pe {
-    /// A checkpoint begins: on to the PEs below, and no entry runs here any more.
-    fn on_freeze(&self, checkpoints: &Checkpoints, version: Version, leaving: Vec<NodeId>) {
-        if version <= checkpoints.version.get() {
-            // Only a peer that makes things up says it twice.
-            return;
-        }
-        if self.frozen.get() {
-            return checkpoints.drain.put_off(version, leaving);
-        }
+    /// A checkpoint begins: no entry runs here any more.
+    fn freeze(&self, checkpoints: &Checkpoints, version: Version) {
         checkpoints.version.set(version);
         checkpoints.is_open.set(true);
-        let below =
-            self.tell_below_of_checkpoint(|| Checkpoint::Freeze { version, leaving: leaving.clone() });
-        *checkpoints.leaving.borrow_mut() = leaving;
-        checkpoints.drain.begin(below);
         checkpoints.ahead.begin();
         self.frozen.set(true);
         self.stopped.set(true);

@@ -11,7 +11,7 @@
 //! | [`message`] | what PEs say to each other about it |
 //! | `root` | when one begins, and what follows from what all have said: at the first PE |
 //! | `freeze` | what a frozen PE does with each kind of message |
-//! | `drain` | waves that find out when nothing is on its way |
+//! | `drain` | carries out what the protocol wants ([`talisman_ft::coordinated`]) |
 //! | `prepack` | what is packed meanwhile |
 //! | [`part`] | what is kept of one PE |
 //! | [`waiting`] | messages in it |
@@ -61,14 +61,14 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use easy_ext::ext;
+use tracing::debug;
 
 use crate::checkpoint::drain::DrainOnPe;
-use crate::checkpoint::freeze::FreezeOnPe;
 use crate::checkpoint::on_demand::OnDemandOnPe;
 use crate::checkpoint::replication::ReplicationOnPe;
 use crate::checkpoint::root::CheckpointRootOnPe;
 use drain::Drain;
-use durability::Safety;
+use durability::Parts;
 use message::{Checkpoint, Why};
 use on_demand::Writing;
 use prepack::Ahead;
@@ -76,7 +76,9 @@ use replication::Copies;
 use root::Root;
 use talisman_base::ids::PeId;
 use talisman_base::view::FIRST;
+use talisman_ft::coordinated::Word;
 use talisman_ft::double::Order;
+use talisman_ft::event::Event;
 use talisman_ft::{NodeId, Version};
 use talisman_job::checkpoints::CkptSettings;
 use talisman_kernel::message::envelope::Envelope;
@@ -85,6 +87,8 @@ use talisman_kernel::node::Node;
 use talisman_kernel::pe::Pe;
 use talisman_kernel::pe::states::ServiceState;
 use talisman_kernel::route::Route;
+use talisman_kernel::witness::{self, Seen};
+use talisman_observe::subjects::CHECKPOINT;
 use talisman_pup::Packed;
 
 /// What a PE keeps for checkpoints.
@@ -103,7 +107,7 @@ pub struct Checkpoints {
     drain: Drain,
     ahead: Ahead,
     copies: Copies,
-    safety: Safety,
+    parts: Parts,
     writing: Writing,
     /// Used by the first PE.
     root: RefCell<Root>,
@@ -131,7 +135,7 @@ impl Checkpoints {
             drain: Drain::default(),
             ahead: Ahead::default(),
             copies: Copies::default(),
-            safety: Safety::default(),
+            parts: Parts::default(),
             writing: Writing::default(),
             step: Cell::new(0),
             scratch: Cell::default(),
@@ -232,13 +236,17 @@ pub impl Pe {
             Checkpoint::Request { why, then } => self.on_checkpoint_request(checkpoints, why, then),
             Checkpoint::Leaving { nodes } => checkpoints.root.borrow_mut().on_leaving(nodes),
             Checkpoint::Freeze { version, leaving } => self.on_freeze(checkpoints, version, leaving),
-            Checkpoint::Ask { wave } => self.on_ask_for_count(checkpoints, wave),
-            Checkpoint::Count { wave, sent, received } => checkpoints.drain.add(wave, sent, received),
-            Checkpoint::Take => self.on_take(checkpoints),
-            Checkpoint::Taken(taken, counts) => checkpoints.drain.add_taken(taken, counts),
-            Checkpoint::Thaw(counts) => self.on_thaw(checkpoints, &counts),
-            Checkpoint::Safe { version } => self.on_safe(checkpoints, version),
-            Checkpoint::Commit { version } => self.on_commit(checkpoints, version),
+            Checkpoint::Ask { wave } => self.drive(checkpoints, Event::Heard(Word::Ask(wave))),
+            Checkpoint::Count { wave, sent, received } => {
+                self.drive(checkpoints, Event::Heard(Word::Counted { wave, sent, received }));
+            }
+            Checkpoint::Take => self.drive(checkpoints, Event::Heard(Word::Take)),
+            Checkpoint::Taken(taken, counts) => self.on_taken(checkpoints, taken, counts),
+            Checkpoint::Thaw(counts) => self.on_thaw(checkpoints, counts),
+            Checkpoint::Safe { version } => {
+                self.drive(checkpoints, Event::Heard(Word::Safe(version, Ok(()))));
+            }
+            Checkpoint::Commit { version } => self.drive(checkpoints, Event::Heard(Word::Commit(version))),
             Checkpoint::Copy { version, manifest, lent } => {
                 self.on_copy(checkpoints, (version, from), manifest, lent)
             }
@@ -249,8 +257,10 @@ pub impl Pe {
             Checkpoint::Got { version } => self.on_got(checkpoints, version, from),
             Checkpoint::Stored { version } => self.on_stored(checkpoints, version, from, Ok(())),
             Checkpoint::NotStored { version, why } => self.on_stored(checkpoints, version, from, Err(why)),
-            Checkpoint::NotSafe { version, why } => self.on_not_safe(checkpoints, version, why),
-            Checkpoint::GiveUp { version } => self.on_give_up(checkpoints, version),
+            Checkpoint::NotSafe { version, why } => {
+                self.drive(checkpoints, Event::Heard(Word::Safe(version, Err(why))));
+            }
+            Checkpoint::GiveUp { version } => self.drive(checkpoints, Event::Heard(Word::Abort(version))),
             Checkpoint::Write { version } => self.on_write(checkpoints, version),
             Checkpoint::Written { version } => self.on_written(checkpoints, version, None),
             Checkpoint::NotWritten { version, why } => self.on_written(checkpoints, version, Some(why)),
@@ -258,27 +268,24 @@ pub impl Pe {
         }
     }
 
-    /// To the PEs below in the tree; how many those are.
-    fn tell_below_of_checkpoint(&self, message: impl Fn() -> Checkpoint) -> u32 {
-        let mut below = 0;
-        for child in self.view().children(self.id, FIRST) {
-            self.tell(child, message());
-            below += 1;
-        }
-        below
+    /// To the PEs below in the tree.
+    fn tell_below_of_checkpoint(&self, message: impl Fn() -> Checkpoint) {
+        self.view().children(self.id, FIRST).for_each(|child| self.tell(child, message()));
     }
 
     /// A version will never be complete.
-    fn on_give_up(&self, checkpoints: &Checkpoints, version: Version) {
+    fn give_up(&self, checkpoints: &Checkpoints, version: Version) {
         checkpoints.is_open.set(false);
-        self.tell_below_of_checkpoint(|| Checkpoint::GiveUp { version });
         self.node.store.give_up(version);
     }
 
     /// Everybody's part is held twice.
-    fn on_commit(&self, checkpoints: &Checkpoints, version: Version) {
+    fn commit(&self, checkpoints: &Checkpoints, version: Version) {
         checkpoints.is_open.set(false);
-        self.tell_below_of_checkpoint(|| Checkpoint::Commit { version });
+        if self.is_first() {
+            witness::see(|| Seen::Committed { version });
+            debug!(target: CHECKPOINT, version, "a checkpoint is committed");
+        }
         self.node.store.commit(version);
         if self.id == self.first_pe {
             self.node.job.settle(version);

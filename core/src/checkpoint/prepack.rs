@@ -66,7 +66,7 @@ pub impl Pe {
     fn pack_ahead(&self, checkpoints: &Checkpoints) -> bool {
         let ahead = &checkpoints.ahead;
         let (first, mut size) = (ahead.next.get(), 0);
-        if checkpoints.drain.has_taken() {
+        if checkpoints.refused.get() || checkpoints.drain.has_taken() {
             return false;
         }
         while size < AT_ONCE && ahead.next.get() < self.slots.len() {

@@ -4,7 +4,6 @@
 //! that has it now has said so ([`RecoveryMessage::Places`]). Everybody else begins without knowing any place, and asks homes. What
 //! refers to a shared value that has not come to this node again waits for it, objects included, like anything that comes to a PE.
 
-use crate::quiescence::QuiescenceOnPe;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ptr::NonNull;
 
@@ -18,6 +17,7 @@ use crate::checkpoint::joiners::JoinersOnPe;
 use crate::checkpoint::recovery_message::RecoveryMessage;
 use crate::group_members::GroupMembersOnPe;
 use crate::lifecycle::census::CensusOnPe;
+use crate::quiescence::QuiescenceOnPe;
 use crate::reduction::ReductionsOfCollection;
 use crate::reduction::gathering::GatheringOnPe;
 use crate::reduction::message::ReductionMessage;

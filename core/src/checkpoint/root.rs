@@ -11,9 +11,7 @@ use crate::balance::root::BalancingRootOnPe;
 use crate::checkpoint::CheckpointsOnPe;
 use crate::checkpoint::contents::ContentsOnPe;
 use crate::checkpoint::drain::DrainOnPe;
-use crate::checkpoint::freeze::FreezeOnPe;
 use crate::checkpoint::on_demand::OnDemandOnPe;
-use crate::checkpoint::replication::ReplicationOnPe;
 use crate::quiescence::QuiescenceOnPe;
 use talisman_ft::period::Period;
 use talisman_ft::{NodeId, Version};
@@ -21,12 +19,9 @@ use talisman_job::CheckpointTaken;
 use talisman_job::checkpoints::CkptEvery;
 use talisman_kernel::pe::Pe;
 use talisman_kernel::route::Route;
-use talisman_kernel::witness::{self, Seen};
-use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_observe::subjects::CHECKPOINT;
 use talisman_pup::Packed;
-use talisman_store::contents::Counts;
 
 /// What cannot be kept is tried again after so long, or after a period if that is shorter, as long as somebody waits for it, or what is held
 /// but once is to be held twice.
@@ -62,10 +57,6 @@ pub struct Running {
     begun: Duration,
     /// How long entries waited, and what was taken, once that is known.
     blocked: Option<(Duration, Taken)>,
-    /// Words that have not been heard: in memory one of each copy, on disk one of each part.
-    missing: u32,
-    /// Why it cannot be complete, if a part cannot be kept.
-    wrong: Option<String>,
 }
 
 impl Root {
@@ -153,7 +144,7 @@ pub impl Pe {
     /// Begins a checkpoint that is wanted, unless one is under way, or a balancing step.
     fn checkpoint_if_wanted(&self) {
         let Some(checkpoints) = self.checkpoints() else { return };
-        let (version, leaving) = {
+        let (words, leaving) = {
             let mut root = checkpoints.root.borrow_mut();
             let Some(why) = root.wanted.iter().map(|(why, _)| *why).max() else { return };
             if root.running.is_some() || checkpoints.writing.is_waited_for() {
@@ -168,7 +159,7 @@ pub impl Pe {
             let on_disk = on_disk && self.node.store.writes_what_is_asked_for();
             let then = wanted.into_iter().filter_map(|(why, then)| Some((why, then?))).collect();
             let (version, begun) = (checkpoints.version.get() + 1, self.clock.now());
-            let missing = self.words_of_copies(&root.leaving);
+            let words = self.words_of_copies(&root.leaving);
             let trigger = why.name(&checkpoints.settings);
             debug!(target: CHECKPOINT, version, trigger, on_disk, leaving = ?root.leaving, "a checkpoint begins");
             root.running = Some(Running {
@@ -180,13 +171,11 @@ pub impl Pe {
                 leaving: root.leaving.clone(),
                 begun,
                 blocked: None,
-                missing,
-                wrong: None,
             });
-            (version, root.leaving.clone())
+            (words, root.leaving.clone())
         };
         self.timers.checkpoint.set(None);
-        self.on_freeze(checkpoints, version, leaving);
+        self.begin_checkpoint(checkpoints, words, leaving);
     }
 
     /// How many words are to be heard before all parts are safe: in memory, whoever has a copy says so.
@@ -201,72 +190,30 @@ pub impl Pe {
     }
 
     /// All have taken their parts: the program goes on.
-    fn on_all_taken(&self, checkpoints: &Checkpoints, taken: Taken, counts: &Counts) {
-        if let Some(running) = &mut checkpoints.root.borrow_mut().running {
+    fn note_blocked(&self, checkpoints: &Checkpoints, taken: Taken) {
+        if let Some(running) = checkpoints.root.borrow_mut().running.as_mut().filter(|_| self.is_first()) {
             let (version, objects, bytes) = (running.version, taken.objects, taken.bytes);
             debug!(target: CHECKPOINT, version, objects, bytes, "all parts are taken, and the program goes on");
             running.blocked = Some((self.clock.now().saturating_sub(running.begun), taken));
         }
-        self.on_thaw(checkpoints, counts);
     }
 
-    /// Entries run here again.
-    fn after_thaw(&self, checkpoints: &Checkpoints) {
-        self.begin_copy(checkpoints);
-        if self.is_first() {
-            self.balance_if_waiting();
-            self.end_checkpoint_if_over(checkpoints);
-        }
-    }
-
-    /// A PE's part is safe; when all are, they are what the job goes back to.
-    fn on_safe(&self, checkpoints: &Checkpoints, version: Version) {
-        self.on_end_of_part(checkpoints, version, None);
-    }
-
-    /// A PE's part cannot be kept. When all others have said what has become of theirs, the version is given up.
-    fn on_not_safe(&self, checkpoints: &Checkpoints, version: Version, why: String) {
-        self.on_end_of_part(checkpoints, version, Some(why));
-    }
-
-    fn on_end_of_part(&self, checkpoints: &Checkpoints, version: Version, wrong: Option<String>) {
-        {
-            let mut root = checkpoints.root.borrow_mut();
-            let Some(running) = root.running.as_mut().filter(|running| running.version == version) else {
-                return;
-            };
-            running.missing = match mutated("committed-before-all-are-safe") {
-                true => 0,
-                false => running.missing.saturating_sub(1),
-            };
-            if let Some(wrong) = wrong {
-                running.wrong.get_or_insert(wrong);
-            }
-        }
-        self.end_checkpoint_if_over(checkpoints);
-    }
-
-    /// Ends the checkpoint under way, once something has been heard of all parts and this PE has thawed: as long as it is frozen it
-    /// says nothing to the program, and begins nothing. Others that thawed earlier may have had the time to take all the copies.
-    fn end_checkpoint_if_over(&self, checkpoints: &Checkpoints) {
-        if self.frozen.get() {
-            return;
-        }
-        let done = checkpoints.root.borrow_mut().running.take_if(|running| running.missing == 0);
-        match done {
-            Some(done) if done.wrong.is_some() => self.give_up_checkpoint(checkpoints, done),
-            Some(done) => self.commit(checkpoints, done),
-            None => {}
+    /// The checkpoint under way is committed, or given up.
+    fn end_checkpoint(&self, checkpoints: &Checkpoints, end: Result<Version, String>) {
+        let done = checkpoints.root.borrow_mut().running.take();
+        match (done, end) {
+            (Some(done), Ok(_)) => self.account_for_commit(checkpoints, done),
+            (Some(done), Err(wrong)) => self.account_for_failure(checkpoints, done, &wrong),
+            (None, _) => {}
         }
     }
 
     /// The job goes on, and what it would go back to is the version before. Who waits for a checkpoint goes on waiting.
-    fn give_up_checkpoint(&self, checkpoints: &Checkpoints, done: Running) {
-        let (version, wrong) = (done.version, done.wrong.unwrap_or_default());
-        self.on_give_up(checkpoints, version);
+    fn account_for_failure(&self, checkpoints: &Checkpoints, done: Running, wrong: &str) {
+        let version = done.version;
         // Who is to be released without it stays. Others may have been named since, for the next one.
         checkpoints.root.borrow_mut().leaving.retain(|node| !done.leaving.contains(node));
-        self.node.job.answer(done.asked, Err(wrong.clone()), None);
+        self.node.job.answer(done.asked, Err(wrong.into()), None);
         let goes_on =
             "The job goes on, and the checkpoint before it stays; the next one is tried when it is due";
         self.node
@@ -285,10 +232,8 @@ pub impl Pe {
         }
     }
 
-    fn commit(&self, checkpoints: &Checkpoints, done: Running) {
-        witness::see(|| Seen::Committed { version: done.version });
-        debug!(target: CHECKPOINT, version = done.version, "a checkpoint is committed");
-        self.on_commit(checkpoints, done.version);
+    /// What the job goes back to is this version from now on.
+    fn account_for_commit(&self, checkpoints: &Checkpoints, done: Running) {
         self.node.job.committed(done.version, self.all_contents(done.version));
         let (blocked, taken) = done.blocked.unwrap_or_default();
         let took = self.clock.now().saturating_sub(done.begun);

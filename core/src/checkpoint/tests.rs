@@ -2,11 +2,6 @@
 
 mod written;
 
-use crate::balance::root::BalancingRootOnPe;
-use crate::checkpoint::CheckpointsOnPe;
-use crate::checkpoint::image_fetch::ImageFetchOnPe;
-use crate::checkpoint::restart::RestartOnPe;
-use crate::checkpoint::root::CheckpointRootOnPe;
 use std::ptr::NonNull;
 use std::time::Duration;
 
@@ -15,9 +10,17 @@ use super::Checkpoints;
 use super::message::{Checkpoint, Taken, Why};
 use super::part::Part;
 use super::waiting::Messages;
+use crate::balance::root::BalancingRootOnPe;
+use crate::checkpoint::CheckpointsOnPe;
+use crate::checkpoint::drain::DrainOnPe;
+use crate::checkpoint::image_fetch::ImageFetchOnPe;
 use crate::checkpoint::recovery_message::RecoveryMessage;
+use crate::checkpoint::restart::RestartOnPe;
+use crate::checkpoint::root::CheckpointRootOnPe;
 use crate::lab::Lab;
+use talisman_ft::coordinated::Word;
 use talisman_ft::double::{Contents, Order};
+use talisman_ft::event::Event;
 use talisman_ft::period::Period;
 use talisman_ft::view::View;
 use talisman_job::RunArgs;
@@ -469,7 +472,8 @@ fn one_is_given_up(lab: &mut Lab, why: Why, meanwhile: impl Fn(&Pe)) {
     {
         let _here = Here::enter(&lab.pes[0]);
         lab.pes[0].on_checkpoint_request(checkpoints(&lab.pes[0]), why, None);
-        lab.pes[0].on_not_safe(checkpoints(&lab.pes[0]), 1, "the disk is full".into());
+        let refusal = Word::Safe(1, Err("the disk is full".into()));
+        lab.pes[0].drive(checkpoints(&lab.pes[0]), Event::Heard(refusal));
         meanwhile(&lab.pes[0]);
     }
     lab.run(LONG);

@@ -1,5 +1,6 @@
 //! One member of a coordinated checkpoint. That without anybody above it is the root.
 
+use super::part::Part;
 use super::root::{End, Root};
 use super::word::Word;
 use crate::Version;
@@ -7,20 +8,17 @@ use crate::action::Action;
 use crate::event::{Event, Member};
 use crate::protocol::Protocol;
 use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 
 /// Where a member is among the others.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
-    /// Its number.
-    pub member: Member,
-    /// How many there are.
-    pub members: u32,
+    /// Whom members tell what has become of their parts.
+    pub root: Member,
     /// The next one towards the root, which has none.
     pub above: Option<Member>,
     /// Those whose next one it is.
     pub below: Vec<Member>,
-    /// Who keep copies of its part; nobody if it is alone.
-    pub keepers: Vec<Member>,
 }
 
 /// A member's state.
@@ -30,7 +28,7 @@ pub struct Coordinated {
     /// The last version that was begun here.
     version: Version,
     state: State,
-    safety: Safety,
+    part: Part,
     root: Root,
 }
 
@@ -38,37 +36,53 @@ pub struct Coordinated {
 enum State {
     /// Entries run.
     Runs,
-    /// To be counted when it is at rest, and branches have been: with what these have sent and taken.
-    Counts { wave: u32, missing: usize, sent: u64, received: u64, own: Option<(u64, u64)> },
+    /// To be counted when it is at rest and all branches have been: with what these have sent and taken.
+    Counts { wave: u32, missing: usize, sent: u64, received: u64 },
     /// Counted: it holds still.
     IsStill,
     /// It takes its part, and so do branches.
     Takes { missing: usize, has_taken: bool },
     /// It waits for the thaw.
     HasTaken,
-}
-
-/// What has become of this member's part.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Safety {
-    here: Option<Result<(), String>>,
-    /// Keepers that have not answered.
-    missing: usize,
-    wrong: Option<String>,
-    has_told: bool,
+    /// Entries are about to run again. Who has its part may have told that it is safe, so the next image may have begun by then.
+    Thaws { next: Option<Version> },
 }
 
 impl Coordinated {
     /// A member of a job in which this version was the last to be begun.
     #[must_use]
     pub fn new(place: Place, version: Version) -> Self {
-        Coordinated { place, version, state: State::Runs, safety: Safety::default(), root: Root::default() }
+        Coordinated { place, version, state: State::Runs, part: Part::of(version), root: Root::default() }
     }
 
     /// Whether no entry runs here.
     #[must_use]
     pub fn is_frozen(&self) -> bool {
         self.state != State::Runs
+    }
+
+    /// Whether it is to be counted as soon as it is at rest ([`Event::AtRest`]): all branches have been.
+    #[must_use]
+    pub fn is_counted_at_rest(&self) -> bool {
+        matches!(self.state, State::Counts { missing: 0, .. })
+    }
+
+    /// Whether branches have yet to say that they have taken their parts.
+    #[must_use]
+    pub fn awaits_branches(&self) -> bool {
+        matches!(self.state, State::Takes { missing: 1.., .. })
+    }
+
+    /// Whether it has taken its part.
+    #[must_use]
+    pub fn has_taken(&self) -> bool {
+        matches!(self.state, State::HasTaken | State::Thaws { .. } | State::Takes { has_taken: true, .. })
+    }
+
+    /// Whether all have taken their parts, and it has only to thaw.
+    #[must_use]
+    pub fn is_about_to_thaw(&self) -> bool {
+        matches!(self.state, State::Thaws { .. })
     }
 
     fn tell_below(&self, word: &Word) -> Vec<Action> {
@@ -87,78 +101,98 @@ impl Coordinated {
 
     fn decide(&mut self, word: Word) -> Vec<Action> {
         match word {
-            Word::Counted { sent, received, .. } if sent == received || mutated("image-before-drained") => {
+            Word::Counted { sent, received, .. } if sent == received || mutated("taken-before-drained") => {
                 self.on_order(Word::Take)
             }
-            Word::Counted { wave, .. } => self.on_order(Word::Ask(wave + 1)),
+            Word::Counted { wave, .. } => {
+                sometimes("messages were on their way when every frozen PE had been at rest");
+                self.on_order(Word::Ask(wave + 1))
+            }
             Word::Taken => self.on_order(Word::Thaw),
             _ => Vec::new(),
         }
     }
 
-    fn begin_if_wanted(&mut self) -> Vec<Action> {
-        let begins = self.place.above.is_none() && self.root.want(self.version + 1, self.place.members);
-        if begins { self.on_order(Word::Freeze(self.version + 1)) } else { Vec::new() }
+    fn on_wanted(&mut self, words: u32) -> Vec<Action> {
+        if self.place.above.is_some() || self.is_frozen() || self.root.is_running() {
+            return Vec::new();
+        }
+        self.root.begin(self.version + 1, words);
+        self.on_order(Word::Freeze(self.version + 1))
     }
 
-    /// As long as the root is frozen it says nothing to the program and begins nothing.
+    /// As long as the root is frozen it says nothing to the program and begins nothing. Others that thawed earlier may have had the
+    /// time to take all the copies.
     fn end_if_over(&mut self) -> Vec<Action> {
         let end = if self.is_frozen() { None } else { self.root.end() };
-        let mut actions = match end {
-            None => return Vec::new(),
+        match end {
+            None => Vec::new(),
             Some(End::Committed(version)) => {
-                let actions = self.on_order(Word::Commit(version));
-                [actions, vec![Action::Answer(Ok(version))]].concat()
+                [self.on_order(Word::Commit(version)), vec![Action::Answer(Ok(version))]].concat()
             }
             Some(End::GivenUp(version, wrong)) => {
-                let actions = self.on_order(Word::Abort(version));
-                [actions, vec![Action::Answer(Err(wrong))]].concat()
+                [self.on_order(Word::Abort(version)), vec![Action::Answer(Err(wrong))]].concat()
             }
-        };
-        if self.root.is_wanted() {
-            actions.extend(self.begin_if_wanted());
         }
-        actions
     }
 
     // Down the tree.
 
     fn on_order(&mut self, word: Word) -> Vec<Action> {
         let missing = self.place.below.len();
-        let counts = |wave| State::Counts { wave, missing, sent: 0, received: 0, own: None };
+        let counts = |wave| State::Counts { wave, missing, sent: 0, received: 0 };
         let own = match &word {
             // Only a peer that makes things up says it twice.
-            Word::Freeze(version) if *version <= self.version || self.is_frozen() => return Vec::new(),
+            Word::Freeze(version) if *version <= self.version => return Vec::new(),
+            Word::Freeze(version) if self.is_frozen() => {
+                self.put_off(*version);
+                return Vec::new();
+            }
             Word::Freeze(version) => {
-                self.version = *version;
-                self.safety = Safety { missing: self.place.keepers.len(), ..Safety::default() };
+                (self.version, self.part) = (*version, Part::of(*version));
                 self.state = counts(0);
-                vec![Action::Freeze]
+                Action::Freeze(*version)
             }
             Word::Ask(wave) if self.is_frozen() => {
                 self.state = counts(*wave);
-                vec![Action::GoOnFrozen]
+                Action::GoOnFrozen
             }
             Word::Take if self.is_frozen() => {
                 self.state = State::Takes { missing, has_taken: false };
-                vec![Action::Capture(self.version)]
+                Action::Capture(self.version)
             }
             Word::Thaw if self.is_frozen() => {
-                self.state = State::Runs;
-                let copy = Action::Copy { version: self.version, to: self.place.keepers.clone() };
-                vec![Action::Thaw, copy]
+                self.state = State::Thaws { next: None };
+                Action::Thaw
             }
-            Word::Commit(version) => vec![Action::Commit(*version)],
-            Word::Abort(version) => vec![Action::Abort(*version)],
+            Word::Commit(version) => Action::Commit(*version),
+            Word::Abort(version) => Action::Abort(*version),
             _ => return Vec::new(),
         };
-        [self.tell_below(&word), own, self.end_if_over()].concat()
+        [self.tell_below(&word), vec![own]].concat()
+    }
+
+    /// The next image begins before this member has thawed.
+    fn put_off(&mut self, version: Version) {
+        if let State::Thaws { next } = &mut self.state {
+            sometimes("a checkpoint began before a PE had thawed after the one before");
+            *next = Some(version);
+        }
+    }
+
+    fn on_thawed(&mut self) -> Vec<Action> {
+        let State::Thaws { next } = self.state else { return Vec::new() };
+        self.state = State::Runs;
+        let mut actions = vec![Action::Copy(self.version)];
+        actions.extend(self.end_if_over());
+        actions.extend(next.into_iter().flat_map(|version| self.on_order(Word::Freeze(version))));
+        actions
     }
 
     // Up the tree.
 
-    fn on_counted(&mut self, of: u32, more_sent: u64, more_received: u64) -> Vec<Action> {
-        if let State::Counts { wave, missing, sent, received, .. } = &mut self.state
+    fn on_counted(&mut self, of: u32, more_sent: u64, more_received: u64) {
+        if let State::Counts { wave, missing, sent, received } = &mut self.state
             && *wave == of
             && *missing > 0
         {
@@ -166,23 +200,14 @@ impl Coordinated {
             *sent = sent.wrapping_add(more_sent);
             *received = received.wrapping_add(more_received);
         }
-        self.report_count()
     }
 
-    fn on_rest(&mut self, sent: u64, received: u64) -> Vec<Action> {
-        let State::Counts { own: own @ None, .. } = &mut self.state else { return Vec::new() };
-        *own = Some((sent, received));
-        let still = if mutated("counted-goes-on") { Vec::new() } else { vec![Action::HoldStill] };
-        [still, self.report_count()].concat()
-    }
-
-    fn report_count(&mut self) -> Vec<Action> {
-        let State::Counts { wave, missing: 0, sent, received, own: Some(own) } = self.state else {
-            return Vec::new();
-        };
+    fn on_rest(&mut self, own_sent: u64, own_received: u64) -> Vec<Action> {
+        let State::Counts { wave, missing: 0, sent, received } = self.state else { return Vec::new() };
         self.state = State::IsStill;
-        let (sent, received) = (sent.wrapping_add(own.0), received.wrapping_add(own.1));
-        self.report(Word::Counted { wave, sent, received })
+        let still = if mutated("counted-pe-goes-on") { Vec::new() } else { vec![Action::HoldStill] };
+        let (sent, received) = (sent.wrapping_add(own_sent), received.wrapping_add(own_received));
+        [still, self.report(Word::Counted { wave, sent, received })].concat()
     }
 
     fn on_taken(&mut self, is_own: bool) -> Vec<Action> {
@@ -198,71 +223,38 @@ impl Coordinated {
         self.report(Word::Taken)
     }
 
-    // What is kept.
-
-    fn on_kept(&mut self, version: Version, of: Member, kept: Result<(), String>) -> Vec<Action> {
-        if of != self.place.member {
-            return vec![Action::Tell { to: of, word: Word::Stored(version, kept) }];
-        }
-        if version == self.version {
-            self.safety.here = Some(kept);
-        }
-        self.tell_if_known()
-    }
-
-    fn on_stored(&mut self, version: Version, kept: Result<(), String>) -> Vec<Action> {
-        if version != self.version || self.safety.missing == 0 {
-            return Vec::new();
-        }
-        self.safety.missing -= 1;
-        if let Err(wrong) = kept {
-            self.safety.wrong.get_or_insert(wrong);
-        }
-        self.tell_if_known()
-    }
-
-    /// Each member says once of each version what has become of its part.
-    fn tell_if_known(&mut self) -> Vec<Action> {
-        let safety = &mut self.safety;
-        let is_known = safety.missing == 0 || mutated("safe-without-a-copy");
-        let Some(here) = safety.here.clone().filter(|_| is_known && !safety.has_told) else {
-            return Vec::new();
-        };
-        safety.has_told = true;
-        let kept = here.and(safety.wrong.clone().map_or(Ok(()), Err));
-        match self.place.above {
-            Some(_) => vec![Action::Tell { to: ROOT, word: Word::Safe(self.version, kept) }],
-            None => self.on_safe(ROOT, self.version, kept),
-        }
-    }
-
-    fn on_safe(&mut self, from: Member, version: Version, kept: Result<(), String>) -> Vec<Action> {
-        self.root.on_safe(from, version, kept);
+    fn on_safe(&mut self, version: Version, kept: Result<(), String>) -> Vec<Action> {
+        self.root.on_safe(version, kept);
         self.end_if_over()
     }
 
-    fn on_word(&mut self, from: Member, word: Word) -> Vec<Action> {
+    fn on_word(&mut self, word: Word) -> Vec<Action> {
         match word {
-            Word::Counted { wave, sent, received } => self.on_counted(wave, sent, received),
+            Word::Counted { wave, sent, received } => {
+                self.on_counted(wave, sent, received);
+                Vec::new()
+            }
             Word::Taken => self.on_taken(false),
-            Word::Stored(version, kept) => self.on_stored(version, kept),
-            Word::Safe(version, kept) => self.on_safe(from, version, kept),
+            Word::Safe(version, kept) => self.on_safe(version, kept),
             order => self.on_order(order),
         }
     }
 }
 
-/// Whom members tell what has become of their parts.
-const ROOT: Member = 0;
-
 impl Protocol for Coordinated {
     fn on_event(&mut self, event: Event) -> Vec<Action> {
         match event {
-            Event::Wanted => self.begin_if_wanted(),
+            Event::Wanted { words } => self.on_wanted(words),
             Event::AtRest { sent, received } => self.on_rest(sent, received),
             Event::Captured(version) if version == self.version => self.on_taken(true),
-            Event::Kept { version, of, kept } => self.on_kept(version, of, kept),
-            Event::Heard { from, word } => self.on_word(from, word),
+            Event::Thawed => self.on_thawed(),
+            Event::Kept { version, at, kept } => {
+                let known = self.part.on_kept(version, at, kept).into_iter();
+                known
+                    .map(|kept| Action::Tell { to: self.place.root, word: Word::Safe(version, kept) })
+                    .collect()
+            }
+            Event::Heard(word) => self.on_word(word),
             // After a loss all members are made anew.
             _ => Vec::new(),
         }

@@ -12,12 +12,18 @@
 //!
 //! Orders go down a tree of members, counts up; what is safe is told to the root directly. After FTC-Charm++ (Zheng,
 //! Shi, Kalé 2004), with a commit in two phases. Who goes back after a loss is decided elsewhere ([`crate::double`]).
+//!
+//! A member that has been counted holds still: until it is asked again it says nothing, and what comes waits unread and is not
+//! counted. So whatever was received was sent before its sender had answered, and is in both sums. If these are equal, nothing is
+//! on its way. (Where who has answered goes on, it takes two waves to know that: Mattern 1987, the four-counter method.)
 
 mod member;
+mod part;
 mod root;
 #[cfg(test)]
 mod tests;
 mod word;
 
 pub use member::{Coordinated, Place};
+pub use part::At;
 pub use word::Word;

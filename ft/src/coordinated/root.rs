@@ -1,24 +1,19 @@
 //! What the root knows of the image under way.
 
-use std::collections::BTreeSet;
-
 use crate::Version;
-use crate::event::Member;
 use talisman_observe::mutations::mutated;
 
 /// The root's part.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Root {
     running: Option<Running>,
-    /// An image was wanted while one was under way.
-    wanted: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Running {
     version: Version,
-    /// Members that have not said what has become of their parts.
-    missing: BTreeSet<Member>,
+    /// Words that have not been heard of what has become of parts.
+    missing: u32,
     wrong: Option<String>,
 }
 
@@ -30,31 +25,24 @@ pub(super) enum End {
 }
 
 impl Root {
-    /// An image is wanted; whether it begins now.
-    pub(super) fn want(&mut self, version: Version, members: u32) -> bool {
-        if self.running.is_some() {
-            self.wanted = true;
-            return false;
-        }
-        self.wanted = false;
-        self.running = Some(Running { version, missing: (0..members).collect(), wrong: None });
-        true
+    pub(super) fn is_running(&self) -> bool {
+        self.running.is_some()
     }
 
-    /// Whether another one is to begin.
-    pub(super) fn is_wanted(&self) -> bool {
-        self.wanted && self.running.is_none()
+    /// An image begins. So many words are to be heard before it is safe.
+    pub(super) fn begin(&mut self, version: Version, words: u32) {
+        self.running = Some(Running { version, missing: words, wrong: None });
     }
 
-    /// A member says what has become of its part.
-    pub(super) fn on_safe(&mut self, from: Member, version: Version, kept: Result<(), String>) {
+    /// A word of what has become of a part.
+    pub(super) fn on_safe(&mut self, version: Version, kept: Result<(), String>) {
         let Some(running) = self.running.as_mut().filter(|running| running.version == version) else {
             return;
         };
-        running.missing.remove(&from);
-        if mutated("commit-before-all-are-safe") {
-            running.missing.clear();
-        }
+        running.missing = match mutated("committed-before-all-are-safe") {
+            true => 0,
+            false => running.missing.saturating_sub(1),
+        };
         if let Err(wrong) = kept {
             running.wrong.get_or_insert(wrong);
         }
@@ -62,7 +50,7 @@ impl Root {
 
     /// The end of the image under way, if all have said how it went.
     pub(super) fn end(&mut self) -> Option<End> {
-        let done = self.running.take_if(|running| running.missing.is_empty())?;
+        let done = self.running.take_if(|running| running.missing == 0)?;
         Some(match done.wrong.filter(|_| !mutated("refusal-not-heard")) {
             None => End::Committed(done.version),
             Some(wrong) => End::GivenUp(done.version, wrong),

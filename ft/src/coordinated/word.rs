@@ -24,8 +24,6 @@ pub enum Word {
     Taken,
     /// Down: all have; the program goes on.
     Thaw,
-    /// Back from a keeper: the copy is kept, or why not.
-    Stored(Version, Result<(), String>),
     /// To the root: a part and its copies are kept, or why not.
     Safe(Version, Result<(), String>),
     /// Down: every part is held as often as can be.

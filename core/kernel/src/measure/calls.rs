@@ -1,11 +1,10 @@
 //! Which calls of entries are timed, and by what.
 
-use talisman_lb::load::{Kind, Limits, Past};
-
 use super::traffic;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use talisman_base::clock::Clock;
+use talisman_lb::load::{Kind, Limits, Past};
 
 /// What timing a call costs, in ticks of a 2 to 4 GHz counter: two looks at it, the account, and two branches that go another
 /// way than usual.

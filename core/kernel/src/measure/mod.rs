@@ -17,6 +17,9 @@ mod traffic;
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 
+use crate::kind::Kind;
+use crate::object::{Head, flag};
+use crate::pe::Pe;
 use talisman_job::Measures;
 use talisman_lb::background::{Core, Period};
 use talisman_lb::load::Meter;
@@ -25,9 +28,6 @@ use talisman_lb::sampler::Sampler;
 use talisman_lb::snapshot::{self, Key, Object};
 use talisman_lb::strategy::Wants;
 
-use crate::kind::Kind;
-use crate::object::{Head, flag};
-use crate::pe::Pe;
 pub use given::{Given, is_load, is_position};
 use past::Pasts;
 use talisman_base::clock::Clock;

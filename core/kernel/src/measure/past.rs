@@ -1,9 +1,8 @@
 //! What was measured of each object in past periods, by the slot it is in.
 
-use talisman_lb::smooth::Smooth;
-
 use crate::object::Head;
 use crate::pe::Pe;
+use talisman_lb::smooth::Smooth;
 
 /// Of the objects of one PE. Beside them rather than in them: a job that is not balanced has no room for it.
 #[derive(Default)]

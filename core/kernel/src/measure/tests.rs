@@ -1,11 +1,10 @@
 use std::rc::Rc;
 
-use talisman_lb::snapshot::Key;
-
 use super::traffic::{Pair, Sum, Traffic};
 use super::{Given, key_of, object_of};
 use talisman_base::clock::Clock;
 use talisman_base::ids::{CollectionId, ObjId};
+use talisman_lb::snapshot::Key;
 
 #[test]
 fn a_key_names_its_object() {

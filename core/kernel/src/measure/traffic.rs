@@ -10,9 +10,6 @@ use std::ptr::from_ref;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
-use talisman_lb::sampler::{Sampler, gap_for};
-use talisman_lb::snapshot::{Edge, Key, Object};
-use talisman_lb::strategy::Wants;
 
 use super::key_of;
 use crate::entry_info::EntryInfo;
@@ -21,6 +18,9 @@ use crate::message::cell::Words;
 use crate::pe::Pe;
 use talisman_base::clock::Clock;
 use talisman_base::ids::ObjId;
+use talisman_lb::sampler::{Sampler, gap_for};
+use talisman_lb::snapshot::{Edge, Key, Object};
+use talisman_lb::strategy::Wants;
 
 /// What it costs to take down a message, in ticks of a 2 to 4 GHz counter: finding the pair in a table that is in no cache.
 const COST_TICKS: u64 = 200;

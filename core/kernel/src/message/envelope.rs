@@ -1,7 +1,6 @@
 //! One message in memory: 128 bytes, of which 64 are for the arguments.
 
 use std::mem::MaybeUninit;
-use talisman_base::birth::BirthId;
 
 use super::cell::{WORDS, Words};
 use super::control::{Cast, ObjectMessage};
@@ -10,6 +9,7 @@ use crate::entry_info::{EntryInfo, InitInfo};
 use crate::order::Order;
 use crate::route::Route;
 use crate::witness::Shadow;
+use talisman_base::birth::BirthId;
 use talisman_base::ids::{CollectionId, ObjId, PeId, wire};
 use talisman_pup::Packed;
 use talisman_sched::priority::Priority;

@@ -14,10 +14,9 @@
 
 use std::io;
 
+use super::{Aside, Net};
 use talisman_ft::Epoch;
 use talisman_ft::view::View;
-
-use super::{Aside, Net};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_transport::link::Link;

@@ -17,10 +17,9 @@ use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
 
-use talisman_ft::Epoch;
-
 use crate::pe::Pe;
 use crate::pe::turn::Command;
+use talisman_ft::Epoch;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_pup::Segment;

@@ -1,11 +1,11 @@
 //! What there is to see.
 
 use std::ops::Range;
-use talisman_base::ids::ReductionKey;
 
 use crate::message::control::ObjectMessage;
 use crate::message::envelope::{Body, Envelope};
 use crate::message::service::PeMessage;
+use talisman_base::ids::ReductionKey;
 use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId};
 
 /// Something that oracles look at. A message is named by its number, which it has from the first to the last.

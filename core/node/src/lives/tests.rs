@@ -4,15 +4,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use talisman_ft::double::Order;
-use talisman_ft::view::View;
-
 use super::super::linking::Streams;
 use super::super::together;
 use super::Lives;
 use talisman_base::topology::Shape;
 use talisman_core::main_chare::create_main;
 use talisman_core::prelude::*;
+use talisman_ft::double::Order;
+use talisman_ft::view::View;
 use talisman_job::Output;
 use talisman_job::job::{End, Job, Others};
 use talisman_job::lines::Lines;

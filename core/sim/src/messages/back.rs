@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use talisman_core::checkpoint::restore::RestoreOnPe;
 
 use super::chance::Chance;
 use super::{Cluster, Rules, replay};
@@ -12,6 +11,7 @@ use talisman_base::topology::Shape;
 use talisman_base::view::View;
 use talisman_core::checkpoint::joiners::Redistribution;
 use talisman_core::checkpoint::part::Part;
+use talisman_core::checkpoint::restore::RestoreOnPe;
 use talisman_job::job::Job;
 use talisman_kernel::node::Config;
 use talisman_kernel::pe::Pe;

@@ -9,16 +9,15 @@ mod tests;
 
 use std::sync::Arc;
 use std::time::Duration;
-use talisman_core::checkpoint::restart::RestartOnPe;
-
-use talisman_ft::NodeId;
-use talisman_ft::double::Order;
-use talisman_ft::double::leader::{Action, Leader};
 
 use super::model::Model;
 use super::{Cluster, Machine, Rules};
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
+use talisman_core::checkpoint::restart::RestartOnPe;
+use talisman_ft::NodeId;
+use talisman_ft::double::Order;
+use talisman_ft::double::leader::{Action, Leader};
 use talisman_job::job::Job;
 use talisman_kernel::node::Config;
 use talisman_kernel::pe::Pe;

@@ -25,12 +25,12 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
-use talisman_core::leftovers::LeftoversOnPe;
 
 use agenda::Agenda;
 use chance::Chance;
 use flights::{Flight, Flights, Stage};
 use model::Model;
+use talisman_core::leftovers::LeftoversOnPe;
 use trace::Trace;
 
 pub use charge::charge;

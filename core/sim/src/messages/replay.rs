@@ -4,13 +4,13 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
-use talisman_core::checkpoint::restore::RestoreOnPe;
 
 use super::{Cluster, accept, cores};
 use talisman_base::clock::{Clock, Simulated};
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
+use talisman_core::checkpoint::restore::RestoreOnPe;
 use talisman_core::services::SERVICES;
 use talisman_job::Output;
 use talisman_job::job::Job;

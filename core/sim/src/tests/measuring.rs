@@ -3,10 +3,6 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use talisman_lb::member::Local;
-use talisman_lb::snapshot::{Key, Object};
-use talisman_lb::strategy::Wants;
-
 use crate::messages::run_on;
 use crate::{Machine, Way, charge};
 use talisman::Callback;
@@ -15,6 +11,9 @@ use talisman::prelude::*;
 use talisman_base::ids::PeId;
 use talisman_job::{Measures, Output, Progress, RunArgs};
 use talisman_kernel::pe::current;
+use talisman_lb::member::Local;
+use talisman_lb::snapshot::{Key, Object};
+use talisman_lb::strategy::Wants;
 use talisman_node::Watch;
 
 const ALL: Measures = Measures { loads: true, edges: true, sizes: true };

@@ -1,15 +1,14 @@
 //! What somebody asked for is on disk, and everything else in memory only.
 
-use crate::checkpoint::CheckpointsOnPe;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use talisman_ft::Version;
-
 use super::*;
+use crate::checkpoint::CheckpointsOnPe;
 use talisman_base::rng::Rng;
 use talisman_base::topology::Shape;
+use talisman_ft::Version;
 use talisman_job::job::{End, Others};
 use talisman_job::lines::Lines;
 use talisman_store::disk::DiskRates;

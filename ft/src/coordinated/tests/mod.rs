@@ -65,9 +65,9 @@ fn every_mistake_is_noticed() {
     let sweeps =
         [two_images_while_messages_go_around, one_image_of_a_tree, two_images_of_which_a_part_cannot_be_kept];
     let mistakes = [
-        "image-before-drained",
-        "counted-goes-on",
-        "commit-before-all-are-safe",
+        "taken-before-drained",
+        "counted-pe-goes-on",
+        "committed-before-all-are-safe",
         "safe-without-a-copy",
         "refusal-not-heard",
     ];

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::super::{Coordinated, Place, Word};
+use super::super::{At, Coordinated, Place, Word};
 use crate::Version;
 use crate::action::Action;
 use crate::event::{Event, Member};
@@ -15,6 +15,8 @@ pub(super) struct Model {
     words: BTreeMap<(Member, Member), VecDeque<Word>>,
     /// The program's messages: each makes two others, so many times in turn.
     messages: BTreeMap<(Member, Member), VecDeque<u32>>,
+    /// An image is under way, as the root knows; others wait for its end.
+    is_running: bool,
     /// Images that are still to be asked for, messages that are still to be sent by the program, refusals that may
     /// happen.
     left: (u32, u32, u32),
@@ -32,6 +34,7 @@ struct Node {
     sent: u64,
     received: u64,
     capturing: Option<Version>,
+    is_thawing: bool,
     /// Parts that come here, and have not been kept yet.
     coming: BTreeSet<(Version, Member)>,
     held: BTreeSet<(Version, Member)>,
@@ -43,11 +46,9 @@ impl Model {
         let node = |member: u32| Node {
             machine: Coordinated::new(
                 Place {
-                    member,
-                    members,
+                    root: 0,
                     above: (member > 0).then(|| (member - 1) / 2),
                     below: (1..members).filter(|one| (one - 1) / 2 == member).collect(),
-                    keepers: (members > 1).then(|| (member + 1) % members).into_iter().collect(),
                 },
                 0,
             ),
@@ -57,6 +58,7 @@ impl Model {
             sent: 0,
             received: 0,
             capturing: None,
+            is_thawing: false,
             coming: BTreeSet::new(),
             held: BTreeSet::from([(0, member), (0, (member + members - 1) % members)]),
             committed: 0,
@@ -65,6 +67,7 @@ impl Model {
             members: (0..members).map(node).collect(),
             words: BTreeMap::new(),
             messages: BTreeMap::new(),
+            is_running: false,
             left: (images, messages, refusals),
             refused: 0,
             answers: Vec::new(),
@@ -80,10 +83,10 @@ impl Model {
             next.extend(self.after_rest(member));
             next.extend(self.after_keeping(member));
         }
-        if self.left.0 > 0 {
+        if self.left.0 > 0 && !self.is_running {
             let mut after = self.clone();
-            after.left.0 -= 1;
-            after.give(0, Event::Wanted);
+            (after.left.0, after.is_running) = (after.left.0 - 1, true);
+            after.give(0, Event::Wanted { words: self.members.len() as u32 });
             next.push(after);
         }
         next
@@ -94,7 +97,7 @@ impl Model {
         let read = |((from, _), _): (&(Member, Member), &VecDeque<Word>)| {
             let mut after = self.clone();
             let word = after.words.get_mut(&(*from, to)).and_then(VecDeque::pop_front).expect("it waits");
-            after.give(to, Event::Heard { from: *from, word });
+            after.give(to, Event::Heard(word));
             after
         };
         waiting.map(read).collect()
@@ -140,9 +143,15 @@ impl Model {
             after.give(member, Event::Captured(version));
             return Some(after);
         }
+        if node.is_thawing {
+            let thawed = &mut after.members[member as usize];
+            (thawed.is_frozen, thawed.is_still, thawed.is_thawing) = (false, false, false);
+            after.give(member, Event::Thawed);
+            return Some(after);
+        }
         // A message may arrive after the count; not in every wave, or they never end.
         let waits = self.messages.iter().any(|((_, to), all)| *to == member && !all.is_empty());
-        if !node.is_frozen || node.is_still || (waits && node.asked > 0) {
+        if !node.machine.is_counted_at_rest() || (waits && node.asked > 0) {
             return None;
         }
         after.give(member, Event::AtRest { sent: node.sent, received: node.received });
@@ -152,16 +161,17 @@ impl Model {
     fn after_keeping(&self, member: Member) -> Vec<Model> {
         let mut next = Vec::new();
         for part @ (version, of) in self.members[member as usize].coming.iter().copied() {
+            let at = if of == member { At::Here } else { At::Keepers };
             let mut after = self.clone();
             after.members[member as usize].coming.remove(&part);
             let mut refused = after.clone();
             after.members[member as usize].held.insert(part);
-            after.give(member, Event::Kept { version, of, kept: Ok(()) });
+            after.give(of, Event::Kept { version, at, kept: Ok(()) });
             next.push(after);
             if self.left.2 > 0 {
                 refused.left.2 -= 1;
                 refused.refused += 1;
-                refused.give(member, Event::Kept { version, of, kept: Err("full".into()) });
+                refused.give(of, Event::Kept { version, at, kept: Err("full".into()) });
                 next.push(refused);
             }
         }
@@ -176,25 +186,34 @@ impl Model {
     fn carry_out(&mut self, member: Member, action: Action) {
         let node = &mut self.members[member as usize];
         match action {
-            Action::Freeze => (node.is_frozen, node.asked) = (true, 0),
+            Action::Freeze(_) => (node.is_frozen, node.asked) = (true, 0),
             Action::HoldStill => node.is_still = true,
             Action::GoOnFrozen => (node.is_still, node.asked) = (false, node.asked + 1),
             Action::Capture(version) => node.capturing = Some(version),
-            Action::Thaw => (node.is_frozen, node.is_still) = (false, false),
-            Action::Copy { version, to } => {
-                node.coming.insert((version, member));
-                to.into_iter().for_each(|to| {
-                    self.members[to as usize].coming.insert((version, member));
-                });
-            }
+            Action::Thaw => node.is_thawing = true,
+            Action::Copy(version) => self.copy(member, version),
             Action::Commit(version) => {
                 node.committed = version;
                 node.held.retain(|(one, _)| *one >= version);
             }
             Action::Abort(version) => node.held.retain(|(one, _)| *one != version),
-            Action::Answer(answer) => self.answers.push(answer.is_ok()),
+            Action::Answer(answer) => {
+                self.is_running = false;
+                self.answers.push(answer.is_ok());
+            }
             Action::Tell { to, word } => self.words.entry((member, to)).or_default().push_back(word),
             Action::Order(_) => unreachable!("another protocol"),
+        }
+    }
+
+    /// A part comes to its owner's memory and to its keeper's; one that is alone has no keeper.
+    fn copy(&mut self, member: Member, version: Version) {
+        self.members[member as usize].coming.insert((version, member));
+        match (member + 1) % self.members.len() as Member {
+            keeper if keeper != member => {
+                drop(self.members[keeper as usize].coming.insert((version, member)))
+            }
+            _ => self.give(member, Event::Kept { version, at: At::Keepers, kept: Ok(()) }),
         }
     }
 
