@@ -1,8 +1,8 @@
 //! A PE in a simulated world: as on a thread of its own, but somebody else says when it has a turn.
 //!
 //! Its rings, links and queues are the real ones. Nothing here waits, with one exception that a thread has as well: in a
-//! turn, a sender that is far ahead of a link waits for room. Then the world is called (`talisman_transport::nap::Nap`), on the stack
-//! of that turn. It gives others their turns; to PEs that are waiting ([`Turns::is_waiting`]) it gives rounds of waiting
+//! turn, a sender that is far ahead of a link waits for room. Then the world is called
+//! (`talisman_transport::sim_wait::SimWait`), on the stack of that turn. It gives others their turns; to PEs that are waiting ([`Turns::is_waiting`]) it gives rounds of waiting
 //! instead ([`Turns::wait_round`]), since no message may run on them. It returns when there is room
 //! ([`Turns::is_wait_over`]), or whenever it likes: the PE does a round of waiting itself, and calls again.
 //! A PE that waits within such a call has to go on before those below it on the stack can.

@@ -370,7 +370,7 @@ impl World {
         }
         self.say(Who::Node(number), "is gone");
         process.stage.set(Stage::Gone);
-        // Whoever of its PEs waits in a nap stops waiting.
+        // Whoever of its PEs waits for room stops waiting.
         process.job.end_here(End { status: 137, message: None });
         // Whoever waits has no PEs.
         if death == Death::Killed && number < self.tasks[0].nodes {

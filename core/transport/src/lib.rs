@@ -12,12 +12,12 @@ pub mod door;
 pub mod frame;
 pub mod handshake;
 pub mod link;
-pub mod nap;
 pub mod poller;
 pub mod probe;
 pub mod refusals;
 pub mod shm;
 pub mod sim;
+pub mod sim_wait;
 pub mod tcp;
 #[cfg_attr(not(feature = "tls"), path = "tls/absent.rs")]
 pub mod tls;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, Timespec, eventfd};
 
-use super::nap::nap;
+use super::sim_wait::sim_wait;
 use crate::sim::Hand;
 use crate::tcp::Stream;
 use talisman_base::ids::PeId;
@@ -104,7 +104,7 @@ impl Poller {
     pub fn sleep(&self, pe: PeId, timeout: Option<Duration>) {
         match self {
             Poller::System(epoll) => epoll.sleep(timeout),
-            Poller::Simulated(_) => nap(pe),
+            Poller::Simulated(_) => sim_wait(pe),
         }
     }
 

@@ -17,8 +17,8 @@ use talisman_job::Output;
 use talisman_job::job::{End, Job};
 use talisman_transport::Peer;
 use talisman_transport::door::{Door, Inbox};
-use talisman_transport::nap::Napping;
 use talisman_transport::sim::{Board, Hand, Pipe};
+use talisman_transport::sim_wait::SimWaiting;
 use talisman_transport::tcp::Stream;
 
 /// Steps after which nothing will come of it.
@@ -82,11 +82,11 @@ pub(super) fn run<C: MainChare>(nature: Nature) -> Seen {
     let output = Output::capture();
     let world = World::new(nature, output.clone());
     let weak: Weak<World> = Rc::downgrade(&world);
-    let nap = move |pe| {
+    let wait = move |pe| {
         let _nobody = Nobody::enter();
-        weak.upgrade().expect("it runs").nap(pe)
+        weak.upgrade().expect("it runs").sim_wait(pe)
     };
-    let _napping = Napping::by(Rc::new(nap));
+    let _waiting = SimWaiting::by(Rc::new(wait));
     world.pes[0].begin(|pe| {
         create_main::<C, ()>(pe, ());
         true
@@ -241,7 +241,7 @@ impl World {
     }
 
     /// A PE waits for room.
-    fn nap(&self, id: u32) -> bool {
+    fn sim_wait(&self, id: u32) -> bool {
         let pe = &self.pes[id as usize];
         if self.nature.killed == Some(pe.pe.node.number) {
             return false;
