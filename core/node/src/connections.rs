@@ -20,8 +20,8 @@ use talisman_core::node::Node;
 use talisman_job::job::Job;
 use talisman_observe::subjects::TRANSPORT;
 use talisman_transport::Peer;
-use talisman_transport::door::{Door, Inbox};
 use talisman_transport::handshake::{Identity, Incarnations, Shape};
+use talisman_transport::reconnect::{Inbox, Reconnect};
 use talisman_transport::tcp::connect::{DialError, Established, dial, serve};
 use talisman_transport::tls::{Credentials, Unavailable};
 
@@ -124,20 +124,20 @@ impl Connections {
 
     fn streams(&self) -> Streams {
         let of = |(lane, inbox): (u32, &Arc<Inbox>)| {
-            let new = inbox.empty().into_iter();
+            let new = inbox.take().into_iter();
             new.map(move |(node, stream)| (Peer { node, lane }, stream))
         };
         (0..).zip(&self.inboxes).flat_map(of).collect()
     }
 
     /// Where the PE of a lane asks for connections, and finds them.
-    pub(super) fn door(self: &Arc<Self>, lane: u32) -> Door {
+    pub(super) fn reconnect(self: &Arc<Self>, lane: u32) -> Reconnect {
         let here = self.clone();
         let miss = move |peer: Peer| {
             debug!(target: TRANSPORT, node = here.task.number, other = peer.node, lane, "a connection is lost");
             here.decide(|connecting, now| connecting.on_broken(now, peer));
         };
-        Door::new(self.inboxes[lane as usize].clone(), miss)
+        Reconnect::new(self.inboxes[lane as usize].clone(), miss)
     }
 
     /// Connections with all lanes of those nodes that are other processes than before, now that these are there; nothing if
@@ -193,7 +193,7 @@ impl Connections {
 
     /// Has the first PE look in.
     pub(super) fn knock(&self) {
-        self.inboxes.iter().take(1).for_each(|inbox| inbox.knock());
+        self.inboxes.iter().take(1).for_each(|inbox| inbox.notify());
         if let Some(node) = self.node() {
             node.parkers[0].unpark_if_parked();
         }

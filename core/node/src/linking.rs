@@ -13,9 +13,9 @@ use talisman_core::node::{Config, Node};
 use talisman_job::job::Job;
 use talisman_sched::park::Parker;
 use talisman_store::versions::Store;
-use talisman_transport::door::Door;
 use talisman_transport::link::Link;
 use talisman_transport::poller::{Bell, Poller};
+use talisman_transport::reconnect::Reconnect;
 use talisman_transport::{Peer, shm, tcp};
 
 /// What the nodes of a host share, as one of them has it.
@@ -45,9 +45,9 @@ impl Host {
         config: Config,
         job: &Arc<Job>,
         streams: Streams,
-        door: impl Fn(u32) -> Door,
+        reconnect: impl Fn(u32) -> Reconnect,
     ) -> Result<Ready, Box<dyn Error>> {
-        let nets = self.nets(number, streams, door)?;
+        let nets = self.nets(number, streams, reconnect)?;
         self.ready(View::whole(self.shape), Arc::default(), number, config, job, nets)
     }
 
@@ -59,12 +59,12 @@ impl Host {
         &self,
         number: u32,
         mut streams: Streams,
-        door: impl Fn(u32) -> Door,
+        reconnect: impl Fn(u32) -> Reconnect,
     ) -> Result<Vec<Option<Net>>, Box<dyn Error>> {
         let mut net = |lane| {
             let links = self.links(number, lane, &mut streams)?;
             let poller = Poller::new(self.bell(number, lane)?)?;
-            Ok(Some(Net::new(links, poller, door(lane), UNSENT_MAX)?))
+            Ok(Some(Net::new(links, poller, reconnect(lane), UNSENT_MAX)?))
         };
         (0..self.shape.pes_per_node).map(&mut net).collect()
     }
@@ -76,12 +76,12 @@ impl Host {
     pub(super) fn nets_without_links(
         &self,
         number: u32,
-        door: impl Fn(u32) -> Door,
+        reconnect: impl Fn(u32) -> Reconnect,
     ) -> Result<Vec<Option<Net>>, Box<dyn Error>> {
         let mut net = |lane| {
             let links = (0..self.shape.nodes).map(|_| None).collect();
             let poller = Poller::new(self.bell(number, lane)?)?;
-            Ok(Some(Net::new(links, poller, door(lane), UNSENT_MAX)?))
+            Ok(Some(Net::new(links, poller, reconnect(lane), UNSENT_MAX)?))
         };
         (0..self.shape.pes_per_node).map(&mut net).collect()
     }

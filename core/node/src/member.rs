@@ -62,21 +62,21 @@ pub fn run(options: &RunArgs, joining: Joining, output: Output, main: impl Fn(&P
         Ok(streams) => streams,
         Err(error) => control.failed(error),
     };
-    let door = |lane| connections.door(lane);
+    let reconnect = |lane| connections.reconnect(lane);
     let store = store(&task, &control).unwrap_or_else(|error| control.failed(error.to_string()));
     if job.survives() {
         store.lend_pages();
     }
     let late = (task.life > 0).then_some(task.running);
-    let lives = match Lives::new(host, task.number, late, config, (&job, store), streams, door) {
+    let lives = match Lives::new(host, task.number, late, config, (&job, store), streams, reconnect) {
         Ok(lives) => lives,
         Err(error) => control.failed(format!("cannot be linked with the other nodes: {error}")),
     };
     job.join(Box::new(Voice { control: control.clone(), job: Arc::downgrade(&job) }));
-    let (at_door, tried, missing) = (connections.clone(), connections.clone(), connections.clone());
+    let (to_wake, tried, missing) = (connections.clone(), connections.clone(), connections.clone());
     let try_all = move |inquiry, limit| tried.try_all(inquiry, limit);
     let complaints = move || missing.complaints();
-    let orders = Commands::new(task.number, job.clone(), move || at_door.knock(), try_all, complaints);
+    let orders = Commands::new(task.number, job.clone(), move || to_wake.knock(), try_all, complaints);
     let orders = Arc::new(orders);
     meeting.begin(orders.clone());
     Member { task, control, job, connections, lives, orders }.run(main);

@@ -14,8 +14,8 @@ use talisman_base::topology::Shape;
 use talisman_core::node::Config;
 use talisman_job::job::Job;
 use talisman_job::options::Transport;
-use talisman_transport::door::Door;
 use talisman_transport::poller::Bell;
+use talisman_transport::reconnect::Reconnect;
 use talisman_transport::{Peer, shm, tcp};
 
 /// The nodes of a job, linked.
@@ -30,7 +30,7 @@ pub(super) fn nodes(
 ) -> Result<Vec<Ready>, Box<dyn Error>> {
     let hosts = hosts(shape, transport)?;
     let node = |(host, number, streams): (Host, u32, Streams)| {
-        host.node(number, config.clone(), job, streams, |_| Door::closed())
+        host.node(number, config.clone(), job, streams, |_| Reconnect::never())
     };
     hosts.into_iter().map(node).collect()
 }

@@ -119,9 +119,9 @@ impl Net {
     /// What a sender that waits does again and again; whether that was anything. No message runs in here.
     pub fn wait_round(&self, pe: &Pe) -> bool {
         let flushed = self.flush(pe);
-        if self.door.has_knock() {
+        if self.reconnect.is_notified() {
             sometimes("a connection came while a sender waited for room");
-            self.let_in(pe);
+            self.take_connections(pe);
         }
         flushed | self.put_aside(pe) | pe.port.put_aside()
     }

@@ -7,13 +7,13 @@
 #![allow(missing_docs, reason = "the runtime's own interface, where names say it")]
 
 pub mod admission;
-pub mod antechamber;
-pub mod door;
 pub mod frame;
 pub mod handshake;
 pub mod link;
+pub mod pending;
 pub mod poller;
 pub mod probe;
+pub mod reconnect;
 pub mod refusals;
 pub mod shm;
 pub mod sim;

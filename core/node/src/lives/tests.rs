@@ -19,7 +19,7 @@ use talisman_job::Output;
 use talisman_job::job::{End, Job, Others};
 use talisman_job::lines::Lines;
 use talisman_job::options::Transport;
-use talisman_transport::door::Door;
+use talisman_transport::reconnect::Reconnect;
 
 /// The last one is lost.
 const NODES: u32 = 3;
@@ -132,9 +132,9 @@ fn lives(transport: Transport) -> Vec<String> {
     let hosts = together::hosts(Shape { nodes: NODES, pes_per_node: 2 }, transport).unwrap();
     thread::scope(|scope| {
         for ((host, number, streams), job) in hosts.into_iter().zip(&jobs) {
-            let closed = |_| Door::closed();
+            let never = |_| Reconnect::never();
             let lives =
-                Lives::new(host, number, None, Config::default(), (job, Arc::default()), streams, closed)
+                Lives::new(host, number, None, Config::default(), (job, Arc::default()), streams, never)
                     .unwrap();
             scope.spawn(move || live(lives, job));
         }

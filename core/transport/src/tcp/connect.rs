@@ -13,16 +13,16 @@ use super::Stream;
 use super::channel::Channel;
 use crate::Peer;
 use crate::admission::Limits;
-use crate::antechamber::{Antechamber, Dropped, Place, stage_of};
 use crate::auth::{self, NoRandomness};
 use crate::handshake::{Acceptor, Agreed, Dialer, Failure, Identity, Refusal, Step};
+use crate::pending::{Dropped, PendingPeers, Place, stage_of};
 use crate::refusals::Refusals;
 
 pub use talisman_base::limits::DIAL_DEADLINE as DEADLINE;
 /// Connections that are being made sure of at once. One more, and one is refused ([`Admission`](crate::admission)): a node
 /// needs milliseconds, so the oldest of so many is none.
 pub const STRANGERS_MOST: usize = 64;
-/// What a door has, at which peers come that say at once who they are.
+/// What a listener has, at which peers come that say at once who they are.
 pub const LIMITS: Limits = Limits {
     places: STRANGERS_MOST,
     // As many as may come at once when all nodes of a job begin.
@@ -126,7 +126,7 @@ pub async fn serve(
     mut on_link: impl FnMut(Established),
     mut on_refusal: impl FnMut(String),
 ) {
-    let mut strangers = Antechamber::new(LIMITS);
+    let mut strangers = PendingPeers::new(LIMITS);
     let mut from = BTreeMap::new();
     let (mut refusals, began) = (Refusals::default(), Instant::now());
     let mut trouble = false;

@@ -16,7 +16,7 @@ use talisman_core::pe::Nobody;
 use talisman_job::Output;
 use talisman_job::job::{End, Job};
 use talisman_transport::Peer;
-use talisman_transport::door::{Door, Inbox};
+use talisman_transport::reconnect::{Inbox, Reconnect};
 use talisman_transport::sim::{Board, Hand, Pipe};
 use talisman_transport::sim_wait::SimWaiting;
 use talisman_transport::tcp::Stream;
@@ -140,14 +140,14 @@ impl World {
         let clock = Clock::simulated(self.clock.clone());
         let lanes = 0..shape.pes_per_node;
         self.inboxes.extend(lanes.map(|lane| (Peer { node: number, lane }, Arc::default())));
-        let door = |lane| {
+        let reconnect = |lane| {
             let missed = self.missed.clone();
             let inbox = self.inboxes[&Peer { node: number, lane }].clone();
-            Door::new(inbox, move |Peer { node, lane }| {
+            Reconnect::new(inbox, move |Peer { node, lane }| {
                 missed.lock().unwrap().push((number.min(node), number.max(node), lane));
             })
         };
-        let pes = pes(&node, &clock, streams, door, self.nature.unsent_max).unwrap();
+        let pes = pes(&node, &clock, streams, reconnect, self.nature.unsent_max).unwrap();
         self.pes.extend(pes);
     }
 
