@@ -25,7 +25,7 @@ use crate::run::run;
 use talisman_core::chare::{Args, MainChare};
 use talisman_core::pe::current;
 use talisman_job::balancing::Every;
-use talisman_job::options::Transport;
+use talisman_job::options::TransportChoice;
 use talisman_job::{Output, Progress, RunArgs};
 use talisman_node::{Outcome, Watch};
 use talisman_simulator::messages::back::Back;
@@ -98,8 +98,8 @@ impl Test {
     }
 
     /// On so many nodes, all in this process, on real links of this kind.
-    pub fn nodes(mut self, nodes: u32, transport: Transport) -> Self {
-        (self.options.nodes, self.options.transport) = (nodes, transport);
+    pub fn nodes(mut self, nodes: u32, transport: impl Into<TransportChoice>) -> Self {
+        (self.options.nodes, self.options.transport) = (nodes, transport.into());
         self
     }
 

@@ -14,10 +14,11 @@ use super::connections::Connections;
 use super::linking::Host;
 use super::lives::Lives;
 use talisman_base::topology::Shape;
+use talisman_base::transport::Transport;
 use talisman_cluster::Control;
 use talisman_cluster::member::Joining;
 use talisman_control::node_session::first_order;
-use talisman_control::protocol::{NodeReport, Place, Task, ToLauncher, Via};
+use talisman_control::protocol::{NodeReport, Place, Task, ToLauncher};
 use talisman_core::node::Config;
 use talisman_core::panics;
 use talisman_core::pe::Pe;
@@ -241,7 +242,7 @@ fn keep_memory() {}
 fn host(task: &Task) -> Result<Host, Box<dyn Error>> {
     let shape = Shape { nodes: task.nodes, pes_per_node: task.pes };
     let on_host = shm::Shape { nodes: task.host.nodes.len() as u32, pes: task.pes };
-    let memory = task.host.memory.filter(|_| task.has(Via::Shm)).map(|number| {
+    let memory = task.host.memory.filter(|_| task.has(Transport::is_inherited)).map(|number| {
         // SAFETY: the launcher left it open for this process, under this number.
         let memory = unsafe { BorrowedFd::borrow_raw(number) };
         shm::Mapping::open(memory, on_host)

@@ -13,7 +13,7 @@ use super::threads::Ready;
 use talisman_base::topology::Shape;
 use talisman_core::node::Config;
 use talisman_job::job::Job;
-use talisman_job::options::Transport;
+use talisman_job::options::TransportChoice;
 use talisman_transport::poller::Bell;
 use talisman_transport::reconnect::Reconnect;
 use talisman_transport::{Peer, shm, tcp};
@@ -24,7 +24,7 @@ use talisman_transport::{Peer, shm, tcp};
 /// What the system says: too many descriptors, no memory.
 pub(super) fn nodes(
     shape: Shape,
-    transport: Transport,
+    transport: TransportChoice,
     config: Config,
     job: &Arc<Job>,
 ) -> Result<Vec<Ready>, Box<dyn Error>> {
@@ -39,7 +39,7 @@ pub(super) fn nodes(
 pub(super) type Placed = (Host, u32, Streams);
 
 /// That of all nodes.
-pub(super) fn hosts(shape: Shape, transport: Transport) -> Result<Vec<Placed>, Box<dyn Error>> {
+pub(super) fn hosts(shape: Shape, transport: TransportChoice) -> Result<Vec<Placed>, Box<dyn Error>> {
     let bells = (0..shape.pes()).map(|_| Bell::new().map(Arc::new)).collect::<Result<Vec<_>, _>>()?;
     let on_host = shm::Shape { nodes: shape.nodes, pes: shape.pes_per_node };
     let segment = shm::create(on_host)?;
@@ -58,11 +58,11 @@ pub(super) fn hosts(shape: Shape, transport: Transport) -> Result<Vec<Placed>, B
 }
 
 /// The connections of each node.
-fn connect(shape: Shape, transport: Transport) -> io::Result<Vec<Streams>> {
+fn connect(shape: Shape, transport: TransportChoice) -> io::Result<Vec<Streams>> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let mut streams: Vec<Streams> = (0..shape.nodes).map(|_| Streams::new()).collect();
     for one in 0..shape.nodes {
-        for other in (one + 1..shape.nodes).filter(|other| !transport.is_memory(one, *other)) {
+        for other in (one + 1..shape.nodes).filter(|other| transport.between(one, *other).is_dialled()) {
             for lane in 0..shape.pes_per_node {
                 let near = TcpStream::connect(listener.local_addr()?)?;
                 let (far, _) = listener.accept()?;

@@ -18,7 +18,7 @@ use talisman_core::prelude::*;
 use talisman_job::Output;
 use talisman_job::job::{End, Job, Others};
 use talisman_job::lines::Lines;
-use talisman_job::options::Transport;
+use talisman_job::options::{Transport, TransportChoice};
 use talisman_transport::reconnect::Reconnect;
 
 /// The last one is lost.
@@ -114,7 +114,7 @@ async fn main(cx: &mut Cx, which: Life) {
 
 #[test]
 fn nothing_that_was_sent_in_an_earlier_life_is_delivered() {
-    for transport in [Transport::Tcp, Transport::Shm, Transport::Mixed] {
+    for transport in [Transport::Tcp.into(), Transport::Shm.into(), TransportChoice::Mixed] {
         for _ in 0..5 {
             assert_eq!(lives(transport), ["life 2: true"], "{transport:?}");
         }
@@ -122,7 +122,7 @@ fn nothing_that_was_sent_in_an_earlier_life_is_delivered() {
 }
 
 /// What the program prints.
-fn lives(transport: Transport) -> Vec<String> {
+fn lives(transport: TransportChoice) -> Vec<String> {
     let output = Output::capture();
     let jobs: Vec<_> = (0..NODES).map(|_| Job::new(output.clone())).collect();
     jobs.iter().for_each(|job| job.survive());
