@@ -39,7 +39,7 @@ pub struct Row {
 }
 
 /// All transports, in the order of the help.
-pub const TRANSPORTS: &[Row] = &[
+pub static TRANSPORTS: &[Row] = &[
     Row {
         transport: Transport::Tcp,
         name: "tcp",

@@ -16,7 +16,8 @@ use talisman_store::versions::Store;
 use talisman_transport::link::Link;
 use talisman_transport::poller::{Bell, Poller};
 use talisman_transport::reconnect::Reconnect;
-use talisman_transport::{Peer, shm, tcp};
+use talisman_transport::tcp::Stream;
+use talisman_transport::{Peer, shm};
 
 /// What the nodes of a host share, as one of them has it.
 pub(super) struct Host {
@@ -32,7 +33,7 @@ pub(super) struct Host {
 }
 
 /// Connections with PEs of other nodes, the near end being the PE of the same lane.
-pub type Streams = BTreeMap<Peer, tcp::Stream>;
+pub type Streams = BTreeMap<Peer, Stream>;
 
 impl Host {
     /// A node of this host that has not lived yet.
@@ -119,7 +120,7 @@ impl Host {
             match streams.remove(&peer) {
                 // Nobody is linked with one that may come later.
                 _ if node == number || node >= self.begins_with => Ok(None),
-                Some(stream) => Ok(Some(Link::over_tcp(tcp::pair(stream, peer)))),
+                Some(stream) => Ok(Some(Link::over(stream, peer))),
                 None => self.link_through_memory(number, peer).map(Some),
             }
         };

@@ -27,10 +27,10 @@ use talisman_core::panics::caught;
 use talisman_core::pe::{Here, Pe};
 use talisman_core::port::{Port, Threads};
 use talisman_pup::PutOff;
+use talisman_transport::Peer;
 use talisman_transport::link::Link;
 use talisman_transport::poller::Poller;
 use talisman_transport::reconnect::Reconnect;
-use talisman_transport::{Peer, tcp};
 
 /// A PE whose turns a simulated world decides. All times are on the clock that it was given.
 pub struct Turns {
@@ -110,7 +110,7 @@ pub fn pes_again(node: &Arc<Node>, clock: &Clock, mut nets: Vec<Option<Net>>, or
 
 fn link(node: u32, lane: u32, streams: &mut Streams) -> Option<Link> {
     let peer = Peer { node, lane };
-    streams.remove(&peer).map(|stream| Link::over_tcp(tcp::pair(stream, peer)))
+    streams.remove(&peer).map(|stream| Link::over(stream, peer))
 }
 
 impl Turns {

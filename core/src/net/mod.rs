@@ -110,15 +110,15 @@ impl Net {
         reconnect: Reconnect,
         unsent_max: usize,
     ) -> io::Result<Self> {
-        let of = |on_socket: bool| {
+        let of = |is_watched: bool| {
             let numbered = (0..).zip(&links);
             let these = numbered
-                .filter(|(_, link)| link.as_ref().is_some_and(|link| link.is_on_socket() == on_socket));
+                .filter(|(_, link)| link.as_ref().is_some_and(|link| link.is_watched() == is_watched));
             these.map(|(node, _)| node).collect()
         };
         for (node, link) in (0..).zip(&links) {
             if let Some(link) = link {
-                link.with_socket(|socket| poller.watch(socket, node)).transpose()?;
+                link.with_stream(|socket| poller.watch(socket, node)).transpose()?;
             }
         }
         let sockets: Vec<u32> = of(true);
@@ -173,7 +173,7 @@ impl Net {
     #[cold]
     fn miss(&self, pe: &Pe, node: u32, link: &Link) {
         sometimes("a link lost its connection");
-        link.with_socket(|socket| self.poller.forget(socket, node));
+        link.with_stream(|socket| self.poller.forget(socket, node));
         self.hot.set(None);
         if link.is_ended() || mutated("break-not-told") {
             return;
@@ -189,11 +189,11 @@ impl Net {
         }
         for (node, stream) in self.reconnect.take() {
             let Some(link) = self.links.get(node as usize).and_then(Option::as_ref) else { continue };
-            link.with_socket(|socket| self.poller.forget(socket, node));
+            link.with_stream(|socket| self.poller.forget(socket, node));
             link.replace(stream);
             let watched = match link.is_left_alone() {
                 true => Ok(None),
-                false => link.with_socket(|socket| self.poller.watch(socket, node)).transpose(),
+                false => link.with_stream(|socket| self.poller.watch(socket, node)).transpose(),
             };
             if let Err(error) = watched {
                 pe.node.job.end(1, Some(format!("the system watches no further connection: {error}")));
@@ -213,7 +213,7 @@ impl Net {
         };
         sometimes("a link was given up");
         link.leave_alone(true);
-        link.with_socket(|socket| self.poller.forget(socket, node));
+        link.with_stream(|socket| self.poller.forget(socket, node));
         let why = format!("node {}: {error}", pe.node.number);
         if error.is_well_formed() {
             // Another process in place of that one would send the same.
@@ -257,7 +257,7 @@ impl Net {
     fn watch_room(&self, room: bool) {
         for node in self.unflushed.borrow().iter() {
             let link = self.links[*node as usize].as_ref().filter(|link| link.waits_for_room());
-            link.and_then(|link| link.with_socket(|socket| self.poller.watch_room(socket, *node, room)));
+            link.and_then(|link| link.with_stream(|socket| self.poller.watch_room(socket, *node, room)));
         }
     }
 

@@ -46,7 +46,7 @@ impl Net {
             link.send(rank, head, segments)
         });
         if left == Some(true) {
-            if !(link.is_on_socket() && self.may_write_at_once(pe) && link.is_written()) {
+            if !(link.is_watched() && self.may_write_at_once(pe) && link.is_written()) {
                 self.flush_later(pe, node, link);
             }
             // What is written counts too, until the peer has it.
@@ -204,7 +204,7 @@ impl Net {
     /// The same through memory, where nobody tells when there is room.
     pub fn is_behind_in_memory(&self) -> bool {
         let is_memory =
-            |node: &u32| self.links[*node as usize].as_ref().is_some_and(|link| !link.is_on_socket());
+            |node: &u32| self.links[*node as usize].as_ref().is_some_and(|link| !link.is_watched());
         self.unflushed.borrow().iter().any(is_memory)
     }
 }

@@ -7,6 +7,7 @@
 #![allow(missing_docs, reason = "the runtime's own interface, where names say it")]
 
 pub mod admission;
+mod ends;
 pub mod frame;
 pub mod handshake;
 pub mod link;

@@ -12,6 +12,7 @@ mod buffer;
 pub mod channel;
 pub mod connect;
 mod encrypted;
+mod ends;
 mod inbound;
 mod large;
 mod out;
@@ -24,6 +25,7 @@ mod tests;
 
 use std::sync::Arc;
 
+pub(crate) use ends::StreamEnds;
 pub use inbound::Receiver;
 pub use out::Sender;
 pub use stream::{Stop, Stream};
