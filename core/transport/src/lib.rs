@@ -8,6 +8,7 @@
 
 pub mod admission;
 mod ends;
+mod epoll;
 pub mod frame;
 pub mod handshake;
 pub mod link;
