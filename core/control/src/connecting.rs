@@ -154,6 +154,11 @@ impl Connecting {
         !self.missing.is_empty()
     }
 
+    /// The nodes with which there are to be connections, or were.
+    pub fn linked(&self) -> impl Iterator<Item = u32> {
+        self.linked.iter().copied()
+    }
+
     /// It is known where the others are: this node dials those with lower numbers.
     pub fn on_book(&mut self, now: Duration) -> Vec<Action> {
         self.stage = Stage::Starting(now);

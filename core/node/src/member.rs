@@ -56,7 +56,7 @@ pub fn run(options: &RunArgs, joining: Joining, output: Output, main: impl Fn(&P
     };
     let address = match connections.listen() {
         Ok(address) => address,
-        Err(error) => control.failed(format!("cannot listen at {} (--listen): {error}", task.listen)),
+        Err(error) => control.failed(error),
     };
     let mut meeting = joining.meet(address);
     let streams = match connections.connect(std::mem::take(&mut meeting.addresses)) {

@@ -5,7 +5,6 @@
 
 use std::error::Error;
 use std::io;
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::Arc;
 
 use super::linking::{Host, Streams};
@@ -16,7 +15,8 @@ use talisman_job::job::Job;
 use talisman_job::options::TransportChoice;
 use talisman_transport::poller::Bell;
 use talisman_transport::reconnect::Reconnect;
-use talisman_transport::{Peer, shm, tcp};
+use talisman_transport::tcp::Stream;
+use talisman_transport::{Peer, connector, shm};
 
 /// The nodes of a job, linked.
 ///
@@ -59,19 +59,16 @@ pub(super) fn hosts(shape: Shape, transport: TransportChoice) -> Result<Vec<Plac
 
 /// The connections of each node.
 fn connect(shape: Shape, transport: TransportChoice) -> io::Result<Vec<Streams>> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let mut streams: Vec<Streams> = (0..shape.nodes).map(|_| Streams::new()).collect();
     for one in 0..shape.nodes {
         for other in (one + 1..shape.nodes).filter(|other| transport.between(one, *other).is_dialled()) {
             for lane in 0..shape.pes_per_node {
-                let near = TcpStream::connect(listener.local_addr()?)?;
-                let (far, _) = listener.accept()?;
-                let mut keep = |at: u32, node, stream: TcpStream| {
-                    let stream = tcp::Stream::plain(stream.into())?;
-                    io::Result::Ok(streams[at as usize].insert(Peer { node, lane }, stream))
+                let [near, far] = connector::pair(transport.between(one, other))?;
+                let mut keep = |at: u32, node, stream: Stream| {
+                    streams[at as usize].insert(Peer { node, lane }, stream);
                 };
-                keep(one, other, near)?;
-                keep(other, one, far)?;
+                keep(one, other, near);
+                keep(other, one, far);
             }
         }
     }

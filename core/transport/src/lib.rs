@@ -7,6 +7,9 @@
 #![allow(missing_docs, reason = "the runtime's own interface, where names say it")]
 
 pub mod admission;
+pub mod channel;
+pub mod connect;
+pub mod connector;
 mod ends;
 mod epoll;
 pub mod frame;
@@ -20,6 +23,7 @@ pub mod refusals;
 pub mod shm;
 pub mod sim;
 pub mod sim_wait;
+pub mod socket;
 pub mod tcp;
 #[cfg_attr(not(feature = "tls"), path = "tls/absent.rs")]
 pub mod tls;

@@ -26,9 +26,9 @@ use crate::remote::message::{FromAgent, ToAgent};
 use talisman_base::auth::{BYTES, Nonce, Proof, Secret, nonce};
 use talisman_base::frame::{Decoder, encode};
 use talisman_transport::admission::Limits;
+use talisman_transport::channel::Channel;
 use talisman_transport::pending::{PendingPeers, Place, stage_of};
 use talisman_transport::tcp::Talk;
-use talisman_transport::tcp::channel::Channel;
 use talisman_transport::tls::{Credentials, Unavailable};
 
 /// What a conversation begins with.

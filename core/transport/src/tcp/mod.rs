@@ -9,8 +9,7 @@
 
 mod assembly;
 mod buffer;
-pub mod channel;
-pub mod connect;
+mod connect;
 mod encrypted;
 mod ends;
 mod inbound;
@@ -25,6 +24,7 @@ mod tests;
 
 use std::sync::Arc;
 
+pub(crate) use connect::Tcp;
 pub(crate) use ends::StreamEnds;
 pub use inbound::Receiver;
 pub use out::Sender;
