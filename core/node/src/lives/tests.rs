@@ -11,6 +11,7 @@ use super::super::linking::Streams;
 use super::super::together;
 use super::Lives;
 use talisman_base::topology::Shape;
+use talisman_base::transport::TRANSPORTS;
 use talisman_core::main_chare::create_main;
 use talisman_core::node::Config;
 use talisman_core::pe::Pe;
@@ -18,7 +19,7 @@ use talisman_core::prelude::*;
 use talisman_job::Output;
 use talisman_job::job::{End, Job, Others};
 use talisman_job::lines::Lines;
-use talisman_job::options::{Transport, TransportChoice};
+use talisman_job::options::TransportChoice;
 use talisman_transport::reconnect::Reconnect;
 
 /// The last one is lost.
@@ -114,7 +115,8 @@ async fn main(cx: &mut Cx, which: Life) {
 
 #[test]
 fn nothing_that_was_sent_in_an_earlier_life_is_delivered() {
-    for transport in [Transport::Tcp.into(), Transport::Shm.into(), TransportChoice::Mixed] {
+    let transports = TRANSPORTS.iter().map(|row| row.transport.into()).chain([TransportChoice::Mixed]);
+    for transport in transports {
         for _ in 0..5 {
             assert_eq!(lives(transport), ["life 2: true"], "{transport:?}");
         }
