@@ -57,9 +57,12 @@ pub fn manners() -> Vec<(String, Test)> {
         let both = Test::new().pes(pes).packing_messages().repacking_objects();
         all.push((format!("{pes} PEs, packed messages and objects"), both));
     }
-    for (nodes, pes, transport) in
-        [(2, 1, Transport::Shm.into()), (2, 1, Transport::Tcp.into()), (3, 2, TransportChoice::Mixed)]
-    {
+    for (nodes, pes, transport) in [
+        (2, 1, Transport::Shm.into()),
+        (2, 1, Transport::Tcp.into()),
+        (2, 1, Transport::Unix.into()),
+        (3, 2, TransportChoice::Mixed),
+    ] {
         let test = Test::new().pes(pes).nodes(nodes, transport);
         all.push((format!("{nodes} nodes of {pes} PEs, {transport:?}"), test));
     }

@@ -12,6 +12,8 @@ pub enum Transport {
     Tcp,
     /// Memory that the nodes of a host share.
     Shm,
+    /// Sockets of the host.
+    Unix,
 }
 
 /// How the first link between two nodes comes about.
@@ -55,6 +57,14 @@ pub static TRANSPORTS: &[Row] = &[
         within_host: true,
         between_hosts: false,
         setup: Setup::Inherited,
+    },
+    Row {
+        transport: Transport::Unix,
+        name: "unix",
+        help: "Unix-domain sockets between nodes of one host, TCP between hosts",
+        within_host: true,
+        between_hosts: false,
+        setup: Setup::Dialled,
     },
 ];
 

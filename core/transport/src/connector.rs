@@ -11,6 +11,7 @@ use crate::connect::{DialError, Established, serve};
 use crate::handshake::Identity;
 use crate::socket::Listener;
 use crate::tcp::{Stream, Tcp};
+use crate::unix::Unix;
 use talisman_base::transport::Transport;
 
 /// Makes connections over one transport.
@@ -63,6 +64,10 @@ macro_rules! by_connector {
         match $transport {
             Transport::Tcp => {
                 type $Connector = Tcp;
+                $call
+            }
+            Transport::Unix => {
+                type $Connector = Unix;
                 $call
             }
             Transport::Shm => $otherwise,

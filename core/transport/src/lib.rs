@@ -27,6 +27,7 @@ pub mod socket;
 pub mod tcp;
 #[cfg_attr(not(feature = "tls"), path = "tls/absent.rs")]
 pub mod tls;
+pub mod unix;
 
 pub use talisman_base::auth;
 pub use talisman_base::limits::{HEAD_MAX, SEGMENT_BYTES_MAX, SEGMENTS_MAX};
