@@ -29,8 +29,8 @@ use talisman_store::files::keeper::KeeperError;
 use talisman_store::lent::Lent;
 use talisman_store::restart::Shelves;
 use talisman_store::versions::Store;
+use talisman_transport::inherited::Inherited;
 use talisman_transport::poller::Bell;
-use talisman_transport::shm;
 
 /// Runs this process's node to the end of the job; what went wrong before the program began goes to the launcher. `main` makes the
 /// job's first message on the first PE, as often as the job begins anew.
@@ -241,14 +241,14 @@ fn keep_memory() {}
 
 fn host(task: &Task) -> Result<Host, Box<dyn Error>> {
     let shape = Shape { nodes: task.nodes, pes_per_node: task.pes };
-    let on_host = shm::Shape { nodes: task.host.nodes.len() as u32, pes: task.pes };
-    let memory = task.host.memory.filter(|_| task.has(Transport::is_inherited)).map(|number| {
+    let on_host = task.host.nodes.len() as u32;
+    let inherited = task.host.memory.filter(|_| task.has(Transport::is_inherited)).map(|number| {
         // SAFETY: the launcher left it open for this process, under this number.
         let memory = unsafe { BorrowedFd::borrow_raw(number) };
-        shm::Mapping::open(memory, on_host)
+        Inherited::open(memory, on_host, task.pes)
     });
     let (begins_with, nodes) = (task.begins_with, task.host.nodes.clone());
-    Ok(Host { shape, begins_with, nodes, bells: bells(task)?, memory: memory.transpose()? })
+    Ok(Host { shape, begins_with, nodes, bells: bells(task)?, inherited: inherited.transpose()? })
 }
 
 /// What wakes the PEs of this host. Without shared memory, a node wakes only its own.

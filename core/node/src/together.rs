@@ -13,10 +13,11 @@ use talisman_base::topology::Shape;
 use talisman_core::node::Config;
 use talisman_job::job::Job;
 use talisman_job::options::TransportChoice;
+use talisman_transport::inherited::Inherited;
 use talisman_transport::poller::Bell;
 use talisman_transport::reconnect::Reconnect;
 use talisman_transport::tcp::Stream;
-use talisman_transport::{Peer, connector, shm};
+use talisman_transport::{Peer, connector, inherited};
 
 /// The nodes of a job, linked.
 ///
@@ -41,16 +42,16 @@ pub(super) type Placed = (Host, u32, Streams);
 /// That of all nodes.
 pub(super) fn hosts(shape: Shape, transport: TransportChoice) -> Result<Vec<Placed>, Box<dyn Error>> {
     let bells = (0..shape.pes()).map(|_| Bell::new().map(Arc::new)).collect::<Result<Vec<_>, _>>()?;
-    let on_host = shm::Shape { nodes: shape.nodes, pes: shape.pes_per_node };
-    let segment = shm::create(on_host)?;
+    let (nodes, pes) = (shape.nodes, shape.pes_per_node);
+    let descriptor = inherited::create(nodes, pes)?;
     let node = |(number, streams)| {
-        let memory = Some(shm::Mapping::open(&segment, on_host)?);
+        let inherited = Some(Inherited::open(&descriptor, nodes, pes)?);
         let host = Host {
             shape,
             begins_with: shape.nodes,
             nodes: (0..shape.nodes).collect(),
             bells: bells.clone(),
-            memory,
+            inherited,
         };
         Ok((host, number, streams))
     };

@@ -14,6 +14,7 @@ mod ends;
 mod epoll;
 pub mod frame;
 pub mod handshake;
+pub mod inherited;
 pub mod link;
 pub mod pending;
 pub mod poller;
