@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use program::{End, Main, Plan};
 use talisman::launch::checkpoints::{CkptEvery, FaultTolerance};
-use talisman::launch::options::Transport;
+use talisman::launch::options::{Transport, TransportChoice};
 use talisman::launch::{Output, Progress};
 use talisman::rng::Rng;
 use talisman::run::{Watch, run};
@@ -269,7 +269,8 @@ fn messages_of_an_ordered_array_come_in_order_on_nodes() {
 }
 
 /// How nodes are linked, by turns.
-const TRANSPORTS: [Transport; 3] = [Transport::Shm, Transport::Tcp, Transport::Mixed];
+const TRANSPORTS: [TransportChoice; 3] =
+    [TransportChoice::One(Transport::Shm), TransportChoice::One(Transport::Tcp), TransportChoice::Mixed];
 
 /// How a storm runs.
 #[derive(Clone, Copy, Debug, PartialEq)]

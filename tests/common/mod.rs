@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use talisman::chare::{Args, MainChare};
 use talisman::launch::checkpoints::{CkptEvery, FaultTolerance};
-use talisman::launch::options::Transport;
+use talisman::launch::options::{Transport, TransportChoice};
 use talisman::testing::{Test, Tested};
 
 /// Runs a program in every manner: on threads and simulated, as it is, with every message packed, with every object
@@ -57,8 +57,12 @@ pub fn manners() -> Vec<(String, Test)> {
         let both = Test::new().pes(pes).packing_messages().repacking_objects();
         all.push((format!("{pes} PEs, packed messages and objects"), both));
     }
-    for (nodes, pes, transport) in [(2, 1, Transport::Shm), (2, 1, Transport::Tcp), (3, 2, Transport::Mixed)]
-    {
+    for (nodes, pes, transport) in [
+        (2, 1, Transport::Shm.into()),
+        (2, 1, Transport::Tcp.into()),
+        (2, 1, Transport::Unix.into()),
+        (3, 2, TransportChoice::Mixed),
+    ] {
         let test = Test::new().pes(pes).nodes(nodes, transport);
         all.push((format!("{nodes} nodes of {pes} PEs, {transport:?}"), test));
     }
@@ -104,7 +108,7 @@ fn with_checkpoints() -> Vec<(String, Test)> {
         ("2 PEs, checkpoints".into(), every(Test::new().pes(2), Duration::from_micros(200))),
         (
             "2 nodes of 2 PEs, checkpoints".into(),
-            every(Test::new().pes(2).nodes(2, Transport::Mixed), Duration::from_millis(1)),
+            every(Test::new().pes(2).nodes(2, TransportChoice::Mixed), Duration::from_millis(1)),
         ),
     ];
     for (seed, period) in (0..).zip([1, 30, 200].map(Duration::from_micros)) {

@@ -12,7 +12,7 @@ use crate::subjects::{
 
 /// All of them, on several numbers of nodes and all links. Members of `hello` are not missed, so that lost nodes of that have to be
 /// replaced; and it is over so soon that most are killed when it has ended.
-const WAYS: [(Subject, Shape, &str); 13] = [
+const WAYS: [(Subject, Shape, &str); 15] = [
     (ROUNDS, (4, 2, "mixed"), ""),
     (ROUNDS, (3, 1, "tcp"), ""),
     (GARDEN, (4, 1, "shm"), ""),
@@ -26,6 +26,8 @@ const WAYS: [(Subject, Shape, &str); 13] = [
     (RING, (3, 1, "shm"), ""),
     (PINGPONG, (2, 1, "tcp"), ""),
     (HELLO, (3, 1, "mixed"), "--respawn"),
+    (LEANMD, (4, 2, "unix"), ""),
+    (ROUNDS, (3, 1, "unix"), "--respawn"),
 ];
 
 /// In memory and on disk in turn. A kill may come when the program has just ended, or before there is any checkpoint: goes on until enough have not.

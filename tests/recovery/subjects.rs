@@ -9,7 +9,7 @@ use crate::job::{Ended, Job, Scratch, Shape, example, program};
 use crate::planned::Kills;
 pub use crate::said::Said;
 
-pub const TRANSPORTS: [&str; 3] = ["tcp", "shm", "mixed"];
+pub const TRANSPORTS: [&str; 4] = ["tcp", "shm", "mixed", "unix"];
 /// No checkpoint but those after a recovery.
 pub const NEVER: &str = "--ckpt-every 1h";
 

@@ -24,5 +24,6 @@ pub mod map;
 pub mod moves;
 pub mod rng;
 pub mod topology;
+pub mod transport;
 pub mod tree;
 pub mod view;

@@ -16,7 +16,7 @@ use tokio::time::sleep;
 
 use talisman_job::asking::{self, Request, left};
 use talisman_transport::admission::Limits;
-use talisman_transport::antechamber::{Antechamber, Source, stage_of};
+use talisman_transport::pending::{PendingPeers, Source, stage_of};
 
 /// Whoever asks says all at once. Nobody else than this user comes so far.
 const LIMITS: Limits =
@@ -114,7 +114,7 @@ impl Drop for Listening {
 
 async fn serve(listener: UnixListener, questions: mpsc::UnboundedSender<Question>) {
     let own = rustix::process::getuid().as_raw();
-    let (mut asking, room) = (Antechamber::new(LIMITS), Arc::new(Semaphore::new(WAITING_MOST)));
+    let (mut asking, room) = (PendingPeers::new(LIMITS), Arc::new(Semaphore::new(WAITING_MOST)));
     loop {
         tokio::select! {
             accepted = listener.accept() => match accepted {

@@ -364,9 +364,10 @@ fn inheritance(share: &Share, means: &Means, program: &Program, plan: &mut Plan)
     }
     let memory = (means.memory)(share.nodes, plan.pes);
     memory.and_then(|memory| Inheritance::new(memory, share.nodes * plan.pes)).unwrap_or_else(|error| {
+        let otherwise = Transport::BETWEEN_HOSTS.row().name;
         let instead = "no shared memory for the nodes of this host";
-        say(|| warn!(target: TRANSPORT, program = program.name, "{instead} ({error}); tcp links them instead"));
-        plan.transport = Transport::Tcp;
+        say(|| warn!(target: TRANSPORT, program = program.name, "{instead} ({error}); {otherwise} links them instead"));
+        plan.transport = Transport::BETWEEN_HOSTS.into();
         Inheritance::default()
     })
 }

@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use rustix::event::{EventfdFlags, eventfd};
 
 use talisman_control::protocol::Host;
-use talisman_transport::shm;
+use talisman_transport::inherited;
 
 /// The descriptors themselves; the processes inherit them under the same numbers.
 #[derive(Debug, Default)]
@@ -45,5 +45,5 @@ impl Inheritance {
 /// # Errors
 /// The system gives none.
 pub fn host_memory(nodes: u32, pes: u32) -> io::Result<OwnedFd> {
-    shm::create(shm::Shape { nodes, pes }).map_err(io::Error::other)
+    inherited::create(nodes, pes).map_err(io::Error::other)
 }

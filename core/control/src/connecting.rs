@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
 
-use crate::protocol::{Task, Via};
+use crate::protocol::Task;
 use talisman_base::limits::DIAL_DEADLINE;
 use talisman_base::topology::Peer;
 use talisman_observe::mutations::mutated;
@@ -133,7 +133,7 @@ impl Connecting {
     pub fn new(task: &Task) -> Self {
         // Who replaces another is told later whom it is linked with.
         let is_other =
-            |node: &u32| task.life == 0 && *node != task.number && task.via[*node as usize] == Via::Tcp;
+            |node: &u32| task.life == 0 && *node != task.number && task.via[*node as usize].is_dialled();
         let lanes = |node| (0..task.pes).map(move |lane| Peer { node, lane });
         let linked: BTreeSet<u32> = (0..task.begins_with).filter(is_other).collect();
         let peers = linked.iter().copied().flat_map(lanes);
@@ -152,6 +152,11 @@ impl Connecting {
     /// Whether any connection is missing: at first, whether this node needs a port.
     pub fn lacks_any(&self) -> bool {
         !self.missing.is_empty()
+    }
+
+    /// The nodes with which there are to be connections, or were.
+    pub fn linked(&self) -> impl Iterator<Item = u32> {
+        self.linked.iter().copied()
     }
 
     /// It is known where the others are: this node dials those with lower numbers.

@@ -7,12 +7,12 @@ use std::time::Duration;
 use talisman_ft::double::leader::Leader;
 
 use crate::hosts::Share;
-use crate::protocol::{Host, Task, VERSION, Via};
+use crate::protocol::{Host, Task, VERSION};
 use talisman_base::auth::Secret;
 use talisman_base::build::build_number;
 use talisman_job::RunArgs;
 use talisman_job::checkpoints::FaultTolerance;
-use talisman_job::options::Transport;
+use talisman_job::options::{Transport, TransportChoice};
 use talisman_job::strategies;
 use talisman_store::restart::Keeping;
 
@@ -27,7 +27,8 @@ pub struct Plan {
     pub job: u64,
     pub secret: Secret,
     pub build: u64,
-    pub transport: Transport,
+    /// How nodes of one host are linked.
+    pub transport: TransportChoice,
     pub tls: bool,
     pub listen: IpAddr,
     /// The nodes of each host; every node that there is or was is in one.
@@ -101,9 +102,9 @@ impl Plan {
         }
     }
 
-    /// Whether any two nodes are linked through memory.
+    /// Whether any two nodes are linked through memory, which they inherit.
     pub fn needs_memory(&self) -> bool {
-        (0..self.begins_with).any(|node| self.task(node).has(Via::Shm))
+        (0..self.begins_with).any(|node| self.task(node).has(Transport::is_inherited))
     }
 
     /// What a node's host is called, unless it is the launcher's own.
@@ -176,15 +177,14 @@ impl Plan {
         }
     }
 
-    /// What a process is told that replaces a lost node: its links are all over TCP.
+    /// What a process is told that replaces a lost node, whose host need not be the same: its links are those between hosts.
     pub fn task_again(&self, node: u32, life: u64, running: Duration) -> Task {
         let task = self.task(node);
-        Task { life, running, via: vec![Via::Tcp; task.via.len()], ..task }
+        Task { life, running, via: vec![Transport::BETWEEN_HOSTS; task.via.len()], ..task }
     }
 
-    fn via(&self, node: u32, other: u32, host: &[u32]) -> Via {
-        let near = host.contains(&other);
-        if near && self.transport.is_memory(node, other) { Via::Shm } else { Via::Tcp }
+    fn via(&self, node: u32, other: u32, host: &[u32]) -> Transport {
+        if host.contains(&other) { self.transport.between(node, other) } else { Transport::BETWEEN_HOSTS }
     }
 }
 
@@ -203,13 +203,14 @@ pub fn spares_of(share: &Share, plan: &Plan) -> u32 {
 mod tests {
     use super::*;
 
-    fn plan(transport: Transport) -> Plan {
+    fn plan(transport: impl Into<TransportChoice>) -> Plan {
+        let transport = transport.into();
         let options = RunArgs { nodes: 4, pes: Some(2), transport, ..RunArgs::default() };
         Plan { hosts: vec![vec![0, 1, 2], vec![3]], ..Plan::local(&options, vec![]) }
     }
 
     fn vias(plan: &Plan, node: u32) -> String {
-        let letter = |via: &Via| if *via == Via::Shm { 's' } else { 't' };
+        let letter = |via: &Transport| &via.row().name[..1];
         plan.task(node).via.iter().map(letter).collect()
     }
 
@@ -218,13 +219,13 @@ mod tests {
         let shm = plan(Transport::Shm);
         assert_eq!([0, 3].map(|node| vias(&shm, node)), ["ssst", "ttts"]);
         assert!(shm.needs_memory());
-        assert!(!shm.task(3).has(Via::Shm));
+        assert!(!shm.task(3).has(Transport::is_inherited));
         assert!(!plan(Transport::Tcp).needs_memory());
     }
 
     #[test]
     fn mixed_pairs_agree_on_both_sides() {
-        let mixed = plan(Transport::Mixed);
+        let mixed = plan(TransportChoice::Mixed);
         let tasks: Vec<Task> = (0..4).map(|node| mixed.task(node)).collect();
         for (a, b) in (0..4).flat_map(|a| (0..4).map(move |b| (a, b))) {
             assert_eq!(tasks[a].via[b], tasks[b].via[a]);
@@ -234,7 +235,7 @@ mod tests {
 
     #[test]
     fn what_is_known_of_a_job_decides_its_plan() {
-        let options = RunArgs { pes: Some(2), transport: Transport::Shm, ..RunArgs::default() };
+        let options = RunArgs { pes: Some(2), transport: Transport::Shm.into(), ..RunArgs::default() };
         let known = || {
             let secret = Secret::from_bytes([1; 32]);
             Plan { build: 3, ..Plan::known(7, secret, vec![vec![0, 1], vec![2]], &options) }
@@ -242,6 +243,6 @@ mod tests {
         assert_eq!([0, 1, 2].map(|node| known().task(node)), [0, 1, 2].map(|node| known().task(node)));
         let task = known().task(2);
         assert_eq!((task.job, task.nodes, task.pes, task.build), (7, 3, 2, 3));
-        assert_eq!((task.host.nodes, &task.via[..2]), (vec![2], &[Via::Tcp; 2][..]));
+        assert_eq!((task.host.nodes, &task.via[..2]), (vec![2], &[Transport::Tcp; 2][..]));
     }
 }

@@ -17,6 +17,7 @@ use crate::heritage::Heritage;
 use talisman_base::auth::Secret;
 use talisman_base::ids::PeId;
 use talisman_base::topology::Peer;
+use talisman_base::transport::Transport;
 use talisman_job::lines::Lines;
 use talisman_job::progress::Steps;
 use talisman_job::undelivered::Leftovers;
@@ -212,7 +213,7 @@ pub struct Task {
     /// What tells this executable from others.
     pub build: u64,
     /// How this node and each other are linked, by the other's number; its own entry has no meaning.
-    pub via: Vec<Via>,
+    pub via: Vec<Transport>,
     /// The interface to listen at, if any link needs it.
     pub listen: IpAddr,
     pub host: Host,
@@ -239,18 +240,11 @@ pub struct Task {
 }
 
 impl Task {
-    /// Whether any other node is linked with this one in this way.
-    pub fn has(&self, via: Via) -> bool {
+    /// Whether any other node is linked with this one by such a transport.
+    pub fn has(&self, is_such: impl Fn(Transport) -> bool) -> bool {
         let others = self.via.iter().enumerate().filter(|(node, _)| *node != self.number as usize);
-        others.into_iter().any(|(_, other)| *other == via)
+        others.into_iter().any(|(_, other)| is_such(*other))
     }
-}
-
-/// How two nodes are linked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Via {
-    Tcp,
-    Shm,
 }
 
 /// What the nodes of one host share.

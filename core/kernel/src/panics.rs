@@ -7,7 +7,7 @@ use std::sync::Once;
 
 use crate::pe::{Pe, try_current};
 use talisman_job::job::End;
-use talisman_transport::nap::Killed;
+use talisman_transport::sim_wait::Killed;
 
 thread_local! {
     /// Where the last panic of this thread's PE was, and what it said.

@@ -24,7 +24,7 @@ use talisman_lb::strategy::Wants;
 use crate::run::run;
 use talisman_core::chare::{Args, MainChare};
 use talisman_job::balancing::Every;
-use talisman_job::options::Transport;
+use talisman_job::options::TransportChoice;
 use talisman_job::{Output, Progress, RunArgs};
 use talisman_kernel::pe::current;
 use talisman_node::{Outcome, Watch};
@@ -98,8 +98,8 @@ impl Test {
     }
 
     /// On so many nodes, all in this process, on real links of this kind.
-    pub fn nodes(mut self, nodes: u32, transport: Transport) -> Self {
-        (self.options.nodes, self.options.transport) = (nodes, transport);
+    pub fn nodes(mut self, nodes: u32, transport: impl Into<TransportChoice>) -> Self {
+        (self.options.nodes, self.options.transport) = (nodes, transport.into());
         self
     }
 

@@ -1,7 +1,7 @@
-//! A node's connections with other nodes over TCP: its port, the first ones, and new ones for those that break.
+//! A node's connections with other nodes, where their links are dialled: where it listens, the first ones, and new ones for
+//! those that break.
 
-use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -12,6 +12,7 @@ use tracing::debug;
 use super::linking::Streams;
 use super::peer_incarnations::PeerIncarnations;
 use talisman_base::build::this_build;
+use talisman_base::transport::{TRANSPORTS, Transport};
 use talisman_cluster::Control;
 use talisman_control::connecting::{Action, Connecting, Dial, DialFailure};
 use talisman_control::protocol::PeerInLife;
@@ -20,9 +21,10 @@ use talisman_job::job::Job;
 use talisman_kernel::node::Node;
 use talisman_observe::subjects::TRANSPORT;
 use talisman_transport::Peer;
-use talisman_transport::door::{Door, Inbox};
+use talisman_transport::connect::{DialError, Established};
+use talisman_transport::connector::{self, Target};
 use talisman_transport::handshake::{Identity, Incarnations, Shape};
-use talisman_transport::tcp::connect::{DialError, Established, dial, serve};
+use talisman_transport::reconnect::{Inbox, Reconnect};
 use talisman_transport::tls::{Credentials, Unavailable};
 
 /// What the control thread, which makes connections, shares with the PEs, which use them.
@@ -50,6 +52,8 @@ struct State {
     started: Option<Result<(), String>>,
     /// Where each node listens.
     addresses: Vec<Option<SocketAddr>>,
+    /// How each node is linked with this one.
+    linked_by: Vec<Transport>,
     /// With which processes this one is linked, or was.
     met: PeerIncarnations,
 }
@@ -77,24 +81,30 @@ impl Connections {
         }))
     }
 
-    /// Opens this node's port, if any other node is to reach it over TCP, now or later.
+    /// Listens for other nodes, by each transport by which any is to reach this one, now or later.
     ///
     /// # Errors
     /// What the system says: there is no such address on this host.
-    pub(super) fn listen(self: &Arc<Self>) -> io::Result<Option<SocketAddr>> {
-        if !self.lock().connecting.lacks_any() && !self.task.admits {
-            return Ok(None);
-        }
-        let listener = TcpListener::bind((self.task.listen, 0))?;
-        listener.set_nonblocking(true)?;
-        let address = listener.local_addr()?;
+    pub(super) fn listen(self: &Arc<Self>) -> Result<Option<SocketAddr>, String> {
         let _inside = self.control.runtime().enter();
-        let listener = tokio::net::TcpListener::from_std(listener)?;
-        let (here, notes) = (self.clone(), self.clone());
-        let on_link = move |established| here.place(established);
-        let on_refusal = move |line| notes.note(line);
-        self.control.runtime().spawn(serve(listener, self.identity.clone(), on_link, on_refusal));
-        Ok(Some(address))
+        let mut address = None;
+        for transport in TRANSPORTS.iter().map(|row| row.transport).filter(|by| self.is_reached(*by)) {
+            let (here, notes) = (self.clone(), self.clone());
+            let on_link = move |established| here.place(established);
+            let on_refusal = move |line| notes.note(line);
+            let own = (&self.identity, self.task.listen);
+            let listening = connector::listen(transport, own, on_link, on_refusal)?;
+            self.control.runtime().spawn(listening.serving);
+            address = address.or(listening.address);
+        }
+        Ok(address)
+    }
+
+    /// Whether another node dials this one by a transport: one of the start, or one that joins later.
+    fn is_reached(&self, by: Transport) -> bool {
+        let joins_later = self.task.admits && by == Transport::BETWEEN_HOSTS;
+        let is_linked = |node: u32| self.task.via[node as usize] == by;
+        by.is_dialled() && (joins_later || self.lock().connecting.linked().any(is_linked))
     }
 
     /// Says that somebody was refused; at the end of a job not, where other nodes may miss this one and be in turn missed.
@@ -124,20 +134,20 @@ impl Connections {
 
     fn streams(&self) -> Streams {
         let of = |(lane, inbox): (u32, &Arc<Inbox>)| {
-            let new = inbox.empty().into_iter();
+            let new = inbox.take().into_iter();
             new.map(move |(node, stream)| (Peer { node, lane }, stream))
         };
         (0..).zip(&self.inboxes).flat_map(of).collect()
     }
 
     /// Where the PE of a lane asks for connections, and finds them.
-    pub(super) fn door(self: &Arc<Self>, lane: u32) -> Door {
+    pub(super) fn reconnect(self: &Arc<Self>, lane: u32) -> Reconnect {
         let here = self.clone();
         let miss = move |peer: Peer| {
             debug!(target: TRANSPORT, node = here.task.number, other = peer.node, lane, "a connection is lost");
             here.decide(|connecting, now| connecting.on_broken(now, peer));
         };
-        Door::new(self.inboxes[lane as usize].clone(), miss)
+        Reconnect::new(self.inboxes[lane as usize].clone(), miss)
     }
 
     /// Connections with all lanes of those nodes that are other processes than before, now that these are there; nothing if
@@ -172,6 +182,7 @@ impl Connections {
         let mut state = self.lock();
         state.addresses.resize(self.task.nodes as usize, None);
         state.addresses[place.node as usize] = place.address;
+        state.linked_by[place.node as usize] = Transport::BETWEEN_HOSTS;
         let lanes = || place.lanes(self.task.pes);
         let there: Vec<Peer> =
             lanes().filter(|one| state.met.have_come(&[*one])).map(|(peer, _)| peer).collect();
@@ -193,7 +204,7 @@ impl Connections {
 
     /// Has the first PE look in.
     pub(super) fn knock(&self) {
-        self.inboxes.iter().take(1).for_each(|inbox| inbox.knock());
+        self.inboxes.iter().take(1).for_each(|inbox| inbox.notify());
         if let Some(node) = self.node() {
             node.parkers[0].unpark_if_parked();
         }
@@ -249,13 +260,8 @@ impl Connections {
     }
 
     async fn dial_once(&self, peer: Peer) -> Result<Established, DialError> {
-        let address = self.lock().addresses.get(peer.node as usize).copied().flatten();
-        let unknown = || DialError::Network {
-            node: peer.node,
-            address: SocketAddr::from(([0; 4], 0)),
-            error: io::Error::other("it has not said where it listens"),
-        };
-        dial(address.ok_or_else(unknown)?, self.identity.clone(), peer.node, peer.lane).await
+        let (transport, address) = self.lock().way_to(peer.node);
+        connector::dial(transport, Target { peer, address }, self.identity.clone()).await
     }
 
     /// A new connection: for the PE of its lane, which is woken; or, with a process that this one is not linked with yet, for its
@@ -314,7 +320,20 @@ impl Connections {
 impl State {
     fn new(task: &Task) -> Self {
         let connecting = Connecting::new(task);
-        State { connecting, started: None, addresses: Vec::new(), met: PeerIncarnations::new(task) }
+        State {
+            connecting,
+            started: None,
+            addresses: Vec::new(),
+            linked_by: task.via.clone(),
+            met: PeerIncarnations::new(task),
+        }
+    }
+
+    /// How a node is dialled, and where.
+    fn way_to(&self, node: u32) -> (Transport, Option<SocketAddr>) {
+        let by = self.linked_by.get(node as usize).copied();
+        let address = self.addresses.get(node as usize).copied().flatten();
+        (by.unwrap_or(Transport::BETWEEN_HOSTS), address)
     }
 
     /// Whether the first connections were there once.

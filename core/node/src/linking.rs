@@ -13,10 +13,12 @@ use talisman_kernel::net::{Net, UNSENT_MAX};
 use talisman_kernel::node::{Config, Node};
 use talisman_sched::park::Parker;
 use talisman_store::versions::Store;
-use talisman_transport::door::Door;
+use talisman_transport::Peer;
+use talisman_transport::inherited::Inherited;
 use talisman_transport::link::Link;
 use talisman_transport::poller::{Bell, Poller};
-use talisman_transport::{Peer, shm, tcp};
+use talisman_transport::reconnect::Reconnect;
+use talisman_transport::tcp::Stream;
 
 /// What the nodes of a host share, as one of them has it.
 pub(super) struct Host {
@@ -28,11 +30,12 @@ pub(super) struct Host {
     pub(super) nodes: Vec<u32>,
     /// What wakes their PEs: those of the first of them first.
     pub(super) bells: Vec<Arc<Bell>>,
-    pub(super) memory: Option<shm::Mapping>,
+    /// By which nodes are linked that no connection links, if there are such.
+    pub(super) inherited: Option<Inherited>,
 }
 
 /// Connections with PEs of other nodes, the near end being the PE of the same lane.
-pub type Streams = BTreeMap<Peer, tcp::Stream>;
+pub type Streams = BTreeMap<Peer, Stream>;
 
 impl Host {
     /// A node of this host that has not lived yet.
@@ -45,13 +48,13 @@ impl Host {
         config: Config,
         job: &Arc<Job>,
         streams: Streams,
-        door: impl Fn(u32) -> Door,
+        reconnect: impl Fn(u32) -> Reconnect,
     ) -> Result<Ready, Box<dyn Error>> {
-        let nets = self.nets(number, streams, door)?;
+        let nets = self.nets(number, streams, reconnect)?;
         self.ready(View::whole(self.shape), Arc::default(), number, config, job, nets)
     }
 
-    /// The ways to the other nodes, by lane. Whoever is not at the other end of a stream is reached through memory.
+    /// The ways to the other nodes, by lane. Whoever is not at the other end of a stream is reached by what both inherit.
     ///
     /// # Errors
     /// What the system says: too many descriptors.
@@ -59,12 +62,12 @@ impl Host {
         &self,
         number: u32,
         mut streams: Streams,
-        door: impl Fn(u32) -> Door,
+        reconnect: impl Fn(u32) -> Reconnect,
     ) -> Result<Vec<Option<Net>>, Box<dyn Error>> {
         let mut net = |lane| {
             let links = self.links(number, lane, &mut streams)?;
             let poller = Poller::new(self.bell(number, lane)?)?;
-            Ok(Some(Net::new(links, poller, door(lane), UNSENT_MAX)?))
+            Ok(Some(Net::new(links, poller, reconnect(lane), UNSENT_MAX)?))
         };
         (0..self.shape.pes_per_node).map(&mut net).collect()
     }
@@ -76,12 +79,12 @@ impl Host {
     pub(super) fn nets_without_links(
         &self,
         number: u32,
-        door: impl Fn(u32) -> Door,
+        reconnect: impl Fn(u32) -> Reconnect,
     ) -> Result<Vec<Option<Net>>, Box<dyn Error>> {
         let mut net = |lane| {
             let links = (0..self.shape.nodes).map(|_| None).collect();
             let poller = Poller::new(self.bell(number, lane)?)?;
-            Ok(Some(Net::new(links, poller, door(lane), UNSENT_MAX)?))
+            Ok(Some(Net::new(links, poller, reconnect(lane), UNSENT_MAX)?))
         };
         (0..self.shape.pes_per_node).map(&mut net).collect()
     }
@@ -119,25 +122,25 @@ impl Host {
             match streams.remove(&peer) {
                 // Nobody is linked with one that may come later.
                 _ if node == number || node >= self.begins_with => Ok(None),
-                Some(stream) => Ok(Some(Link::over_tcp(tcp::pair(stream, peer)))),
-                None => self.link_through_memory(number, peer).map(Some),
+                Some(stream) => Ok(Some(Link::over(stream, peer))),
+                None => self.inherited_link(number, peer).map(Some),
             }
         };
         (0..self.shape.nodes).map(&mut link).collect()
     }
 
-    fn link_through_memory(&self, number: u32, peer: Peer) -> Result<Link, Box<dyn Error>> {
-        let memory = self.memory.as_ref().ok_or("there is neither a connection nor memory for a link")?;
+    fn inherited_link(&self, number: u32, peer: Peer) -> Result<Link, Box<dyn Error>> {
+        let inherited =
+            self.inherited.as_ref().ok_or("there is neither a connection nor memory for a link")?;
         let parker = Arc::new(self.parker(peer.node, peer.lane)?);
-        let link = memory.link(self.place(number)?, self.place(peer.node)?, peer, parker);
-        Ok(Link::through_memory(link))
+        Ok(inherited.link(self.place(number)?, self.place(peer.node)?, peer, parker))
     }
 
     fn parker(&self, node: u32, lane: u32) -> Result<Parker, Box<dyn Error>> {
         let bell = self.bell(node, lane)?;
         let ring = move || bell.ring();
-        Ok(match &self.memory {
-            Some(memory) => memory.parker(self.place(node)?, lane, ring),
+        Ok(match &self.inherited {
+            Some(inherited) => inherited.parker(self.place(node)?, lane, ring),
             None => Parker::with_bell(ring),
         })
     }

@@ -20,7 +20,7 @@ use talisman_kernel::node::Config;
 use talisman_kernel::pe::Pe;
 use talisman_observe::stats::Totals;
 use talisman_store::versions::Store;
-use talisman_transport::door::Door;
+use talisman_transport::reconnect::Reconnect;
 
 /// A node between two lives.
 pub(super) struct Lives {
@@ -48,11 +48,11 @@ impl Lives {
         config: Config,
         (job, store): (&Arc<Job>, Arc<Store>),
         streams: Streams,
-        door: impl Fn(u32) -> Door,
+        reconnect: impl Fn(u32) -> Reconnect,
     ) -> Result<Self, Box<dyn Error>> {
         let nets = match late {
-            None => host.nets(number, streams, door)?,
-            Some(_) => host.nets_without_links(number, door)?,
+            None => host.nets(number, streams, reconnect)?,
+            Some(_) => host.nets_without_links(number, reconnect)?,
         };
         let totals = vec![Totals::default(); nets.len()];
         // Whoever comes later has the time of the others.

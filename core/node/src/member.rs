@@ -10,10 +10,11 @@ use super::connections::Connections;
 use super::linking::Host;
 use super::lives::Lives;
 use talisman_base::topology::Shape;
+use talisman_base::transport::Transport;
 use talisman_cluster::Control;
 use talisman_cluster::member::Joining;
 use talisman_control::node_session::first_order;
-use talisman_control::protocol::{NodeReport, Place, Task, ToLauncher, Via};
+use talisman_control::protocol::{NodeReport, Place, Task, ToLauncher};
 use talisman_core::checkpoint::restart::RestartOnPe;
 use talisman_ft::Version;
 use talisman_ft::double::{Contents, Order};
@@ -28,8 +29,8 @@ use talisman_store::files::keeper::KeeperError;
 use talisman_store::lent::Lent;
 use talisman_store::restart::Shelves;
 use talisman_store::versions::Store;
+use talisman_transport::inherited::Inherited;
 use talisman_transport::poller::Bell;
-use talisman_transport::shm;
 
 /// Runs this process's node to the end of the job; what went wrong before the program began goes to the launcher. `main` makes the
 /// job's first message on the first PE, as often as the job begins anew.
@@ -55,28 +56,28 @@ pub fn run(options: &RunArgs, joining: Joining, output: Output, main: impl Fn(&P
     };
     let address = match connections.listen() {
         Ok(address) => address,
-        Err(error) => control.failed(format!("cannot listen at {} (--listen): {error}", task.listen)),
+        Err(error) => control.failed(error),
     };
     let mut meeting = joining.meet(address);
     let streams = match connections.connect(std::mem::take(&mut meeting.addresses)) {
         Ok(streams) => streams,
         Err(error) => control.failed(error),
     };
-    let door = |lane| connections.door(lane);
+    let reconnect = |lane| connections.reconnect(lane);
     let store = store(&task, &control).unwrap_or_else(|error| control.failed(error.to_string()));
     if job.survives() {
         store.lend_pages();
     }
     let late = (task.life > 0).then_some(task.running);
-    let lives = match Lives::new(host, task.number, late, config, (&job, store), streams, door) {
+    let lives = match Lives::new(host, task.number, late, config, (&job, store), streams, reconnect) {
         Ok(lives) => lives,
         Err(error) => control.failed(format!("cannot be linked with the other nodes: {error}")),
     };
     job.join(Box::new(Voice { control: control.clone(), job: Arc::downgrade(&job) }));
-    let (at_door, tried, missing) = (connections.clone(), connections.clone(), connections.clone());
+    let (to_wake, tried, missing) = (connections.clone(), connections.clone(), connections.clone());
     let try_all = move |inquiry, limit| tried.try_all(inquiry, limit);
     let complaints = move || missing.complaints();
-    let orders = Commands::new(task.number, job.clone(), move || at_door.knock(), try_all, complaints);
+    let orders = Commands::new(task.number, job.clone(), move || to_wake.knock(), try_all, complaints);
     let orders = Arc::new(orders);
     meeting.begin(orders.clone());
     Member { task, control, job, connections, lives, orders }.run(main);
@@ -240,14 +241,14 @@ fn keep_memory() {}
 
 fn host(task: &Task) -> Result<Host, Box<dyn Error>> {
     let shape = Shape { nodes: task.nodes, pes_per_node: task.pes };
-    let on_host = shm::Shape { nodes: task.host.nodes.len() as u32, pes: task.pes };
-    let memory = task.host.memory.filter(|_| task.has(Via::Shm)).map(|number| {
+    let on_host = task.host.nodes.len() as u32;
+    let inherited = task.host.memory.filter(|_| task.has(Transport::is_inherited)).map(|number| {
         // SAFETY: the launcher left it open for this process, under this number.
         let memory = unsafe { BorrowedFd::borrow_raw(number) };
-        shm::Mapping::open(memory, on_host)
+        Inherited::open(memory, on_host, task.pes)
     });
     let (begins_with, nodes) = (task.begins_with, task.host.nodes.clone());
-    Ok(Host { shape, begins_with, nodes, bells: bells(task)?, memory: memory.transpose()? })
+    Ok(Host { shape, begins_with, nodes, bells: bells(task)?, inherited: inherited.transpose()? })
 }
 
 /// What wakes the PEs of this host. Without shared memory, a node wakes only its own.

@@ -5,18 +5,19 @@
 
 use std::error::Error;
 use std::io;
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::Arc;
 
 use super::linking::{Host, Streams};
 use super::threads::Ready;
 use talisman_base::topology::Shape;
 use talisman_job::job::Job;
-use talisman_job::options::Transport;
+use talisman_job::options::TransportChoice;
 use talisman_kernel::node::Config;
-use talisman_transport::door::Door;
+use talisman_transport::inherited::Inherited;
 use talisman_transport::poller::Bell;
-use talisman_transport::{Peer, shm, tcp};
+use talisman_transport::reconnect::Reconnect;
+use talisman_transport::tcp::Stream;
+use talisman_transport::{Peer, connector, inherited};
 
 /// The nodes of a job, linked.
 ///
@@ -24,13 +25,13 @@ use talisman_transport::{Peer, shm, tcp};
 /// What the system says: too many descriptors, no memory.
 pub(super) fn nodes(
     shape: Shape,
-    transport: Transport,
+    transport: TransportChoice,
     config: Config,
     job: &Arc<Job>,
 ) -> Result<Vec<Ready>, Box<dyn Error>> {
     let hosts = hosts(shape, transport)?;
     let node = |(host, number, streams): (Host, u32, Streams)| {
-        host.node(number, config.clone(), job, streams, |_| Door::closed())
+        host.node(number, config.clone(), job, streams, |_| Reconnect::never())
     };
     hosts.into_iter().map(node).collect()
 }
@@ -39,18 +40,18 @@ pub(super) fn nodes(
 pub(super) type Placed = (Host, u32, Streams);
 
 /// That of all nodes.
-pub(super) fn hosts(shape: Shape, transport: Transport) -> Result<Vec<Placed>, Box<dyn Error>> {
+pub(super) fn hosts(shape: Shape, transport: TransportChoice) -> Result<Vec<Placed>, Box<dyn Error>> {
     let bells = (0..shape.pes()).map(|_| Bell::new().map(Arc::new)).collect::<Result<Vec<_>, _>>()?;
-    let on_host = shm::Shape { nodes: shape.nodes, pes: shape.pes_per_node };
-    let segment = shm::create(on_host)?;
+    let (nodes, pes) = (shape.nodes, shape.pes_per_node);
+    let descriptor = inherited::create(nodes, pes)?;
     let node = |(number, streams)| {
-        let memory = Some(shm::Mapping::open(&segment, on_host)?);
+        let inherited = Some(Inherited::open(&descriptor, nodes, pes)?);
         let host = Host {
             shape,
             begins_with: shape.nodes,
             nodes: (0..shape.nodes).collect(),
             bells: bells.clone(),
-            memory,
+            inherited,
         };
         Ok((host, number, streams))
     };
@@ -58,20 +59,17 @@ pub(super) fn hosts(shape: Shape, transport: Transport) -> Result<Vec<Placed>, B
 }
 
 /// The connections of each node.
-fn connect(shape: Shape, transport: Transport) -> io::Result<Vec<Streams>> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+fn connect(shape: Shape, transport: TransportChoice) -> io::Result<Vec<Streams>> {
     let mut streams: Vec<Streams> = (0..shape.nodes).map(|_| Streams::new()).collect();
     for one in 0..shape.nodes {
-        for other in (one + 1..shape.nodes).filter(|other| !transport.is_memory(one, *other)) {
+        for other in (one + 1..shape.nodes).filter(|other| transport.between(one, *other).is_dialled()) {
             for lane in 0..shape.pes_per_node {
-                let near = TcpStream::connect(listener.local_addr()?)?;
-                let (far, _) = listener.accept()?;
-                let mut keep = |at: u32, node, stream: TcpStream| {
-                    let stream = tcp::Stream::plain(stream.into())?;
-                    io::Result::Ok(streams[at as usize].insert(Peer { node, lane }, stream))
+                let [near, far] = connector::pair(transport.between(one, other))?;
+                let mut keep = |at: u32, node, stream: Stream| {
+                    streams[at as usize].insert(Peer { node, lane }, stream);
                 };
-                keep(one, other, near)?;
-                keep(other, one, far)?;
+                keep(one, other, near);
+                keep(other, one, far);
             }
         }
     }

@@ -1,10 +1,11 @@
 //! A PE in a simulated world: as on a thread of its own, but somebody else says when it has a turn.
 //!
 //! Its rings, links and queues are the real ones. Nothing here waits, with one exception that a thread has as well: in a
-//! turn, a sender that is far ahead of a link waits for room. Then the world is called (`talisman_transport::nap::Nap`), on the stack
-//! of that turn. It gives others their turns; to PEs that are waiting ([`Turns::is_waiting`]) it gives rounds of waiting
-//! instead ([`Turns::wait_round`]), since no message may run on them. It returns when there is room
-//! ([`Turns::is_wait_over`]), or whenever it likes: the PE does a round of waiting itself, and calls again.
+//! turn, a sender that is far ahead of a link waits for room. Then the world is called
+//! (`talisman_transport::sim_wait::SimWait`), on the stack of that turn. It gives others their turns; to PEs that
+//! are waiting ([`Turns::is_waiting`]) it gives rounds of waiting instead ([`Turns::wait_round`]), since no message may
+//! run on them. It returns when there is room ([`Turns::is_wait_over`]), or whenever it likes: the PE does a round of
+//! waiting itself, and calls again.
 //! A PE that waits within such a call has to go on before those below it on the stack can.
 
 use std::cell::Cell;
@@ -27,10 +28,10 @@ use talisman_kernel::panics::caught;
 use talisman_kernel::pe::{Here, Pe};
 use talisman_kernel::port::{Port, Threads};
 use talisman_pup::PutOff;
-use talisman_transport::door::Door;
+use talisman_transport::Peer;
 use talisman_transport::link::Link;
 use talisman_transport::poller::Poller;
-use talisman_transport::{Peer, tcp};
+use talisman_transport::reconnect::Reconnect;
 
 /// A PE whose turns a simulated world decides. All times are on the clock that it was given.
 pub struct Turns {
@@ -56,8 +57,8 @@ pub enum Next {
     Never,
 }
 
-/// The PEs of a node, on simulated connections with the PEs of their lane at all other nodes. `door` is asked for each
-/// lane's; more than `unsent_max` bytes that wait for a link make their sender wait.
+/// The PEs of a node, on simulated connections with the PEs of their lane at all other nodes. `reconnect` is asked for
+/// each lane's; more than `unsent_max` bytes that wait for a link make their sender wait.
 ///
 /// The node's parkers are never parked in: [`Node::new`] is what makes one.
 ///
@@ -67,10 +68,10 @@ pub fn pes(
     node: &Arc<Node>,
     clock: &Clock,
     streams: Streams,
-    door: impl Fn(u32) -> Door,
+    reconnect: impl Fn(u32) -> Reconnect,
     unsent_max: usize,
 ) -> io::Result<Vec<Turns>> {
-    let nets = nets(node.shape, streams, door, unsent_max)?;
+    let nets = nets(node.shape, streams, reconnect, unsent_max)?;
     let ids = node.shape.first_pe(node.number)..;
     let ports = Threads::connect(node, nets);
     Ok(ids.zip(ports).map(|(id, port)| Turns::new(id, node.clone(), clock.clone(), port)).collect())
@@ -83,13 +84,13 @@ pub fn pes(
 pub fn nets(
     shape: Shape,
     mut streams: Streams,
-    door: impl Fn(u32) -> Door,
+    reconnect: impl Fn(u32) -> Reconnect,
     unsent_max: usize,
 ) -> io::Result<Vec<Option<Net>>> {
     let mut net = |lane| {
         let link = |number| link(number, lane, &mut streams);
         let links = (0..shape.nodes).map(link).collect();
-        Net::new(links, Poller::simulated(), door(lane), unsent_max).map(Some)
+        Net::new(links, Poller::simulated(), reconnect(lane), unsent_max).map(Some)
     };
     (0..shape.pes_per_node).map(&mut net).collect()
 }
@@ -110,7 +111,7 @@ pub fn pes_again(node: &Arc<Node>, clock: &Clock, mut nets: Vec<Option<Net>>, or
 
 fn link(node: u32, lane: u32, streams: &mut Streams) -> Option<Link> {
     let peer = Peer { node, lane };
-    streams.remove(&peer).map(|stream| Link::over_tcp(tcp::pair(stream, peer)))
+    streams.remove(&peer).map(|stream| Link::over(stream, peer))
 }
 
 impl Turns {

@@ -224,7 +224,7 @@ impl<'a> Above<'a> {
     fn of(pe: &'a Pe, port: &'a Threads) -> Option<Self> {
         let net = port.net.as_ref().filter(|_| pe.checkpoints().is_some())?;
         let parent = pe.view().parent(pe.id, FIRST)?;
-        let link = net.link(pe.node.shape.node_of(parent)).filter(|link| !link.is_on_socket())?;
+        let link = net.link(pe.node.shape.node_of(parent)).filter(|link| !link.is_watched())?;
         Some(Above { pe, link, since: pe.clock.ticks() })
     }
 

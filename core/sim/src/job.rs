@@ -139,7 +139,7 @@ pub(super) fn led(plan: &Plan, restart: Option<Restart>, watched: Vec<u64>) -> p
     let options = RunArgs {
         nodes: plan.nodes(),
         pes: Some(plan.pes_per_node),
-        transport: Transport::Tcp,
+        transport: Transport::Tcp.into(),
         silence: plan.silence,
         ft: plan.options.ft,
         respawn: plan.options.respawn,

@@ -31,7 +31,7 @@ use talisman_node::turns::{self, Turns};
 use talisman_observe::stats::Totals;
 use talisman_store::files::shelf::ShelfError;
 use talisman_store::versions::Store;
-use talisman_transport::door::Inbox;
+use talisman_transport::reconnect::Inbox;
 
 /// What a process has beside the PEs that it has right now.
 #[derive(Default)]

@@ -21,8 +21,8 @@ use talisman_kernel::witness::{self, Seen};
 use talisman_node::peer_incarnations::PeerIncarnations;
 use talisman_node::turns::{self, Turns};
 use talisman_transport::Peer;
-use talisman_transport::door::{Door, Inbox};
 use talisman_transport::handshake::{self, Identity, Incarnations};
+use talisman_transport::reconnect::{Inbox, Reconnect};
 
 /// What a process takes to exit once it has said all: between these, in nanoseconds.
 const EXIT_NS: (u64, u64) = (50_000, 2_000_000);
@@ -202,20 +202,20 @@ impl World {
         }
         process.clock.set(self.now());
         let inboxes: Vec<Arc<Inbox>> = (0..self.plan.pes_per_node).map(|_| Arc::default()).collect();
-        let door = |lane: u32| {
+        let reconnect = |lane: u32| {
             let missed = process.missed.clone();
             let ask = move |peer| missed.lock().unwrap_or_else(PoisonError::into_inner).push(peer);
-            Door::new(inboxes[lane as usize].clone(), ask)
+            Reconnect::new(inboxes[lane as usize].clone(), ask)
         };
         let (streams, unsent_max) = (process.streams.take(), self.plan.limits.unsent_bytes);
         if process.is_late {
             // The others are there already: whom it is linked with, and how it begins, it is told later.
-            let nets = turns::nets(self.shape(), streams, door, unsent_max);
+            let nets = turns::nets(self.shape(), streams, reconnect, unsent_max);
             *process.lives.nets.borrow_mut() = nets.expect("the system has no part in it");
         } else {
             let first = first_order(&self.tasks[number as usize]);
             let node = self.node_in(number, View::new(first.view, self.plan.pes_per_node));
-            let pes = turns::pes(&node, &process.clock.clock(), streams, door, unsent_max);
+            let pes = turns::pes(&node, &process.clock.clock(), streams, reconnect, unsent_max);
             self.run_on(number, pes.expect("the system has no part in it"));
         }
         *process.lives.inboxes.borrow_mut() = inboxes;
@@ -291,7 +291,7 @@ impl World {
     fn ask_for_checkpoint(&self, number: u32, on_disk: bool, leaving: Vec<u32>) {
         let process = &self.nodes[number as usize];
         process.job.ask_for_checkpoint(on_disk, leaving);
-        process.lives.inboxes.borrow().iter().take(1).for_each(|inbox| inbox.knock());
+        process.lives.inboxes.borrow().iter().take(1).for_each(|inbox| inbox.notify());
         self.wake(number, 0, self.now());
     }
 
@@ -370,7 +370,7 @@ impl World {
         }
         self.say(Who::Node(number), "is gone");
         process.stage.set(Stage::Gone);
-        // Whoever of its PEs waits in a nap stops waiting.
+        // Whoever of its PEs waits for room stops waiting.
         process.job.end_here(End { status: 137, message: None });
         // Whoever waits has no PEs.
         if death == Death::Killed && number < self.tasks[0].nodes {

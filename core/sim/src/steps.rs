@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use talisman_base::ids::PeId;
-use talisman_transport::nap::nap;
+use talisman_transport::sim_wait::sim_wait;
 
 /// A PE waits at most so long at a step, in nanoseconds, as on a thread.
 pub(super) const STEP_WAIT_NS: u64 = 2_000_000_000;
@@ -39,7 +39,7 @@ impl Steps {
     /// A PE waits at a step. The world goes on meanwhile.
     pub(super) fn wait(&self, pe: PeId, step: u64) {
         self.lock().waiting.push((pe, step));
-        nap(pe);
+        sim_wait(pe);
         self.lock().waiting.retain(|(other, _)| *other != pe);
     }
 

@@ -11,10 +11,10 @@ use talisman_control::connecting::Dial;
 use talisman_control::protocol::ToLauncher;
 use talisman_node::connections::failure_of;
 use talisman_transport::Peer;
+use talisman_transport::connect::{DEADLINE, DialError, STRANGERS_MOST};
 use talisman_transport::handshake::{Agreed, Failure, Refusal};
 use talisman_transport::sim::{Hand, Pipe};
 use talisman_transport::tcp::Stream;
-use talisman_transport::tcp::connect::{DEADLINE, DialError, STRANGERS_MOST};
 
 /// The end of a connection that somebody uses.
 pub(super) struct End {
@@ -317,13 +317,13 @@ impl World {
     }
 
     fn fail_dial(&self, number: u32, dial: Dial, kind: std::io::ErrorKind) {
-        let address = ([127, 0, 0, 1], dial.peer.node as u16 + 1).into();
+        let address = format!("127.0.0.1:{}", dial.peer.node as u16 + 1);
         let error = DialError::Network { node: dial.peer.node, address, error: kind.into() };
         self.on_failed(number, dial, &error);
     }
 
     fn fail_handshake(&self, number: u32, dial: Dial, why: Failure) {
-        let address = ([127, 0, 0, 1], dial.peer.node as u16 + 1).into();
+        let address = format!("127.0.0.1:{}", dial.peer.node as u16 + 1);
         let error = DialError::Handshake { node: dial.peer.node, address, why };
         self.on_failed(number, dial, &error);
     }

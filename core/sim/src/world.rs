@@ -29,8 +29,8 @@ use talisman_control::protocol::Task;
 use talisman_ft::Version;
 use talisman_job::job::Job;
 use talisman_kernel::pe::{Nobody, Pe};
-use talisman_transport::nap::Napping;
 use talisman_transport::sim::Board;
+use talisman_transport::sim_wait::SimWaiting;
 
 /// A tick of a heartbeat.
 pub(super) const TICK_NS: u64 = TICK.as_nanos() as u64;
@@ -247,11 +247,11 @@ impl World {
     /// From the launcher's start until nothing is left.
     pub(super) fn run(self: &Rc<Self>) {
         let world: Weak<World> = Rc::downgrade(self);
-        let nap = move |pe| {
+        let wait = move |pe| {
             let _nobody = Nobody::enter();
-            world.upgrade().is_some_and(|world| world.nap(pe))
+            world.upgrade().is_some_and(|world| world.sim_wait(pe))
         };
-        let _napping = Napping::by(Rc::new(nap));
+        let _waiting = SimWaiting::by(Rc::new(wait));
         self.begin();
         while !self.is_over() && self.step() {}
     }
@@ -378,7 +378,7 @@ impl World {
 
     /// A sender waits for room on a link, or somebody for what is to happen at a step, in the turn of its PE: something else
     /// happens meanwhile. Whether its process still lives.
-    fn nap(&self, pe: PeId) -> bool {
+    fn sim_wait(&self, pe: PeId) -> bool {
         let (node, since) = (pe / self.plan.pes_per_node, self.now());
         self.after_turn(node);
         let process = &self.nodes[node as usize];

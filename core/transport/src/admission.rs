@@ -1,6 +1,6 @@
-//! Who may wait at a door until it is made sure of, and whose place is given to another.
+//! Who may wait at a listener until it has proved who it is, and whose place is given to another.
 //!
-//! A door has few places, and strangers come in any number. So nobody waits for a place: who comes gets one at once, and somebody else loses
+//! A listener has few places, and strangers come in any number. So nobody waits for a place: who comes gets one at once, and somebody else loses
 //! theirs. It is one of the source that has the most of them: whoever has said nothing before whoever has, and the oldest of
 //! these. Whoever has said what no stranger knows is *vouched for* and has another place, which none of the others can take.
 //!
@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// How far somebody at a door has come.
+/// How far somebody at a listener has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     /// It has connected.
@@ -24,7 +24,7 @@ pub enum Stage {
     VouchedFor,
 }
 
-/// What a door has room and time for.
+/// What a listener has room and time for.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Places of those that nobody vouches for.
@@ -37,7 +37,7 @@ pub struct Limits {
     pub unproved: Duration,
 }
 
-/// Those at a door. `S` is where they come from.
+/// Those at a listener. `S` is where they come from.
 #[derive(Debug)]
 pub struct Admission<S> {
     limits: Limits,
@@ -80,7 +80,7 @@ impl<S: Ord + Clone> Admission<S> {
         self.crowded_out(stage)
     }
 
-    /// Somebody is not at the door any more; whether it was.
+    /// Somebody is not at the listener any more; whether it was.
     pub fn leave(&mut self, number: u64) -> bool {
         self.take_away(number).is_some()
     }
@@ -150,73 +150,78 @@ mod tests {
 
     #[test]
     fn a_crowd_from_elsewhere_keeps_nobody_out() {
-        let mut door = Admission::new(LIMITS);
+        let mut admission = Admission::new(LIMITS);
         for round in 0..100 {
-            let (peer, _) = door.arrive(at(round), "peer", Stage::Silent);
+            let (peer, _) = admission.arrive(at(round), "peer", Stage::Silent);
             for _ in 0..10_000 {
-                let (_, lost) = door.arrive(at(round), "crowd", Stage::Speaks);
+                let (_, lost) = admission.arrive(at(round), "crowd", Stage::Speaks);
                 assert_ne!(lost, Some(peer));
-                let (_, lost) = door.arrive(at(round), "crowd", Stage::Silent);
+                let (_, lost) = admission.arrive(at(round), "crowd", Stage::Silent);
                 assert_ne!(lost, Some(peer));
             }
-            assert!(door.leave(peer));
+            assert!(admission.leave(peer));
         }
     }
 
     #[test]
     fn a_crowd_from_the_same_place_keeps_nobody_out_that_speaks_in_time() {
-        let mut door = Admission::new(LIMITS);
+        let mut admission = Admission::new(LIMITS);
         for before in 0..LIMITS.places as u64 {
             for _ in 0..1000 {
-                door.arrive(at(0), (), Stage::Speaks);
+                admission.arrive(at(0), (), Stage::Speaks);
             }
-            let (peer, _) = door.arrive(at(0), (), Stage::Speaks);
+            let (peer, _) = admission.arrive(at(0), (), Stage::Speaks);
             for _ in 1..before {
-                assert_ne!(door.arrive(at(0), (), Stage::Speaks).1, Some(peer), "{before} came after it");
+                assert_ne!(
+                    admission.arrive(at(0), (), Stage::Speaks).1,
+                    Some(peer),
+                    "{before} came after it"
+                );
             }
-            assert_eq!(door.reach(peer, Stage::VouchedFor), None);
+            assert_eq!(admission.reach(peer, Stage::VouchedFor), None);
             for _ in 0..1000 {
-                assert_ne!(door.arrive(at(0), (), Stage::Speaks).1, Some(peer));
+                assert_ne!(admission.arrive(at(0), (), Stage::Speaks).1, Some(peer));
             }
-            assert!(door.leave(peer), "after {before}");
+            assert!(admission.leave(peer), "after {before}");
         }
     }
 
     #[test]
     fn who_has_said_nothing_goes_before_who_has() {
-        let mut door = Admission::new(LIMITS);
-        let (peer, _) = door.arrive(at(0), (), Stage::Silent);
-        assert_eq!(door.reach(peer, Stage::Speaks), None);
+        let mut admission = Admission::new(LIMITS);
+        let (peer, _) = admission.arrive(at(0), (), Stage::Silent);
+        assert_eq!(admission.reach(peer, Stage::Speaks), None);
         for _ in 0..100_000 {
-            assert_ne!(door.arrive(at(0), (), Stage::Silent).1, Some(peer));
+            assert_ne!(admission.arrive(at(0), (), Stage::Silent).1, Some(peer));
         }
     }
 
     #[test]
     fn there_are_never_more_than_there_are_places() {
-        let mut door = Admission::new(LIMITS);
+        let mut admission = Admission::new(LIMITS);
         for source in 0..10_000_u32 {
-            let (number, _) = door.arrive(at(0), source % 700, Stage::Silent);
+            let (number, _) = admission.arrive(at(0), source % 700, Stage::Silent);
             if source % 3 == 0 {
-                door.reach(number, Stage::VouchedFor);
+                admission.reach(number, Stage::VouchedFor);
             }
-            assert!(door.all.len() <= LIMITS.places + LIMITS.vouched);
+            assert!(admission.all.len() <= LIMITS.places + LIMITS.vouched);
         }
-        let places: usize = door.unproved.values().chain(door.vouched.values()).map(BTreeSet::len).sum();
-        assert_eq!(places, door.all.len());
+        let places: usize =
+            admission.unproved.values().chain(admission.vouched.values()).map(BTreeSet::len).sum();
+        assert_eq!(places, admission.all.len());
     }
 
     #[test]
     fn nobody_stays_for_long() {
-        let mut door = Admission::new(LIMITS);
-        let (silent, _) = door.arrive(at(0), (), Stage::Silent);
-        let (speaks, _) = door.arrive(at(0), (), Stage::Speaks);
-        let (later, _) = door.arrive(at(500), (), Stage::Silent);
-        assert!(door.expired(at(999)).is_empty());
-        assert_eq!(door.expired(at(1000)), [silent]);
-        assert_eq!(door.expired(at(1500)), [later]);
-        assert!(door.expired(at(2999)).is_empty());
-        assert_eq!(door.expired(at(3000)), [speaks]);
-        assert!(!door.leave(speaks));
+        let mut admission = Admission::new(LIMITS);
+        let (silent, _) = admission.arrive(at(0), (), Stage::Silent);
+        let (speaks, _) = admission.arrive(at(0), (), Stage::Speaks);
+        let (later, _) = admission.arrive(at(500), (), Stage::Silent);
+        assert!(admission.expired(at(999)).is_empty());
+        assert_eq!(admission.expired(at(1000)), [silent]);
+        assert_eq!(admission.expired(at(1500)), [later]);
+        assert!(admission.expired(at(2999)).is_empty());
+        assert_eq!(admission.expired(at(3000)), [speaks]);
+        assert!(!admission.leave(speaks));
     }
 }

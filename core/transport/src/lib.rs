@@ -7,20 +7,28 @@
 #![allow(missing_docs, reason = "the runtime's own interface, where names say it")]
 
 pub mod admission;
-pub mod antechamber;
-pub mod door;
+pub mod channel;
+pub mod connect;
+pub mod connector;
+mod ends;
+mod epoll;
 pub mod frame;
 pub mod handshake;
+pub mod inherited;
 pub mod link;
-pub mod nap;
+pub mod pending;
 pub mod poller;
 pub mod probe;
+pub mod reconnect;
 pub mod refusals;
 pub mod shm;
 pub mod sim;
+pub mod sim_wait;
+pub mod socket;
 pub mod tcp;
 #[cfg_attr(not(feature = "tls"), path = "tls/absent.rs")]
 pub mod tls;
+pub mod unix;
 
 pub use talisman_base::auth;
 pub use talisman_base::limits::{HEAD_MAX, SEGMENT_BYTES_MAX, SEGMENTS_MAX};

@@ -1,16 +1,19 @@
 //! A PE's link to one other node.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 
 use talisman_ft::Epoch;
 
-use crate::{Incoming, LinkError, shm, tcp};
+use crate::ends::Ends;
+use crate::shm::{self, ShmEnds};
+use crate::tcp::{Stream, StreamEnds};
+use crate::{Incoming, LinkError, Peer};
 use talisman_observe::sometimes::sometimes;
 use talisman_pup::Segment;
 
-/// The two halves of a link, each reached by itself: what is received may be answered at once.
+/// A link: what links of every transport have in common, and the two ends of one.
 pub struct Link {
-    halves: Halves,
+    kind: Kind,
     /// It is on its PE's list of links with something to write.
     listed: Cell<bool>,
     /// Its PE knows that its connection broke.
@@ -21,24 +24,37 @@ pub struct Link {
     left_alone: Cell<bool>,
 }
 
+/// How links carry frames. Transports whose connections are streams of bytes have one way in common.
 #[allow(clippy::large_enum_variant, reason = "a PE has a few, which stay where they are")]
-enum Halves {
-    Shm(RefCell<shm::Sender>, RefCell<shm::Receiver>),
-    Tcp(RefCell<tcp::Sender>, RefCell<tcp::Receiver>),
+enum Kind {
+    Shm(ShmEnds),
+    Stream(StreamEnds),
+}
+
+/// Calls the ends of a link, of whichever kind.
+macro_rules! with_ends {
+    ($link:expr, $ends:ident => $call:expr) => {
+        match &$link.kind {
+            Kind::Shm($ends) => $call,
+            Kind::Stream($ends) => $call,
+        }
+    };
 }
 
 impl Link {
-    pub fn through_memory((sender, receiver): (shm::Sender, shm::Receiver)) -> Self {
-        Link::of(Halves::Shm(sender.into(), receiver.into()))
+    /// Through memory that both nodes have.
+    pub fn through_memory(halves: (shm::Sender, shm::Receiver)) -> Self {
+        Link::of(Kind::Shm(ShmEnds::new(halves)))
     }
 
-    pub fn over_tcp((sender, receiver): (tcp::Sender, tcp::Receiver)) -> Self {
-        Link::of(Halves::Tcp(sender.into(), receiver.into()))
+    /// Over a connection with this peer, of any transport.
+    pub fn over(stream: Stream, peer: Peer) -> Self {
+        Link::of(Kind::Stream(StreamEnds::new(stream, peer)))
     }
 
-    fn of(halves: Halves) -> Self {
+    fn of(kind: Kind) -> Self {
         Link {
-            halves,
+            kind,
             listed: Cell::new(false),
             missed: Cell::new(false),
             epoch: Cell::new(0),
@@ -65,58 +81,39 @@ impl Link {
         self.left_alone.get()
     }
 
-    pub fn is_on_socket(&self) -> bool {
-        matches!(self.halves, Halves::Tcp(..))
+    /// Whether a poller tells what has come. Else it is seen in memory: [`Link::has_work`].
+    pub fn is_watched(&self) -> bool {
+        with_ends!(self, ends => ends.is_watched())
     }
 
-    /// Calls `f` with what to watch for what arrives, if that is not seen in memory.
-    pub fn with_socket<R>(&self, f: impl FnOnce(&tcp::Stream) -> R) -> Option<R> {
-        match &self.halves {
-            Halves::Shm(..) => None,
-            Halves::Tcp(_, receiver) => Some(f(receiver.borrow().stream())),
-        }
+    /// Calls `f` with what a poller is to watch for what arrives, if that is not seen in memory.
+    pub fn with_stream<R>(&self, f: impl FnOnce(&Stream) -> R) -> Option<R> {
+        with_ends!(self, ends => ends.with_stream(f))
     }
 
     /// Takes a message to be sent. Whether something of it is left for [`Link::flush`].
     #[inline]
     pub fn send(&self, rank: u16, head: &[u8], segments: Vec<Segment>) -> bool {
-        match &self.halves {
-            Halves::Shm(sender, _) => {
-                let mut sender = sender.borrow_mut();
-                sender.send(rank, head, segments);
-                sender.unsent() > 0
-            }
-            Halves::Tcp(sender, _) => {
-                sender.borrow_mut().send(rank, head, segments);
-                true
-            }
-        }
+        with_ends!(self, ends => ends.send(rank, head, segments))
     }
 
     /// Writes what goes now; whether that was anything.
     #[inline]
     pub fn flush(&self) -> bool {
-        match &self.halves {
-            Halves::Shm(sender, _) => sender.borrow_mut().flush(),
-            Halves::Tcp(sender, _) => sender.borrow_mut().flush(),
-        }
+        with_ends!(self, ends => ends.flush())
     }
 
     /// Writes what goes now; whether nothing is left.
     pub fn is_written(&self) -> bool {
-        self.flush();
-        match &self.halves {
-            Halves::Shm(sender, _) => sender.borrow().unsent() == 0,
-            Halves::Tcp(sender, _) => !sender.borrow().has_unwritten(),
-        }
+        with_ends!(self, ends => {
+            ends.flush();
+            !ends.has_unwritten()
+        })
     }
 
     /// Bytes that are not with the peer, nor on their way.
     pub fn unsent(&self) -> usize {
-        match &self.halves {
-            Halves::Shm(sender, _) => sender.borrow().unsent(),
-            Halves::Tcp(sender, _) => sender.borrow().unsent(),
-        }
+        with_ends!(self, ends => ends.unsent())
     }
 
     /// Puts it on the list, as the caller will; whether it was not there.
@@ -126,46 +123,31 @@ impl Link {
 
     /// Takes it from the list if nothing is left to write; whether it stays.
     pub fn stays_listed(&self) -> bool {
-        let stays = match &self.halves {
-            Halves::Shm(sender, _) => sender.borrow().unsent() > 0,
-            Halves::Tcp(sender, _) => sender.borrow().has_unwritten(),
-        };
+        let stays = with_ends!(self, ends => ends.has_unwritten());
         self.listed.set(stays);
         stays
     }
 
-    /// Whether it waits for the system to say that there is room.
+    /// Whether it waits for a poller to say that there is room.
     pub fn waits_for_room(&self) -> bool {
-        match &self.halves {
-            Halves::Shm(..) => false,
-            Halves::Tcp(sender, _) => sender.borrow().blocked(),
-        }
+        with_ends!(self, ends => ends.waits_for_room())
     }
 
     /// Whether [`Link::flush`] may write something, as far as is known without trying.
     pub fn may_write(&self) -> bool {
-        match &self.halves {
-            Halves::Shm(sender, _) => sender.borrow().unsent() > 0,
-            Halves::Tcp(sender, _) => sender.borrow().may_write(),
-        }
+        with_ends!(self, ends => ends.may_write())
     }
 
     /// Whether anything may have come, as far as memory shows.
     #[inline]
     pub fn has_work(&self) -> bool {
-        match &self.halves {
-            Halves::Shm(_, receiver) => receiver.borrow().has_work() && !self.left_alone.get(),
-            Halves::Tcp(..) => false,
-        }
+        with_ends!(self, ends => ends.has_work() && !self.left_alone.get())
     }
 
-    /// Whether [`Link::receive`] may find something that its socket says nothing of.
+    /// Whether [`Link::receive`] may find something that a poller says nothing of.
     #[inline]
     pub fn has_more(&self) -> bool {
-        match &self.halves {
-            Halves::Shm(..) => false,
-            Halves::Tcp(_, receiver) => receiver.borrow().has_more() && !self.left_alone.get(),
-        }
+        with_ends!(self, ends => ends.has_more() && !self.left_alone.get())
     }
 
     /// Takes in messages that have come, and says so to the peer where that is due.
@@ -177,29 +159,18 @@ impl Link {
         if self.left_alone.get() {
             return Ok(0);
         }
-        match &self.halves {
-            Halves::Shm(_, receiver) => receiver.borrow_mut().receive(budget, f),
-            Halves::Tcp(sender, receiver) => {
-                let received = receiver.borrow_mut().receive(budget, f)?;
-                sender.borrow_mut().flush();
-                Ok(received)
-            }
-        }
+        with_ends!(self, ends => ends.receive(budget, f))
     }
 
     /// Why nothing can be sent any more.
     pub fn error(&self) -> Option<LinkError> {
-        match &self.halves {
-            Halves::Shm(sender, _) => sender.borrow().error(),
-            Halves::Tcp(..) => None,
-        }
+        with_ends!(self, ends => ends.error())
     }
 
     /// Whether its connection broke, the first time that this is asked.
     #[inline]
     pub fn is_newly_broken(&self) -> bool {
-        let Halves::Tcp(_, receiver) = &self.halves else { return false };
-        receiver.borrow().broken() && !self.missed.replace(true)
+        with_ends!(self, ends => ends.is_broken() && !self.missed.replace(true))
     }
 
     /// Whether its PE knows that it has no connection.
@@ -209,33 +180,23 @@ impl Link {
 
     /// Whether the peer has said that nothing follows.
     pub fn is_ended(&self) -> bool {
-        matches!(&self.halves, Halves::Tcp(_, receiver) if receiver.borrow().ended())
+        with_ends!(self, ends => ends.is_ended())
     }
 
     /// Goes on over another connection.
-    pub fn replace(&self, stream: tcp::Stream) {
-        if let Halves::Tcp(sender, receiver) = &self.halves {
-            if !self.missed.get() {
-                sometimes("a new connection came before its PE knew that the former one was broken");
-            }
-            tcp::replace(&mut sender.borrow_mut(), &mut receiver.borrow_mut(), stream);
-            self.missed.set(false);
+    pub fn replace(&self, stream: Stream) {
+        if with_ends!(self, ends => ends.replace(stream)) && !self.missed.replace(false) {
+            sometimes("a new connection came before its PE knew that the former one was broken");
         }
     }
 
     /// Tells the peer how far this side has read, before it sleeps.
     pub fn publish(&self) {
-        if let Halves::Shm(_, receiver) = &self.halves {
-            receiver.borrow_mut().publish();
-        }
+        with_ends!(self, ends => ends.publish());
     }
 
     /// Says that nothing follows.
     pub fn goodbye(&self) {
-        if let Halves::Tcp(sender, _) = &self.halves {
-            let mut sender = sender.borrow_mut();
-            sender.goodbye();
-            sender.flush();
-        }
+        with_ends!(self, ends => ends.goodbye());
     }
 }

@@ -1,31 +1,22 @@
-//! What a PE with links to other nodes sleeps on: its sockets, and a bell that the other PEs ring.
+//! What a PE with links to other nodes sleeps on: its connections, and a bell that the other PEs ring.
 
-use std::cell::RefCell;
 use std::io;
-use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
-use rustix::event::{EventfdFlags, Timespec, eventfd};
-
-use super::nap::nap;
-use crate::sim::Hand;
+use crate::epoll::Epoll;
+use crate::sim::SimPoller;
 use crate::tcp::Stream;
 use talisman_base::ids::PeId;
 
-/// Events taken from the kernel at once; more stay for the next look.
-const EVENTS: usize = 64;
-/// The bell's token; those of sockets are the numbers of nodes, which are below.
-const BELL: u64 = u64::MAX;
+pub use crate::epoll::Bell;
 
 /// What tells which connections are ready.
 pub enum Poller {
-    /// The system.
+    /// The system, of its descriptors.
     System(Epoll),
-    /// Simulated connections themselves, in the order of their nodes.
-    Simulated(RefCell<Vec<(u32, Hand)>>),
+    /// Simulated connections themselves.
+    Simulated(SimPoller),
 }
 
 impl Poller {
@@ -37,7 +28,7 @@ impl Poller {
 
     /// One for simulated connections.
     pub fn simulated() -> Poller {
-        Poller::Simulated(RefCell::default())
+        Poller::Simulated(SimPoller::default())
     }
 
     /// Watches a node's connection.
@@ -45,32 +36,27 @@ impl Poller {
     /// # Errors
     /// What the system says.
     pub fn watch(&self, stream: &Stream, node: u32) -> io::Result<()> {
-        match (self, stream) {
-            (Poller::System(epoll), _) => epoll.watch(descriptor(stream), node),
-            (Poller::Simulated(watched), Stream::Simulated(pipe)) => {
-                let mut watched = watched.borrow_mut();
-                match watched.binary_search_by_key(&node, |(node, _)| *node) {
-                    Ok(at) => watched[at].1 = pipe.hand(),
-                    Err(at) => watched.insert(at, (node, pipe.hand())),
-                }
+        match self {
+            Poller::System(epoll) => epoll.watch(stream.descriptor(), node),
+            Poller::Simulated(watched) => {
+                watched.watch(stream.simulated(), node);
                 Ok(())
             }
-            (Poller::Simulated(_), _) => unreachable!("a simulated PE has simulated connections"),
         }
     }
 
     /// Watches a node's connection no longer.
     pub fn forget(&self, stream: &Stream, node: u32) {
         match self {
-            Poller::System(epoll) => epoll.forget(descriptor(stream)),
-            Poller::Simulated(watched) => watched.borrow_mut().retain(|(other, _)| *other != node),
+            Poller::System(epoll) => epoll.forget(stream.descriptor()),
+            Poller::Simulated(watched) => watched.forget(node),
         }
     }
 
     /// Whether room for sending is waited for too. In a simulation it always is.
     pub fn watch_room(&self, stream: &Stream, node: u32, room: bool) {
         if let Poller::System(epoll) = self {
-            epoll.watch_room(descriptor(stream), node, room);
+            epoll.watch_room(stream.descriptor(), node, room);
         }
     }
 
@@ -79,24 +65,18 @@ impl Poller {
     pub fn ready(&self, f: impl FnMut(u32)) {
         match self {
             Poller::System(epoll) => epoll.ready(f),
-            Poller::Simulated(watched) => {
-                let readable = |(node, hand): &(u32, Hand)| hand.is_readable().then_some(*node);
-                // All of them first: `f` may watch others.
-                let ready: Vec<u32> = watched.borrow().iter().filter_map(readable).collect();
-                ready.into_iter().for_each(f);
-            }
+            Poller::Simulated(watched) => watched.ready(f),
         }
     }
 
     /// Whether a simulated connection is ready. What the system has to be asked for counts as not ready.
     pub fn shows_ready(&self) -> bool {
-        matches!(self, Poller::Simulated(watched) if watched.borrow().iter().any(|(_, hand)| hand.is_readable()))
+        matches!(self, Poller::Simulated(watched) if watched.any_is_ready())
     }
 
     /// The same of a node's.
     pub fn shows_ready_of(&self, node: u32) -> bool {
-        let is_ready = |(of, hand): &(u32, Hand)| *of == node && hand.is_readable();
-        matches!(self, Poller::Simulated(watched) if watched.borrow().iter().any(is_ready))
+        matches!(self, Poller::Simulated(watched) if watched.is_ready(node))
     }
 
     /// Sleeps until a connection is ready, the bell rings, or the time is over. In a simulation the rest of the world goes
@@ -104,132 +84,12 @@ impl Poller {
     pub fn sleep(&self, pe: PeId, timeout: Option<Duration>) {
         match self {
             Poller::System(epoll) => epoll.sleep(timeout),
-            Poller::Simulated(_) => nap(pe),
+            Poller::Simulated(watched) => watched.sleep(pe),
         }
     }
 
     /// Whether there may be other threads that bring something if this one but waits.
     pub fn is_of_system(&self) -> bool {
         matches!(self, Poller::System(_))
-    }
-}
-
-fn descriptor(stream: &Stream) -> BorrowedFd<'_> {
-    stream.fd().expect("the system watches its own connections")
-}
-
-/// An `epoll` with a bell in it.
-pub struct Epoll {
-    epoll: OwnedFd,
-    bell: Arc<Bell>,
-}
-
-/// An eventfd that ends a sleep, or the next one if it has not begun yet.
-#[derive(Debug)]
-pub struct Bell(OwnedFd);
-
-impl Bell {
-    /// # Errors
-    /// What the system says: too many descriptors.
-    pub fn new() -> io::Result<Bell> {
-        Ok(Bell(eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?))
-    }
-
-    /// One that was made elsewhere.
-    pub fn of(eventfd: OwnedFd) -> Bell {
-        Bell(eventfd)
-    }
-
-    pub fn ring(&self) {
-        // A full counter rings as well; nothing else can go wrong with an eventfd of one's own.
-        let _ = rustix::io::write(&self.0, &1u64.to_ne_bytes());
-    }
-
-    fn silence(&self) {
-        let _ = rustix::io::read(&self.0, &mut [0u8; 8]);
-    }
-}
-
-impl Epoll {
-    fn new(bell: Arc<Bell>) -> io::Result<Epoll> {
-        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
-        epoll::add(&epoll, &bell.0, EventData::new_u64(BELL), EventFlags::IN)?;
-        Ok(Epoll { epoll, bell })
-    }
-
-    fn watch(&self, socket: BorrowedFd<'_>, node: u32) -> io::Result<()> {
-        Ok(epoll::add(&self.epoll, socket, EventData::new_u64(node.into()), EventFlags::IN)?)
-    }
-
-    fn forget(&self, socket: BorrowedFd<'_>) {
-        // One that is not watched is forgotten already.
-        let _ = epoll::delete(&self.epoll, socket);
-    }
-
-    fn watch_room(&self, socket: BorrowedFd<'_>, node: u32, room: bool) {
-        let flags = if room { EventFlags::IN | EventFlags::OUT } else { EventFlags::IN };
-        // A socket that broke meanwhile is no longer watched; its PE finds that out when it reads.
-        let _ = epoll::modify(&self.epoll, socket, EventData::new_u64(node.into()), flags);
-    }
-
-    fn ready(&self, f: impl FnMut(u32)) {
-        let mut events = [const { MaybeUninit::uninit() }; EVENTS];
-        nodes(self.wait(&mut events, Some(Duration::ZERO))).for_each(f);
-    }
-
-    fn sleep(&self, timeout: Option<Duration>) {
-        let mut events = [const { MaybeUninit::uninit() }; EVENTS];
-        if self.wait(&mut events, timeout).iter().any(|event| event.data.u64() == BELL) {
-            self.bell.silence();
-        }
-    }
-
-    fn wait<'a>(&self, events: &'a mut Events, timeout: Option<Duration>) -> &'a [Event] {
-        let timeout = timeout.map(|timeout| {
-            let secs = timeout.as_secs().min(1 << 30) as i64;
-            Timespec { tv_sec: secs, tv_nsec: timeout.subsec_nanos().into() }
-        });
-        // An interrupted wait is one that found nothing.
-        epoll::wait(self.epoll.as_fd(), events.as_mut_slice(), timeout.as_ref())
-            .map_or(&[], |(events, _)| events)
-    }
-}
-
-type Events = [MaybeUninit<Event>; EVENTS];
-
-fn nodes(events: &[Event]) -> impl Iterator<Item = u32> + '_ {
-    events.iter().map(|event| event.data.u64()).filter(|token| *token != BELL).map(|node| node as u32)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_bell_ends_this_sleep_or_the_next() {
-        let bell = Arc::new(Bell::new().unwrap());
-        let poller = Epoll::new(bell.clone()).unwrap();
-        bell.ring();
-        poller.sleep(None);
-        poller.sleep(Some(Duration::from_millis(1)));
-        let mut events = [const { MaybeUninit::uninit() }; EVENTS];
-        assert!(poller.wait(&mut events, Some(Duration::ZERO)).is_empty(), "the bell is silent again");
-        let ringer = std::thread::spawn(move || bell.ring());
-        poller.sleep(None);
-        ringer.join().unwrap();
-    }
-
-    #[test]
-    fn a_socket_with_something_to_read_is_ready() {
-        let (a, b) = std::os::unix::net::UnixStream::pair().unwrap();
-        let poller = Epoll::new(Arc::new(Bell::new().unwrap())).unwrap();
-        poller.watch(a.as_fd(), 7).unwrap();
-        poller.ready(|node| panic!("node {node} has sent nothing"));
-        std::io::Write::write_all(&mut &b, b"x").unwrap();
-        let mut ready = Vec::new();
-        poller.ready(|node| ready.push(node));
-        assert_eq!(ready, [7]);
-        poller.watch_room(a.as_fd(), 7, true);
-        poller.sleep(None);
     }
 }

@@ -11,7 +11,7 @@ pub const LINES: u32 = 8;
 /// After this, those that had no line are counted in one.
 pub const PERIOD: Duration = Duration::from_secs(5);
 
-/// Refusals at one door, of so many kinds.
+/// Refusals at one listener, of so many kinds.
 #[derive(Debug)]
 pub struct Refusals<K> {
     /// When the period began.

@@ -3,6 +3,8 @@
 //! A [`Pipe`] is one end, used like a socket. Nothing goes anywhere by itself: the world takes what was written from the
 //! [`Hand`] of the same end, and brings there what is to be read. It hears from a [`Board`] which ends want it to.
 
+mod poller;
+
 use std::collections::VecDeque;
 use std::fmt;
 use std::io::IoSlice;
@@ -12,6 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use super::frame::HEADER;
 use super::tcp::Stop;
+
+pub use poller::SimPoller;
 
 /// An end of a simulated connection, as a link has it. One that is dropped has been closed.
 pub struct Pipe(Arc<End>);

@@ -18,7 +18,7 @@ checks!(
     without_room_for_its_output
 );
 
-const TRANSPORTS: [&str; 3] = ["tcp", "shm", "mixed"];
+const TRANSPORTS: [&str; 4] = ["tcp", "shm", "unix", "mixed"];
 
 fn in_order() {
     for transport in TRANSPORTS {

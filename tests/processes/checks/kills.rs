@@ -22,10 +22,10 @@ checks!(
     leave_no_files needs rights,
 );
 
-const TRANSPORTS: [&str; 3] = ["tcp", "shm", "mixed"];
+const TRANSPORTS: [&str; 4] = ["tcp", "shm", "unix", "mixed"];
 
 fn at_a_step() {
-    for (victim, transport) in [(0, "tcp"), (1, "mixed"), (3, "shm")] {
+    for (victim, transport) in [(0, "tcp"), (1, "mixed"), (2, "unix"), (3, "shm")] {
         let kill = format!("{victim}@step3");
         let words = format!("--grid 16,16,16 --block 8,8,8 --steps 1000000 --kill {kill}");
         let named = [format!("node {victim} (pid"), format!("was killed, as --kill {kill} asked")];
@@ -75,7 +75,7 @@ fn of_several_at_once() {
 fn at_any_moment() {
     let mut rng = Rng::new(3);
     for round in 0..12 {
-        let job = Job::start(program("traffic", (4, 2, TRANSPORTS[round % 3])));
+        let job = Job::start(program("traffic", (4, 2, TRANSPORTS[round % TRANSPORTS.len()])));
         let victim = rng.below(4) as usize;
         let pid = job.nodes(4)[victim];
         sleep(Duration::from_micros(rng.below(60_000)));
@@ -88,7 +88,7 @@ fn at_any_moment() {
 fn of_the_launcher_at_any_moment() {
     let mut rng = Rng::new(4);
     for round in 0..12 {
-        let job = Job::start(program("traffic", (4, 2, TRANSPORTS[round % 3])));
+        let job = Job::start(program("traffic", (4, 2, TRANSPORTS[round % TRANSPORTS.len()])));
         sleep(Duration::from_micros(rng.below(60_000)));
         signal(job.launcher_pid(), Signal::KILL);
         assert_eq!(job.end().at_once().status.code(), None);

@@ -7,8 +7,10 @@ use crate::system::{state, status};
 checks!(
     of_a_sleeping_receiver_over_tcp,
     of_a_sleeping_receiver_through_memory,
+    of_a_sleeping_receiver_over_unix_sockets,
     both_ways_over_tcp,
     both_ways_through_memory,
+    both_ways_over_unix_sockets,
     round_the_ring,
 );
 
@@ -43,6 +45,10 @@ pub fn bounds_its_sender(options: &str, transport: &'static str, messages: u32) 
     ended.prints(&format!("{messages} received"));
 }
 
+fn of_a_sleeping_receiver_over_unix_sockets() {
+    bounds_its_sender("", "unix", 2000);
+}
+
 fn both_ways_over_tcp() {
     all_come(2, "tcp", 300, 1 << 20);
     all_come(2, "tcp", 20_000, 1000);
@@ -51,6 +57,11 @@ fn both_ways_over_tcp() {
 fn both_ways_through_memory() {
     all_come(2, "shm", 300, 1 << 20);
     all_come(2, "shm", 20_000, 1000);
+}
+
+fn both_ways_over_unix_sockets() {
+    all_come(2, "unix", 300, 1 << 20);
+    all_come(2, "unix", 20_000, 1000);
 }
 
 fn round_the_ring() {

@@ -18,14 +18,17 @@ checks!(
 );
 
 /// Numbers of nodes, PEs of each, and transports, for every change.
-const SOME: [Shape; 4] = [(2, 1, "tcp"), (4, 1, "shm"), (3, 2, "mixed"), (12, 1, "mixed")];
+const SOME: [Shape; 5] = [(2, 1, "tcp"), (4, 1, "shm"), (3, 2, "unix"), (3, 2, "mixed"), (12, 1, "mixed")];
 
 fn ways() -> Vec<Shape> {
     if std::env::var_os("TALISMAN_TEST_ALL").is_none() {
         return SOME.into();
     }
     let nodes = [(1, 3), (2, 1), (2, 3), (4, 2), (8, 1), (12, 1)];
-    nodes.iter().flat_map(|&(nodes, pes)| ["tcp", "shm", "mixed"].map(|via| (nodes, pes, via))).collect()
+    nodes
+        .iter()
+        .flat_map(|&(nodes, pes)| ["tcp", "shm", "unix", "mixed"].map(|via| (nodes, pes, via)))
+        .collect()
 }
 
 fn hello_says_the_same() {

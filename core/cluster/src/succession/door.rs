@@ -26,9 +26,9 @@ use crate::remote::message::{FromAgent, ToAgent};
 use talisman_base::auth::{BYTES, Nonce, Proof, Secret, nonce};
 use talisman_base::frame::{Decoder, encode};
 use talisman_transport::admission::Limits;
-use talisman_transport::antechamber::{Antechamber, Place, stage_of};
+use talisman_transport::channel::Channel;
+use talisman_transport::pending::{PendingPeers, Place, stage_of};
 use talisman_transport::tcp::Talk;
-use talisman_transport::tcp::channel::Channel;
 use talisman_transport::tls::{Credentials, Unavailable};
 
 /// What a conversation begins with.
@@ -181,7 +181,7 @@ impl Drop for Newcomers {
 }
 
 async fn accept(door: TcpListener, pass: Pass, introduced: mpsc::UnboundedSender<Newcomer>) {
-    let mut strangers = Antechamber::new(LIMITS);
+    let mut strangers = PendingPeers::new(LIMITS);
     loop {
         tokio::select! {
             accepted = door.accept() => match accepted {

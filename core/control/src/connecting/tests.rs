@@ -8,7 +8,7 @@ use talisman_job::options::Transport;
 
 /// A node of three on two hosts: 0 and 1 are on one.
 fn node(number: u32, transport: Transport, pes: u32) -> Connecting {
-    let options = RunArgs { pes: Some(pes), transport, ..RunArgs::default() };
+    let options = RunArgs { pes: Some(pes), transport: transport.into(), ..RunArgs::default() };
     let plan = Plan::known(1, Secret::from_bytes([2; 32]), vec![vec![0, 1], vec![2]], &options);
     Connecting::new(&plan.task(number))
 }
@@ -78,7 +78,7 @@ fn whoever_is_reached_through_memory_is_not_dialled() {
 
 #[test]
 fn a_node_without_others_is_complete_at_once() {
-    let options = RunArgs { pes: Some(2), transport: Transport::Shm, ..RunArgs::default() };
+    let options = RunArgs { pes: Some(2), transport: Transport::Shm.into(), ..RunArgs::default() };
     let plan = Plan::known(1, Secret::from_bytes([2; 32]), vec![vec![0, 1]], &options);
     let mut connecting = Connecting::new(&plan.task(0));
     assert!(!connecting.lacks_any());

@@ -79,7 +79,7 @@ fn usage_errors_have_status_2_and_say_what_to_do() {
         (&["--kill", "1@noon"], "write for example 1@2s"),
         (&["--nodes", "2", "--kill", "0@2s,2@3s"], "the last one is 1"),
         (&["--silence", "10"], "write for example"),
-        (&["--transport", "ofi"], "possible values: tcp, shm, mixed"),
+        (&["--transport", "ofi"], "possible values: tcp, shm, unix, mixed"),
         (&["--listen", "here"], "invalid value 'here'"),
         (&["--slice", "3"], "--slices"),
     ] {
@@ -133,7 +133,7 @@ const WRONG: [(&str, &str, &str); 23] = [
     ("nodes", "abc", "write how many nodes, from 1 to 65536, in decimal digits"),
     ("pes", "0x4", "write how many PEs each node has, from 1 to 1024, in decimal digits"),
     ("seed", "0x10", "write a number from 0 to 18446744073709551615, in decimal digits"),
-    ("transport", "ofi", "possible values: tcp, shm, mixed"),
+    ("transport", "ofi", "possible values: tcp, shm, unix, mixed"),
     ("listen", "here", "write an IP address, for example 192.168.1.5"),
     ("silence", "10", "write for example 250ms, 2s"),
     ("balancer", "greed", "greedy-refine"),

@@ -1,6 +1,6 @@
 //! Options that change nothing: whoever gives one expects something else.
 
-use super::{RunArgs, Transport};
+use super::{RunArgs, TransportChoice};
 use crate::checkpoints::{CkptEvery, FaultTolerance};
 use crate::strategies;
 
@@ -23,7 +23,8 @@ const NO_CHECKPOINTS: &str = "without --ft no checkpoints are taken; add --ft do
 const ONE_PROCESS: &str = "the whole job is one process; add --nodes 2 or more, or leave it out";
 const NO_REQUESTS: &str =
     "a job that is one process keeps checkpoints in memory alone; add --nodes 2 or more, or --ft disk";
-const ONLY_MEMORY: &str = "the nodes of one host are linked through memory, and nothing goes over TCP; add --transport tcp, or leave it out";
+const WITHIN_HOST: &str =
+    "no link between the nodes of one host goes over the network; add --transport tcp, or leave it out";
 
 const NOT_SIMULATED: &str = "only simulated PEs are run again; add --simulate, or leave it out";
 const LOSES_NODES: &str =
@@ -48,7 +49,7 @@ impl RunArgs {
             idle.push(needing("talisman-mtbf", why, None));
         }
         if !self.uses_tcp() {
-            let why = if self.has_processes() && self.nodes > 1 { ONLY_MEMORY } else { ONE_PROCESS };
+            let why = if self.has_processes() && self.nodes > 1 { WITHIN_HOST } else { ONE_PROCESS };
             idle.push(needing("talisman-tls", why, None));
             idle.push(said("talisman-listen", why));
         }
@@ -57,7 +58,7 @@ impl RunArgs {
             if !self.simulate {
                 idle.push(said("talisman-ckpt-dir", NO_REQUESTS));
             }
-            if self.transport != Transport::default() {
+            if self.transport != TransportChoice::default() {
                 idle.push(said("talisman-transport", ONE_PROCESS));
             }
             if !self.loses_simulated_nodes() {
@@ -82,11 +83,11 @@ impl RunArgs {
         idle
     }
 
-    /// Whether any two nodes may be linked over TCP, also such as come later: those are not linked through memory.
+    /// Whether any two nodes may be linked over TCP, also such as come later: those are linked like nodes of other hosts.
     fn uses_tcp(&self) -> bool {
         let may_be_replaced =
             self.respawn || self.spares > 0 || self.max_nodes.is_some() || self.restart.is_some();
-        let over_tcp = self.nodes > 1 && self.transport != Transport::Shm;
+        let over_tcp = self.nodes > 1 && self.transport.uses_network();
         self.has_processes() && (self.hosts.is_some() || over_tcp || may_be_replaced)
     }
 }

@@ -6,6 +6,7 @@ pub mod numbers;
 mod paths;
 #[cfg(test)]
 mod tests;
+mod transport;
 mod validity;
 
 use std::net::IpAddr;
@@ -15,7 +16,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::builder::ArgPredicate;
-use clap::{Args as _, Command, ValueEnum};
+use clap::{Args as _, Command};
 
 use crate::Measures;
 use crate::balancing::{Every, PeSpeed, size};
@@ -26,6 +27,7 @@ use crate::strategies;
 pub use error::OptionsError;
 use numbers::{address, switch, whole};
 use talisman_base::history::Few;
+pub use talisman_base::transport::{Transport, TransportChoice};
 pub use validity::{NODES_MAX, PES_IN_ALL_MAX, PES_MAX, PROCESSES_MAX, SILENCE_MIN};
 
 /// PEs per simulated node when `--pes` is not given: fixed, so that a seed means the same run on every machine.
@@ -80,29 +82,6 @@ const SEEING: &str = "Seeing what happens";
 
 /// The variable that says `--ft-log`.
 const FT_LOG: &str = "TALISMAN_FT_LOG";
-
-/// How nodes that are processes of their own are linked with each other.
-#[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Transport {
-    /// TCP connections, also within a host
-    Tcp,
-    /// Shared memory between nodes of one host, TCP between hosts
-    #[default]
-    Shm,
-    /// For testing: within a host, shared memory for every other pair of nodes, TCP for the rest
-    Mixed,
-}
-
-impl Transport {
-    /// Whether memory links these two nodes, if they are on one host.
-    pub fn is_memory(self, one: u32, other: u32) -> bool {
-        match self {
-            Transport::Tcp => false,
-            Transport::Shm => true,
-            Transport::Mixed => (one + other).is_multiple_of(2),
-        }
-    }
-}
 
 // `clap` takes a doc comment on this struct for the help text of the program it is flattened into, so only
 // rustdoc is shown one.
@@ -162,11 +141,11 @@ pub struct RunArgs {
     #[arg(value_name = "FILE")]
     pub hosts: Option<PathBuf>,
 
-    /// How nodes are linked: shm, tcp or mixed
+    // Its help is made of the table of transports.
     #[arg(id = "talisman-transport", long = "transport", env = "TALISMAN_TRANSPORT", hide_env_values = true)]
-    #[arg(help_heading = HOSTS)]
-    #[arg(value_name = "NAME", value_enum, default_value_t)]
-    pub transport: Transport,
+    #[arg(help_heading = HOSTS, help = transport::help(), value_parser = transport::parser())]
+    #[arg(value_name = "NAME", default_value = Transport::WITHIN_HOST.row().name)]
+    pub transport: TransportChoice,
 
     /// Encrypt what goes between nodes over TCP
     ///
@@ -476,7 +455,7 @@ impl Default for RunArgs {
             verify_replay: false,
             measures: Measures::default(),
             few: Few::default(),
-            transport: Transport::default(),
+            transport: TransportChoice::default(),
             tls: false,
             listen: None,
             silence: Duration::from_secs(10),

@@ -20,7 +20,8 @@ use talisman_ft::view::View;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_transport::link::Link;
-use talisman_transport::{Incoming, Peer, TO_LINK, tcp};
+use talisman_transport::tcp::Stream;
+use talisman_transport::{Incoming, Peer, TO_LINK};
 
 impl Net {
     /// For the PE's next life: links with nodes that are gone are dropped, all others begin with a marker, and nothing of what was
@@ -44,11 +45,11 @@ impl Net {
     ///
     /// # Errors
     /// The system watches no further connection.
-    pub fn join(&mut self, peer: Peer, stream: tcp::Stream) -> io::Result<()> {
+    pub fn join(&mut self, peer: Peer, stream: Stream) -> io::Result<()> {
         let node = peer.node;
         self.drop_links(|one| one == node);
-        let link = Link::over_tcp(tcp::pair(stream, peer));
-        link.with_socket(|socket| self.poller.watch(socket, node)).transpose()?;
+        let link = Link::over(stream, peer);
+        link.with_stream(|socket| self.poller.watch(socket, node)).transpose()?;
         self.sockets.push(node);
         self.links[node as usize] = Some(link);
         Ok(())
@@ -57,7 +58,7 @@ impl Net {
     fn drop_links(&mut self, is_gone: impl Fn(u32) -> bool) {
         for (node, link) in (0..).zip(&mut self.links).filter(|(node, _)| is_gone(*node)) {
             let socket = link.as_ref().filter(|link| !link.is_missed());
-            socket.and_then(|link| link.with_socket(|socket| self.poller.forget(socket, node)));
+            socket.and_then(|link| link.with_stream(|socket| self.poller.forget(socket, node)));
             *link = None;
         }
         self.through_memory.retain(|node| !is_gone(*node));
@@ -100,7 +101,7 @@ impl Net {
         link.leave_alone(false);
         if !link.is_missed() {
             // One that cannot be watched is read whenever all are, which is often enough to notice that it is broken.
-            let _ = link.with_socket(|socket| self.poller.watch(socket, node));
+            let _ = link.with_stream(|socket| self.poller.watch(socket, node));
         }
     }
 
@@ -153,7 +154,7 @@ impl Net {
     #[cold]
     pub(super) fn see_left_alone(&self, node: u32, link: &Link) {
         if link.is_left_alone() {
-            link.with_socket(|socket| self.poller.forget(socket, node));
+            link.with_stream(|socket| self.poller.forget(socket, node));
             self.hot.set(None);
         }
     }

@@ -44,8 +44,8 @@ impl Net {
         let mut is_all = self.take_kept(node, &mut take);
         while !is_all && !pe.node.job.is_over() {
             let Some(link) = &self.links[node as usize] else { return false };
-            if self.door.has_knock() {
-                self.let_in(pe);
+            if self.reconnect.is_notified() {
+                self.take_connections(pe);
             }
             let received = link.receive(BURST, &mut |message| match self.of_this_epoch(node, message) {
                 // One of an earlier epoch may have been cut short.
@@ -71,7 +71,7 @@ impl Net {
     /// Whether anything may have come of what a node sends for what holds parts here.
     pub(super) fn may_have_come(&self, node: u32) -> bool {
         let is_kept = || self.aside.borrow().iter().any(|aside| aside.is_handed_by(node));
-        self.door.has_knock()
+        self.reconnect.is_notified()
             || self.poller.shows_ready_of(node)
             || self.link(node).is_none_or(Link::has_more)
             || is_kept()

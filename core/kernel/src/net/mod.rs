@@ -23,9 +23,9 @@ use talisman_ft::Epoch;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_pup::Segment;
-use talisman_transport::door::Door;
 use talisman_transport::link::Link;
 use talisman_transport::poller::Poller;
+use talisman_transport::reconnect::Reconnect;
 use talisman_transport::{Incoming, LinkError, Peer};
 
 /// Bytes that may wait for a link in real runs: whoever sends more waits for room.
@@ -73,7 +73,7 @@ pub struct Net {
     sorts: Cell<bool>,
     /// What came of a later one.
     kept: RefCell<Vec<Aside>>,
-    door: Door,
+    reconnect: Reconnect,
 }
 
 /// What a PE waits for where it stands.
@@ -103,16 +103,21 @@ impl Net {
     ///
     /// # Errors
     /// What the system says when it is to watch their sockets.
-    pub fn new(links: Vec<Option<Link>>, poller: Poller, door: Door, unsent_max: usize) -> io::Result<Self> {
-        let of = |on_socket: bool| {
+    pub fn new(
+        links: Vec<Option<Link>>,
+        poller: Poller,
+        reconnect: Reconnect,
+        unsent_max: usize,
+    ) -> io::Result<Self> {
+        let of = |is_watched: bool| {
             let numbered = (0..).zip(&links);
             let these = numbered
-                .filter(|(_, link)| link.as_ref().is_some_and(|link| link.is_on_socket() == on_socket));
+                .filter(|(_, link)| link.as_ref().is_some_and(|link| link.is_watched() == is_watched));
             these.map(|(node, _)| node).collect()
         };
         for (node, link) in (0..).zip(&links) {
             if let Some(link) = link {
-                link.with_socket(|socket| poller.watch(socket, node)).transpose()?;
+                link.with_stream(|socket| poller.watch(socket, node)).transpose()?;
             }
         }
         let sockets: Vec<u32> = of(true);
@@ -137,7 +142,7 @@ impl Net {
             epoch: 0,
             sorts: Cell::new(false),
             kept: RefCell::default(),
-            door,
+            reconnect,
         })
     }
 
@@ -149,7 +154,7 @@ impl Net {
 
     /// Whether there is a new connection, or a link was not read to the end.
     pub fn has_unread(&self) -> bool {
-        self.door.has_knock() || self.links.iter().flatten().any(Link::has_more)
+        self.reconnect.is_notified() || self.links.iter().flatten().any(Link::has_more)
     }
 
     /// The link to another node.
@@ -162,32 +167,32 @@ impl Net {
         self.through_memory.contains(&node)
     }
 
-    /// A connection broke: another one will come in by the door, unless its node is gone, which others will say. That of a
+    /// A connection broke: another one will come by `reconnect`, unless its node is gone, which others will say. That of a
     /// node which has nothing more to say is no more needed.
     #[cold]
     fn miss(&self, pe: &Pe, node: u32, link: &Link) {
         sometimes("a link lost its connection");
-        link.with_socket(|socket| self.poller.forget(socket, node));
+        link.with_stream(|socket| self.poller.forget(socket, node));
         self.hot.set(None);
         if link.is_ended() || mutated("break-not-told") {
             return;
         }
-        self.door.ask(Peer { node, lane: pe.id - pe.first_pe });
+        self.reconnect.ask(Peer { node, lane: pe.id - pe.first_pe });
     }
 
     /// Takes in new connections, and what else the threads beside the PEs have to say.
     #[cold]
-    fn let_in(&self, pe: &Pe) {
+    fn take_connections(&self, pe: &Pe) {
         for (on_disk, leaving) in pe.node.job.take_asked() {
             pe.command(Command::Checkpoint { asked: Some(on_disk), leaving });
         }
-        for (node, stream) in self.door.let_in() {
+        for (node, stream) in self.reconnect.take() {
             let Some(link) = self.links.get(node as usize).and_then(Option::as_ref) else { continue };
-            link.with_socket(|socket| self.poller.forget(socket, node));
+            link.with_stream(|socket| self.poller.forget(socket, node));
             link.replace(stream);
             let watched = match link.is_left_alone() {
                 true => Ok(None),
-                false => link.with_socket(|socket| self.poller.watch(socket, node)).transpose(),
+                false => link.with_stream(|socket| self.poller.watch(socket, node)).transpose(),
             };
             if let Err(error) = watched {
                 pe.node.job.end(1, Some(format!("the system watches no further connection: {error}")));
@@ -207,7 +212,7 @@ impl Net {
         };
         sometimes("a link was given up");
         link.leave_alone(true);
-        link.with_socket(|socket| self.poller.forget(socket, node));
+        link.with_stream(|socket| self.poller.forget(socket, node));
         let why = format!("node {}: {error}", pe.node.number);
         if error.is_well_formed() {
             // Another process in place of that one would send the same.
@@ -220,7 +225,7 @@ impl Net {
     pub fn has_work(&self) -> bool {
         let came = |node: &u32| self.links[*node as usize].as_ref().is_some_and(Link::has_work);
         self.through_memory.iter().any(came)
-            || self.door.has_knock()
+            || self.reconnect.is_notified()
             || !self.aside.borrow().is_empty()
             || !self.half_read.borrow().is_empty()
     }
@@ -251,7 +256,7 @@ impl Net {
     fn watch_room(&self, room: bool) {
         for node in self.unflushed.borrow().iter() {
             let link = self.links[*node as usize].as_ref().filter(|link| link.waits_for_room());
-            link.and_then(|link| link.with_socket(|socket| self.poller.watch_room(socket, *node, room)));
+            link.and_then(|link| link.with_stream(|socket| self.poller.watch_room(socket, *node, room)));
         }
     }
 

@@ -33,8 +33,8 @@ impl Net {
     }
 
     fn receive_from_all(&self, pe: &Pe) -> bool {
-        if self.door.has_knock() {
-            self.let_in(pe);
+        if self.reconnect.is_notified() {
+            self.take_connections(pe);
         }
         let mut any = !mutated("aside-after-what-is-new") && self.take_aside(pe);
         let budget = self.budget(pe);

@@ -46,7 +46,7 @@ impl Net {
             link.send(rank, head, segments)
         });
         if left == Some(true) {
-            if !(link.is_on_socket() && self.may_write_at_once(pe) && link.is_written()) {
+            if !(link.is_watched() && self.may_write_at_once(pe) && link.is_written()) {
                 self.flush_later(pe, node, link);
             }
             // What is written counts too, until the peer has it.
@@ -119,9 +119,9 @@ impl Net {
     /// What a sender that waits does again and again; whether that was anything. No message runs in here.
     pub fn wait_round(&self, pe: &Pe) -> bool {
         let flushed = self.flush(pe);
-        if self.door.has_knock() {
+        if self.reconnect.is_notified() {
             sometimes("a connection came while a sender waited for room");
-            self.let_in(pe);
+            self.take_connections(pe);
         }
         flushed | self.put_aside(pe) | pe.port.put_aside()
     }
@@ -204,7 +204,7 @@ impl Net {
     /// The same through memory, where nobody tells when there is room.
     pub fn is_behind_in_memory(&self) -> bool {
         let is_memory =
-            |node: &u32| self.links[*node as usize].as_ref().is_some_and(|link| !link.is_on_socket());
+            |node: &u32| self.links[*node as usize].as_ref().is_some_and(|link| !link.is_watched());
         self.unflushed.borrow().iter().any(is_memory)
     }
 }

@@ -8,6 +8,7 @@ use super::super::linking::Streams;
 use super::super::together;
 use super::Lives;
 use talisman_base::topology::Shape;
+use talisman_base::transport::TRANSPORTS;
 use talisman_core::main_chare::create_main;
 use talisman_core::prelude::*;
 use talisman_ft::double::Order;
@@ -15,10 +16,10 @@ use talisman_ft::view::View;
 use talisman_job::Output;
 use talisman_job::job::{End, Job, Others};
 use talisman_job::lines::Lines;
-use talisman_job::options::Transport;
+use talisman_job::options::TransportChoice;
 use talisman_kernel::node::Config;
 use talisman_kernel::pe::Pe;
-use talisman_transport::door::Door;
+use talisman_transport::reconnect::Reconnect;
 
 /// The last one is lost.
 const NODES: u32 = 3;
@@ -113,7 +114,8 @@ async fn main(cx: &mut Cx, which: Life) {
 
 #[test]
 fn nothing_that_was_sent_in_an_earlier_life_is_delivered() {
-    for transport in [Transport::Tcp, Transport::Shm, Transport::Mixed] {
+    let transports = TRANSPORTS.iter().map(|row| row.transport.into()).chain([TransportChoice::Mixed]);
+    for transport in transports {
         for _ in 0..5 {
             assert_eq!(lives(transport), ["life 2: true"], "{transport:?}");
         }
@@ -121,7 +123,7 @@ fn nothing_that_was_sent_in_an_earlier_life_is_delivered() {
 }
 
 /// What the program prints.
-fn lives(transport: Transport) -> Vec<String> {
+fn lives(transport: TransportChoice) -> Vec<String> {
     let output = Output::capture();
     let jobs: Vec<_> = (0..NODES).map(|_| Job::new(output.clone())).collect();
     jobs.iter().for_each(|job| job.survive());
@@ -131,9 +133,9 @@ fn lives(transport: Transport) -> Vec<String> {
     let hosts = together::hosts(Shape { nodes: NODES, pes_per_node: 2 }, transport).unwrap();
     thread::scope(|scope| {
         for ((host, number, streams), job) in hosts.into_iter().zip(&jobs) {
-            let closed = |_| Door::closed();
+            let never = |_| Reconnect::never();
             let lives =
-                Lives::new(host, number, None, Config::default(), (job, Arc::default()), streams, closed)
+                Lives::new(host, number, None, Config::default(), (job, Arc::default()), streams, never)
                     .unwrap();
             scope.spawn(move || live(lives, job));
         }

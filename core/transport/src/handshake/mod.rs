@@ -1,6 +1,6 @@
 //! How two nodes make sure of each other before a connection carries frames: see `docs/wire.md`, "Handshake".
 //!
-//! Pure: bytes in, bytes out; [`super::tcp::connect`] has the sockets and the deadline. Four records: the dialling
+//! Pure: bytes in, bytes out; [`super::connect`] has the sockets and the deadline. Four records: the dialling
 //! node's `Hello`, the accepting node's `Challenge`, with a proof that it knows the job's secret, the dialling node's
 //! `Proof`, and `Welcome`. Both proofs cover all that was said, with a nonce of either side, so that neither a
 //! repetition of an old handshake nor one's own words sent back prove anything.

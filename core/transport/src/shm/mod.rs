@@ -12,11 +12,13 @@
 //! | `frame.rs` | what a slot says, pure |
 //! | `out.rs`, `waiting.rs` | the sending half, and messages that wait in it |
 //! | `inbound.rs`, `arriving.rs`, `flaw.rs` | the receiving half, messages half way, and what can be wrong with them |
+//! | `ends.rs` | both halves, as a PE has them |
 //! | `table.rs` | lengths and alignments of segments |
 //! | `hostile.rs` | another process that writes what it likes: for tests and fuzzing |
 
 mod arriving;
 mod bytes;
+mod ends;
 mod flaw;
 mod frame;
 #[cfg(any(test, feature = "fuzzing"))]
@@ -34,6 +36,7 @@ mod waiting;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use ends::ShmEnds;
 pub use inbound::Receiver;
 pub use layout::{Shape, TooManyLinks};
 pub use mapping::Mapping;

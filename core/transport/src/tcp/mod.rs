@@ -9,9 +9,9 @@
 
 mod assembly;
 mod buffer;
-pub mod channel;
-pub mod connect;
+mod connect;
 mod encrypted;
+mod ends;
 mod inbound;
 mod large;
 mod out;
@@ -24,6 +24,8 @@ mod tests;
 
 use std::sync::Arc;
 
+pub(crate) use connect::Tcp;
+pub(crate) use ends::StreamEnds;
 pub use inbound::Receiver;
 pub use out::Sender;
 pub use stream::{Stop, Stream};

@@ -68,6 +68,17 @@ impl Stream {
         }
     }
 
+    /// What the system watches.
+    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.fd().expect("the system watches its own connections")
+    }
+
+    /// What a simulated world carries.
+    pub(crate) fn simulated(&self) -> &Pipe {
+        let Stream::Simulated(pipe) = self else { unreachable!("a simulated PE has simulated connections") };
+        pipe
+    }
+
     /// From now on it counts as broken when the peer's system has acknowledged nothing for so long of what it was sent, or has had no
     /// room for more, or has not answered when it was asked. It is asked whenever nothing has come for a quarter of that, in whole
     /// seconds: so a network that is cut is noticed where nothing goes, too. The system's own patience is a quarter of an hour, and it asks nobody.

@@ -16,7 +16,7 @@ pub struct Talk {
 }
 
 impl Talk {
-    pub(super) fn new(socket: TcpStream, session: Option<Session>) -> Talk {
+    pub(crate) fn new(socket: TcpStream, session: Option<Session>) -> Talk {
         Talk { socket, session: session.map(Box::new) }
     }
 
@@ -106,9 +106,9 @@ mod tests {
     use tokio::net::TcpListener;
     use tokio::runtime;
 
-    use super::super::channel::Channel;
     use super::*;
     use crate::auth::{BYTES, Secret};
+    use crate::channel::Channel;
     use crate::tls::Credentials;
 
     /// Two ends of an encrypted connection.

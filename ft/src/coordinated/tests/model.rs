@@ -211,7 +211,7 @@ impl Model {
         self.members[member as usize].coming.insert((version, member));
         match (member + 1) % self.members.len() as Member {
             keeper if keeper != member => {
-                drop(self.members[keeper as usize].coming.insert((version, member)))
+                self.members[keeper as usize].coming.insert((version, member));
             }
             _ => self.give(member, Event::Kept { version, at: At::Keepers, kept: Ok(()) }),
         }

@@ -16,9 +16,9 @@ use talisman_job::job::{End, Job};
 use talisman_kernel::node::{Config, Node};
 use talisman_kernel::pe::Nobody;
 use talisman_transport::Peer;
-use talisman_transport::door::{Door, Inbox};
-use talisman_transport::nap::Napping;
+use talisman_transport::reconnect::{Inbox, Reconnect};
 use talisman_transport::sim::{Board, Hand, Pipe};
+use talisman_transport::sim_wait::SimWaiting;
 use talisman_transport::tcp::Stream;
 
 /// Steps after which nothing will come of it.
@@ -82,11 +82,11 @@ pub(super) fn run<C: MainChare>(nature: Nature) -> Seen {
     let output = Output::capture();
     let world = World::new(nature, output.clone());
     let weak: Weak<World> = Rc::downgrade(&world);
-    let nap = move |pe| {
+    let wait = move |pe| {
         let _nobody = Nobody::enter();
-        weak.upgrade().expect("it runs").nap(pe)
+        weak.upgrade().expect("it runs").sim_wait(pe)
     };
-    let _napping = Napping::by(Rc::new(nap));
+    let _waiting = SimWaiting::by(Rc::new(wait));
     world.pes[0].begin(|pe| {
         create_main::<C, ()>(pe, ());
         true
@@ -140,14 +140,14 @@ impl World {
         let clock = Clock::simulated(self.clock.clone());
         let lanes = 0..shape.pes_per_node;
         self.inboxes.extend(lanes.map(|lane| (Peer { node: number, lane }, Arc::default())));
-        let door = |lane| {
+        let reconnect = |lane| {
             let missed = self.missed.clone();
             let inbox = self.inboxes[&Peer { node: number, lane }].clone();
-            Door::new(inbox, move |Peer { node, lane }| {
+            Reconnect::new(inbox, move |Peer { node, lane }| {
                 missed.lock().unwrap().push((number.min(node), number.max(node), lane));
             })
         };
-        let pes = pes(&node, &clock, streams, door, self.nature.unsent_max).unwrap();
+        let pes = pes(&node, &clock, streams, reconnect, self.nature.unsent_max).unwrap();
         self.pes.extend(pes);
     }
 
@@ -241,7 +241,7 @@ impl World {
     }
 
     /// A PE waits for room.
-    fn nap(&self, id: u32) -> bool {
+    fn sim_wait(&self, id: u32) -> bool {
         let pe = &self.pes[id as usize];
         if self.nature.killed == Some(pe.pe.node.number) {
             return false;

@@ -7,8 +7,10 @@ use std::sync::mpsc::{Receiver as Inbox, channel};
 
 use super::*;
 use crate::auth::Secret;
+use crate::connect::{DialError, Established, serve};
+use crate::connector::{Connector, Target};
 use crate::handshake::{Identity, Incarnations, Shape};
-use crate::tcp::connect::{DialError, Established, dial, serve};
+use crate::tcp::Tcp;
 
 fn identity(node: u32, secret: u8) -> Arc<Identity> {
     Arc::new(plain_identity(node, secret))
@@ -51,6 +53,15 @@ fn serving(identity: Arc<Identity>) -> (SocketAddr, Inbox<Established>, Inbox<St
         })
     });
     (address, links, refusals)
+}
+
+async fn dial(
+    address: SocketAddr,
+    identity: Arc<Identity>,
+    node: u32,
+    lane: u32,
+) -> Result<Established, DialError> {
+    Tcp::dial(Target { peer: Peer { node, lane }, address: Some(address) }, identity).await
 }
 
 fn block_on<F: Future>(future: F) -> F::Output {

@@ -11,6 +11,8 @@ use std::os::fd::OwnedFd;
 use std::sync::LazyLock;
 
 use super::{Receiver, Sender, Stream, pair};
+use crate::connector::Connector;
+use crate::unix::Unix;
 use crate::{LinkError, Peer};
 use talisman_pup::Segment;
 
@@ -30,15 +32,18 @@ enum Over {
     Plain,
     #[cfg(feature = "tls")]
     Tls,
+    /// No TCP, and the same frames.
+    Unix,
 }
 
 impl Over {
-    /// The streams of a new connection.
+    /// The streams of a new connection, which goes over these sockets if it is one of TCP.
     fn streams(self, [a, b]: [TcpStream; 2]) -> [Stream; 2] {
         match self {
             Over::Plain => [a, b].map(|socket| Stream::plain(socket.into()).unwrap()),
             #[cfg(feature = "tls")]
             Over::Tls => encrypted::streams([a, b]),
+            Over::Unix => Unix::pair().unwrap(),
         }
     }
 }
@@ -56,6 +61,17 @@ macro_rules! over_both {
     };
 }
 use over_both;
+
+/// The same, and over Unix-domain sockets.
+macro_rules! over_all {
+    ($($test:ident)*) => {
+        over_both! { $($test)* }
+        mod unix {
+            $(#[test] fn $test() { super::$test(super::Over::Unix) })*
+        }
+    };
+}
+use over_all;
 
 impl End {
     fn new(socket: OwnedFd, node: u32) -> End {

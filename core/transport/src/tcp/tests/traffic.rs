@@ -2,7 +2,7 @@
 
 use super::*;
 
-over_both! {
+over_all! {
     messages_of_every_size_arrive_as_they_were
     segments_are_aligned_as_they_were
     as_many_segments_as_there_are_arrive

@@ -1,4 +1,4 @@
-//! Where new connections come in, for links whose former one broke.
+//! Reconnecting: how a PE asks for a new connection for a link whose former one broke, and where it finds it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::{Peer, tcp};
 
 /// A PE's side: what it asks for, and where it finds it.
-pub struct Door {
+pub struct Reconnect {
     inbox: Arc<Inbox>,
     ask: Box<dyn Fn(Peer) + Send>,
 }
@@ -14,7 +14,7 @@ pub struct Door {
 /// Connections for a PE, put there by the thread that makes them.
 #[derive(Default)]
 pub struct Inbox {
-    knock: AtomicBool,
+    notified: AtomicBool,
     new: Mutex<Vec<(u32, tcp::Stream)>>,
 }
 
@@ -22,12 +22,12 @@ impl Inbox {
     /// A connection with this node. The PE is to be woken then.
     pub fn put(&self, node: u32, stream: tcp::Stream) {
         self.new.lock().unwrap_or_else(PoisonError::into_inner).push((node, stream));
-        self.knock.store(true, Ordering::Release);
+        self.notified.store(true, Ordering::Release);
     }
 
     /// Has the PE look in, though there is no connection.
-    pub fn knock(&self) {
-        self.knock.store(true, Ordering::Release);
+    pub fn notify(&self) {
+        self.notified.store(true, Ordering::Release);
     }
 
     /// Connections with this node are with a process that is no more.
@@ -36,21 +36,21 @@ impl Inbox {
     }
 
     /// The new connections, each with its node.
-    pub fn empty(&self) -> Vec<(u32, tcp::Stream)> {
-        self.knock.store(false, Ordering::Relaxed);
+    pub fn take(&self) -> Vec<(u32, tcp::Stream)> {
+        self.notified.store(false, Ordering::Relaxed);
         std::mem::take(&mut *self.new.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl Door {
+impl Reconnect {
     /// `ask` hears of each connection that broke.
     pub fn new(inbox: Arc<Inbox>, ask: impl Fn(Peer) + Send + 'static) -> Self {
-        Door { inbox, ask: Box::new(ask) }
+        Reconnect { inbox, ask: Box::new(ask) }
     }
 
-    /// One at which nobody ever comes in.
-    pub fn closed() -> Self {
-        Door::new(Arc::default(), |_| ())
+    /// One that no connection ever comes by.
+    pub fn never() -> Self {
+        Reconnect::new(Arc::default(), |_| ())
     }
 
     /// The connection with this PE broke.
@@ -59,12 +59,12 @@ impl Door {
     }
 
     #[inline]
-    pub fn has_knock(&self) -> bool {
-        self.inbox.knock.load(Ordering::Relaxed)
+    pub fn is_notified(&self) -> bool {
+        self.inbox.notified.load(Ordering::Relaxed)
     }
 
     /// The new connections, each with its node.
-    pub fn let_in(&self) -> Vec<(u32, tcp::Stream)> {
-        self.inbox.empty()
+    pub fn take(&self) -> Vec<(u32, tcp::Stream)> {
+        self.inbox.take()
     }
 }

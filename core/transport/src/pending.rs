@@ -1,4 +1,4 @@
-//! Those at a door that are being made sure of, as tasks: [`Admission`] carried out.
+//! Peers that have connected and not proved who they are, a task each: [`Admission`] carried out.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -43,16 +43,16 @@ impl From<SocketAddr> for Source {
     }
 }
 
-/// All at one door. `T` is what becomes of one that is made sure of.
-pub struct Antechamber<T> {
-    guests: Guests,
+/// All of one listener. `T` is what becomes of one that is made sure of.
+pub struct PendingPeers<T> {
+    inside: SharedInside,
     tasks: JoinSet<T>,
     numbers: HashMap<tokio::task::Id, u64>,
     began: Instant,
 }
 
 /// Shared with the tasks, which say how far they have come.
-type Guests = Arc<Mutex<Inside>>;
+type SharedInside = Arc<Mutex<Inside>>;
 
 struct Inside {
     admission: Admission<Source>,
@@ -62,15 +62,15 @@ struct Inside {
 /// The place of one, for its task.
 pub struct Place {
     number: u64,
-    guests: Guests,
+    inside: SharedInside,
 }
 
-impl<T: Send + 'static> Antechamber<T> {
+impl<T: Send + 'static> PendingPeers<T> {
     /// Nobody is there.
     pub fn new(limits: Limits) -> Self {
         let inside = Inside { admission: Admission::new(limits), tasks: HashMap::new() };
-        let guests = Arc::new(Mutex::new(inside));
-        Antechamber { guests, tasks: JoinSet::new(), numbers: HashMap::new(), began: Instant::now() }
+        let inside = Arc::new(Mutex::new(inside));
+        PendingPeers { inside, tasks: JoinSet::new(), numbers: HashMap::new(), began: Instant::now() }
     }
 
     /// Somebody has come, at this stage ([`stage_of`]), and `work` makes sure of it. Those that are there have a turn before this returns.
@@ -85,10 +85,10 @@ impl<T: Send + 'static> Antechamber<T> {
     {
         self.look();
         let now = self.began.elapsed();
-        let (number, out) = lock(&self.guests).admission.arrive(now, from.into(), stage);
-        let task = self.tasks.spawn(work(Place { number, guests: self.guests.clone() }));
+        let (number, out) = lock(&self.inside).admission.arrive(now, from.into(), stage);
+        let task = self.tasks.spawn(work(Place { number, inside: self.inside.clone() }));
         self.numbers.insert(task.id(), number);
-        lock(&self.guests).is_looked_after(number, task, out);
+        lock(&self.inside).is_looked_after(number, task, out);
         // However many come, those that are there get to hear what was said.
         yield_now().await;
         number
@@ -104,7 +104,7 @@ impl<T: Send + 'static> Antechamber<T> {
                 Some(ended) = self.tasks.join_next_with_id() => {
                     let id = ended.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
                     let Some(number) = self.numbers.remove(&id) else { continue };
-                    let why = lock(&self.guests).forget(number);
+                    let why = lock(&self.inside).forget(number);
                     return Some((number, ended.map(|(_, made)| made).map_err(|_| why)));
                 }
                 () = sleep(LOOK) => self.look(),
@@ -113,9 +113,9 @@ impl<T: Send + 'static> Antechamber<T> {
     }
 
     fn look(&self) {
-        let mut guests = lock(&self.guests);
-        let late = guests.admission.expired(self.began.elapsed());
-        late.into_iter().for_each(|number| guests.send_away(number, Dropped::Late));
+        let mut inside = lock(&self.inside);
+        let late = inside.admission.expired(self.began.elapsed());
+        late.into_iter().for_each(|number| inside.send_away(number, Dropped::Late));
     }
 }
 
@@ -152,9 +152,9 @@ impl Place {
     }
 
     fn reach(&self, stage: Stage) {
-        let mut guests = lock(&self.guests);
-        let out = guests.admission.reach(self.number, stage);
-        out.into_iter().for_each(|out| guests.send_away(out, Dropped::Crowd));
+        let mut inside = lock(&self.inside);
+        let out = inside.admission.reach(self.number, stage);
+        out.into_iter().for_each(|out| inside.send_away(out, Dropped::Crowd));
     }
 }
 
@@ -166,6 +166,6 @@ pub fn stage_of(connection: &impl AsFd) -> Stage {
     if heard.is_ok_and(|(count, _)| count > 0) { Stage::Speaks } else { Stage::Silent }
 }
 
-fn lock(guests: &Mutex<Inside>) -> MutexGuard<'_, Inside> {
-    guests.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(inside: &Mutex<Inside>) -> MutexGuard<'_, Inside> {
+    inside.lock().unwrap_or_else(PoisonError::into_inner)
 }

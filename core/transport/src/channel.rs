@@ -6,18 +6,26 @@ use std::mem::MaybeUninit;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::{Stream, Talk};
 use crate::handshake::{Failure, Refusal, is_ours};
+use crate::socket::Socket;
+use crate::tcp::{Stream, Talk};
 use crate::tls::{Credentials, HANDSHAKE, Session};
 
-pub struct Channel {
-    socket: TcpStream,
+pub struct Channel<S = TcpStream> {
+    socket: S,
     session: Option<Session>,
 }
 
 impl Channel {
+    /// For those who wait for what is said.
+    pub fn into_talk(self) -> Talk {
+        Talk::new(self.socket, self.session)
+    }
+}
+
+impl<S: Socket> Channel<S> {
     /// Not encrypted yet.
-    pub fn new(socket: TcpStream) -> Channel {
+    pub fn new(socket: S) -> Channel<S> {
         Channel { socket, session: None }
     }
 
@@ -94,33 +102,24 @@ impl Channel {
         self.socket.try_write(bytes).map(drop)
     }
 
-    /// For those who wait for what is said.
-    pub fn into_talk(self) -> Talk {
-        Talk::new(self.socket, self.session)
-    }
-
     /// For a link.
     ///
     /// # Errors
     /// Those of the system.
     pub(super) fn into_stream(self) -> io::Result<Stream> {
-        let socket = self.socket.into_std()?.into();
-        match self.session {
-            None => Stream::plain(socket),
-            Some(session) => Stream::encrypted(socket, session),
-        }
+        self.socket.into_stream(self.session)
     }
 }
 
 /// Goes on with the handshake; whether it is over.
-async fn greet(socket: &mut TcpStream, session: &mut Session) -> Result<bool, Refusal> {
+async fn greet(socket: &mut impl Socket, session: &mut Session) -> Result<bool, Refusal> {
     let over = session.greet().map_err(|_| Refusal::Key);
     // After an error as well, which this tells the other side.
     write(socket, session).await.map_err(|_| Refusal::Closed)?;
     over
 }
 
-async fn write(socket: &mut TcpStream, session: &mut Session) -> io::Result<()> {
+async fn write(socket: &mut impl Socket, session: &mut Session) -> io::Result<()> {
     let leaving = session.leaving();
     socket.write_all(leaving).await?;
     let n = leaving.len();
@@ -128,7 +127,7 @@ async fn write(socket: &mut TcpStream, session: &mut Session) -> io::Result<()> 
     Ok(())
 }
 
-async fn read(socket: &mut TcpStream, session: &mut Session) -> Result<(), Refusal> {
+async fn read(socket: &mut impl Socket, session: &mut Session) -> Result<(), Refusal> {
     let room = session.room().map_err(|_| Refusal::Key)?;
     match socket.read(room).await {
         Ok(0) | Err(_) => Err(Refusal::Closed),
@@ -139,7 +138,7 @@ async fn read(socket: &mut TcpStream, session: &mut Session) -> Result<(), Refus
     }
 }
 
-async fn read_plain(socket: &mut TcpStream, most: usize) -> Result<Vec<u8>, Refusal> {
+async fn read_plain(socket: &mut impl Socket, most: usize) -> Result<Vec<u8>, Refusal> {
     let mut bytes = vec![0; most];
     match socket.read(&mut bytes).await {
         Ok(0) | Err(_) => Err(Refusal::Closed),
@@ -156,7 +155,7 @@ fn seal(session: &mut Session, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// What a node that does not encrypt has said instead: why it refuses this one.
-async fn refused(socket: &mut TcpStream, session: &mut Session) -> Result<Failure, Refusal> {
+async fn refused(socket: &mut impl Socket, session: &mut Session) -> Result<Failure, Refusal> {
     loop {
         match Refusal::decode(session.arrived())? {
             Some(refusal) => return Ok(Failure::RefusedBy(refusal)),
