@@ -3,7 +3,9 @@
 //!
 //! Both are properties of a process that count when its program begins. So whoever starts a node sets them between `fork` and `exec`
 //! ([`set`]), and a process that nobody starts sets them and starts itself anew, once ([`renew`]). Each looks whether it has them
-//! ([`check`]), since a system may refuse them or take no notice.
+//! ([`check`]), since a system may refuse them or take no notice. The thread that is to be at the same place is in [`thread`].
+
+pub mod thread;
 
 use std::ffi::OsString;
 use std::io;
