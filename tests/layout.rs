@@ -25,13 +25,14 @@ mod refusing;
 #[allow(dead_code, reason = "the tests of processes use all of it")]
 mod system;
 #[path = "common/trials.rs"]
+#[allow(dead_code, reason = "none of these tests needs what not every machine has")]
 mod trials;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
-        Some("program") => program::start(),
+        Some("program" | "--talisman-agent") => program::start(),
         _ => harness::run(checks::all()),
     }
 }

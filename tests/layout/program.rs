@@ -56,7 +56,8 @@ async fn main(cx: &mut Cx, options: Options) {
         let _count: u32 = lookers.count().reduce(Sum).await;
         cx.step(step);
     }
-    writeln!(cx.output(), "under way");
+    // At once, also in a job that holds back what it may have to take back.
+    println!("under way");
     let mut members: u32 = lookers.count().reduce(Sum).await;
     while members < options.members {
         cx.sleep(Duration::from_millis(10)).await;
