@@ -4,11 +4,12 @@ use std::ffi::c_void;
 use std::io;
 use std::ptr::{self, NonNull};
 
+use rustix::io::Errno;
 use rustix::mm::{MapFlags, MremapFlags, ProtFlags, mmap_anonymous, mremap_fixed, munmap};
 
 use crate::Page;
 
-/// Bytes of a page. Where the system's are others, nothing is mapped.
+/// Bytes of a page. Where the system's are larger, they are copied in the end.
 const PAGE: usize = size_of::<Page>();
 
 /// What can be done with pages that are mapped anew.
@@ -28,7 +29,7 @@ unsafe impl Sync for Mapped {}
 impl Mapped {
     /// So many bytes; none if they are no whole pages, or the system has no room.
     pub(crate) fn new(len: usize) -> Option<Self> {
-        if len == 0 || !len.is_multiple_of(PAGE) || rustix::param::page_size() != PAGE {
+        if len == 0 || !len.is_multiple_of(PAGE) {
             return None;
         }
         // SAFETY: new memory, wherever there is room.
@@ -51,14 +52,20 @@ impl Mapped {
     pub(crate) unsafe fn move_to(self, to: NonNull<u8>) -> io::Result<bool> {
         let (from, there) = (self.at.as_ptr().cast(), to.as_ptr().cast::<c_void>());
         // SAFETY: what is at `to` is the caller's to replace, by the contract. What is here is this one's alone.
-        let moved = unsafe { mremap_fixed(from, self.len, self.len, MremapFlags::MAYMOVE, there) };
-        if moved.is_ok() {
-            std::mem::forget(self);
-            return Ok(true);
+        match unsafe { mremap_fixed(from, self.len, self.len, MremapFlags::MAYMOVE, there) } {
+            Ok(_) => {
+                std::mem::forget(self);
+                return Ok(true);
+            }
+            // The addresses are none that pages of this system can have: nothing was touched.
+            Err(Errno::INVAL) => {}
+            // It may have unmapped what was there before it failed.
+            Err(_) => {
+                let flags = MapFlags::PRIVATE | MapFlags::FIXED;
+                // SAFETY: the addresses are the caller's, and what was there is to be replaced.
+                unsafe { mmap_anonymous(there, self.len, ACCESS, flags) }?;
+            }
         }
-        // It may have unmapped what was there before it failed.
-        // SAFETY: the addresses are the caller's, and what was there is to be replaced.
-        unsafe { mmap_anonymous(there, self.len, ACCESS, MapFlags::PRIVATE | MapFlags::FIXED) }?;
         // SAFETY: both are mapped, and different memory: `to` is the caller's.
         unsafe { ptr::copy_nonoverlapping(self.at.as_ptr(), to.as_ptr(), self.len) };
         Ok(false)

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 
 use crate::id::named;
 use crate::lender::LENT;
-use crate::{Fault, Packer, Plain, PlainProof, Pup, PupError, Segment, SegmentBuffer, Unpacker};
+use crate::{Fault, Packer, Plain, PlainProof, Pup, PupError, Segment, Unpacker};
 
 /// A page of 4096 bytes, at an address that is a multiple of that.
 ///
@@ -100,7 +100,7 @@ mod tests {
     use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
     use super::*;
-    use crate::{Lender, Packed, Purpose, from_bytes, to_bytes};
+    use crate::{Lender, Packed, Purpose, SegmentBuffer, from_bytes, to_bytes};
 
     const PAGE: usize = size_of::<Page>();
 
