@@ -18,7 +18,7 @@ pub mod hostile {
     pub use talisman_store::files::hostile::read_checkpoint;
 }
 
-#[doc = include_str!("../docs/async-entries.md")]
+#[doc = include_str!("../docs/src/reference/async-entries.md")]
 pub mod async_entries {}
 
 #[cfg(doctest)]
