@@ -142,7 +142,7 @@ impl Block {
 async fn main(cx: &mut Cx, options: Options) {
     cx.expect_steps(options.steps.into());
     let options: Shared<Options> = cx.share(options);
-    let blocks: Array<Block> = Block::array(options.blocks).map(Map::Block).new(options.clone());
+    let blocks: Array<Block> = Block::array(options.blocks).new(options.clone());
     let steps: u32 = blocks.run().reduce(Max).await;
     let heat: f64 = blocks.heat().reduce(Sum).await;
     writeln!(cx.output(), "{steps} steps, heat {heat:.9}");

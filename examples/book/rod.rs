@@ -52,7 +52,7 @@ impl Block {
 #[talisman::main]
 async fn main(cx: &mut Cx, options: Options) {
     let options: Shared<Options> = cx.share(options);
-    let blocks: Array<Block> = Block::array(options.blocks).map(Map::Block).new(options.clone());
+    let blocks: Array<Block> = Block::array(options.blocks).new(options.clone());
     let heat: f64 = blocks.heat().reduce(Sum).await;
     writeln!(cx.output(), "{} blocks, heat {heat:.9}", options.blocks);
     cx.result("heat", heat);
