@@ -51,6 +51,12 @@ impl Block {
     fn ghost(step: u32, side: usize, value: f64);
     // ANCHOR_END: ghost
 
+    // ANCHOR: kept
+    /// A checkpoint that was asked for is committed.
+    #[entry]
+    fn kept();
+    // ANCHOR_END: kept
+
     // ANCHOR: run
     /// Steps to the end, and returns how many it did.
     #[entry]
@@ -75,6 +81,12 @@ impl Block {
                 }
             }
             // ANCHOR_END: converged
+            // ANCHOR: checkpoint
+            if step % 100 == 0 && cx.index() == 0 {
+                cx.checkpoint(cx.callback(Self::kept));
+                cx.when(Self::kept).await;
+            }
+            // ANCHOR_END: checkpoint
             // ANCHOR: sync
             if step % 50 == 0 {
                 cx.at_sync().await; // objects may move here
