@@ -1,4 +1,61 @@
-//! Calls of entries that return values.
+//! Calls of entries that return values, and what else an async entry waits for.
+//!
+//! A call of one object is a [`Call`], a call of many a [`Collective`]. It is sent once its answer has somewhere to go, or
+//! when it is dropped.
+//!
+//! ```
+//! use talisman::prelude::*;
+//!
+//! #[derive(Pup)]
+//! struct Square;
+//!
+//! #[chare(array1d)]
+//! impl Square {
+//!     #[init]
+//!     fn new() -> Self {
+//!         Square
+//!     }
+//!
+//!     #[entry]
+//!     fn of_index(&mut self, cx: &mut Cx<Self>) -> i32 {
+//!         cx.index() * cx.index()
+//!     }
+//! }
+//!
+//! #[derive(Pup)]
+//! struct Asker;
+//!
+//! #[chare(single)]
+//! impl Asker {
+//!     #[init]
+//!     fn new() -> Self {
+//!         Asker
+//!     }
+//!
+//!     #[entry]
+//!     fn answer(&mut self, cx: &mut Cx<Self>, square: i32) {
+//!         writeln!(cx.output(), "a callback got {square}");
+//!         cx.exit();
+//!     }
+//! }
+//!
+//! #[talisman::main]
+//! async fn main(cx: &mut Cx) {
+//!     let squares: Array<Square> = Square::array(4).new();
+//!     let one: i32 = squares.at(3).of_index().await; // a call of one: its value
+//!     let sum: i32 = squares.of_index().reduce(Sum).await; // of all: one value of theirs
+//!     writeln!(cx.output(), "{one} {sum}");
+//!     squares.at(1).of_index().ignore(); // nobody wants the value
+//!     let asker: Proxy<Asker> = Asker::chare().new();
+//!     squares.at(2).of_index().reply(asker.callback(Asker::answer)); // nobody waits for it
+//!     cx.quiescence().await;
+//! }
+//! # fn test() {
+//! # let done = talisman::testing::Test::new().pes(2).run::<__Main>(());
+//! # assert_eq!(done.output, ["9 14", "a callback got 4"]);
+//! # }
+//! # test();
+//! ```
 
 use std::marker::PhantomData;
 
