@@ -45,7 +45,8 @@ fn links_lead_somewhere() {
 fn a_link_to_a_missing_file_or_heading_is_seen() {
     let page = Page {
         path: root().join("docs/src/introduction.md"),
-        text: "[a](nowhere.md) [b](introduction.md#nothing) [c](introduction.md#talisman) `[d](code.md)`".into(),
+        text: "[a](nowhere.md) [b](introduction.md#nothing) [c](introduction.md#talisman) `[d](code.md)`"
+            .into(),
     };
     assert_eq!(links::broken(&page).len(), 2, "{:?}", links::broken(&page));
 }

@@ -22,7 +22,8 @@ pub fn broken(page: &Page) -> Vec<String> {
         Some(heading) => !headings(&link.file).contains(heading),
         None => !link.file.exists(),
     };
-    let in_words = |link: Link| format!("{}: {} {:?}", page.path.display(), link.file.display(), link.heading);
+    let in_words =
+        |link: Link| format!("{}: {} {:?}", page.path.display(), link.file.display(), link.heading);
     of(page).into_iter().filter(is_broken).map(in_words).collect()
 }
 

@@ -40,7 +40,9 @@ pub fn documents() -> Vec<Page> {
 /// Without folders of builds and of tools, and without links, whose files are found where they are.
 fn markdown_below(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(folder).expect("a folder of the repository").map(|entry| entry.expect("readable")) {
+    for entry in
+        fs::read_dir(folder).expect("a folder of the repository").map(|entry| entry.expect("readable"))
+    {
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
         let kind = entry.file_type().expect("a file of the repository");
         if kind.is_dir() && name != "target" && !name.starts_with('.') {

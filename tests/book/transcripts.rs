@@ -91,7 +91,9 @@ impl Step {
         assert!(program.exists(), "{} is not built: run `cargo build --examples`", program.display());
         let mut command = Command::new("timeout");
         command.arg("--kill-after=5").arg(LIMIT_S).arg(program).args(words).current_dir(folder);
-        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TALISMAN_")) {
+        for (name, _) in
+            std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TALISMAN_"))
+        {
             command.env_remove(name);
         }
         let output = command.output().expect("every system has `timeout`");
@@ -111,7 +113,8 @@ impl Step {
                 }
             }
         }
-        let lines = self.shown.iter().filter(|line| printed.out.iter().any(|printed| fits(line, printed))).count();
+        let lines =
+            self.shown.iter().filter(|line| printed.out.iter().any(|printed| fits(line, printed))).count();
         let shows_all = self.shown.iter().any(|line| line == ANY) || lines == printed.out.len();
         (!shows_all).then(|| format!("it prints {} lines on standard output", printed.out.len()))
     }

@@ -79,7 +79,10 @@ pub fn what_the_book_shows() {
 pub fn without_a_word_on_checkpoints() {
     let kill = "--kill 2@step40";
     let command = format!("--example leanmd -- --nodes 4 --ft double {kill} #");
-    assert!(include_str!("../../docs/src/howto/fault-tolerance.md").contains(&command), "the page has another command");
+    assert!(
+        include_str!("../../docs/src/howto/fault-tolerance.md").contains(&command),
+        "the page has another command"
+    );
     for (subject, kill, victim) in [(SMALL_LEANMD, kill, 2), (SMALL_JACOBI, "--kill 1@step40", 1)] {
         let shape = (4, 1, "shm");
         let expected = subject.undisturbed(shape);
