@@ -10,6 +10,8 @@
 mod links;
 #[path = "book/pages.rs"]
 mod pages;
+#[path = "book/stuck.rs"]
+mod stuck;
 #[path = "book/tested.rs"]
 mod tested;
 #[path = "book/transcripts.rs"]
