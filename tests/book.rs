@@ -43,6 +43,15 @@ fn links_lead_somewhere() {
     assert!(broken.is_empty(), "these links lead nowhere: {broken:#?}");
 }
 
+/// Comments and tests name pages, which may be moved.
+#[test]
+fn paths_of_the_book_in_sources_exist() {
+    let sources = pages::files_below(root(), &["rs", "md", "toml", "py"]);
+    assert!(sources.len() > 500, "only {} files were found", sources.len());
+    let missing: Vec<_> = sources.iter().flat_map(|source| links::missing_pages(source)).collect();
+    assert!(missing.is_empty(), "these are named and not there: {missing:#?}");
+}
+
 #[test]
 fn a_link_to_a_missing_file_or_heading_is_seen() {
     let page = Page {

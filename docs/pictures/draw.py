@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws the book's pictures from the texts beside this file.
 
-    python3 docs/pictures/draw.py            writes docs/src/pictures/NAME.svg for each NAME.txt here
+    python3 docs/pictures/draw.py            writes NAME.svg in docs/src/pictures/ for each NAME.txt here
     python3 docs/pictures/draw.py --check    ends with status 1 if one of them is not what its text says
 
 A line of a text is one of these; coordinates are pixels, and `#` begins a remark:

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::pages::{Page, lines_outside_code};
+use super::pages::{Page, lines_outside_code, root};
 
 /// A link to a file of the repository.
 #[derive(Debug)]
@@ -25,6 +25,18 @@ pub fn broken(page: &Page) -> Vec<String> {
     let in_words =
         |link: Link| format!("{}: {} {:?}", page.path.display(), link.file.display(), link.heading);
     of(page).into_iter().filter(is_broken).map(in_words).collect()
+}
+
+/// Pages and pictures that a source names by a path from the root of the repository, and that are not there.
+pub fn missing_pages(source: &Path) -> Vec<String> {
+    let text =
+        std::fs::read_to_string(source).unwrap_or_else(|error| panic!("{}: {error}", source.display()));
+    let is_outside = |c: char| !(c.is_alphanumeric() || "/._-".contains(c));
+    let named = text.split(is_outside).map(|word| word.trim_start_matches("../").trim_end_matches('.'));
+    let pages =
+        named.filter(|word| word.starts_with("docs/") && (word.ends_with(".md") || word.ends_with(".svg")));
+    let missing = pages.filter(|page| !root().join(page).exists());
+    missing.map(|page| format!("{}: {page}", source.display())).collect()
 }
 
 /// What stands in the parentheses of "[…](…)", not in code.

@@ -25,33 +25,35 @@ pub fn root() -> &'static Path {
 
 /// All pages of the book, by path.
 pub fn book() -> Vec<Page> {
-    let mut paths = markdown_below(&root().join("docs/src"));
-    paths.sort();
-    paths.iter().map(|path| Page::read(path)).collect()
+    files_below(&root().join("docs/src"), &["md"]).iter().map(|path| Page::read(path)).collect()
 }
 
 /// All documents of the repository.
 pub fn documents() -> Vec<Page> {
-    let mut paths = markdown_below(root());
-    paths.sort();
-    paths.iter().map(|path| Page::read(path)).collect()
+    files_below(root(), &["md"]).iter().map(|path| Page::read(path)).collect()
 }
 
-/// Without folders of builds and of tools, and without links, whose files are found where they are.
-fn markdown_below(folder: &Path) -> Vec<PathBuf> {
+/// Files whose names end so, by path. Without folders of builds and of tools, and without links, whose files are found
+/// where they are.
+pub fn files_below(folder: &Path, ends: &[&str]) -> Vec<PathBuf> {
     let mut found = Vec::new();
+    gather(folder, ends, &mut found);
+    found.sort();
+    found
+}
+
+fn gather(folder: &Path, ends: &[&str], found: &mut Vec<PathBuf>) {
     for entry in
         fs::read_dir(folder).expect("a folder of the repository").map(|entry| entry.expect("readable"))
     {
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
         let kind = entry.file_type().expect("a file of the repository");
         if kind.is_dir() && name != "target" && !name.starts_with('.') {
-            found.extend(markdown_below(&path));
-        } else if kind.is_file() && name.ends_with(".md") {
+            gather(&path, ends, found);
+        } else if kind.is_file() && name.rsplit_once('.').is_some_and(|(_, end)| ends.contains(&end)) {
             found.push(path);
         }
     }
-    found
 }
 
 /// Lines that are neither in a fenced block nor its fences.

@@ -38,7 +38,10 @@ fn the_message_names_who_waits_for_what() {
     let done = Test::new().pes(2).run::<__Main>(());
     let message = done.message.clone().expect("it cannot end well");
     assert_eq!((done.status, done.output.len()), (1, 0), "{message}");
-    assert!(message.starts_with("nothing is left to do, and the program has not said it is done"), "{message}");
+    assert!(
+        message.starts_with("nothing is left to do, and the program has not said it is done"),
+        "{message}"
+    );
     assert!(message.contains("__main waits for the answers of `run` ("), "{message}");
     for block in 0..4 {
         assert!(message.contains(&format!("Block[{block}]::run waits for `ghost` (")), "{message}");
