@@ -213,3 +213,7 @@ pub trait Pup: Sized {
         bulk::unpack_vec(len, u)
     }
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
