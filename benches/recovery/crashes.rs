@@ -19,7 +19,7 @@ const LOST: usize = 10;
 /// From a loss until the survivors restore: `-- phases` measures less for eight processes that share two cores.
 const PAUSE: Duration = Duration::from_millis(10);
 
-const FIGURE: &str = "docs/recovery-crashes.svg";
+const FIGURE: &str = "docs/src/appendix/recovery-crashes.svg";
 
 pub fn measure() {
     let (options, nodes, lost) = if is_smoke() {

@@ -31,6 +31,17 @@ use talisman_pup::{Packed, Pup, Value};
 use talisman_reduce::{Nothing, Reducer};
 
 /// What a chare of type `C` can ask of the runtime while one of its entries runs.
+///
+/// | about | methods |
+/// |---|---|
+/// | where I am | [`index`](Cx::index), [`me`](Cx::me), [`array`](Cx::array), [`group`](Cx::group), [`pe`](Cx::pe), [`pes`](Cx::pes), [`node`](Cx::node), [`nodes`](Cx::nodes) |
+/// | waiting, in async entries | `when`, `when_any`, `overlap`, [`all_reduce`](Cx::all_reduce), [`barrier`](Cx::barrier), [`quiescence`](Cx::quiescence), [`sleep`](Cx::sleep) |
+/// | going on later, in others | [`callback`](Cx::callback), [`contribute`](Cx::contribute), [`on_quiescence`](Cx::on_quiescence), [`after`](Cx::after), [`when_idle`](Cx::when_idle) |
+/// | load balancing | [`at_sync`](Cx::at_sync), [`balance`](Cx::balance), [`set_load`](Cx::set_load), [`set_migratable`](Cx::set_migratable), [`set_position`](Cx::set_position) |
+/// | moving and going | [`migrate_to`](Cx::migrate_to), [`hold`](Cx::hold), [`destroy`](Cx::destroy) |
+/// | the job | [`checkpoint`](Cx::checkpoint), [`exit`](Cx::exit), [`exit_with`](Cx::exit_with), [`fail`](Cx::fail) |
+/// | people and scripts | [`output`](Cx::output), [`result`](Cx::result), [`step`](Cx::step), [`expect_steps`](Cx::expect_steps) |
+/// | values | [`share`](Cx::share), [`now`](Cx::now), [`rng`](Cx::rng) |
 pub struct Cx<C: Chare> {
     pe: NonNull<Pe>,
     head: NonNull<Head>,

@@ -25,7 +25,7 @@
 //! # }
 //! ```
 //!
-//! The format is little-endian, of fixed width and independent of the pointer size; `docs/pup-format.md` has it byte
+//! The format is little-endian, of fixed width and independent of the pointer size; `format.md` of the package has it byte
 //! by byte. The attributes of the derive are listed at the derive macro [`macro@Pup`].
 //!
 //! What cannot be packed, by design: `Rc`, `Arc` and references, because sharing would not survive the trip.
@@ -216,3 +216,7 @@ pub trait Pup: Sized {
         bulk::unpack_vec(len, u)
     }
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

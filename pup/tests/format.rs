@@ -1,4 +1,4 @@
-//! The examples of `docs/pup-format.md`, each checked against the file.
+//! The examples of `docs/src/reference/pup-format.md`, each checked against the file.
 extern crate talisman_pup as talisman;
 
 use std::cmp::Ordering;
@@ -98,7 +98,7 @@ fn squeezed(text: &str) -> String {
 
 /// The lines of the fenced blocks without a language, as (expression, bytes).
 fn documented() -> Vec<(String, Vec<u8>)> {
-    let text = include_str!("../../docs/pup-format.md");
+    let text = include_str!("../format.md");
     let mut inside = None;
     let mut found = vec![];
     for line in text.lines() {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::said::Said;
 
-/// What a job says that ends since all copies of something were lost (`docs/fault-tolerance.md`, "What cannot be survived").
+/// What a job says that ends since all copies of something were lost (`docs/src/explanation/unrecoverable.md`, "What cannot be survived").
 const DOCUMENTED: [&str; 2] = ["all copies are lost of ", "all objects of the job are lost"];
 /// What nodes say that have not begun, and end as their launcher is stopped ("Before the program has begun").
 const UNHEARD: &str = "heard nothing of the launcher for ";

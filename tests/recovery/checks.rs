@@ -56,7 +56,7 @@ use crate::joining::{
 use crate::kills::{
     before_the_first_checkpoint_the_program_begins_anew, connections_that_break_meanwhile, during_a_recovery,
     during_checkpoints, examples_at_a_step, nobody_is_lost, one_after_another_until_one_is_left,
-    other_ends_are_as_ever, two_at_once, what_the_readme_shows, whoever_is_lost_at_a_step, whom_chaos_hits,
+    other_ends_are_as_ever, two_at_once, what_the_book_shows, whoever_is_lost_at_a_step, whom_chaos_hits,
     without_a_word_on_checkpoints,
 };
 use crate::launcher::{
@@ -137,7 +137,7 @@ trials!(
     before_the_first_checkpoint_the_program_begins_anew,
     whoever_is_lost_at_a_step,
     examples_at_a_step,
-    what_the_readme_shows,
+    what_the_book_shows,
     without_a_word_on_checkpoints,
     whom_chaos_hits,
     two_at_once,

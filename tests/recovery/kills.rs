@@ -60,9 +60,9 @@ pub fn examples_at_a_step() {
 }
 
 /// Its command with a kill ends with the energies that it shows of the one without.
-pub fn what_the_readme_shows() {
-    let readme = include_str!("../../README.md");
-    let after = |prompt: &str| readme.split_once(prompt).expect("the README shows it").1;
+pub fn what_the_book_shows() {
+    let page = include_str!("../../docs/src/howto/fault-tolerance.md");
+    let after = |prompt: &str| page.split_once(prompt).expect("the page shows it").1;
     let (undisturbed, rest) = after("$ leanmd --cells 3,3,3 ").split_once("\n").expect("it has more lines");
     let options = undisturbed.strip_suffix(" --nodes 4 | tail -1").expect("the last line of four nodes");
     let (energies, command) = rest.split_once("\n").expect("it has more lines");
@@ -75,11 +75,14 @@ pub fn what_the_readme_shows() {
     assert_eq!(ended.stdout.last().map(String::as_str), Some(energies), "{}", ended.said());
 }
 
-/// The README's first command with a kill, of a smaller system, and the same for the other example.
+/// The book's first command with a kill, of a smaller system, and the same for the other example.
 pub fn without_a_word_on_checkpoints() {
     let kill = "--kill 2@step40";
     let command = format!("--example leanmd -- --nodes 4 --ft double {kill} #");
-    assert!(include_str!("../../README.md").contains(&command), "the README has another command");
+    assert!(
+        include_str!("../../docs/src/howto/fault-tolerance.md").contains(&command),
+        "the page has another command"
+    );
     for (subject, kill, victim) in [(SMALL_LEANMD, kill, 2), (SMALL_JACOBI, "--kill 1@step40", 1)] {
         let shape = (4, 1, "shm");
         let expected = subject.undisturbed(shape);

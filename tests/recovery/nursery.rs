@@ -1,5 +1,5 @@
 //! Elements that are inserted and go while others are spoken to: `recovery program --nursery …`. What it says depends on who is in each
-//! broadcast, multicast and reduction, and on nothing else (`docs/membership.md`).
+//! broadcast, multicast and reduction, and on nothing else (`docs/src/reference/membership.md`).
 
 use std::path::Path;
 use std::process::ExitCode;

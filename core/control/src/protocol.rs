@@ -2,7 +2,7 @@
 //!
 //! The conversation of one node: `Hello` → `Task` → `Ready` → `Book` → `Linked` → `Go`, then the program runs, then
 //! `Stop` → `Done`. With `--ft`, a loss interrupts that: `Halt` → `Halted` → `Resume` → `Resumed`, and the end is
-//! `Done` → `Settle` → `Settled` → `Leave`. A process that replaces a lost one joins after `Linked` → `Go` with `Halt`. `docs/wire-control.md` has it byte by byte.
+//! `Done` → `Settle` → `Settled` → `Leave`. A process that replaces a lost one joins after `Linked` → `Go` with `Halt`. `docs/src/reference/wire-control.md` has it byte by byte.
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::RawFd;
@@ -328,9 +328,9 @@ mod tests {
         assert_eq!(there_and_back(&message), message);
     }
 
-    /// The examples of `docs/wire-control.md`, by name.
+    /// The examples of `docs/src/reference/wire-control.md`, by name.
     fn documented(name: &str) -> Vec<u8> {
-        let text = include_str!("../../../docs/wire-control.md");
+        let text = include_str!("../wire-control.md");
         let line = text.lines().find(|line| line.starts_with(&format!("{name}  "))).expect("an example");
         let bytes = line.split_whitespace().skip(1);
         bytes.map(|byte| u8::from_str_radix(byte, 16).expect("two hexadecimal digits")).collect()

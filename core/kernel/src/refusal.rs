@@ -4,7 +4,7 @@
 //! Whoever sends is known where bytes are made, because a message that leaves the node is packed while its sender runs. A message has its
 //! sender's PE only. Of those that have waited on that PE for their receiver (which is on its way, or in a collection that is not known yet)
 //! the caller was noted ([`crate::undelivered`]); of those that go on from a PE that their receiver has left the PE is said
-//! (an envelope has no room for its sender, and whatever is noted of each message costs each; `docs/fault-tolerance.md`). A contribution to a
+//! (an envelope has no room for its sender, and whatever is noted of each message costs each; `docs/src/explanation/unrecoverable.md`). A contribution to a
 //! reduction is packed with others, by whoever contributes last: whose it is, its reducer knows ([`PupError::giver`]). What several contributions
 //! have become together is nobody's.
 

@@ -1,7 +1,7 @@
 //! A message as bytes between nodes, and large slices beside them.
 //!
 //! The commonest message, an entry of one object without options, has a compact form, which is written and read without
-//! any allocation. Every other one is a tag byte and its parts. Format: `docs/pup-format.md`.
+//! any allocation. Every other one is a tag byte and its parts. Format: `docs/src/reference/pup-format.md`.
 
 pub mod check;
 mod compact;

@@ -1,4 +1,4 @@
-//! What stands in front of every piece of a TCP connection's stream: see `docs/wire.md`, "Frames".
+//! What stands in front of every piece of a TCP connection's stream: see `docs/src/reference/wire.md`, "Frames".
 //!
 //! Pure: bytes in, values out. Nothing here allocates by what a peer says.
 

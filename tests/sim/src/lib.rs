@@ -5,7 +5,7 @@
 //!                faulty run ┘       └─► shrink ─► the line that replays it
 //! ```
 //!
-//! `docs/simulation.md` tells what is simulated, and how to read what is printed.
+//! `tests/sim/README.md` tells what is simulated, and how to read what is printed.
 
 #![allow(clippy::duplicate_mod, reason = "examples that are taken in have a file in common")]
 

@@ -1,4 +1,4 @@
-//! Runs the runtime in simulated worlds, and looks whether it does what it should: see `docs/simulation.md`.
+//! Runs the runtime in simulated worlds, and looks whether it does what it should: see `tests/sim/README.md`.
 
 use std::process::ExitCode;
 

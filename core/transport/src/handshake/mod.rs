@@ -1,4 +1,4 @@
-//! How two nodes make sure of each other before a connection carries frames: see `docs/wire.md`, "Handshake".
+//! How two nodes make sure of each other before a connection carries frames: see `docs/src/reference/wire.md`, "Handshake".
 //!
 //! Pure: bytes in, bytes out; [`super::connect`] has the sockets and the deadline. Four records: the dialling
 //! node's `Hello`, the accepting node's `Challenge`, with a proof that it knows the job's secret, the dialling node's

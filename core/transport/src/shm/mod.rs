@@ -1,7 +1,7 @@
 //! Links through memory that the nodes of one host share.
 //!
 //! The launcher makes one segment for the host ([`create`]); each node inherits and maps it ([`Mapping`]) and takes its
-//! links from it. Everything about the memory is in `docs/wire-shm.md`; the files here, from the memory up:
+//! links from it. Everything about the memory is in `docs/src/reference/wire-shm.md`; the files here, from the memory up:
 //!
 //! | file | is |
 //! |---|---|

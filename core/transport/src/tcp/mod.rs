@@ -2,7 +2,7 @@
 //!
 //! A link outlives its connection. Both directions are streams of frames ([`super::frame`]); the sending half keeps
 //! what the peer has not acknowledged, and when the connection breaks while both nodes live, [`replace`] goes on over
-//! a new one at a frame boundary. `docs/wire.md` has the protocol byte by byte.
+//! a new one at a frame boundary. `docs/src/reference/wire.md` has the protocol byte by byte.
 //!
 //! The PE that owns a link calls [`Receiver::receive`] and [`Sender::flush`] from its loop; nothing blocks. It flushes
 //! after receiving, too, since what has arrived may have to be acknowledged: that is a look into memory when nothing is.

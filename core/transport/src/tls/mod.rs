@@ -1,4 +1,4 @@
-//! Encryption of links over TCP (`--tls`): TLS 1.3 by `rustls`. `docs/wire.md`, "TLS", has what both sides agree on.
+//! Encryption of links over TCP (`--tls`): TLS 1.3 by `rustls`. `docs/src/reference/wire.md`, "TLS", has what both sides agree on.
 //!
 //! Pure: bytes in, bytes out. [`super::tcp`] has the sockets. No certificate is made, shipped or looked after: every
 //! node derives the same key pair from the job's secret, shows its bare public key (RFC 7250), and accepts no other.

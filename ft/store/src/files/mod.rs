@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Every file is put in place whole and with a checksum ([`crate::disk`]), and is there for good before anybody is told that it is. So
-//! a version is what its files say, whatever happened to the job, and no file needs to be changed. `docs/checkpoint-files.md` has
+//! a version is what its files say, whatever happened to the job, and no file needs to be changed. `docs/src/reference/checkpoint-files.md` has
 //! the format.
 //!
 //! | file | is |

@@ -11,7 +11,7 @@ use super::{cluster, triple};
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// Where the figure goes
-    #[arg(long, default_value = "docs/simulation-scaling.svg")]
+    #[arg(long, default_value = "tests/sim/scaling.svg")]
     out: PathBuf,
     /// Nodes
     #[arg(long, value_delimiter = ',', default_value = "1,3,10,30,100,300,1000,3000,10000")]
