@@ -74,6 +74,8 @@ pub struct Process {
     pub datatypes: Datatypes,
     /// Operations.
     pub ops: Ops,
+    /// How often the program has looked for something that was not there, since it waited or found something.
+    pub fruitless_looks: u32,
     scratch: BTreeMap<u32, Vec<u8>>,
     /// Persistent collectives, and among whom.
     kept: BTreeMap<Token, (Schedule, Call, Vec<Rank>)>,
@@ -88,6 +90,7 @@ impl Process {
             collectives: Collectives::default(),
             datatypes: Datatypes::default(),
             ops: Ops::default(),
+            fruitless_looks: 0,
             scratch: BTreeMap::new(),
             kept: BTreeMap::new(),
         }

@@ -1,0 +1,81 @@
+//! Starting ranks from a main chare.
+
+use bytesize::ByteSize;
+use talisman_core::call::Call;
+use talisman_core::chare::Chare;
+use talisman_pup::Pup;
+
+use crate::rank::{Launch, Program};
+use crate::slot::{HEADER, Layout, PAGE, Reserved, SlotError};
+
+/// Options of programs with ranks: `#[command(flatten)] ranks: RankArgs`.
+#[derive(clap::Args, Clone, Debug, PartialEq, Eq, Pup)]
+pub struct RankArgs {
+    /// Virtual MPI ranks
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=32_768))]
+    pub ranks: u32,
+    /// Heap of a rank, at most
+    #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = pages)]
+    pub rank_memory: u64,
+    /// Stack of a rank
+    #[arg(long, value_name = "SIZE", default_value = "8MiB", value_parser = pages)]
+    pub rank_stack: u64,
+}
+
+/// So many ranks, with as much memory as they have by default.
+impl From<u32> for RankArgs {
+    fn from(ranks: u32) -> RankArgs {
+        RankArgs { ranks, rank_memory: 512 << 20, rank_stack: 8 << 20 }
+    }
+}
+
+impl RankArgs {
+    fn layout(&self) -> Layout {
+        let (stack, heap) = (self.rank_stack as usize, self.rank_memory as usize);
+        Layout { guard: HEADER, stack, images: 0, heap }
+    }
+}
+
+/// Whole pages, from 64 KiB on.
+fn pages(text: &str) -> Result<u64, String> {
+    let wrong = || format!("give a size from 64KiB to 1TiB, such as 16MiB or 2GiB, not `{text}`");
+    let bytes = text.parse::<ByteSize>().map_err(|_| wrong())?.as_u64();
+    let is_possible = (64 << 10..=1 << 40).contains(&bytes);
+    is_possible.then(|| bytes.next_multiple_of(PAGE as u64)).ok_or_else(wrong)
+}
+
+/// Runs a program on so many ranks, which begin on all PEs, and are balanced and checkpointed as any objects. To be
+/// called in an async entry, such as a program's `main`: the call is awaited, and gives what the ranks return, in their
+/// order.
+///
+/// # Errors
+/// If there is no room for their addresses.
+pub fn run<P: Program>(ranks: impl Into<RankArgs>, program: P) -> Result<Call<Vec<P::Output>>, SlotError> {
+    let ranks = ranks.into();
+    let memory = Reserved::new(ranks.layout())?;
+    Ok(Launch::<P>::chare().new().run(ranks.ranks, memory, program))
+}
+
+/// Makes programs of ranks known: `talisman_ampi::program!(Ring)`, and once in a program, with its own ones:
+///
+/// ```ignore
+/// talisman_ampi::program!(Ring, Sort);
+/// ```
+///
+/// It also makes ranks allocate in their own memory, by a global allocator.
+#[macro_export]
+macro_rules! program {
+    ($($program:ty),+ $(,)?) => {
+        #[global_allocator]
+        static TALISMAN_RANK_ALLOCATOR: $crate::slot::RankAllocator = $crate::slot::RankAllocator;
+        $crate::programs!($($program),+);
+    };
+}
+
+/// The same without the allocator, for modules of a program that has it.
+#[macro_export]
+macro_rules! programs {
+    ($($program:ty),+ $(,)?) => {
+        $($crate::register!($crate::rank::RankElement<$program>, $crate::rank::Launch<$program>);)+
+    };
+}
