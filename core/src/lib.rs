@@ -10,7 +10,7 @@ extern crate self as talisman;
 pub use talisman_base::history::Few;
 pub use talisman_base::index::{ArrayIndex, IntoIndex};
 pub use talisman_base::map::Map;
-pub use talisman_base::{ids, index, map, register_map, rng};
+pub use talisman_base::{ids, index, layout, map, register_map, rng};
 pub use talisman_job::balancer;
 #[doc(hidden)]
 pub use talisman_observe::{mutations, sometimes};

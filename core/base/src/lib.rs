@@ -19,6 +19,7 @@ pub mod frame;
 pub mod history;
 pub mod ids;
 pub mod index;
+pub mod layout;
 pub mod limits;
 pub mod map;
 pub mod moves;

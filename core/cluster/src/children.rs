@@ -14,7 +14,7 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, getpid, getppid, pidfd_open, pidfd_send_signal, set_parent_process_death_signal,
 };
 
-use crate::naming;
+use crate::{fixed_layout, naming};
 use talisman_control::exit_cause::How;
 
 /// What to run as a node.
@@ -87,7 +87,12 @@ pub fn start(
     }
     let launcher = getpid();
     // SAFETY: between fork and exec only system calls are made; nothing is allocated and no lock is taken.
-    unsafe { command.pre_exec(move || prepare(launcher, &kept)) };
+    unsafe {
+        command.pre_exec(move || {
+            fixed_layout::set();
+            prepare(launcher, &kept)
+        })
+    };
     let process = Process::watch(command.spawn()?)?;
     Ok(Started { process, control, stdout: stdout.into(), stderr: stderr.into() })
 }

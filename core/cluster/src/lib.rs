@@ -14,6 +14,7 @@
 //! | [`host_pool`] | the nodes of all hosts |
 //! | [`remote`] | the nodes on another host, over ssh |
 //! | [`local`], [`children`], [`memory`], [`descriptors`] | the nodes on this host: processes, connections, output, what they share |
+//! | [`fixed_layout`] | processes with the same addresses, for programs that need them |
 //! | [`naming`] | what its processes are called |
 //! | [`asked`] | who asks the job for something from outside |
 //! | [`printer`], [`exhaustion`] | the thread that prints; whether memory ran out |
@@ -36,6 +37,7 @@ pub mod control_thread;
 pub mod descriptors;
 pub mod events;
 pub mod exhaustion;
+pub mod fixed_layout;
 pub mod host_pool;
 pub mod hostile;
 pub mod keeping;

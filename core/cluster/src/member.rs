@@ -22,6 +22,7 @@ use talisman_ft::{Epoch, Version};
 
 use crate::control_thread;
 use crate::descriptors;
+use crate::fixed_layout::{self, Refused};
 use crate::naming;
 use crate::standby::Pledge;
 use crate::voice::Control;
@@ -126,6 +127,7 @@ impl Joining {
         signal_hook::flag::register(SIGINT, Arc::new(AtomicBool::new(false)))?;
         launcher.write_all(&encode(&NodeSession::hello(std::process::id()))?)?;
         check_readable()?;
+        fixed_layout::check()?;
         let mut decoder = Decoder::default();
         let mut node_session = NodeSession::new(build_number());
         let task = task(&mut launcher, &mut decoder, &mut node_session)?;
@@ -194,6 +196,9 @@ pub enum JoinError {
     /// It is not one of this launcher.
     #[error(transparent)]
     Unfit(#[from] Unfit),
+    /// Its addresses are not those of the other nodes.
+    #[error(transparent)]
+    Layout(#[from] Refused),
     /// What came cannot be read.
     #[error("{0}")]
     Frame(#[from] FrameError),

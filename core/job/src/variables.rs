@@ -25,10 +25,12 @@ pub const SSH_VARIABLE: &str = "TALISMAN_SSH";
 /// Tells a process that it is to take a launcher's place: the number of the descriptor at which it listens. What else it has to know comes
 /// by its standard input.
 pub const SUCCESSION_VARIABLE: &str = "TALISMAN_SUCCESSION";
+/// Tells a process that it has started itself anew, so that it does not a second time.
+pub const LAYOUT_VARIABLE: &str = "TALISMAN_LAYOUT";
 
 /// Variables that no option has: how ssh is called, and what processes of a job tell those that they start.
-const OTHERS: [&str; 5] =
-    [SSH_VARIABLE, CONTROL_VARIABLE, STANDBY_VARIABLE, SUCCESSION_VARIABLE, JOB_VARIABLE];
+const OTHERS: [&str; 6] =
+    [SSH_VARIABLE, CONTROL_VARIABLE, STANDBY_VARIABLE, SUCCESSION_VARIABLE, JOB_VARIABLE, LAYOUT_VARIABLE];
 
 /// An empty variable says nothing: from now on it is not set, for this process and those that it starts.
 ///

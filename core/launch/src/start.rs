@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use tracing::{error, info, warn};
 
 use crate::run::run;
-use talisman_cluster::{self as cluster, Turn, member::Joining, remote::agent, takeover::successor::Heir};
+use talisman_cluster::{
+    self as cluster, Turn, fixed_layout, member::Joining, remote::agent, takeover::successor::Heir,
+};
 use talisman_control::outcome::ClusterOutcome;
 use talisman_core::chare::{Args, MainChare};
 use talisman_core::function;
@@ -34,13 +36,20 @@ pub fn main_with<C: MainChare, A: ProgramArgs + Args + Send>(program: Program, s
     }
     // First of all, with what a terminal wants: it changes the environment, which only a process of one thread may.
     variables::unset_empty_ones();
+    let is_anew = fixed_layout::is_anew();
     let joining = cluster::member::joining();
     let will = cluster::will();
     let turn = cluster::stand_by(&program);
     let Read { run: mut options, args, notes } = command_line::read::<A>(&program);
-    if joining.is_none() && will.is_none() && io::stderr().is_terminal() {
+    let leads = joining.is_none() && will.is_none();
+    if leads && io::stderr().is_terminal() {
         options.log_on_a_terminal();
     }
+    // Before anything is said or opened, which would be so twice.
+    let laid_out = match leads && !options.has_processes() && !options.simulate {
+        true => fixed_layout::renew(is_anew),
+        false => Ok(()),
+    };
     subscribe();
     let unread =
         diagnostics::install(options.log.as_deref()).map(|note| command_line::naming_variables(&note));
@@ -55,7 +64,13 @@ pub fn main_with<C: MainChare, A: ProgramArgs + Args + Send>(program: Program, s
     }
     let status = match joining {
         None if options.has_processes() => lead(&program, &options, turn),
-        None => start::<C, A>(&program, &options, args),
+        None => match laid_out {
+            Ok(()) => start::<C, A>(&program, &options, args),
+            Err(refused) => {
+                complain(&program, &refused.to_string());
+                ExitStatus::ProgramFailed
+            }
+        },
         Some(Ok(joining)) => join::<C, A>(&program, &options, args, joining),
         Some(Err(error)) => {
             complain(&program, &error.to_string());

@@ -1,6 +1,7 @@
 //! Nodes on threads: one for each PE.
 
 use std::io;
+use std::panic::resume_unwind;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Barrier, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
@@ -14,6 +15,7 @@ use super::held_up::{HeldUp, LOOK_EVERY};
 use super::worker::work;
 use talisman_base::clock::Clock;
 use talisman_base::topology::Shape;
+use talisman_cluster::fixed_layout;
 use talisman_core::net::Net;
 use talisman_core::node::{Config, Node};
 use talisman_core::panics::caught;
@@ -79,6 +81,7 @@ pub(super) fn live(
 ) -> Life {
     let pes = nodes.iter().map(|ready| ready.nets.len()).sum();
     let everyone = Barrier::new(pes);
+    let is_fixed = pes == 1 && fixed_layout::is_here();
     let mut held_up = HeldUp::new(nodes.iter().map(|ready| &ready.node));
     // Whether all threads are there: with one missing, the others would wait for it.
     let complete = OnceLock::<bool>::new();
@@ -102,8 +105,10 @@ pub(super) fn live(
                 let _ = done.send(());
                 Left::of(pe)
             };
-            let named = thread::Builder::new().name(format!("pe{id}"));
-            let thread = stack_size().into_iter().fold(named, thread::Builder::stack_size);
+            let pe = move || if is_fixed { at_fixed_place(id, job, pe) } else { pe() };
+            let named = thread::Builder::new().name(thread_name(id));
+            let size = if is_fixed { Some(WAITING) } else { stack_size() };
+            let thread = size.into_iter().fold(named, thread::Builder::stack_size);
             match thread.spawn_scoped(scope, pe) {
                 Ok(thread) => threads.push(thread),
                 Err(error) => {
@@ -162,6 +167,25 @@ fn stack_size() -> Option<usize> {
     let is_asked_for = std::env::var_os("RUST_MIN_STACK").is_some();
     let has_few_addresses = getrlimit(Resource::As).current.is_some();
     (!is_asked_for && !has_few_addresses && cfg!(target_pointer_width = "64")).then_some(64 << 20)
+}
+
+/// The stack of a thread that only waits for another.
+const WAITING: usize = 256 << 10;
+
+/// Runs a PE on a thread at the same place in every process, for which this one waits.
+fn at_fixed_place(id: u32, job: &Job, pe: impl FnOnce() -> Left + Send) -> Left {
+    match fixed_layout::thread::run(&thread_name(id), pe) {
+        Ok(left) => left.unwrap_or_else(|panic| resume_unwind(panic)),
+        Err(error) => {
+            let why = format!("the thread of PE {id} cannot be where it is on all nodes: {error}");
+            job.end(1, Some(why));
+            Left::default()
+        }
+    }
+}
+
+fn thread_name(id: u32) -> String {
+    format!("pe{id}")
 }
 
 fn no_thread(id: u32, pes: usize, error: &io::Error) -> String {

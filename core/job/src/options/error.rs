@@ -19,6 +19,18 @@ pub enum OptionsError {
         /// What was asked for.
         pes: u32,
     },
+    /// More than one PE per node, where something needs the same addresses on all nodes.
+    #[error(
+        "--pes {pes}: {by} need nodes of one PE each; take more nodes instead (--nodes {nodes}), without --pes"
+    )]
+    OnePePerNode {
+        /// What was asked for.
+        pes: u32,
+        /// What needs it.
+        by: &'static str,
+        /// So many nodes have as many PEs.
+        nodes: u64,
+    },
     /// `--nodes 0`.
     #[error("--nodes 0: a job has at least one node; leave --nodes out for one")]
     NoNodes,

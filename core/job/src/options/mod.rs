@@ -26,6 +26,7 @@ use crate::strategies;
 pub use error::OptionsError;
 use numbers::{address, switch, whole};
 use talisman_base::history::Few;
+use talisman_base::layout;
 pub use validity::{NODES_MAX, PES_IN_ALL_MAX, PES_MAX, PROCESSES_MAX, SILENCE_MIN};
 
 /// PEs per simulated node when `--pes` is not given: fixed, so that a seed means the same run on every machine.
@@ -450,10 +451,11 @@ impl RunArgs {
     }
 
     /// PEs per node: `--pes`, otherwise the cores this process may use, divided among the nodes of this host
-    /// ([`PES_SIMULATED`] in simulation).
+    /// ([`PES_SIMULATED`] in simulation; one if something in the program needs the same addresses on all nodes).
     pub fn pes_per_node(&self) -> u32 {
         let default = || match self.hosts {
             _ if self.simulate => PES_SIMULATED,
+            _ if layout::needed_by().is_some() => 1,
             Some(_) => available_cores(),
             None => (available_cores() / self.nodes.max(1)).max(1),
         };

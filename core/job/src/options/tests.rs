@@ -29,6 +29,16 @@ fn impossible_pes_are_refused() {
 }
 
 #[test]
+fn what_needs_the_same_addresses_on_all_nodes_has_nodes_of_one_pe() {
+    let with = |nodes, pes, by| RunArgs { nodes, ..RunArgs::default() }.validate_single_pe(pes, by);
+    assert_eq!(with(3, 1, Some("ranks")), Ok(()));
+    assert_eq!(with(3, 2, None), Ok(()));
+    assert_eq!(with(3, 2, Some("ranks")), Err(OptionsError::OnePePerNode { pes: 2, by: "ranks", nodes: 6 }));
+    let error = with(0, 2, Some("ranks")).unwrap_err().to_string();
+    assert!(error.contains("ranks need nodes of one PE") && error.contains("--nodes 2"), "{error}");
+}
+
+#[test]
 fn there_are_limits_of_nodes_and_of_processes() {
     let with = |nodes, simulate| RunArgs { nodes, simulate, ..RunArgs::default() }.validate();
     assert_eq!(with(0, true), Err(OptionsError::NoNodes));

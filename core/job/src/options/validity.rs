@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::{OptionsError, RunArgs};
 use crate::checkpoints::FaultTolerance;
 use crate::strategies;
+use talisman_base::layout;
 
 /// Most PEs a node may have: far above any machine's cores, so more is a slip of the finger.
 pub const PES_MAX: u32 = 1024;
@@ -57,6 +58,18 @@ impl RunArgs {
         match self.pes {
             Some(0) => Err(OptionsError::NoPes),
             Some(pes) if pes > PES_MAX => Err(OptionsError::TooManyPes { pes }),
+            Some(pes) if !self.simulate => self.validate_single_pe(pes, layout::needed_by()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Of a program with something that needs to be at the same addresses on all nodes, if there is any: one PE of a node can be.
+    pub(super) fn validate_single_pe(&self, pes: u32, by: Option<&'static str>) -> Result<(), OptionsError> {
+        match by {
+            Some(by) if pes > 1 => {
+                let nodes = u64::from(self.nodes.max(1)) * u64::from(pes);
+                Err(OptionsError::OnePePerNode { pes, by, nodes })
+            }
             _ => Ok(()),
         }
     }
