@@ -62,12 +62,13 @@ pub fn run<P: Program>(ranks: impl Into<RankArgs>, program: P) -> Result<Call<Ve
 /// talisman_ampi::program!(Ring, Sort);
 /// ```
 ///
-/// It also makes ranks allocate in their own memory, by a global allocator.
+/// It also makes ranks allocate in their own memory, by a global allocator, and nodes start with the same addresses.
 #[macro_export]
 macro_rules! program {
     ($($program:ty),+ $(,)?) => {
         #[global_allocator]
         static TALISMAN_RANK_ALLOCATOR: $crate::slot::RankAllocator = $crate::slot::RankAllocator;
+        $crate::inventory::submit! { $crate::layout::FixedLayout::needed_by("virtual MPI ranks") }
         $crate::programs!($($program),+);
     };
 }

@@ -40,4 +40,4 @@ pub mod thread;
 
 pub use launch::{RankArgs, run};
 #[doc(hidden)]
-pub use talisman_core::register;
+pub use talisman_core::{inventory, layout, register};

@@ -7,11 +7,11 @@ mod immediate;
 
 use std::panic::Location;
 
+use super::Error;
 use super::communicator::{Communicator, Process};
 use super::datatype::{Buffer, BufferMut};
 use super::op::Operation;
 use super::point_to_point::wait;
-use super::Error;
 use crate::engine::Token;
 
 pub(super) use begin::gather_numbers;
@@ -41,7 +41,12 @@ pub trait CommunicatorCollectives {
     /// # Errors
     /// If there is no room for all, or not a count for each.
     #[track_caller]
-    fn all_gather_varcount_into<S, R>(&self, send: &S, receive: &mut R, counts: &[usize]) -> Result<(), Error>
+    fn all_gather_varcount_into<S, R>(
+        &self,
+        send: &S,
+        receive: &mut R,
+        counts: &[usize],
+    ) -> Result<(), Error>
     where
         S: Buffer + ?Sized,
         R: BufferMut<Value = S::Value> + ?Sized;
@@ -252,7 +257,12 @@ pub trait Root {
     /// # Errors
     /// If there is no room for all, not a count for each, or it is not the root that calls.
     #[track_caller]
-    fn gather_varcount_into_root<S, R>(&self, send: &S, receive: &mut R, counts: &[usize]) -> Result<(), Error>
+    fn gather_varcount_into_root<S, R>(
+        &self,
+        send: &S,
+        receive: &mut R,
+        counts: &[usize],
+    ) -> Result<(), Error>
     where
         S: Buffer + ?Sized,
         R: BufferMut<Value = S::Value> + ?Sized;
@@ -324,7 +334,12 @@ impl Root for Process {
     }
 
     #[track_caller]
-    fn gather_varcount_into_root<S, R>(&self, send: &S, receive: &mut R, counts: &[usize]) -> Result<(), Error>
+    fn gather_varcount_into_root<S, R>(
+        &self,
+        send: &S,
+        receive: &mut R,
+        counts: &[usize],
+    ) -> Result<(), Error>
     where
         S: Buffer + ?Sized,
         R: BufferMut<Value = S::Value> + ?Sized,
@@ -373,4 +388,3 @@ fn end(begun: Token, name: &'static str, place: &'static Location<'static>) -> R
     let status = wait(begun, name, place)?;
     status.truncated.map_or(Ok(()), |truncated| Err(truncated.into()))
 }
-

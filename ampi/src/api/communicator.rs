@@ -88,10 +88,8 @@ impl Communicator {
     pub fn duplicate(&self) -> Result<Communicator, Error> {
         let mine = [self.new_number()?];
         let [number] = gather_numbers(*self, mine, Location::caller())?[0];
-        self.make(|communicator| {
-            Some(communicator.duplicate(number as u32, comm::Attributes::default()))
-        })?
-        .ok_or(Error::Request)
+        self.make(|communicator| Some(communicator.duplicate(number as u32, comm::Attributes::default())))?
+            .ok_or(Error::Request)
     }
 
     /// The members of the same colour, in the order of their numbers here (`MPI_Comm_split`). All members call it.
@@ -253,4 +251,3 @@ impl AnyProcess {
         self.communicator
     }
 }
-

@@ -141,9 +141,15 @@ impl<T: Equivalence> UserOperation<T> {
 impl<T: Equivalence> Operation<T> for UserOperation<T> {
     fn plan(&self, count: usize) -> Result<Plan, Error> {
         let size = size_of::<T>() as u64;
-        let values =
-            Values { datatype: self.datatype, size, extent: size as i64, lead: 0, reach: size };
+        let values = Values { datatype: self.datatype, size, extent: size as i64, lead: 0, reach: size };
         Ok(Plan { op: self.op, values, count: count as u64, is_commutative: self.is_commutative })
+    }
+}
+
+/// An operation can be used again and again.
+impl<T: Equivalence, O: Operation<T>> Operation<T> for &O {
+    fn plan(&self, count: usize) -> Result<Plan, Error> {
+        (**self).plan(count)
     }
 }
 

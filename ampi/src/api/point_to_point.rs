@@ -178,8 +178,7 @@ impl Destination for Process {
     ) -> Result<Request<'s>, Error> {
         let (to, bytes) = (self.envelope(tag)?, bytes_of(buffer.values()));
         // SAFETY: the buffer is borrowed for longer than the scope, which waits for its requests.
-        let token =
-            unsafe { call(|process, out| process.engine.send(mode, to, bytes, Owner::User, out)) }?;
+        let token = unsafe { call(|process, out| process.engine.send(mode, to, bytes, Owner::User, out)) }?;
         Ok(scope.add(token, self.communicator()))
     }
 }
@@ -245,7 +244,11 @@ pub trait Source {
     /// # Errors
     /// If there is no such rank, or the message is longer than the buffer.
     #[track_caller]
-    fn receive_into_with_tag<B: BufferMut + ?Sized>(&self, buffer: &mut B, tag: Tag) -> Result<Status, Error> {
+    fn receive_into_with_tag<B: BufferMut + ?Sized>(
+        &self,
+        buffer: &mut B,
+        tag: Tag,
+    ) -> Result<Status, Error> {
         receive_into(self.accepts(Some(tag))?, self.of_communicator(), buffer, Location::caller())
     }
 

@@ -47,8 +47,7 @@ pub struct Request<'s> {
 /// stay as they are.
 #[track_caller]
 pub fn scope<'a, R>(work: impl FnOnce(&Scope<'a>) -> R) -> R {
-    let scope =
-        Scope { open: RefCell::default(), place: Location::caller(), buffers: PhantomData };
+    let scope = Scope { open: RefCell::default(), place: Location::caller(), buffers: PhantomData };
     work(&scope)
 }
 
@@ -78,7 +77,11 @@ impl Request<'_> {
         self.wait_at("wait", Location::caller())
     }
 
-    pub(super) fn wait_at(self, name: &'static str, place: &'static Location<'static>) -> Result<Status, Error> {
+    pub(super) fn wait_at(
+        self,
+        name: &'static str,
+        place: &'static Location<'static>,
+    ) -> Result<Status, Error> {
         let status = wait(self.token, name, place)?;
         self.close();
         Status::of(&status, self.communicator)

@@ -233,7 +233,13 @@ impl<P: Program> Launch<P> {
 
     /// Gives what the ranks return, in their order.
     #[entry]
-    pub async fn run(&mut self, cx: &mut Cx<Self>, ranks: u32, memory: Reserved, program: P) -> Vec<P::Output> {
+    pub async fn run(
+        &mut self,
+        cx: &mut Cx<Self>,
+        ranks: u32,
+        memory: Reserved,
+        program: P,
+    ) -> Vec<P::Output> {
         let world: Array<RankElement<P>> =
             RankElement::<P>::array(ranks as i32).map(Map::Block).new(ranks, memory, program);
         world.start(cx.callback(Self::ended));

@@ -22,8 +22,8 @@ pub use element::{Launch, RankElement};
 use memory::ProgramMemory;
 pub use outside::{Alone, Outside, Wish};
 pub use program::Program;
-use running::{Running, Slots};
 pub use running::{CallError, call, wait_all, wait_any, wait_message};
+use running::{Running, Slots};
 pub(crate) use running::{outside, pause, wait_for};
 pub use site::Site;
 

@@ -132,10 +132,15 @@ impl SlotSpace {
             Err(_) => {
                 let slots = (SPACE_MAX / layout.slot()).min(SLOTS_MAX);
                 // Another thread may have been faster.
-                SlotSpace::reserve(BASE, layout, slots as u32).or_else(|error| SlotSpace::get().or(Err(error)))?
+                SlotSpace::reserve(BASE, layout, slots as u32)
+                    .or_else(|error| SlotSpace::get().or(Err(error)))?
             }
         };
-        if space.layout == layout { Ok(space) } else { Err(SlotError::OtherLayout { here: space.layout, layout }) }
+        if space.layout == layout {
+            Ok(space)
+        } else {
+            Err(SlotError::OtherLayout { here: space.layout, layout })
+        }
     }
 
     /// How slots are divided.

@@ -1,10 +1,10 @@
 //! Collectives that go on while the program does (MPI-3.1, 5.12).
 
+use super::super::Error;
 use super::super::communicator::{Communicator, Process};
 use super::super::datatype::{Buffer, BufferMut};
 use super::super::op::Operation;
 use super::super::request::{Request, Scope};
-use super::super::Error;
 use super::begin;
 
 /// Collectives without a root, begun in a [scope](super::super::scope). Operations live as long as buffers.
