@@ -12,7 +12,7 @@ use crate::engine::Buffer as EngineBuffer;
 /// A structure of the program's own derives `Pup` with `#[pup(plain)]`, and is [`equivalence!`](crate::equivalence).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be sent between ranks",
-    note = "integers of a fixed width, floats, arrays of them and structures that are declared `talisman_ampi::equivalence!` can"
+    note = "integers of a fixed width, floats, and structures that are declared `talisman_ampi::equivalence!` can"
 )]
 pub trait Equivalence: Plain {
     /// What reductions work on; bytes have none.
@@ -31,10 +31,6 @@ basics! {
     i8 => I8, i16 => I16, i32 => I32, i64 => I64,
     u8 => U8, u16 => U16, u32 => U32, u64 => U64,
     f32 => F32, f64 => F64
-}
-
-impl<T: Equivalence, const N: usize> Equivalence for [T; N] {
-    const BASIC: Basic = T::BASIC;
 }
 
 /// Makes a plain structure a value that can be sent.
@@ -61,7 +57,7 @@ macro_rules! equivalence {
     };
 }
 
-/// Values to be sent: one, a slice, a vector.
+/// Values to be sent: one, an array, a slice, a vector.
 pub trait Buffer {
     /// What they are.
     type Value: Equivalence;
@@ -87,6 +83,20 @@ impl<T: Equivalence> Buffer for T {
 impl<T: Equivalence> BufferMut for T {
     fn values_mut(&mut self) -> &mut [T] {
         std::slice::from_mut(self)
+    }
+}
+
+impl<T: Equivalence, const N: usize> Buffer for [T; N] {
+    type Value = T;
+
+    fn values(&self) -> &[T] {
+        self
+    }
+}
+
+impl<T: Equivalence, const N: usize> BufferMut for [T; N] {
+    fn values_mut(&mut self) -> &mut [T] {
+        self
     }
 }
 

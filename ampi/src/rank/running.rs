@@ -1,7 +1,8 @@
 //! Calls of the rank that runs.
 
+use std::any::Any;
 use std::cell::Cell;
-use std::panic::Location;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr::{NonNull, null_mut};
 
 use thiserror::Error;
@@ -24,6 +25,8 @@ pub(super) struct Running<'a> {
     /// What it waits for has come while it was not suspended yet; or it waits for nothing.
     woken: bool,
     paused: bool,
+    /// A panic of the runtime, or of an operation, while it was called: it is not the rank's, and does not unwind it.
+    panic: Option<Box<dyn Any + Send>>,
 }
 
 /// The parts of a rank that its calls work on, and what is outside.
@@ -50,7 +53,7 @@ pub enum CallError {
 
 impl<'a> Running<'a> {
     pub fn new(slots: Slots<'a>) -> Running<'a> {
-        Running { slots, woken: false, paused: false }
+        Running { slots, woken: false, paused: false, panic: None }
     }
 
     /// Resumes the thread, which calls this meanwhile.
@@ -64,7 +67,11 @@ impl<'a> Running<'a> {
         }
         let _cleared = Cleared;
         RUNNING.set(std::ptr::from_mut(self).cast());
-        Ok(thread.resume()?)
+        let resumed = thread.resume()?;
+        if let Some(panic) = self.panic.take() {
+            resume_unwind(panic);
+        }
+        Ok(resumed)
     }
 
     pub fn is_woken(&self) -> bool {
@@ -133,7 +140,19 @@ fn with<T: Copy>(work: impl FnOnce(&mut Running<'_>) -> T) -> Result<T, CallErro
     }
     let mut taken = Taken(NonNull::new(RUNNING.replace(null_mut()).cast()).ok_or(CallError::NoRank)?);
     // SAFETY: set by `run`, which has not returned while the rank runs, and has lent it; and it is used once at a time.
-    Ok(on_process_heap(|| work(unsafe { taken.0.as_mut() })))
+    let running = unsafe { taken.0.as_mut() };
+    let result = on_process_heap(|| {
+        // What is broken belongs to the job, which ends.
+        let result = catch_unwind(AssertUnwindSafe(|| work(running)));
+        result.map_err(|panic| running.panic = Some(panic))
+    });
+    drop(taken);
+    match result {
+        Ok(result) => Ok(result),
+        Err(()) => loop {
+            suspend();
+        },
+    }
 }
 
 /// Suspends the rank that calls until all these requests have ended.

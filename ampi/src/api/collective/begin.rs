@@ -282,7 +282,8 @@ pub fn gather_numbers<const N: usize>(
     mine: [i64; N],
     place: &'static Location<'static>,
 ) -> Result<Vec<[i64; N]>, Error> {
-    let mut all = vec![[0; N]; members(communicator)?];
-    end(all_gather(communicator, &[mine], &mut all)?, "split", place)?;
-    Ok(all)
+    let mut all = vec![0; N * members(communicator)?];
+    end(all_gather(communicator, &mine, &mut all)?, "split", place)?;
+    let of_one = |numbers: &[i64]| std::array::from_fn(|at| numbers[at]);
+    Ok(all.chunks_exact(N).map(of_one).collect())
 }
