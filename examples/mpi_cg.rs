@@ -115,7 +115,8 @@ impl Rows {
     fn times(&self, part: &[f64]) -> Result<Vec<f64>, Error> {
         let mut all = vec![0.0; self.counts.iter().sum()];
         self.world.all_gather_varcount_into(part, &mut all, &self.counts)?;
-        let row = |row: &Vec<(u32, f64)>| row.iter().map(|(column, value)| value * all[*column as usize]).sum();
+        let row =
+            |row: &Vec<(u32, f64)>| row.iter().map(|(column, value)| value * all[*column as usize]).sum();
         Ok(self.elements.iter().map(row).collect())
     }
 

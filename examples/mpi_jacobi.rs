@@ -254,4 +254,3 @@ fn summary(ends: &[End]) -> (u32, f64, f64) {
     let residual = ends.iter().fold(0.0, |most: f64, end| most.max(end.residual));
     (ends.iter().map(|end| end.steps).max().unwrap_or_default(), residual, sum.to_f64())
 }
-

@@ -88,10 +88,8 @@ fn splitters(world: Communicator, keys: &[u64]) -> Result<Vec<u64>, Error> {
 fn exchange(world: Communicator, keys: &[u64], splitters: &[u64]) -> Result<Vec<u64>, Error> {
     let ends = splitters.iter().map(|splitter| keys.partition_point(|key| key < splitter));
     let ends: Vec<usize> = ends.chain([keys.len()]).collect();
-    let counts: Vec<u64> = ends
-        .iter()
-        .scan(0, |start, end| Some((end - std::mem::replace(start, *end)) as u64))
-        .collect();
+    let counts: Vec<u64> =
+        ends.iter().scan(0, |start, end| Some((end - std::mem::replace(start, *end)) as u64)).collect();
     let mut incoming = vec![0u64; counts.len()];
     world.all_to_all_into(&counts, &mut incoming)?;
     let lengths = |counts: &[u64]| counts.iter().map(|count| *count as usize).collect::<Vec<_>>();

@@ -56,10 +56,28 @@ pub fn run<P: Program>(ranks: impl Into<RankArgs>, program: P) -> Result<Call<Ve
     Ok(Launch::<P>::chare().new().run(ranks.ranks, memory, program))
 }
 
-/// Makes programs of ranks known: `talisman_ampi::program!(Ring)`, and once in a program, with its own ones:
+/// Makes programs of ranks known. Once in a program, with all that it has:
 ///
-/// ```ignore
-/// talisman_ampi::program!(Ring, Sort);
+/// ```
+/// # extern crate talisman_core as talisman;
+/// use talisman_ampi::api::{Universe, traits::*};
+/// use talisman_pup::Pup;
+///
+/// #[derive(Pup)]
+/// struct Hello;
+///
+/// impl talisman_ampi::rank::Program for Hello {
+///     type Output = ();
+///
+///     fn main(self, universe: Universe) {
+///         let world = universe.world();
+///         writeln!(universe.output(), "rank {} of {}", world.rank(), world.size());
+///         world.barrier().expect("the world is there");
+///     }
+/// }
+///
+/// talisman_ampi::program!(Hello);
+/// # fn main() {}
 /// ```
 ///
 /// It also makes ranks allocate in their own memory, by a global allocator, and nodes start with the same addresses.

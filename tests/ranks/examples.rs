@@ -72,7 +72,11 @@ fn mpi_jacobi_is_balanced_and_survives_the_loss_of_nodes() {
     ];
     for way in [&["--nodes", "3"][..], &["--simulate", "--nodes", "3", "--pes", "1", "--seed", "4"]] {
         for how in disturbed {
-            assert_eq!(printed("mpi_jacobi", &[&task[..], how, way].concat()), undisturbed, "{how:?} {way:?}");
+            assert_eq!(
+                printed("mpi_jacobi", &[&task[..], how, way].concat()),
+                undisturbed,
+                "{how:?} {way:?}"
+            );
         }
     }
 }

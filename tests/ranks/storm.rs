@@ -67,7 +67,8 @@ impl Storm {
             digest = mix(digest, all);
             diary.push(format!("{round}: {digest:x}"));
         }
-        let halves = world.split_by_color_with_key(mpi::Color::with_value(world.rank() % 2), -world.rank())?;
+        let halves =
+            world.split_by_color_with_key(mpi::Color::with_value(world.rank() % 2), -world.rank())?;
         let half = halves.expect("each has a colour");
         let mut last = [diary.len() as u64, half.rank() as u64];
         half.process_at_rank(0).broadcast_into(&mut last)?;
@@ -117,7 +118,8 @@ fn exchange(world: Communicator, letters: &[Letter], by_wildcard: bool) -> Resul
     })?;
     let mut sum = 0u64;
     for (status, buffer) in statuses.iter().zip(&received) {
-        let letter = letters.iter().find(|letter| letter.number == buffer[0]).expect("a message of this round");
+        let letter =
+            letters.iter().find(|letter| letter.number == buffer[0]).expect("a message of this round");
         assert_eq!(
             (status.source_rank(), status.tag(), status.count::<u64>()?),
             (letter.from, letter.tag, letter.values)
