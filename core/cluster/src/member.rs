@@ -22,12 +22,13 @@ use talisman_ft::{Epoch, Version};
 
 use crate::control_thread;
 use crate::descriptors;
-use crate::fixed_layout::{self, Refused};
+use crate::fixed_layout::{self, Refused, own_layout};
 use crate::naming;
 use crate::standby::Pledge;
 use crate::voice::Control;
 use talisman_base::build::{build_number, check_readable};
 use talisman_base::frame::{Decoder, FrameError, encode};
+use talisman_base::layout::mark::LayoutMark;
 use talisman_control::node_session::{Action, NodeSession, Unfit};
 use talisman_control::protocol::{Place, Stop, Task, ToLauncher};
 use talisman_job::progress::Steps;
@@ -110,6 +111,7 @@ pub fn joining() -> Option<Result<Joining, JoinError>> {
 /// A node that knows its task, and that nobody can reach yet.
 pub struct Joining {
     task: Arc<Task>,
+    layout: Option<LayoutMark>,
     control: Control,
     /// Of a node that is there while somebody stands by for its launcher.
     pledge: Option<Pledge>,
@@ -125,11 +127,12 @@ impl Joining {
     fn join(mut launcher: UnixStream) -> Result<Self, JoinError> {
         // Ctrl-C goes to all processes of a terminal; the launcher alone decides what it means.
         signal_hook::flag::register(SIGINT, Arc::new(AtomicBool::new(false)))?;
-        launcher.write_all(&encode(&NodeSession::hello(std::process::id()))?)?;
-        check_readable()?;
         fixed_layout::check()?;
+        let layout = own_layout()?;
+        let mut node_session = NodeSession::new(build_number()).laid_out(layout.clone());
+        launcher.write_all(&encode(&NodeSession::hello(std::process::id(), layout.clone()))?)?;
+        check_readable()?;
         let mut decoder = Decoder::default();
-        let mut node_session = NodeSession::new(build_number());
         let task = task(&mut launcher, &mut decoder, &mut node_session)?;
         naming::is_node(task.number);
         keep_from_children(&task)?;
@@ -137,12 +140,17 @@ impl Joining {
         let pledge = pledge.map(Pledge::inherited).transpose()?;
         descriptors::raise_limit();
         let control = control_thread::start(launcher, decoder, node_session, &task)?;
-        Ok(Joining { task, control, pledge })
+        Ok(Joining { task, layout, control, pledge })
     }
 
     /// What this node is.
     pub fn task(&self) -> &Arc<Task> {
         &self.task
+    }
+
+    /// Where everything is in this process, if its program needs that to be the same in all.
+    pub fn layout(&self) -> Option<&LayoutMark> {
+        self.layout.as_ref()
     }
 
     /// Its voice, which may say things from now on.

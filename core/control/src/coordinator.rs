@@ -8,8 +8,8 @@
 //! ```
 //!
 //! `steps` has what happens at the program's steps, `limits` how long everything may take, `surviving` what is different in a job that
-//! survives losses, `leaving` how that ends, `arriving` how lost nodes get other processes, `growing` how nodes are added,
-//! `taking_over` how one goes on that has lost its launcher.
+//! survives losses, `leaving` how that ends, `arriving` how lost nodes get other processes, `growing` how nodes are added, `layouts` that all
+//! are laid out alike, `taking_over` how one goes on that has lost its launcher.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -24,8 +24,10 @@ use crate::output_dedup::Printed;
 use crate::plan::Plan;
 use crate::protocol::{NodeReport, Stop, ToLauncher, ToNode, VERSION};
 use crate::recovery::{Halted, Recovery};
+use layouts::Layouts;
 use requests::Requests;
 use spares::Spares;
+use talisman_base::layout::mark::LayoutMark;
 use talisman_job::lines::Piece;
 use talisman_job::progress::Steps;
 use talisman_job::{Failure, NotInjected, Results};
@@ -42,6 +44,7 @@ const GRACE_TO_LEAVE: Duration = Duration::from_secs(2);
 
 mod arriving;
 mod growing;
+mod layouts;
 mod leaving;
 mod limits;
 mod requests;
@@ -103,6 +106,7 @@ pub struct Coordinator {
     /// Nodes that are waited for while others halt, as they get another process, and for how long.
     expected: BTreeMap<u32, Duration>,
     spares: Spares,
+    layouts: Layouts,
     requests: Requests,
     /// How many processes have been started in place of others.
     lives: u64,
@@ -129,7 +133,9 @@ pub struct End {
 
 impl Coordinator {
     pub fn new(plan: Plan, kills: Kills) -> Self {
+        let before = plan.keeping.restart.as_ref().and_then(|restart| restart.layout.as_ref());
         Coordinator {
+            layouts: Layouts::known("the processes that the checkpoint is of", before),
             roster: Roster::new(&plan),
             recovery: plan.survives.then(|| Recovery::new(&plan)),
             before: Printed::default(),
@@ -253,7 +259,7 @@ impl Coordinator {
 
     fn on_message(&mut self, now: Duration, node: u32, message: ToLauncher) {
         match message {
-            ToLauncher::Hello { version, pid } => self.on_hello(now, node, version, pid),
+            ToLauncher::Hello { version, pid, layout } => self.on_hello(now, node, (version, pid), layout),
             ToLauncher::Ready(address) => {
                 self.roster[node].address = address;
                 self.reach(now, node, Stage::Ready);
@@ -291,12 +297,15 @@ impl Coordinator {
         }
     }
 
-    fn on_hello(&mut self, now: Duration, node: u32, version: u16, pid: u32) {
+    fn on_hello(&mut self, now: Duration, node: u32, (version, pid): (u16, u32), layout: Option<LayoutMark>) {
         self.roster[node].pid = Some(pid);
         if version != VERSION {
             let why = format!(
                 "speaks version {version} of the control connection, the launcher {VERSION}; run one build"
             );
+            return self.on_failed(now, node, &why);
+        }
+        if let Some(why) = self.layouts.on_hello(&self.roster.name(node), layout) {
             return self.on_failed(now, node, &why);
         }
         if self.is_arriving(node) {

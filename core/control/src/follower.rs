@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use talisman_ft::view::View;
 use talisman_ft::{Epoch, Version};
 
+use talisman_base::layout::mark::LayoutMark;
 use talisman_job::lines::Piece;
 use talisman_job::progress::Steps;
 use talisman_job::{Failure, Results};
@@ -48,6 +49,8 @@ pub struct Follower {
     pub settled: Option<Results>,
     /// Losses that the job has had, as far as it was told.
     pub losses: Vec<Failure>,
+    /// Where everything is in its process, if the program needs that to be the same in all.
+    pub layout: Option<LayoutMark>,
 }
 
 /// All that are left, by their numbers.
@@ -141,6 +144,11 @@ impl Followers {
     /// The launcher was there until at most so long before it was missed.
     pub fn unheard(&self) -> Option<Duration> {
         self.unheard.or_else(|| self.all.values().map(|follower| follower.unheard).min())
+    }
+
+    /// Where everything is in their processes, if the program needs that to be the same in all.
+    pub fn layout(&self) -> Option<&LayoutMark> {
+        self.all.values().find_map(|follower| follower.layout.as_ref())
     }
 
     /// The results of the job, if it has ended in order, and some may have left already.

@@ -20,6 +20,7 @@ use talisman_ft::{Epoch, Version};
 use crate::follower::Follower;
 use crate::heartbeat::Heartbeat;
 use crate::protocol::{Place, Stop, Task, ToLauncher, ToNode, VERSION};
+use talisman_base::layout::mark::LayoutMark;
 use talisman_job::progress::Steps;
 use talisman_job::{Failure, Results};
 use talisman_observe::sometimes::sometimes;
@@ -139,6 +140,8 @@ pub struct NodeSession {
     settled: Option<Results>,
     /// Losses that the job has had.
     losses: Vec<Failure>,
+    /// Of this process.
+    layout: Option<LayoutMark>,
 }
 
 impl NodeSession {
@@ -156,12 +159,18 @@ impl NodeSession {
             lives: 0,
             settled: None,
             losses: Vec::new(),
+            layout: None,
         }
     }
 
-    /// What a process with this number says first.
-    pub fn hello(pid: u32) -> ToLauncher {
-        ToLauncher::Hello { version: VERSION, pid }
+    /// The same, of a program that needs everything to be at the same addresses in all processes, if it does.
+    pub fn laid_out(self, layout: Option<LayoutMark>) -> Self {
+        NodeSession { layout, ..self }
+    }
+
+    /// What a process with this number and layout says first.
+    pub fn hello(pid: u32, layout: Option<LayoutMark>) -> ToLauncher {
+        ToLauncher::Hello { version: VERSION, pid, layout }
     }
 
     /// The launcher said something. Two words of it may come to one action, or to none.
@@ -255,6 +264,7 @@ impl NodeSession {
             seen: Vec::new(),
             settled: self.settled.clone(),
             losses: self.losses.clone(),
+            layout: self.layout.clone(),
         })
     }
 

@@ -16,6 +16,7 @@ use crate::follower::Follower;
 use crate::heritage::Heritage;
 use talisman_base::auth::Secret;
 use talisman_base::ids::PeId;
+use talisman_base::layout::mark::LayoutMark;
 use talisman_base::topology::Peer;
 use talisman_job::lines::Lines;
 use talisman_job::progress::Steps;
@@ -27,7 +28,7 @@ use talisman_store::files::set as shelf;
 use talisman_store::restart::{Restart, Shelves};
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
-pub const VERSION: u16 = 13;
+pub const VERSION: u16 = 14;
 
 /// From the launcher to a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -104,6 +105,8 @@ pub enum ToLauncher {
         version: u16,
         /// Its process id on its host.
         pid: u32,
+        /// Where everything is in it, if the program needs that to be the same in all processes.
+        layout: Option<LayoutMark>,
     },
     /// It has read its task, and listens where others may reach it, if they need to.
     Ready(Option<SocketAddr>),
@@ -380,7 +383,7 @@ mod tests {
         for (name, bytes) in [
             ("Go", encode(&ToNode::Go)),
             ("Linked", encode(&ToLauncher::Linked)),
-            ("Hello", encode(&ToLauncher::Hello { version: 13, pid: 4711 })),
+            ("Hello", encode(&ToLauncher::Hello { version: 14, pid: 4711, layout: None })),
             ("Ready", encode(&ToLauncher::Ready(Some(address)))),
             ("Step", encode(&ToLauncher::Step(Steps { done: 40, total: Some(100) }))),
             ("StepSeen", encode(&ToNode::StepSeen(40))),
@@ -406,6 +409,6 @@ mod tests {
         ] {
             assert_eq!(documented(name), bytes.unwrap(), "{name}");
         }
-        assert_eq!(VERSION, 13, "a new version needs new examples");
+        assert_eq!(VERSION, 14, "a new version needs new examples");
     }
 }

@@ -13,6 +13,7 @@ use super::commands::{Commands, Word};
 use super::connections::Connections;
 use super::linking::Host;
 use super::lives::Lives;
+use talisman_base::layout::mark::LayoutMark;
 use talisman_base::topology::Shape;
 use talisman_cluster::Control;
 use talisman_cluster::member::Joining;
@@ -24,6 +25,7 @@ use talisman_core::pe::Pe;
 use talisman_job::job::{End, Job, Others};
 use talisman_job::lines::Lines;
 use talisman_job::{Output, Results, RunArgs};
+use talisman_store::files::cover::JobMark;
 use talisman_store::files::keeper::KeeperError;
 use talisman_store::lent::Lent;
 use talisman_store::restart::Shelves;
@@ -57,13 +59,14 @@ pub fn run(options: &RunArgs, joining: Joining, output: Output, main: impl Fn(&P
         Ok(address) => address,
         Err(error) => control.failed(format!("cannot listen at {} (--listen): {error}", task.listen)),
     };
+    let layout = joining.layout().cloned();
     let mut meeting = joining.meet(address);
     let streams = match connections.connect(std::mem::take(&mut meeting.addresses)) {
         Ok(streams) => streams,
         Err(error) => control.failed(error),
     };
     let door = |lane| connections.door(lane);
-    let store = store(&task, &control).unwrap_or_else(|error| control.failed(error.to_string()));
+    let store = store(&task, layout, &control).unwrap_or_else(|error| control.failed(error.to_string()));
     if job.survives() {
         store.lend_pages();
     }
@@ -197,16 +200,17 @@ impl Member {
 }
 
 /// What holds the parts of checkpoints: as the task says, on disk too, all or those that are asked for.
-fn store(task: &Task, control: &Control) -> Result<Arc<Store>, KeeperError> {
+fn store(task: &Task, layout: Option<LayoutMark>, control: &Control) -> Result<Arc<Store>, KeeperError> {
     let store = Arc::new(Store::default());
     let nodes = task.restart.as_ref().map_or(task.nodes, |restart| restart.view.nodes());
     let shape = Shape { nodes, pes_per_node: task.pes };
+    let marked = |job: &JobMark| JobMark { layout, ..job.clone() };
     match &task.shelves {
         Some(Shelves { dir, key, has_all: true, job, .. }) => {
-            store.keep_in((dir, key), task.number, job.clone(), shape)?;
+            store.keep_in((dir, key), task.number, marked(job), shape)?;
         }
         Some(Shelves { dir, key, has_all: false, job, .. }) => {
-            store.write_what_is_asked_for_in((dir, key), task.number, job.clone(), shape);
+            store.write_what_is_asked_for_in((dir, key), task.number, marked(job), shape);
         }
         None => {}
     }

@@ -38,7 +38,7 @@ impl World {
         process.stage.set(Stage::Up);
         self.say(Who::Node(number), "begins");
         self.tell(number, event::Event::Started(process.pid()));
-        self.tell_launcher(number, NodeSession::hello(process.pid()));
+        self.tell_launcher(number, NodeSession::hello(process.pid(), None));
         self.plan(self.now() + self.between((1, TICK_NS)), Event::Pulse(number));
     }
 

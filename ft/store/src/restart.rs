@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use talisman_base::ids::PeId;
+use talisman_base::layout::mark::LayoutMark;
 use talisman_base::topology::Shape;
 use talisman_ft::Version;
 
@@ -55,6 +56,8 @@ pub struct Restart {
     pub moves_members: bool,
     /// Seeds `cx.rng()`.
     pub seed: u64,
+    /// Where everything was in the processes that it was taken in, if the program needed that to be the same in all.
+    pub layout: Option<LayoutMark>,
 }
 
 /// What is known of both, of a job of this number and shape.
@@ -98,6 +101,7 @@ impl Restart {
             hosts: Vec::new(),
             moves_members,
             seed: cover.job.seed,
+            layout: cover.job.layout,
         }
     }
 

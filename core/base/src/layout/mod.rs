@@ -4,6 +4,8 @@
 //! a *fixed layout* of their node processes: no randomization of addresses, one limit on the main thread's stack, one PE per node, and that
 //! PE's thread at the same place everywhere. All other programs start as ever.
 
+pub mod mark;
+
 use talisman_pup::inventory;
 
 /// A row that asks for a fixed layout; a program that has one or several gets it.

@@ -5,7 +5,10 @@
 //! ([`set`]), and a process that nobody starts sets them and starts itself anew, once ([`renew`]). Each looks whether it has them
 //! ([`check`]), since a system may refuse them or take no notice. The thread that is to be at the same place is in [`thread`].
 
+mod mapped;
 pub mod thread;
+
+pub use mapped::own_layout;
 
 use std::ffi::OsString;
 use std::io;

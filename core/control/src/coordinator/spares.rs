@@ -69,8 +69,15 @@ impl Coordinator {
             return;
         }
         match event {
-            Event::Said(ToLauncher::Hello { version: VERSION, pid }) => {
-                self.spares.waiting.insert(spare, Some(pid));
+            Event::Said(ToLauncher::Hello { version: VERSION, pid, layout }) => {
+                let name = format!("a spare process (pid {pid})");
+                match self.layouts.on_hello(&name, layout) {
+                    None => drop(self.spares.waiting.insert(spare, Some(pid))),
+                    Some(why) => {
+                        self.actions.push(Action::Kill(spare));
+                        self.lose_spare(spare, &why);
+                    }
+                }
             }
             Event::Started(_) => {}
             Event::Said(_) => self.actions.push(Action::Kill(spare)),

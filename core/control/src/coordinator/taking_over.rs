@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::layouts::Layouts;
 use super::{Action, Coordinator};
 use crate::follower::{Follower, Followers};
 use crate::kills::Kills;
@@ -30,6 +31,7 @@ impl Coordinator {
         let failures: Vec<Failure> = who.map(failure).collect();
         let mut coordinator = Coordinator::new(plan, kills);
         coordinator.went = Some(Duration::ZERO);
+        coordinator.layouts = Layouts::known("the nodes that are left", followers.layout());
         coordinator.steps = followers.steps();
         coordinator.lives = followers.lives();
         (0..coordinator.plan.nodes).for_each(|node| coordinator.take_up(node, followers.get(node)));

@@ -7,6 +7,7 @@ use talisman_job::lines::Lines;
 
 mod arriving;
 mod growing;
+mod layouts;
 mod requests;
 mod surviving;
 mod taking_over;
@@ -62,7 +63,7 @@ impl Coordinator {
 }
 
 fn hello() -> ToLauncher {
-    ToLauncher::Hello { version: VERSION, pid: 7 }
+    ToLauncher::Hello { version: VERSION, pid: 7, layout: None }
 }
 
 fn running(nodes: u32, kills: &str) -> Coordinator {
@@ -106,7 +107,7 @@ fn nodes_are_brought_together_step_by_step() {
 #[test]
 fn another_version_is_not_given_the_secret() {
     let mut coordinator = coordinator(1, "");
-    let actions = coordinator.say(START, 0, ToLauncher::Hello { version: VERSION + 1, pid: 7 });
+    let actions = coordinator.say(START, 0, ToLauncher::Hello { version: VERSION + 1, pid: 7, layout: None });
     assert!(matches!(&actions[..], [Action::Send(0, ToNode::Stop(_))]), "{actions:?}");
     assert!(end(coordinator).1.contains("run one build"));
 }

@@ -6,6 +6,7 @@ use talisman_ft::{Epoch, Version};
 use super::File;
 use crate::disk::{Disk, DiskError, ReadError, Replacing, read_checked};
 use talisman_base::build::build_number;
+use talisman_base::layout::mark::LayoutMark;
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
 
@@ -42,6 +43,9 @@ pub struct JobMark {
     pub seed: u64,
     /// The chares of the program, by their keys on the wire.
     pub chares: Vec<(u64, String)>,
+    /// Where everything is in its processes, if the program needs that to be the same in all: they say it, and not the launcher.
+    #[serde(default)]
+    pub layout: Option<LayoutMark>,
 }
 
 /// What tells the parts of a version that this job has taken in this epoch from all others: its number may have been given before, to a
@@ -70,7 +74,7 @@ pub enum CoverError {
 impl JobMark {
     /// Of this executable, which has these chares, in a job of this number.
     pub fn of_this(id: u64, program: &str, seed: u64, chares: Vec<(u64, String)>) -> Self {
-        JobMark { id, program: program.into(), build: build_number(), seed, chares }
+        JobMark { id, program: program.into(), build: build_number(), seed, chares, layout: None }
     }
 
     /// Chares that `other` has, and this one does not.

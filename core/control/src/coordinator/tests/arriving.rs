@@ -5,7 +5,7 @@ use super::*;
 use crate::protocol::Place;
 
 /// A job of three nodes that runs, whose lost nodes are started again, or whose places as many spares take.
-fn replacing(respawns: bool, spares: u32) -> Coordinator {
+pub(super) fn replacing(respawns: bool, spares: u32) -> Coordinator {
     let mut coordinator = with_patience(3, "", TICK * 40);
     coordinator.plan.respawns = respawns;
     coordinator.spares = Spares::new(3, spares);

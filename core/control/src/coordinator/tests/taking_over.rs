@@ -11,7 +11,7 @@ use crate::follower::{Follower, Followers};
 use talisman_job::Failure;
 
 /// Of a job of three nodes, the program of which has been running for a minute.
-fn follower(node: u32) -> Follower {
+pub(super) fn follower(node: u32) -> Follower {
     Follower {
         version: VERSION,
         job: 1,
@@ -31,6 +31,7 @@ fn follower(node: u32) -> Follower {
         seen: Vec::new(),
         settled: None,
         losses: Vec::new(),
+        layout: None,
     }
 }
 
