@@ -5,6 +5,8 @@
 
 #[path = "ranks/calls.rs"]
 mod calls;
+#[path = "ranks/chares.rs"]
+mod chares;
 #[path = "ranks/ends.rs"]
 mod ends;
 #[path = "ranks/examples.rs"]
@@ -16,7 +18,7 @@ mod storm;
 
 use talisman::testing::{Test, Tested};
 
-talisman_ampi::program!(storm::Storm, calls::Calls, ends::Ends, hints::Hints);
+talisman_ampi::program!(storm::Storm, calls::Calls, chares::Asking, ends::Ends, hints::Hints);
 
 /// On one PE, where nothing happens.
 fn undisturbed() -> Test {

@@ -40,4 +40,8 @@ pub mod thread;
 
 pub use launch::{RankArgs, run};
 #[doc(hidden)]
-pub use talisman_core::{inventory, layout, register};
+pub use talisman_base::layout;
+#[doc(hidden)]
+pub use talisman_core_macros::register;
+#[doc(hidden)]
+pub use talisman_pup::inventory;

@@ -3,7 +3,10 @@
 use talisman::prelude::*;
 use talisman::testing::Test;
 use talisman_ampi::api::traits::*;
-use talisman_ampi::api::{self as mpi, Color, Communicator, Error, SystemOperation, Universe, UserOperation};
+use talisman_ampi::api::{
+    self as mpi, Color, Communicator, Error, Persistent, Strides, SystemOperation, Universe, UserOperation,
+    View, ViewMut,
+};
 use talisman_ampi::rank::Program;
 
 /// What each rank runs: all calls, with moves between them.
@@ -43,7 +46,7 @@ impl Program for Calls {
 
     fn main(self, universe: Universe) -> Result<(), String> {
         type Check = fn(Communicator) -> Result<(), Error>;
-        let checks: [(&str, Check); 8] = [
+        let checks: [(&str, Check); 10] = [
             ("point to point", point_to_point),
             ("probes", probes),
             ("requests", requests),
@@ -51,6 +54,8 @@ impl Program for Calls {
             ("all to all", all_to_all),
             ("reductions", reductions),
             ("immediate collectives", immediate),
+            ("persistent operations", persistent),
+            ("views", views),
             ("errors", errors),
         ];
         for (name, check) in checks {
@@ -230,6 +235,53 @@ fn immediate(world: Communicator) -> Result<(), Error> {
     })?;
     assert_eq!((sum, value), (size * (size - 1) / 2, 4));
     assert_eq!(all, (0..size).collect::<Vec<_>>());
+    Ok(())
+}
+
+fn persistent(world: Communicator) -> Result<(), Error> {
+    let (before, after) = ring(world);
+    let (rank, size) = (world.rank(), world.size());
+    let (mut mine, mut theirs) = ([0; 3_000], [0; 3_000]);
+    mpi::scope(|scope| {
+        let mut send = Persistent::send(scope, &mut mine, &after, 6)?;
+        let mut receive = Persistent::receive(scope, &mut theirs, &world.any_process(), Some(6))?;
+        for round in 0..4 {
+            send.buffer()?.fill(100 * round + rank);
+            receive.start()?;
+            send.start()?;
+            assert_eq!(send.start(), Err(Error::Active));
+            assert_eq!(receive.wait()?.source_rank(), before.rank());
+            send.wait()?;
+            assert_eq!(receive.buffer()?[2_999], 100 * round + (rank + size - 1) % size);
+        }
+        // One that nobody waits for: the scope does.
+        receive.start()?;
+        after.send_with_tag(&[7; 4], 6)
+    })?;
+    assert_eq!(theirs[..4], [7; 4]);
+    Ok(())
+}
+
+fn views(world: Communicator) -> Result<(), Error> {
+    let (before, after) = ring(world);
+    // Rows of four: the second column goes to the third one of the next, and then as a row.
+    let matrix: Vec<i32> = (0..4 * 1_000).map(|cell| cell + world.rank()).collect();
+    let mut theirs = vec![-1; matrix.len()];
+    let column = Strides { count: 1_000, length: 1, stride: 4 };
+    let sent = View::new(&matrix[1..], column)?;
+    mpi::scope(|scope| {
+        let mut row = vec![0; 1_000];
+        sent.send(&after, 1)?;
+        before.receive_into_with_tag(&mut row, 1)?;
+        assert!(row.iter().zip(0..).all(|(value, at)| *value == 4 * at + 1 + before.rank()));
+        after.immediate_send_with_tag(scope, &matrix[..1_000], 2)?;
+        ViewMut::new(&mut theirs[2..], column)?.receive(&before, Some(2)).map(|_| ())
+    })?;
+    for (at, cell) in theirs.iter().enumerate() {
+        let expected = if at % 4 == 2 { at as i32 / 4 + before.rank() } else { -1 };
+        assert_eq!(*cell, expected, "cell {at}");
+    }
+    assert!(View::new(&matrix[2..], Strides { count: 1_001, ..column }).is_err());
     Ok(())
 }
 

@@ -51,6 +51,12 @@ pub enum Error {
     /// A request that has ended, or a message that was received (`MPI_ERR_REQUEST`).
     #[error("the request or message is not there any more")]
     Request,
+    /// A persistent operation that was begun and not waited for (`MPI_ERR_REQUEST`).
+    #[error("the operation was begun, and was not waited for")]
+    Active,
+    /// A chare has sent something else to the rank's mailbox than it takes out, or a value cannot be packed.
+    #[error("what a chare has sent is no value of the kind that the rank takes")]
+    Post,
     /// No rank calls, or something that was given to the call is not there.
     #[error(transparent)]
     Call(#[from] CallError),

@@ -56,14 +56,27 @@ impl Drop for Scope<'_> {
         for token in self.open.take() {
             // A message that was too long is told to who waits for its request, and nobody has.
             let _status = wait(token, "scope", self.place);
+            // A persistent one is there still.
+            // SAFETY: no buffer is given.
+            let _gone = unsafe { call(|process, _| process.free(token).is_ok()) };
         }
     }
 }
 
 impl<'a> Scope<'a> {
     pub(super) fn add(&self, token: Token, communicator: Communicator) -> Request<'_> {
-        self.open.borrow_mut().push(token);
+        self.open(token);
         Request { token, communicator, open: &self.open }
+    }
+
+    /// Waits for a request in the end.
+    pub(super) fn open(&self, token: Token) {
+        self.open.borrow_mut().push(token);
+    }
+
+    /// Somebody has waited for it.
+    pub(super) fn close(&self, token: Token) {
+        self.open.borrow_mut().retain(|open| *open != token);
     }
 }
 
@@ -158,6 +171,27 @@ pub fn test_any(requests: &mut Vec<Request<'_>>) -> Result<Option<(usize, Status
     let request = requests.remove(at);
     request.close();
     Ok(Some((at, Status::of(&status, request.communicator)?)))
+}
+
+/// Waits until at least one has ended (`MPI_Waitsome`), and takes those out that have: their places, and their statuses.
+///
+/// # Errors
+/// If a message was longer than its buffer. Those that have ended are taken out then, too.
+#[track_caller]
+pub fn wait_some(requests: &mut Vec<Request<'_>>) -> Result<Vec<(usize, Status)>, Error> {
+    let place = Location::caller();
+    wait_for(|| Condition::Any(requests.iter().map(|request| request.token).collect()), "wait_some", place)?;
+    let mut ended = Vec::new();
+    let mut open = Vec::new();
+    for (at, request) in requests.drain(..).enumerate() {
+        match request.test() {
+            Ok(Ok(status)) => ended.push(Ok((at, status))),
+            Ok(Err(request)) => open.push(request),
+            Err(error) => ended.push(Err(error)),
+        }
+    }
+    *requests = open;
+    ended.into_iter().collect()
 }
 
 /// Fruitless looks after which a rank lets the others run.

@@ -6,8 +6,14 @@
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use talisman_core::chare::Waiting;
-use talisman_core::prelude::{Array, Callback, Chare, Concat, Cx, Map, Pup, Restored, chare};
+use talisman_base::map::Map;
+use talisman_core::callback::Callback;
+use talisman_core::chare::{Chare, Restored, Waiting};
+use talisman_core::cx::Cx;
+use talisman_core::proxy::Array;
+use talisman_core_macros::chare;
+use talisman_pup::Pup;
+use talisman_reduce::Concat;
 
 use super::{Outgoing, Outside, Program, Rank, RankError, Wish, program};
 use crate::engine::{Frame, Payload};
@@ -74,6 +80,13 @@ impl<P: Program> RankElement<P> {
     #[entry]
     fn go_on(&mut self, cx: &mut Cx<Self>) {
         self.goes_on = false;
+        self.advance(cx, None);
+    }
+
+    /// A chare has sent a value, packed: the program gets it by [`Universe::next_post`](crate::api::Universe::next_post).
+    #[entry]
+    pub fn post(&mut self, cx: &mut Cx<Self>, value: Vec<u8>) {
+        self.rank.post(value);
         self.advance(cx, None);
     }
 
@@ -200,6 +213,10 @@ impl<P: Program> Outside for Calls<'_, P> {
 
     fn result(&mut self, name: &str, value: f64) {
         self.0.result(name, value);
+    }
+
+    fn mailbox(&self) -> Vec<u8> {
+        talisman_pup::to_bytes(&self.0.callback(RankElement::<P>::post))
     }
 
     fn ask(&mut self, wish: Wish) {

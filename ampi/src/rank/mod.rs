@@ -11,6 +11,8 @@ mod program;
 mod running;
 mod site;
 
+use std::collections::VecDeque;
+
 use talisman_pup::Pup;
 
 use crate::engine::{Actions, Engine, Frame, FrameError, Payload, Rank as Number};
@@ -24,7 +26,7 @@ pub use outside::{Alone, Outside, Wish};
 pub use program::Program;
 pub use running::{CallError, call, wait_all, wait_any, wait_message};
 use running::{Running, Slots};
-pub(crate) use running::{outside, pause, wait_for};
+pub(crate) use running::{mailbox, next_post, outside, pause, wait_for};
 pub use site::Site;
 
 use thiserror::Error;
@@ -55,6 +57,10 @@ pub struct Rank {
 struct Texts {
     arguments: Vec<u8>,
     result: Vec<u8>,
+    /// What chares have sent and the program has not taken.
+    posts: VecDeque<Vec<u8>>,
+    /// The program waits for one.
+    awaits_post: bool,
 }
 
 /// Why a rank cannot go on.
@@ -147,14 +153,23 @@ impl Rank {
         let Rank { process, thread, released, texts, site, actions, .. } = self;
         let mut running = Running::new(Slots { process, actions, sent, outside, texts, site });
         let resumed = running.run(thread)?;
-        let goes_on = running.is_woken() && (!running.has_paused() || std::mem::take(released) > 0);
+        let is_released = !running.has_paused() || std::mem::take(released) > 0;
+        let goes_on = running.is_woken() && is_released && !self.texts.awaits_post;
         self.is_ready = resumed == Resumed::Suspended && goes_on;
         Ok(resumed)
     }
 
+    /// A chare has sent this, packed.
+    pub fn post(&mut self, value: Vec<u8>) {
+        self.texts.posts.push_back(value);
+        self.is_ready |= std::mem::take(&mut self.texts.awaits_post);
+    }
+
     /// A rank that has paused goes on. One that has not does not pause the next time.
     pub fn release(&mut self) {
-        match self.is_ready || self.process.engine.waits_for().is_some() {
+        let has_paused =
+            !self.is_ready && self.process.engine.waits_for().is_none() && !self.texts.awaits_post;
+        match !has_paused {
             true => self.released += 1,
             false => self.is_ready = true,
         }

@@ -19,6 +19,9 @@ pub trait Outside {
     /// A result of the program, for `--report`.
     fn result(&mut self, name: &str, value: f64);
 
+    /// A `Callback<Vec<u8>>` that calls the rank, packed.
+    fn mailbox(&self) -> Vec<u8>;
+
     /// Asks for something that is done when the rank waits.
     fn ask(&mut self, wish: Wish);
 }
@@ -54,6 +57,10 @@ impl Outside for Alone {
     fn step(&mut self, _: u64) {}
 
     fn result(&mut self, _: &str, _: f64) {}
+
+    fn mailbox(&self) -> Vec<u8> {
+        Vec::new()
+    }
 
     fn ask(&mut self, _: Wish) {}
 }

@@ -25,6 +25,8 @@ pub(super) struct Running<'a> {
     /// What it waits for has come while it was not suspended yet; or it waits for nothing.
     woken: bool,
     paused: bool,
+    /// On their way to the rank's heap.
+    copied: Vec<u8>,
     /// A panic of the runtime, or of an operation, while it was called: it is not the rank's, and does not unwind it.
     panic: Option<Box<dyn Any + Send>>,
 }
@@ -53,7 +55,7 @@ pub enum CallError {
 
 impl<'a> Running<'a> {
     pub fn new(slots: Slots<'a>) -> Running<'a> {
-        Running { slots, woken: false, paused: false, panic: None }
+        Running { slots, woken: false, paused: false, copied: Vec::new(), panic: None }
     }
 
     /// Resumes the thread, which calls this meanwhile.
@@ -207,6 +209,43 @@ pub(crate) fn wait_for(
         suspend();
     }
     Ok(())
+}
+
+/// Waits until a chare has sent something, and takes the first.
+///
+/// # Errors
+/// If no rank calls.
+pub(crate) fn next_post(call: &'static str, place: &'static Location<'static>) -> Result<Vec<u8>, CallError> {
+    loop {
+        let is_there = with(|running| {
+            *running.slots.site = Site::at(call, place);
+            running.slots.texts.awaits_post = running.slots.texts.posts.is_empty();
+            !running.slots.texts.awaits_post
+        })?;
+        if is_there {
+            return bytes_of(|running| running.slots.texts.posts.pop_front().unwrap_or_default());
+        }
+        suspend();
+    }
+}
+
+/// What this rank is called by from outside, packed.
+///
+/// # Errors
+/// If no rank calls.
+pub(crate) fn mailbox() -> Result<Vec<u8>, CallError> {
+    bytes_of(|running| running.slots.outside.mailbox())
+}
+
+/// Bytes that are made on the process's heap, on the rank's.
+fn bytes_of(work: impl FnOnce(&mut Running<'_>) -> Vec<u8>) -> Result<Vec<u8>, CallError> {
+    let length = with(|running| {
+        running.copied = work(running);
+        running.copied.len()
+    })?;
+    let mut bytes = vec![0; length];
+    with(|running| bytes.copy_from_slice(&std::mem::take(&mut running.copied)))?;
+    Ok(bytes)
 }
 
 /// Suspends the rank that calls until it is released.
