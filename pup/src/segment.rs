@@ -3,6 +3,7 @@
 use std::alloc::{Layout, alloc, dealloc};
 use std::any::Any;
 use std::fmt;
+use std::io;
 use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::ptr::{NonNull, slice_from_raw_parts_mut};
@@ -10,7 +11,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::{Plain, PlainProof, streamed};
+use crate::mapped::Mapped;
+use crate::{Page, Plain, PlainProof, streamed};
 
 /// Slices of plain values of at least so many bytes become segments, where a [`Packer`](crate::Packer) makes any.
 /// Below, copying a slice costs less than a further piece in a vectored write.
@@ -36,12 +38,14 @@ struct Memory {
 enum Owner {
     /// From the global allocator, with this layout.
     Own(Layout),
+    /// Pages that are mapped for it.
+    Mapped(Mapped),
     /// Part of something that lives as long.
     Kept(Arc<dyn Any + Send + Sync>),
 }
 
 // SAFETY: plain bytes that nobody changes while a segment of them lives, but who has the only one (`Segment::bytes_mut`): those of `Own`
-// are the segment's alone, those of `Kept` by the promise of `Segment::lent`.
+// and `Mapped` are the segment's alone, those of `Kept` by the promise of `Segment::lent`.
 unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
@@ -113,7 +117,7 @@ impl Segment {
     /// What keeps the memory that it has not of its own.
     pub(crate) fn keeper<K: Any>(&self) -> Option<&K> {
         match &self.0.owner {
-            Owner::Own(_) => None,
+            Owner::Own(_) | Owner::Mapped(_) => None,
             Owner::Kept(keeper) => (**keeper).downcast_ref(),
         }
     }
@@ -123,6 +127,34 @@ impl Segment {
         let memory = Arc::get_mut(&mut self.0)?;
         // SAFETY: live, initialised memory (see `Owner`), of which this is the only segment.
         Some(unsafe { std::slice::from_raw_parts_mut(memory.at.as_ptr(), memory.len) })
+    }
+
+    /// Puts its bytes to an address, in place of what is there: pages that arrived in memory of their own ([`SegmentBuffer::new`]) are moved if
+    /// nobody else has them, anything else is copied. Gives whether they were moved.
+    ///
+    /// # Safety
+    /// As many bytes from `to` on, which is a multiple of 4096, are private anonymous memory that can be read and written. They are the
+    /// caller's, and nothing refers to what is in them.
+    ///
+    /// # Errors
+    /// The system has neither room for the pages as they are nor for a copy; what was there may be gone.
+    pub unsafe fn move_to(self, to: NonNull<u8>) -> io::Result<bool> {
+        let mut memory = match Arc::try_unwrap(self.0) {
+            Ok(memory) => memory,
+            // SAFETY: by the contract.
+            Err(shared) => return Ok(unsafe { shared.copy_to(to) }),
+        };
+        // The memory has nothing to free then.
+        let nothing = Owner::Own(Layout::new::<()>());
+        match std::mem::replace(&mut memory.owner, nothing) {
+            // SAFETY: by the contract.
+            Owner::Mapped(mapped) => unsafe { mapped.move_to(to) },
+            other => {
+                memory.owner = other;
+                // SAFETY: by the contract.
+                Ok(unsafe { memory.copy_to(to) })
+            }
+        }
     }
 
     /// The values, without a copy if this segment is theirs alone.
@@ -153,6 +185,14 @@ impl Memory {
         // SAFETY: the memory is from the global allocator with the layout of a vector of this capacity, its first `len`
         // values are initialised, and it is given up here.
         unsafe { Vec::from_raw_parts(memory.at.as_ptr().cast(), len, capacity) }
+    }
+
+    /// # Safety
+    /// As many bytes at `to` can be written to, and are no part of this.
+    unsafe fn copy_to(&self, to: NonNull<u8>) -> bool {
+        // SAFETY: by the contract; the bytes here are initialised.
+        unsafe { std::ptr::copy_nonoverlapping(self.at.as_ptr(), to.as_ptr(), self.len) };
+        false
     }
 
     fn copied<T>(&self) -> Vec<T> {
@@ -231,13 +271,20 @@ pub enum SegmentError {
 }
 
 impl SegmentBuffer {
-    /// Room for `len` bytes, not touched yet.
+    /// Room for `len` bytes, not touched yet. For [`Page`]s, of 16 KiB or more, it is mapped for them alone.
     ///
     /// # Errors
     /// An alignment that cannot be, or more memory than there is.
     pub fn new(len: usize, align: usize) -> Result<Self, SegmentError> {
         if !align.is_power_of_two() || align > ALIGN_MAX {
             return Err(SegmentError::Align { align });
+        }
+        if align == align_of::<Page>()
+            && len >= SEGMENT_MIN
+            && let Some(mapped) = Mapped::new(len)
+        {
+            let memory = Memory { at: mapped.at(), len, align, owner: Owner::Mapped(mapped) };
+            return Ok(SegmentBuffer { memory, filled: 0 });
         }
         let layout = Layout::from_size_align(len.max(1), align).map_err(|_| SegmentError::Memory { len })?;
         // SAFETY: the layout is not empty.

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, Signal, setrlimit};
 
-use crate::job::{Ended, Job, Scratch, program, run};
+use crate::job::{Ended, Job, Scratch, program, run, until};
 use crate::refusing::answering_personality;
-use crate::system::arguments;
+use crate::system::{arguments, signal};
 use crate::trials::checks;
 
 checks!(
@@ -25,6 +25,9 @@ checks!(
     a_system_that_takes_no_notice_is_seen,
     too_low_a_limit_is_told,
     simulations_need_none_of_it,
+    a_host_with_another_library_is_refused,
+    an_added_node_with_another_library_does_not_join,
+    a_checkpoint_is_gone_on_from_with_the_same_libraries_only,
 );
 
 /// What each node said of its addresses, which has to be the same; also how many did.
@@ -94,9 +97,7 @@ fn added_nodes_have_them_too() {
 /// Over what is called as ssh is.
 fn nodes_that_agents_start_have_them_too() {
     let folder = Folder::new();
-    fs::write(folder.0.join("hosts"), "localhost slots=1 address=127.0.0.1\none slots=2").unwrap();
-    let mut command = program("--hosts hosts", (3, 1, "tcp"));
-    command.env("PATH", folder.path()).current_dir(&folder.0);
+    let command = folder.job("--hosts hosts", "localhost slots=1 address=127.0.0.1\none slots=2");
     addresses(&run(command).expect(0, &[]), 3);
 }
 
@@ -143,6 +144,64 @@ fn simulations_need_none_of_it() {
     assert!(ended.stdout.iter().any(|line| line.contains("personality 00000000")), "{}", ended.said());
 }
 
+fn a_host_with_another_library_is_refused() {
+    let folder = Folder::new();
+    let mut command = folder.job("--hosts hosts", "localhost slots=1 address=127.0.0.1\none slots=2");
+    command.env(PRELOADED_THERE, library());
+    run(command).expect(3, &["its addresses differ from those of node", "the host one", &differs()]);
+}
+
+/// The others go on without it.
+fn an_added_node_with_another_library_does_not_join() {
+    let folder = Folder::new();
+    let words = "--hosts hosts --nodes 2 --ft double --ckpt-every 1h --max-nodes 3 --members 3";
+    let mut command = folder.job(words, "localhost slots=2 address=127.0.0.1\none slots=1");
+    command.env(PRELOADED_THERE, library());
+    let job = Job::start(command);
+    job.wait_for("under way");
+    let grown = ask(&job, "grow 1");
+    let why = String::from_utf8_lossy(&grown.stderr);
+    assert!(!grown.status.success() && why.contains("did not join"), "{grown:?}");
+    assert!(why.contains("its addresses differ from those of node") && why.contains(&differs()), "{why}");
+    let checkpoint = ask(&job, "checkpoint");
+    assert!(checkpoint.status.success(), "{checkpoint:?}");
+}
+
+fn a_checkpoint_is_gone_on_from_with_the_same_libraries_only() {
+    let folder = Folder::new();
+    let kept = folder.0.join("kept");
+    let words = format!("--ft disk --ckpt-dir {} --ckpt-every 1h --members 3", kept.display());
+    let job = Job::start(program(&words, (2, 1, "tcp")));
+    job.wait_for("under way");
+    let checkpoint = ask(&job, "checkpoint");
+    assert!(checkpoint.status.success(), "{checkpoint:?}");
+    let ended = until(|| {
+        job.processes().into_iter().for_each(|pid| signal(pid, Signal::KILL));
+        job.processes().is_empty().then_some(())
+    });
+    ended.expect("all are killed");
+    let again = || program(&format!("--restart {}", kept.display()), (3, 1, "tcp"));
+    let mut otherwise = again();
+    otherwise.env("LD_PRELOAD", library());
+    let of = "its addresses differ from those of the processes that the checkpoint is of";
+    run(otherwise).expect(3, &[of, &differs()]);
+    addresses(&run(again()).expect(0, &[]), 3);
+}
+
+/// A library that all systems have, and this program does not use.
+fn library() -> PathBuf {
+    let maps = fs::read_to_string("/proc/self/maps").expect("it is there");
+    let used = maps.lines().find(|line| line.ends_with("/libc.so.6")).expect("the tests use it");
+    let folder = Path::new(&used[used.find('/').expect("a path")..]).parent().expect("a file is in a folder");
+    let all = ["libanl.so.1", "librt.so.1", "libutil.so.1"].map(|name| folder.join(name));
+    all.into_iter().find(|library| library.exists()).expect("the C library has one of these")
+}
+
+/// What is said of that.
+fn differs() -> String {
+    format!("{}: ", library().file_name().expect("it is a file").to_string_lossy())
+}
+
 /// What this command's process may have as its stack, and as a limit on that.
 fn limit_stack(command: &mut Command, current: Option<u64>, maximum: Option<u64>) {
     let limit = move || Ok(setrlimit(Resource::Stack, Rlimit { current, maximum })?);
@@ -153,9 +212,12 @@ fn limit_stack(command: &mut Command, current: Option<u64>, maximum: Option<u64>
 /// A folder with a program that is called as ssh is, and starts on this host what it is told.
 struct Folder(PathBuf);
 
+/// What its value names is loaded there into all processes.
+const PRELOADED_THERE: &str = "PRELOADED_THERE";
+
 const SSH: &str = "#!/bin/sh
 while [ \"$1\" != -- ]; do shift; done
-export SSH_CONNECTION='127.0.0.1 1 127.0.0.1 2'
+export SSH_CONNECTION='127.0.0.1 1 127.0.0.1 2' LD_PRELOAD=\"$PRELOADED_THERE\"
 exec sh -c \"$3\"
 ";
 
@@ -169,9 +231,13 @@ impl Folder {
         folder
     }
 
-    /// Where programs are looked for: first here.
-    fn path(&self) -> String {
-        format!("{}:{}", self.0.display(), std::env::var("PATH").unwrap_or_default())
+    /// A job on these hosts.
+    fn job(&self, words: &str, hosts: &str) -> Command {
+        fs::write(self.0.join("hosts"), hosts).expect("the folder is ours");
+        let path = format!("{}:{}", self.0.display(), std::env::var("PATH").unwrap_or_default());
+        let mut command = Command::new(std::env::current_exe().expect("a test knows where it is"));
+        command.arg("program").args(words.split_whitespace()).env("PATH", path).current_dir(&self.0);
+        command
     }
 }
 

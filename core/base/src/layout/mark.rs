@@ -127,7 +127,8 @@ fn of_processors(one: &[String], other: &[String]) -> Option<Difference> {
 }
 
 fn difference(of: String, one: String, other: String) -> Option<Difference> {
-    (one != other).then(|| Difference { of, values: [one, other] })
+    let is_there = one != other;
+    is_there.then_some(Difference { of, values: [one, other] })
 }
 
 fn hexadecimal(number: u64) -> String {

@@ -61,13 +61,13 @@ unsafe extern "C" fn note_down(info: *mut libc::dl_phdr_info, _: usize, objects:
     // SAFETY: the object has so many headers, and they stay.
     let headers = unsafe { slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
     let loaded = headers.iter().filter(|header| header.p_type == libc::PT_LOAD);
-    let length = loaded.map(|header| header.p_vaddr as u64 + header.p_memsz as u64).max();
+    let length = loaded.map(|header| header.p_vaddr.saturating_add(header.p_memsz)).max();
     // SAFETY: the headers are those of an object that is mapped at this address.
     let build_id = unsafe { build_id(info.dlpi_addr as usize, headers) };
     objects.push(MappedObject {
         name: name.unwrap_or_default(),
         build_id: build_id.unwrap_or_default().iter().map(|byte| format!("{byte:02x}")).collect(),
-        base: info.dlpi_addr as u64,
+        base: info.dlpi_addr,
         length: length.unwrap_or_default(),
     });
     0

@@ -10,7 +10,6 @@ pub mod thread;
 
 pub use mapped::own_layout;
 
-use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -132,7 +131,7 @@ pub fn renew(is_anew: bool) -> Result<(), Refused> {
     }
     let mut args = std::env::args_os();
     let mut command = Command::new("/proc/self/exe");
-    command.arg0(args.next().unwrap_or_else(OsString::new)).args(args).env(LAYOUT_VARIABLE, "1");
+    command.arg0(args.next().unwrap_or_default()).args(args).env(LAYOUT_VARIABLE, "1");
     Err(Refused::Exec { by, host: host(), error: command.exec() })
 }
 
