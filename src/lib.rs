@@ -24,3 +24,7 @@ pub mod async_entries {}
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/mpi.md")]
+mod mpi {}
