@@ -6,7 +6,7 @@ use talisman_core::chare::Chare;
 use talisman_pup::Pup;
 
 use crate::rank::{Launch, Program};
-use crate::slot::{HEADER, Layout, PAGE, Reserved, SlotError};
+use crate::slot::{Layout, PAGE, Reserved, SlotError, SlotSpace};
 
 /// Options of programs with ranks: `#[command(flatten)] ranks: RankArgs`.
 #[derive(clap::Args, Clone, Debug, PartialEq, Eq, Pup)]
@@ -32,7 +32,7 @@ impl From<u32> for RankArgs {
 impl RankArgs {
     fn layout(&self) -> Layout {
         let (stack, heap) = (self.rank_stack as usize, self.rank_memory as usize);
-        Layout { guard: HEADER, stack, images: 0, heap }
+        Layout { stack, heap, images: 0, ..Layout::DEFAULT }
     }
 }
 
@@ -53,6 +53,7 @@ fn pages(text: &str) -> Result<u64, String> {
 pub fn run<P: Program>(ranks: impl Into<RankArgs>, program: P) -> Result<Call<Vec<P::Output>>, SlotError> {
     let ranks = ranks.into();
     let memory = Reserved::new(ranks.layout())?;
+    SlotSpace::get()?.address(ranks.ranks.saturating_sub(1))?;
     Ok(Launch::<P>::chare().new().run(ranks.ranks, memory, program))
 }
 
