@@ -64,7 +64,7 @@ impl Storm {
             }
             let mut all = 0;
             world.all_reduce_into(&digest, &mut all, SystemOperation::sum())?;
-            digest = mix(digest, all);
+            digest = mix(mix(digest, all), long_ones(world, round)?);
             diary.push(format!("{round}: {digest:x}"));
         }
         let halves =
@@ -74,6 +74,18 @@ impl Storm {
         half.process_at_rank(0).broadcast_into(&mut last)?;
         Ok(diary.iter().fold(mix(digest, last[0]), |sum, line| mix(sum, line.len() as u64)))
     }
+}
+
+/// Collectives whose messages are long, so that they are announced.
+fn long_ones(world: Communicator, round: u64) -> Result<u64, Error> {
+    let (rank, size) = (world.rank() as u64, world.size() as u64);
+    let mut values = vec![if rank == round % size { round + 1 } else { 0 }; 20_000];
+    world.process_at_rank((round % size) as i32).broadcast_into(&mut values)?;
+    assert!(values.iter().all(|value| *value == round + 1));
+    let mut sums = vec![0; values.len()];
+    world.all_reduce_into(&values, &mut sums, SystemOperation::sum())?;
+    assert!(sums.iter().all(|sum| *sum == size * (round + 1)));
+    Ok(sums[round as usize])
 }
 
 /// All messages of a round; each rank knows them.
@@ -225,9 +237,9 @@ fn ranks_go_back_to_checkpoints() {
 
 #[test]
 fn ranks_are_balanced_while_they_wait() {
-    for seed in 0..4 {
-        let storm = Storm { seed, rounds: 6, moves: false };
-        let every = Every::Time(std::time::Duration::from_micros(100));
+    for seed in 0..12 {
+        let storm = Storm { seed, rounds: 4, moves: false };
+        let every = Every::Time(std::time::Duration::from_micros(20 + 15 * seed));
         let test = Test::new().simulated(3, seed).balancing("rotate", every);
         assert_eq!(output("rotated", test, 7, storm), expected(7, storm), "seed {seed}");
     }

@@ -106,6 +106,14 @@ impl Process {
         Ok(())
     }
 
+    /// The rank leaves for another place: what it has announced goes to the receivers now. Collectives go on with what that
+    /// ends, and what they announce then goes as well.
+    pub fn pay(&mut self, out: &mut Actions) {
+        while self.engine.pay(out) {
+            self.collectives.advance(&mut self.engine, out);
+        }
+    }
+
     /// Begins a collective among these ranks. `call.request` is replaced by a request that ends when the collective
     /// does; it is returned.
     pub fn begin(&mut self, schedule: Schedule, call: Call, members: &[Rank], out: &mut Actions) -> Token {

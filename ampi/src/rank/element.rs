@@ -107,6 +107,8 @@ impl<P: Program> RankElement<P> {
         let mut sent = Vec::new();
         self.rank.depart(&mut sent).unwrap_or_else(|error| panic!("it cannot leave: {error}"));
         send(self.ranks, sent);
+        // What was sent may have been what it waited for.
+        self.yield_if_ready();
     }
 
     #[waits]
@@ -124,7 +126,7 @@ impl<P: Program> RankElement<P> {
         give_way(cx, &mut self.rank);
         send(self.ranks, sent);
         match resumed {
-            Ok(None | Some(Resumed::Suspended)) => self.yield_if_ready(cx),
+            Ok(None | Some(Resumed::Suspended)) => self.yield_if_ready(),
             Ok(Some(Resumed::Ended)) => self.end(cx),
             Ok(Some(Resumed::Panicked { message, place })) => {
                 self.fail(cx, &format!("panicked at {place}: {message}"));
@@ -154,10 +156,11 @@ impl<P: Program> RankElement<P> {
         self.rank.resume_in(&mut Calls(cx), sent).map(Some)
     }
 
-    /// A rank that lets others run goes on behind what waits on this PE.
-    fn yield_if_ready(&mut self, cx: &Cx<Self>) {
-        if self.rank.is_ready() && !std::mem::replace(&mut self.goes_on, true) {
-            cx.me().go_on();
+    /// A rank that lets others run goes on behind what waits on its PE.
+    fn yield_if_ready(&mut self) {
+        let is_ready = self.rank.is_ready() && !self.has_ended;
+        if is_ready && !std::mem::replace(&mut self.goes_on, true) {
+            self.ranks.at(self.rank.process().engine.rank() as i32).go_on();
         }
     }
 

@@ -175,12 +175,13 @@ impl Rank {
         }
     }
 
-    /// It is about to leave for another place: what it has announced is sent, and its addresses are free from then on.
+    /// It is about to leave for another place: what it has announced is sent, and its addresses are free from then on. That
+    /// may be what it waits for: then it is ready, and is to be resumed where it arrives.
     ///
     /// # Errors
     /// If its memory is not there, or cannot be moved.
     pub fn depart(&mut self, sent: &mut Vec<Outgoing>) -> Result<(), RankError> {
-        self.process.engine.pay(&mut self.actions);
+        self.process.pay(&mut self.actions);
         self.perform(sent)?;
         Ok(self.thread.slot_mut().put_aside()?)
     }
