@@ -463,3 +463,7 @@ pub mod async_entries {}
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/src/howto/mpi.md")]
+mod mpi {}

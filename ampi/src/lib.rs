@@ -13,23 +13,35 @@
 //! | [`process`] | these together: all of MPI's own state of a rank |
 //! | [`slot`] | the memory of a rank, at the same addresses everywhere |
 //! | [`thread`] | its thread: suspend and resume |
-//! | [`rank`] | a rank: thread and state together |
+//! | [`rank`] | a rank: thread and state together, and the chare that it is |
+//! | [`api`] | the interface for programs in Rust |
 //! | [`report`] | why a job is stuck |
 //!
 //! Everything but memory and threads of ranks is plain [`Pup`](talisman_pup::Pup) data: it moves with the rank.
 
-// The code that `#[derive(Pup)]` writes says `::talisman::pup`.
-extern crate talisman_pup as talisman;
+// The code that macros write says `::talisman`.
+extern crate talisman_core as talisman;
 
+pub mod api;
 pub mod collective;
 pub mod comm;
 pub mod datatype;
 pub mod engine;
+mod launch;
 pub mod op;
 pub mod process;
+mod process_state;
 pub mod rank;
 pub mod report;
 pub mod slot;
 #[cfg(test)]
 mod testing;
 pub mod thread;
+
+pub use launch::{RankArgs, run};
+#[doc(hidden)]
+pub use talisman_base::layout;
+#[doc(hidden)]
+pub use talisman_core_macros::register;
+#[doc(hidden)]
+pub use talisman_pup::inventory;

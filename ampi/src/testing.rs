@@ -109,7 +109,7 @@ impl World {
 
     /// What a move does to a rank: it pays, and is packed and unpacked.
     pub fn move_away(&mut self, rank: Rank) {
-        self.call(rank, |process, out| process.engine.pay(out));
+        self.call(rank, |process, out| process.pay(out));
         let process = &mut self.processes[rank as usize];
         let back =
             talisman_pup::from_bytes(&talisman_pup::to_bytes(process)).expect("it was packed just now");

@@ -142,6 +142,12 @@ impl<C: Chare> Cx<C> {
         self.run().node.shape.nodes
     }
 
+    /// Whether other nodes are in this process, as in simulation and in tests: then what is at fixed addresses, or otherwise there once in
+    /// a process, is not mine alone.
+    pub fn shares_process(&self) -> bool {
+        self.run().node.shares_process()
+    }
+
     /// A callback to an entry of this very object.
     pub fn callback<A: Args, R>(&self, entry: Entry<C, A, R>) -> Callback<A::Value> {
         self.me().callback(entry)

@@ -6,7 +6,7 @@ use talisman_pup::Pup;
 use thiserror::Error;
 
 use super::{Communicator, Contexts, Keyvals};
-use crate::engine::Rank;
+use crate::engine::{Context, Rank};
 
 /// Communicators by handle, and what new ones are made of.
 #[derive(Clone, Debug, PartialEq, Eq, Pup)]
@@ -60,6 +60,18 @@ impl Communicators {
     /// If there is none.
     pub fn get_mut(&mut self, handle: u32) -> Result<&mut Communicator, UnknownCommunicator> {
         self.all.get_mut(&handle).ok_or(UnknownCommunicator(handle))
+    }
+
+    /// For people: the communicator of one of its contexts.
+    pub fn name_of(&self, context: Context) -> String {
+        let has_context = |communicator: &&Communicator| {
+            let contexts = communicator.contexts();
+            [contexts.user, contexts.collective].contains(&context)
+        };
+        match self.all.values().find(has_context) {
+            Some(found) if !found.name.is_empty() => found.name.clone(),
+            _ => format!("communicator {}", context / 2),
+        }
     }
 
     /// Takes one out. What is under way in it goes on.

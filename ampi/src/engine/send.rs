@@ -54,8 +54,9 @@ impl Engine {
         self.complete(send, Status::EMPTY, out);
     }
 
-    /// The rank leaves for another place, and its memory with it: what it has announced goes to the receivers now.
-    pub fn pay(&mut self, out: &mut Actions) {
+    /// The rank leaves for another place, and its memory with it: what it has announced goes to the receivers now. Returns
+    /// whether there was anything.
+    pub fn pay(&mut self, out: &mut Actions) -> bool {
         let mut unpaid = Vec::new();
         for (token, request) in self.requests.iter_mut() {
             if let State::Announced(announced) = &mut request.state
@@ -64,6 +65,7 @@ impl Engine {
                 unpaid.push((token, *announced));
             }
         }
+        let has_paid = !unpaid.is_empty();
         for (send, announced) in unpaid {
             let paid = Body::Paid { send, payload: announced.buffer };
             self.emit(announced.envelope, announced.buffer.bytes, paid, out);
@@ -71,6 +73,7 @@ impl Engine {
                 self.complete(send, Status::EMPTY, out);
             }
         }
+        has_paid
     }
 
     /// A send of this name that was announced to this receiver.

@@ -74,6 +74,8 @@ pub struct Process {
     pub datatypes: Datatypes,
     /// Operations.
     pub ops: Ops,
+    /// How often the program has looked for something that was not there, since it waited or found something.
+    pub fruitless_looks: u32,
     scratch: BTreeMap<u32, Vec<u8>>,
     /// Persistent collectives, and among whom.
     kept: BTreeMap<Token, (Schedule, Call, Vec<Rank>)>,
@@ -88,6 +90,7 @@ impl Process {
             collectives: Collectives::default(),
             datatypes: Datatypes::default(),
             ops: Ops::default(),
+            fruitless_looks: 0,
             scratch: BTreeMap::new(),
             kept: BTreeMap::new(),
         }
@@ -101,6 +104,14 @@ impl Process {
         self.engine.on_frame(frame, out)?;
         self.collectives.advance(&mut self.engine, out);
         Ok(())
+    }
+
+    /// The rank leaves for another place: what it has announced goes to the receivers now. Collectives go on with what that
+    /// ends, and what they announce then goes as well.
+    pub fn pay(&mut self, out: &mut Actions) {
+        while self.engine.pay(out) {
+            self.collectives.advance(&mut self.engine, out);
+        }
     }
 
     /// Begins a collective among these ranks. `call.request` is replaced by a request that ends when the collective

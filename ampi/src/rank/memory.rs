@@ -3,22 +3,22 @@
 use crate::process::{Host, PerformError, UserCombine};
 
 /// The program of a rank whose slot is in place.
-pub(super) struct Program(());
+pub(super) struct ProgramMemory(());
 
 /// An operation of the program.
 pub(crate) type Operation = fn(UserCombine<'_>);
 
-impl Program {
+impl ProgramMemory {
     /// # Safety
     /// As long as this lives: the slot of the rank is in place. Every buffer that an action of its process names is
     /// memory of a call of the program that has not ended, which nobody else uses meanwhile. Every function is an
     /// [`Operation`] of this program.
-    pub unsafe fn new() -> Program {
-        Program(())
+    pub unsafe fn new() -> ProgramMemory {
+        ProgramMemory(())
     }
 }
 
-impl Host for Program {
+impl Host for ProgramMemory {
     fn read(&self, at: u64, len: u64) -> Result<&[u8], PerformError> {
         if len == 0 {
             return Ok(&[]);

@@ -4,8 +4,14 @@
 //! on [waits](wait_all), which suspends the thread. Frames come while it is suspended. Who has the rank sends the
 //! frames that come out, and moves it when it likes, as it is `Pup` data.
 
+mod element;
 mod memory;
+mod outside;
+mod program;
 mod running;
+mod site;
+
+use std::collections::VecDeque;
 
 use talisman_pup::Pup;
 
@@ -14,9 +20,14 @@ use crate::process::{Outcome, PerformError, Process};
 use crate::slot::{Slot, SlotError};
 use crate::thread::{Resumed, Thread};
 
-use memory::Program;
-use running::Running;
+pub use element::{Launch, RankElement};
+use memory::ProgramMemory;
+pub use outside::{Alone, Outside, Wish};
+pub use program::Program;
 pub use running::{CallError, call, wait_all, wait_any, wait_message};
+use running::{Running, Slots};
+pub(crate) use running::{mailbox, next_post, outside, pause, wait_for};
+pub use site::Site;
 
 use thiserror::Error;
 
@@ -30,9 +41,26 @@ pub struct Rank {
     thread: Thread,
     /// What it waits for has come, or it waits for nothing.
     is_ready: bool,
+    /// How often it was released without having paused.
+    released: u32,
+    /// What its program is given, and what that has returned.
+    texts: Texts,
+    /// The call that it waits in.
+    site: Site,
     /// Empty between calls; kept so that it is allocated once.
     #[pup(skip)]
     actions: Actions,
+}
+
+/// Values that go into a rank's program and come out of it, packed: they are neither in its slot nor of another rank's.
+#[derive(Debug, Default, Pup)]
+struct Texts {
+    arguments: Vec<u8>,
+    result: Vec<u8>,
+    /// What chares have sent and the program has not taken.
+    posts: VecDeque<Vec<u8>>,
+    /// The program waits for one.
+    awaits_post: bool,
 }
 
 /// Why a rank cannot go on.
@@ -53,8 +81,32 @@ impl Rank {
     /// A rank of a world of so many. It runs the program when it is resumed for the first time. In a job a rank's
     /// slot has its number: messages about the slot name the rank by it.
     pub fn new<F: FnOnce() + Send + 'static>(slot: Slot, number: Number, ranks: u32, program: F) -> Rank {
-        let process = Process::new(Engine::new(number), ranks);
-        Rank { process, thread: Thread::new(slot, program), is_ready: true, actions: Vec::new() }
+        Rank {
+            process: Process::new(Engine::new(number), ranks),
+            thread: Thread::new(slot, program),
+            is_ready: true,
+            released: 0,
+            texts: Texts::default(),
+            site: Site::default(),
+            actions: Vec::new(),
+        }
+    }
+
+    /// With what its program is given, packed.
+    #[must_use]
+    pub fn with_arguments(mut self, arguments: Vec<u8>) -> Rank {
+        self.texts.arguments = arguments;
+        self
+    }
+
+    /// What its program has returned, packed; empty before it has.
+    pub fn result(&self) -> &[u8] {
+        &self.texts.result
+    }
+
+    /// The call that it waits in.
+    pub fn site(&self) -> &Site {
+        &self.site
     }
 
     /// MPI's state of it.
@@ -86,18 +138,50 @@ impl Rank {
     /// # Errors
     /// If its memory cannot be put where it belongs.
     pub fn resume(&mut self, sent: &mut Vec<Outgoing>) -> Result<Resumed, RankError> {
-        let mut running = Running::new(&mut self.process, &mut self.actions, sent);
-        let resumed = running.run(&mut self.thread)?;
-        self.is_ready = resumed == Resumed::Suspended && running.is_woken();
+        self.resume_in(&mut Alone, sent)
+    }
+
+    /// The same with what it may call besides MPI.
+    ///
+    /// # Errors
+    /// As for [`Rank::resume`].
+    pub fn resume_in(
+        &mut self,
+        outside: &mut dyn Outside,
+        sent: &mut Vec<Outgoing>,
+    ) -> Result<Resumed, RankError> {
+        let Rank { process, thread, released, texts, site, actions, .. } = self;
+        let mut running = Running::new(Slots { process, actions, sent, outside, texts, site });
+        let resumed = running.run(thread)?;
+        let is_released = !running.has_paused() || std::mem::take(released) > 0;
+        let goes_on = running.is_woken() && is_released && !self.texts.awaits_post;
+        self.is_ready = resumed == Resumed::Suspended && goes_on;
         Ok(resumed)
     }
 
-    /// It is about to leave for another place: what it has announced is sent, and its addresses are free from then on.
+    /// A chare has sent this, packed.
+    pub fn post(&mut self, value: Vec<u8>) {
+        self.texts.posts.push_back(value);
+        self.is_ready |= std::mem::take(&mut self.texts.awaits_post);
+    }
+
+    /// A rank that has paused goes on. One that has not does not pause the next time.
+    pub fn release(&mut self) {
+        let has_paused =
+            !self.is_ready && self.process.engine.waits_for().is_none() && !self.texts.awaits_post;
+        match !has_paused {
+            true => self.released += 1,
+            false => self.is_ready = true,
+        }
+    }
+
+    /// It is about to leave for another place: what it has announced is sent, and its addresses are free from then on. That
+    /// may be what it waits for: then it is ready, and is to be resumed where it arrives.
     ///
     /// # Errors
     /// If its memory is not there, or cannot be moved.
     pub fn depart(&mut self, sent: &mut Vec<Outgoing>) -> Result<(), RankError> {
-        self.process.engine.pay(&mut self.actions);
+        self.process.pay(&mut self.actions);
         self.perform(sent)?;
         Ok(self.thread.slot_mut().put_aside()?)
     }
@@ -109,7 +193,7 @@ impl Rank {
         self.thread.slot_mut().put_back()?;
         // SAFETY: the slot is in place, and its rank is suspended. The addresses that the process knows are those of
         // calls that have not ended.
-        let mut program = unsafe { Program::new() };
+        let mut program = unsafe { ProgramMemory::new() };
         for action in self.actions.drain(..) {
             match self.process.perform(action, &mut program)? {
                 Outcome::Done => {}

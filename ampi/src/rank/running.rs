@@ -1,12 +1,14 @@
 //! Calls of the rank that runs.
 
+use std::any::Any;
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr::{NonNull, null_mut};
 
 use thiserror::Error;
 
-use super::memory::Program;
-use super::{Outgoing, RankError};
+use super::memory::ProgramMemory;
+use super::{Outgoing, Outside, RankError, Site, Texts};
 use crate::engine::{Actions, Condition, Pattern, Token};
 use crate::process::{Outcome, PerformError, Process};
 use crate::slot::on_process_heap;
@@ -19,12 +21,25 @@ thread_local! {
 
 /// What the rank that runs works on.
 pub(super) struct Running<'a> {
-    process: &'a mut Process,
-    /// Empty between calls.
-    actions: &'a mut Actions,
-    sent: &'a mut Vec<Outgoing>,
+    slots: Slots<'a>,
     /// What it waits for has come while it was not suspended yet; or it waits for nothing.
     woken: bool,
+    paused: bool,
+    /// On their way to the rank's heap.
+    copied: Vec<u8>,
+    /// A panic of the runtime, or of an operation, while it was called: it is not the rank's, and does not unwind it.
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+/// The parts of a rank that its calls work on, and what is outside.
+pub(super) struct Slots<'a> {
+    pub process: &'a mut Process,
+    /// Empty between calls.
+    pub actions: &'a mut Actions,
+    pub sent: &'a mut Vec<Outgoing>,
+    pub outside: &'a mut dyn Outside,
+    pub texts: &'a mut Texts,
+    pub site: &'a mut Site,
 }
 
 /// Why a call does nothing.
@@ -39,12 +54,8 @@ pub enum CallError {
 }
 
 impl<'a> Running<'a> {
-    pub fn new(
-        process: &'a mut Process,
-        actions: &'a mut Actions,
-        sent: &'a mut Vec<Outgoing>,
-    ) -> Running<'a> {
-        Running { process, actions, sent, woken: false }
+    pub fn new(slots: Slots<'a>) -> Running<'a> {
+        Running { slots, woken: false, paused: false, copied: Vec::new(), panic: None }
     }
 
     /// Resumes the thread, which calls this meanwhile.
@@ -58,21 +69,30 @@ impl<'a> Running<'a> {
         }
         let _cleared = Cleared;
         RUNNING.set(std::ptr::from_mut(self).cast());
-        Ok(thread.resume()?)
+        let resumed = thread.resume()?;
+        if let Some(panic) = self.panic.take() {
+            resume_unwind(panic);
+        }
+        Ok(resumed)
     }
 
     pub fn is_woken(&self) -> bool {
-        self.woken || self.process.engine.waits_for().is_none()
+        self.woken || self.slots.process.engine.waits_for().is_none()
+    }
+
+    pub fn has_paused(&self) -> bool {
+        self.paused
     }
 
     fn perform(&mut self) -> Result<(), PerformError> {
         // SAFETY: the rank runs, so its slot is in place; addresses are those of calls that have not ended, by
         // `call`'s promise.
-        let mut program = unsafe { Program::new() };
-        for action in self.actions.drain(..) {
-            match self.process.perform(action, &mut program)? {
+        let mut program = unsafe { ProgramMemory::new() };
+        let Slots { process, actions, sent, .. } = &mut self.slots;
+        for action in actions.drain(..) {
+            match process.perform(action, &mut program)? {
                 Outcome::Done => {}
-                Outcome::Send { to, frame } => self.sent.push((to, frame)),
+                Outcome::Send { to, frame } => sent.push((to, frame)),
                 Outcome::Wake => self.woken = true,
             }
         }
@@ -91,6 +111,28 @@ impl<'a> Running<'a> {
 /// are written to are borrowed mutably. Functions of operations are `fn(UserCombine<'_>)`. What the state keeps was
 /// allocated by the work itself, not by the rank before, and what the rank keeps has nothing of it.
 pub unsafe fn call<T: Copy>(work: impl FnOnce(&mut Process, &mut Actions) -> T) -> Result<T, CallError> {
+    with(|running| {
+        let result = work(running.slots.process, running.slots.actions);
+        running.perform()?;
+        Ok(result)
+    })?
+}
+
+/// What the rank that calls can ask of the runtime, besides MPI.
+///
+/// # Errors
+/// If no rank calls.
+pub(crate) fn outside<T: Copy>(work: impl FnOnce(&mut dyn Outside) -> T) -> Result<T, CallError> {
+    with(|running| work(running.slots.outside))
+}
+
+/// The values that go into the program of the rank that calls, and come out of it.
+pub(super) fn texts<T: Copy>(work: impl FnOnce(&mut Texts) -> T) -> Result<T, CallError> {
+    with(|running| work(running.slots.texts))
+}
+
+/// Works on the rank that calls, on the process's heap.
+fn with<T: Copy>(work: impl FnOnce(&mut Running<'_>) -> T) -> Result<T, CallError> {
     // Taken while it is used: an operation of the program that calls MPI finds no rank.
     struct Taken(NonNull<Running<'static>>);
     impl Drop for Taken {
@@ -99,24 +141,32 @@ pub unsafe fn call<T: Copy>(work: impl FnOnce(&mut Process, &mut Actions) -> T) 
         }
     }
     let mut taken = Taken(NonNull::new(RUNNING.replace(null_mut()).cast()).ok_or(CallError::NoRank)?);
-    on_process_heap(|| {
-        // SAFETY: set by `run`, which has not returned while the rank runs, and has lent it; and it is used once at a
-        // time.
-        let running = unsafe { taken.0.as_mut() };
-        let result = work(running.process, running.actions);
-        running.perform()?;
-        Ok(result)
-    })
+    // SAFETY: set by `run`, which has not returned while the rank runs, and has lent it; and it is used once at a time.
+    let running = unsafe { taken.0.as_mut() };
+    let result = on_process_heap(|| {
+        // What is broken belongs to the job, which ends.
+        let result = catch_unwind(AssertUnwindSafe(|| work(running)));
+        result.map_err(|panic| running.panic = Some(panic))
+    });
+    drop(taken);
+    match result {
+        Ok(result) => Ok(result),
+        Err(()) => loop {
+            suspend();
+        },
+    }
 }
 
 /// Suspends the rank that calls until all these requests have ended.
 ///
 /// # Errors
 /// If no rank calls.
+#[track_caller]
 pub fn wait_all(requests: &[Token]) -> Result<(), CallError> {
+    let place = Location::caller();
     match requests {
-        [request] => wait_for(|| Condition::One(*request)),
-        _ => wait_for(|| Condition::All(requests.to_vec())),
+        [request] => wait_for(|| Condition::One(*request), "wait", place),
+        _ => wait_for(|| Condition::All(requests.to_vec()), "wait_all", place),
     }
 }
 
@@ -124,24 +174,89 @@ pub fn wait_all(requests: &[Token]) -> Result<(), CallError> {
 ///
 /// # Errors
 /// If no rank calls.
+#[track_caller]
 pub fn wait_any(requests: &[Token]) -> Result<(), CallError> {
-    wait_for(|| Condition::Any(requests.to_vec()))
+    wait_for(|| Condition::Any(requests.to_vec()), "wait_any", Location::caller())
 }
 
 /// Suspends the rank that calls until a message is there that this accepts.
 ///
 /// # Errors
 /// If no rank calls.
+#[track_caller]
 pub fn wait_message(pattern: Pattern) -> Result<(), CallError> {
-    wait_for(|| Condition::Message(pattern))
+    wait_for(|| Condition::Message(pattern), "probe", Location::caller())
 }
 
-/// The condition is made on the process's heap, where the engine keeps it.
-fn wait_for(condition: impl FnOnce() -> Condition) -> Result<(), CallError> {
-    // SAFETY: no buffer is given, and what stays was made by the work.
-    let holds = unsafe { call(|process, _| process.engine.block_on(condition())) }?;
+/// Suspends the rank that calls until the condition holds, in this call of the program. The condition is made on the
+/// process's heap, where the engine keeps it.
+///
+/// # Errors
+/// If no rank calls.
+pub(crate) fn wait_for(
+    condition: impl FnOnce() -> Condition,
+    call: &'static str,
+    place: &'static Location<'static>,
+) -> Result<(), CallError> {
+    let holds = with(|running| {
+        let holds = running.slots.process.engine.block_on(condition());
+        if !holds {
+            *running.slots.site = Site::at(call, place);
+        }
+        holds
+    })?;
     if !holds {
         suspend();
     }
+    Ok(())
+}
+
+/// Waits until a chare has sent something, and takes the first.
+///
+/// # Errors
+/// If no rank calls.
+pub(crate) fn next_post(call: &'static str, place: &'static Location<'static>) -> Result<Vec<u8>, CallError> {
+    loop {
+        let is_there = with(|running| {
+            *running.slots.site = Site::at(call, place);
+            running.slots.texts.awaits_post = running.slots.texts.posts.is_empty();
+            !running.slots.texts.awaits_post
+        })?;
+        if is_there {
+            return bytes_of(|running| running.slots.texts.posts.pop_front().unwrap_or_default());
+        }
+        suspend();
+    }
+}
+
+/// What this rank is called by from outside, packed.
+///
+/// # Errors
+/// If no rank calls.
+pub(crate) fn mailbox() -> Result<Vec<u8>, CallError> {
+    bytes_of(|running| running.slots.outside.mailbox())
+}
+
+/// Bytes that are made on the process's heap, on the rank's.
+fn bytes_of(work: impl FnOnce(&mut Running<'_>) -> Vec<u8>) -> Result<Vec<u8>, CallError> {
+    let length = with(|running| {
+        running.copied = work(running);
+        running.copied.len()
+    })?;
+    let mut bytes = vec![0; length];
+    with(|running| bytes.copy_from_slice(&std::mem::take(&mut running.copied)))?;
+    Ok(bytes)
+}
+
+/// Suspends the rank that calls until it is released.
+///
+/// # Errors
+/// If no rank calls.
+pub(crate) fn pause(call: &'static str, place: &'static Location<'static>) -> Result<(), CallError> {
+    with(|running| {
+        running.paused = true;
+        *running.slots.site = Site::at(call, place);
+    })?;
+    suspend();
     Ok(())
 }

@@ -11,9 +11,13 @@
 //! assert_eq!(lines, ["rank 0 in MPI_Recv (main.rs:7) waits for tag 8 from 1 in MPI_COMM_WORLD; 1 has ended"]);
 //! ```
 
+mod alone;
+
 use std::collections::BTreeMap;
 
 use crate::engine::{Context, Doing, Head, Pattern, Rank};
+
+pub(crate) use alone::of_rank;
 
 #[cfg(test)]
 mod tests;

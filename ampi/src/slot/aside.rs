@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::io;
+use std::ops::Range;
 
 use rustix::mm::{MapFlags, MremapFlags, ProtFlags, mmap_anonymous, mremap_fixed, munmap};
 
@@ -58,13 +59,44 @@ impl Piece {
 
     /// Page tables are moved, not bytes: microseconds where both addresses are multiples of 2 MiB.
     fn remap(&mut self, to: usize) -> io::Result<()> {
-        let (old, new) = (self.now as *mut c_void, to as *mut c_void);
-        // SAFETY: `old` is this piece's memory; `new` is home, which the slot occupies and where nothing is, or was
+        let all = self.now..self.now + self.len;
+        // SAFETY: `all` is this piece's memory; `to` is home, which the slot occupies and where nothing is, or was
         // reserved just now.
-        unsafe { mremap_fixed(old, self.len, self.len, MremapFlags::MAYMOVE, new) }?;
+        let moved = unsafe { remap(all.clone(), to) };
+        match moved {
+            // Pages that arrived from elsewhere are mappings of their own, of which Linux before 6.17 moves one at a time.
+            Err(error) if error.raw_os_error() == Some(libc::EFAULT) => {
+                for part in mappings_in(&all)? {
+                    let there = to + (part.start - all.start);
+                    // SAFETY: as above, for a part of it.
+                    unsafe { remap(part, there) }?;
+                }
+            }
+            other => other?,
+        }
         self.now = to;
         Ok(())
     }
+}
+
+/// # Safety
+/// `from` is memory whose owner knows that it moves, and nothing is at `to`.
+unsafe fn remap(from: Range<usize>, to: usize) -> io::Result<()> {
+    let (old, new) = (from.start as *mut c_void, to as *mut c_void);
+    // SAFETY: the caller's promise.
+    unsafe { mremap_fixed(old, from.len(), from.len(), MremapFlags::MAYMOVE, new) }?;
+    Ok(())
+}
+
+/// The system's mappings of this process that are in a range, cut to it (proc(5), `/proc/pid/maps`).
+fn mappings_in(range: &Range<usize>) -> io::Result<Vec<Range<usize>>> {
+    let text = std::fs::read_to_string("/proc/self/maps")?;
+    let addresses = |line: &str| {
+        let (start, end) = line.split_whitespace().next()?.split_once('-')?;
+        let hex = |text| usize::from_str_radix(text, 16).ok();
+        Some(hex(start)?.max(range.start)..hex(end)?.min(range.end))
+    };
+    Ok(text.lines().filter_map(addresses).filter(|part| !part.is_empty()).collect())
 }
 
 /// Addresses that are free.
@@ -77,4 +109,35 @@ fn map(len: usize, access: ProtFlags) -> io::Result<usize> {
     // SAFETY: the system chooses addresses where nothing is.
     let mapped = unsafe { mmap_anonymous(std::ptr::null_mut(), len, access, flags) }?;
     Ok(mapped as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::mm::{MprotectFlags, mprotect};
+
+    use super::*;
+    use crate::slot::PAGE;
+
+    #[test]
+    fn pages_of_several_mappings_are_moved() {
+        let mut piece = Piece::fresh(0, 4 * PAGE).expect("memory");
+        let start = piece.now;
+        for page in 0..4 {
+            // SAFETY: within the piece, which can be written to.
+            unsafe { ((start + page * PAGE) as *mut u8).write(page as u8 + 1) };
+        }
+        // SAFETY: a page of the piece, which is read only from here on.
+        unsafe { mprotect((start + PAGE) as *mut c_void, PAGE, MprotectFlags::READ) }
+            .expect("a page of its own");
+        let all = start..start + 4 * PAGE;
+        let parts = mappings_in(&all).expect("a list of mappings");
+        assert_eq!(parts, [start..start + PAGE, start + PAGE..start + 2 * PAGE, start + 2 * PAGE..all.end]);
+        let there = reserve(4 * PAGE).expect("addresses");
+        piece.remap(there).expect("all of it");
+        for page in 0..4 {
+            // SAFETY: as above, and moved.
+            assert_eq!(unsafe { ((there + page * PAGE) as *const u8).read() }, page as u8 + 1);
+        }
+        piece.discard().expect("it is this test's");
+    }
 }

@@ -14,6 +14,7 @@ mod header;
 mod layout;
 mod packing;
 mod pages;
+mod reserved;
 mod space;
 
 use std::ffi::c_void;
@@ -25,6 +26,7 @@ pub use arena::{RankAllocator, on_process_heap};
 pub(crate) use arena::{allocate as arena_allocate, current, free as arena_free, set_current};
 pub(crate) use header::{Header, Suspended};
 pub use layout::{BASE, HEADER, Layout, PAGE};
+pub use reserved::Reserved;
 pub use space::{SlotError, SlotSpace};
 
 use aside::Piece;
@@ -73,6 +75,19 @@ impl Slot {
         Ok(slot)
     }
 
+    /// The same where several nodes are in one process: see [`Slot::put_back_in_turn`].
+    ///
+    /// # Errors
+    /// As for [`Slot::new`].
+    pub fn new_in_turn(number: u32) -> Result<Slot, SlotError> {
+        loop {
+            match Slot::new(number) {
+                Err(SlotError::Occupied(_)) => SlotSpace::get()?.wait_until_free(number)?,
+                other => return other,
+            }
+        }
+    }
+
     /// Which slot it is.
     pub fn number(&self) -> u32 {
         self.number
@@ -116,6 +131,20 @@ impl Slot {
             self.in_place = true;
         }
         Ok(())
+    }
+
+    /// The same where several nodes are in one process, and another one's idea of the same rank may run now: it gives the
+    /// addresses back when it waits.
+    ///
+    /// # Errors
+    /// As for [`Slot::put_back`].
+    pub fn put_back_in_turn(&mut self) -> Result<(), SlotError> {
+        loop {
+            match self.put_back() {
+                Err(SlotError::Occupied(_)) => self.space.wait_until_free(self.number)?,
+                other => return other,
+            }
+        }
     }
 
     /// Its header, wherever that is now.

@@ -1,8 +1,9 @@
 //! A slot as bytes: the runs of pages that were touched.
 
 use std::ops::Range;
+use std::ptr::NonNull;
 
-use talisman_pup::{Lender, Packer, Pup, PupError, Unpacker};
+use talisman_pup::{Lender, Packer, Page, PageRun, Pup, PupError, Unpacker};
 
 use super::aside::Piece;
 use super::header::MAGIC;
@@ -17,10 +18,10 @@ impl Pup for Slot {
         let Some(contents) = self.contents(p) else { return };
         contents.head.pack(p);
         p.len(contents.runs.len());
-        for (offset, bytes) in contents.runs {
+        for (offset, pages) in contents.runs {
             offset.pack(p);
-            p.len(bytes.len());
-            p.plain(bytes);
+            p.len(pages.len());
+            p.plain(pages);
         }
     }
 
@@ -29,20 +30,22 @@ impl Pup for Slot {
         let Some(contents) = self.contents(l.packer()) else { return };
         contents.head.pack(l.packer());
         l.packer().len(contents.runs.len());
-        for (offset, bytes) in contents.runs {
+        for (offset, pages) in contents.runs {
             offset.pack(l.packer());
-            l.slice(bytes);
+            l.slice(pages);
         }
     }
 
-    /// The slot is aside then: it can be put back when its addresses are free.
+    /// Pages that have come beside the bytes are moved into the slot, others are copied. The slot is aside then: it can be put
+    /// back when its addresses are free.
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
         let head = Head::unpack(u).map_err(|e| e.field("head"))?;
         let mut slot = head.make(u)?;
         let runs = u.len()?;
         for run in 0..runs {
-            let (offset, bytes) = <(u64, Vec<u8>)>::unpack(u).map_err(|e| e.index(run))?;
-            slot.fill(offset, &bytes).ok_or_else(|| u.invalid("a page outside of its slot"))?;
+            let offset = u64::unpack(u).map_err(|e| e.index(run))?;
+            let pages = PageRun::unpack(u).map_err(|e| e.index(run))?;
+            slot.fill(offset, pages).map_err(|why| u.invalid(why))?;
         }
         slot.check_header().map_err(|why| u.invalid(why))?;
         Ok(slot)
@@ -60,8 +63,8 @@ struct Head {
 
 struct Contents<'a> {
     head: Head,
-    /// Offset from the lowest address of the stack, or of the heap plus [`HEAP`], and the bytes.
-    runs: Vec<(u64, &'a [u8])>,
+    /// Offset in bytes from the lowest address of the stack, or of the heap plus [`HEAP`], and the pages.
+    runs: Vec<(u64, &'a [Page])>,
 }
 
 /// Set in the offset of a run of the heap.
@@ -85,16 +88,16 @@ impl Slot {
         }
     }
 
-    fn runs(&self, heap: &Piece) -> std::io::Result<Vec<(u64, &[u8])>> {
+    fn runs(&self, heap: &Piece) -> std::io::Result<Vec<(u64, &[Page])>> {
         let map = PageMap::open()?;
         let low = map.runs(self.low.now + self.unused_stack()..self.low.now + self.low.len)?;
         let high = map.runs(heap.now..heap.now + heap.len)?;
-        let bytes = |run: &Range<usize>| {
-            // SAFETY: pages of this slot, accessible as long as it lives; its rank does not run while it is borrowed.
-            unsafe { std::slice::from_raw_parts(run.start as *const u8, run.len()) }
+        let pages = |run: &Range<usize>| {
+            // SAFETY: whole pages of this slot, accessible as long as it lives; its rank does not run while it is borrowed.
+            unsafe { std::slice::from_raw_parts(run.start as *const Page, run.len() / PAGE) }
         };
-        let low = low.iter().map(|run| ((run.start - self.low.now) as u64, bytes(run)));
-        let high = high.iter().map(|run| ((run.start - heap.now) as u64 | HEAP, bytes(run)));
+        let low = low.iter().map(|run| ((run.start - self.low.now) as u64, pages(run)));
+        let high = high.iter().map(|run| ((run.start - heap.now) as u64 | HEAP, pages(run)));
         Ok(low.chain(high).collect())
     }
 
@@ -108,20 +111,18 @@ impl Slot {
         used.saturating_sub(stack.start) / PAGE * PAGE
     }
 
-    /// Writes a run to where it belongs. `None` if that is not in the slot.
-    fn fill(&mut self, offset: u64, bytes: &[u8]) -> Option<()> {
+    /// Puts a run to where it belongs.
+    fn fill(&mut self, offset: u64, pages: PageRun<'_>) -> Result<(), String> {
         let (piece, offset) =
             if offset & HEAP == 0 { (&self.low, offset) } else { (&self.heap, offset & !HEAP) };
-        let offset = usize::try_from(offset).ok()?;
-        let end = offset.checked_add(bytes.len())?;
-        if end > piece.len {
-            return None;
-        }
-        // SAFETY: within the piece, which is accessible and this slot's alone.
-        unsafe {
-            std::ptr::copy_nonoverlapping(bytes.as_ptr(), (piece.now + offset) as *mut u8, bytes.len())
+        let place = usize::try_from(offset).ok().filter(|offset| offset.is_multiple_of(PAGE));
+        let end = place.and_then(|offset| offset.checked_add(pages.bytes().len()));
+        let (Some(offset), Some(_)) = (place, end.filter(|end| *end <= piece.len)) else {
+            return Err("a page outside of its slot".into());
         };
-        Some(())
+        let to = NonNull::new((piece.now + offset) as *mut u8).ok_or("a page at address 0")?;
+        // SAFETY: whole pages within the piece, which is accessible and this slot's alone; nothing refers to them.
+        unsafe { pages.move_to(to) }.map(|_| ()).map_err(|error| error.to_string())
     }
 
     /// What the header says has to be what the slot has: everything in it is trusted from then on, as the program in

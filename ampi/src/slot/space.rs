@@ -3,12 +3,18 @@
 use std::collections::BTreeSet;
 use std::ffi::c_void;
 use std::io;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 use thiserror::Error;
 
-use super::layout::{Layout, PAGE};
+use super::layout::{BASE, Layout, PAGE};
+
+/// All slots of a process end below the addresses at which programs are.
+const SPACE_MAX: usize = 32 << 40;
+/// More ranks are in no process: each is several mappings, of which the system allows 65,530.
+const SLOTS_MAX: usize = 1 << 15;
 
 /// All slots of this process.
 #[derive(Debug)]
@@ -18,7 +24,13 @@ pub struct SlotSpace {
     slots: u32,
     /// Slots whose addresses are in use.
     occupied: Mutex<BTreeSet<u32>>,
+    /// Told when one of them is free again.
+    freed: Condvar,
 }
+
+/// Where several nodes are in one process, a rank has its addresses while it runs, and gives them back when it waits. Who
+/// waits longer for them waits for a rank that does not end.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Why slots cannot be had.
 #[derive(Debug, Error)]
@@ -42,6 +54,14 @@ pub enum SlotError {
     /// The space was reserved before.
     #[error("addresses for ranks were reserved before")]
     Twice,
+    /// All ranks of a process have slots that are divided alike.
+    #[error("ranks of this process have slots of {here:?}, not of {layout:?}")]
+    OtherLayout {
+        /// What they have.
+        here: Layout,
+        /// What was asked for.
+        layout: Layout,
+    },
     /// No space was reserved.
     #[error("no addresses are reserved for ranks")]
     NoSpace,
@@ -74,7 +94,7 @@ impl SlotSpace {
     /// # Errors
     /// If they are taken, or were reserved before.
     pub fn reserve(base: usize, layout: Layout, slots: u32) -> Result<&'static SlotSpace, SlotError> {
-        let space = SlotSpace { base, layout, slots, occupied: Mutex::default() };
+        let space = SlotSpace { base, layout, slots, occupied: Mutex::default(), freed: Condvar::new() };
         if !layout.is_valid() || !base.is_multiple_of(layout.slot()) {
             return Err(SlotError::Layout(layout));
         }
@@ -100,6 +120,27 @@ impl SlotSpace {
     /// If none was reserved.
     pub fn get() -> Result<&'static SlotSpace, SlotError> {
         SPACE.get().ok_or(SlotError::NoSpace)
+    }
+
+    /// The space of this process, reserved if it is not yet: as many slots of this layout as there is room for.
+    ///
+    /// # Errors
+    /// If the addresses are taken, or slots of another layout are there.
+    pub fn of(layout: Layout) -> Result<&'static SlotSpace, SlotError> {
+        let space = match SlotSpace::get() {
+            Ok(space) => space,
+            Err(_) => {
+                let slots = (SPACE_MAX / layout.slot()).min(SLOTS_MAX);
+                // Another thread may have been faster.
+                SlotSpace::reserve(BASE, layout, slots as u32)
+                    .or_else(|error| SlotSpace::get().or(Err(error)))?
+            }
+        };
+        if space.layout == layout {
+            Ok(space)
+        } else {
+            Err(SlotError::OtherLayout { here: space.layout, layout })
+        }
     }
 
     /// How slots are divided.
@@ -128,12 +169,27 @@ impl SlotSpace {
     }
 
     pub(super) fn occupy(&self, slot: u32) -> Result<(), SlotError> {
-        let mut occupied = self.occupied.lock().unwrap_or_else(PoisonError::into_inner);
-        if occupied.insert(slot) { Ok(()) } else { Err(SlotError::Occupied(slot)) }
+        if self.occupied().insert(slot) { Ok(()) } else { Err(SlotError::Occupied(slot)) }
+    }
+
+    /// Waits until nobody is at these addresses. Whoever comes first then has them.
+    ///
+    /// # Errors
+    /// If somebody is there for too long.
+    pub(super) fn wait_until_free(&self, slot: u32) -> Result<(), SlotError> {
+        let is_taken = |occupied: &mut BTreeSet<u32>| occupied.contains(&slot);
+        let waited = self.freed.wait_timeout_while(self.occupied(), PATIENCE, is_taken);
+        let (_occupied, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+        if waited.timed_out() { Err(SlotError::Occupied(slot)) } else { Ok(()) }
     }
 
     pub(super) fn leave(&self, slot: u32) {
-        self.occupied.lock().unwrap_or_else(PoisonError::into_inner).remove(&slot);
+        self.occupied().remove(&slot);
+        self.freed.notify_all();
+    }
+
+    fn occupied(&self) -> MutexGuard<'_, BTreeSet<u32>> {
+        self.occupied.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn len(&self) -> usize {

@@ -4,9 +4,8 @@
 //! [resumed](Thread::resume) it. While it is suspended all that belongs to it is in its slot, so it can move.
 //!
 //! What belongs to the PE's thread and what to the rank: registers, the stack, `errno`, the modes of floating point
-//! (MXCSR, x87), the stack protector's canary and the guard of pointers in `jmp_buf` are the rank's, the last two by
-//! values that are the same in the whole job. Thread-locals are the PE's: all its ranks see the same, and what a rank
-//! leaves there stays when it moves.
+//! (MXCSR, x87) and the stack protector's canary are the rank's, the last one by a value that is the same in the whole
+//! job. Thread-locals are the PE's: all its ranks see the same, and what a rank leaves there stays when it moves.
 //!
 //! A rank must not wait while it unwinds: whether a thread is panicking is known to the thread, and cannot move. It
 //! must not hold what the PE's thread owns over a wait, as the lock of standard output; what it has made itself, as a

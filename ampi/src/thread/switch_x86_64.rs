@@ -64,36 +64,31 @@ pub fn first_frame(header: *mut Header, enter: extern "sysv64" fn(*mut Header) -
 }
 
 /// What the C library keeps at the thread pointer and a rank must find the same everywhere: the stack protector's
-/// canary and the guard that pointers in `jmp_buf` are mixed with.
+/// canary.
+///
+/// The guard beside it, with which the library mixes pointers, stays the thread's: destructors of thread-locals that a
+/// rank uses first are among those pointers, and are called when the thread ends.
 pub struct Own {
     canary: u64,
-    pointer_guard: u64,
 }
 
 /// The same in all processes of all jobs. The canary's lowest byte is zero, as the C library's: a string ends there.
 const CANARY: u64 = 0x7461_6c69_736d_6100;
-const POINTER_GUARD: u64 = 0x616d_7069_2072_616e;
 
 impl Own {
-    /// Sets those of ranks; what this thread had.
+    /// Sets that of ranks; what this thread had.
     pub fn replace() -> Own {
-        let (canary, pointer_guard);
-        // SAFETY: two words that the C library keeps at these offsets on x86_64 Linux. No function that has stored the
+        let canary;
+        // SAFETY: a word that the C library keeps at this offset on x86_64 Linux. No function that has stored the
         // canary returns before `put_back`: this crate has no stack protector, and ranks are suspended by then.
-        unsafe {
-            asm!("mov {}, fs:0x28", "mov {}, fs:0x30", out(reg) canary, out(reg) pointer_guard,
-                options(nostack, preserves_flags));
-        }
-        Own { canary: CANARY, pointer_guard: POINTER_GUARD }.put_back();
-        Own { canary, pointer_guard }
+        unsafe { asm!("mov {}, fs:0x28", out(reg) canary, options(nostack, preserves_flags)) };
+        Own { canary: CANARY }.put_back();
+        Own { canary }
     }
 
-    /// Sets these.
+    /// Sets this one.
     pub fn put_back(self) {
         // SAFETY: as in `replace`.
-        unsafe {
-            asm!("mov fs:0x28, {}", "mov fs:0x30, {}", in(reg) self.canary, in(reg) self.pointer_guard,
-                options(nostack, preserves_flags));
-        }
+        unsafe { asm!("mov fs:0x28, {}", in(reg) self.canary, options(nostack, preserves_flags)) };
     }
 }

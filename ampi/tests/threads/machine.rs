@@ -1,6 +1,7 @@
 //! What of the machine is the rank's, and what is the thread's.
 
 use std::arch::asm;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use talisman_ampi::slot::on_process_heap;
 use talisman_ampi::thread::{Resumed, Thread, suspend};
@@ -11,6 +12,7 @@ use crate::cases::{moved, new_slot};
 pub const ALL: &[Test] = &[
     ("errno and rounding are the rank's", modes),
     ("the canary is the same in all ranks, and the thread has its own back", canary),
+    ("destructors of thread-locals that a rank uses first run when the thread ends", destructors),
     ("a backtrace in a rank ends", backtrace),
     ("registers and alignment survive", registers),
 ];
@@ -55,30 +57,49 @@ fn modes() {
     assert_eq!(thread.resume().unwrap(), Resumed::Ended);
 }
 
-fn guards() -> (u64, u64) {
-    let (canary, pointers);
-    // SAFETY: reads two words of the thread's control block.
-    unsafe {
-        asm!("mov {}, fs:0x28", "mov {}, fs:0x30", out(reg) canary, out(reg) pointers, options(nostack))
-    };
-    (canary, pointers)
+fn stack_guard() -> u64 {
+    let canary;
+    // SAFETY: reads a word of the thread's control block.
+    unsafe { asm!("mov {}, fs:0x28", out(reg) canary, options(nostack)) };
+    canary
 }
 
 fn canary() {
-    let own = guards();
+    let own = stack_guard();
     let program = move || {
-        let first = guards();
-        assert!(first != own && first.0 & 0xff == 0);
+        let first = stack_guard();
+        assert!(first != own && first & 0xff == 0);
         suspend();
-        assert_eq!(guards(), first);
+        assert_eq!(stack_guard(), first);
     };
     let (mut one, mut other) = (Thread::new(new_slot(), program), Thread::new(new_slot(), program));
     for expected in [Resumed::Suspended, Resumed::Ended] {
         for thread in [&mut one, &mut other] {
             assert_eq!(thread.resume().unwrap(), expected);
-            assert_eq!(guards(), own);
+            assert_eq!(stack_guard(), own);
         }
     }
+}
+
+fn destructors() {
+    struct Counted;
+    static DROPPED: AtomicU32 = AtomicU32::new(0);
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            DROPPED.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    thread_local! {
+        static LOCAL: Counted = const { Counted };
+    }
+    let slot = new_slot();
+    let run = move || {
+        let mut thread = Thread::new(slot, || LOCAL.with(|_| suspend()));
+        assert_eq!(thread.resume().unwrap(), Resumed::Suspended);
+        assert_eq!(thread.resume().unwrap(), Resumed::Ended);
+    };
+    std::thread::spawn(run).join().expect("it ends");
+    assert_eq!(DROPPED.load(Ordering::Relaxed), 1);
 }
 
 fn backtrace() {

@@ -6,6 +6,7 @@ use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 use talisman_ampi::slot::{PAGE, Slot, SlotError, SlotSpace};
 use talisman_ampi::thread::{Resumed, Thread, suspend};
+use talisman_pup::{Lender, Packed, Packer, Pup, Purpose, SegmentBuffer};
 
 use crate::cases::{moved, new_slot};
 use crate::{LAYOUT, Test};
@@ -13,6 +14,7 @@ use crate::{LAYOUT, Test};
 pub const ALL: &[Test] = &[
     ("one rank at a time is at its addresses", occupied),
     ("addresses of a rank that is aside stay reserved", reserved),
+    ("a rank whose pages have arrived grows, and moves on", grows_after_a_move),
     ("a rank comes back before the link has sent what left", comes_back),
     ("pages that were not touched are not packed", untouched),
     ("bytes that are no slot are refused", refused),
@@ -68,6 +70,43 @@ fn reserved() {
         assert_eq!(taken, Err(Errno::EXIST), "offset {offset:#x}");
     }
     assert_eq!(thread.resume().unwrap(), Resumed::Ended);
+}
+
+fn grows_after_a_move() {
+    let program = || {
+        let mut parts: Vec<Vec<u8>> = Vec::new();
+        for round in 1..=4u8 {
+            parts.extend((0..8).map(|_| vec![round; 100_000]));
+            suspend();
+        }
+        assert!(
+            parts
+                .iter()
+                .enumerate()
+                .all(|(at, part)| part.iter().all(|byte| usize::from(*byte) == at / 8 + 1))
+        );
+    };
+    let mut thread = Thread::new(new_slot(), program);
+    for _ in 0..4 {
+        assert_eq!(thread.resume().unwrap(), Resumed::Suspended);
+        thread = arrived(moved(thread));
+    }
+    assert_eq!(thread.resume().unwrap(), Resumed::Ended);
+}
+
+/// As it comes over a link: its pages beside the bytes.
+fn arrived(mut thread: Thread) -> Thread {
+    thread.slot_mut().put_aside().unwrap();
+    let mut lender = Lender::new(Packer::new(Purpose::Migration));
+    thread.lend(&mut lender);
+    let copy = |bytes: &[u8], align: usize| {
+        let mut buffer = SegmentBuffer::new(bytes.len(), align).unwrap();
+        buffer.fill(bytes);
+        buffer.finish()
+    };
+    let packed = Packed::from(lender.finish_in(copy));
+    drop(thread);
+    packed.read(Purpose::Migration, Thread::unpack).unwrap()
 }
 
 fn comes_back() {

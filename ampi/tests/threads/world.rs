@@ -204,7 +204,7 @@ fn farm(rank: u32, ranks: u32) {
         stopped += u32::from(task == STOP);
         send(&[task], found.source.expect("somebody has sent it"), tag, Mode::Standard);
     }
-    assert_eq!(sum, (0..TASKS).map(|task| task * (task + 1) / 2).sum());
+    assert_eq!(sum, (0..TASKS).map(|task| task * (task + 1) / 2).sum::<u64>());
 }
 
 /// Sums of vectors over all, short and long ones, in place, with barriers between.

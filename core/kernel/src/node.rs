@@ -1,5 +1,6 @@
 //! What the PEs of one process share, and what the nodes of one job share in this process.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
 use crate::message::pool::Depot;
@@ -65,6 +66,9 @@ impl Config {
     }
 }
 
+/// Nodes in this process: in simulation and in tests there are several.
+static IN_PROCESS: AtomicUsize = AtomicUsize::new(0);
+
 /// What the PEs of one process share.
 pub struct Node {
     pub shape: Shape,
@@ -121,7 +125,19 @@ impl Node {
             Arc::new(Node { shape, view, number, config, depot, shared, job, store, parkers, windows });
         let stops: Weak<dyn Stop> = Arc::downgrade(&node) as _;
         node.job.runs_on(stops);
+        IN_PROCESS.fetch_add(1, Ordering::Relaxed);
         node
+    }
+
+    /// Whether other nodes are in this process.
+    pub fn shares_process(&self) -> bool {
+        IN_PROCESS.load(Ordering::Relaxed) > 1
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        IN_PROCESS.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -136,8 +152,7 @@ impl Stop for Node {
 #[cfg(test)]
 mod tests {
     use std::ptr::NonNull;
-    use std::sync::atomic::{AtomicU32, Ordering};
-
+    use std::sync::atomic::AtomicU32;
     use std::sync::mpsc::channel;
     use std::thread;
     use std::time::Duration;

@@ -1,0 +1,101 @@
+//! Starting ranks from a main chare.
+
+use bytesize::ByteSize;
+use talisman_core::call::Call;
+use talisman_core::chare::Chare;
+use talisman_pup::Pup;
+
+use crate::rank::{Launch, Program};
+use crate::slot::{Layout, PAGE, Reserved, SlotError, SlotSpace};
+
+/// Options of programs with ranks: `#[command(flatten)] ranks: RankArgs`.
+#[derive(clap::Args, Clone, Debug, PartialEq, Eq, Pup)]
+pub struct RankArgs {
+    /// Virtual MPI ranks
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=32_768))]
+    pub ranks: u32,
+    /// Heap of a rank, at most
+    #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = pages)]
+    pub rank_memory: u64,
+    /// Stack of a rank
+    #[arg(long, value_name = "SIZE", default_value = "8MiB", value_parser = pages)]
+    pub rank_stack: u64,
+}
+
+/// So many ranks, with as much memory as they have by default.
+impl From<u32> for RankArgs {
+    fn from(ranks: u32) -> RankArgs {
+        RankArgs { ranks, rank_memory: 512 << 20, rank_stack: 8 << 20 }
+    }
+}
+
+impl RankArgs {
+    fn layout(&self) -> Layout {
+        let (stack, heap) = (self.rank_stack as usize, self.rank_memory as usize);
+        Layout { stack, heap, images: 0, ..Layout::DEFAULT }
+    }
+}
+
+/// Whole pages, from 64 KiB on.
+fn pages(text: &str) -> Result<u64, String> {
+    let wrong = || format!("give a size from 64KiB to 1TiB, such as 16MiB or 2GiB, not `{text}`");
+    let bytes = text.parse::<ByteSize>().map_err(|_| wrong())?.as_u64();
+    let is_possible = (64 << 10..=1 << 40).contains(&bytes);
+    is_possible.then(|| bytes.next_multiple_of(PAGE as u64)).ok_or_else(wrong)
+}
+
+/// Runs a program on so many ranks, which begin on all PEs, and are balanced and checkpointed as any objects. To be
+/// called in an async entry, such as a program's `main`: the call is awaited, and gives what the ranks return, in their
+/// order.
+///
+/// # Errors
+/// If there is no room for their addresses.
+pub fn run<P: Program>(ranks: impl Into<RankArgs>, program: P) -> Result<Call<Vec<P::Output>>, SlotError> {
+    let ranks = ranks.into();
+    let memory = Reserved::new(ranks.layout())?;
+    SlotSpace::get()?.address(ranks.ranks.saturating_sub(1))?;
+    Ok(Launch::<P>::chare().new().run(ranks.ranks, memory, program))
+}
+
+/// Makes programs of ranks known. Once in a program, with all that it has:
+///
+/// ```
+/// # extern crate talisman_core as talisman;
+/// use talisman_ampi::api::{Universe, traits::*};
+/// use talisman_pup::Pup;
+///
+/// #[derive(Pup)]
+/// struct Hello;
+///
+/// impl talisman_ampi::rank::Program for Hello {
+///     type Output = ();
+///
+///     fn main(self, universe: Universe) {
+///         let world = universe.world();
+///         writeln!(universe.output(), "rank {} of {}", world.rank(), world.size());
+///         world.barrier().expect("the world is there");
+///     }
+/// }
+///
+/// talisman_ampi::program!(Hello);
+/// # fn main() {}
+/// ```
+///
+/// It also makes ranks allocate in their own memory, by a global allocator, and nodes start with the same addresses.
+#[macro_export]
+macro_rules! program {
+    ($($program:ty),+ $(,)?) => {
+        #[global_allocator]
+        static TALISMAN_RANK_ALLOCATOR: $crate::slot::RankAllocator = $crate::slot::RankAllocator;
+        $crate::inventory::submit! { $crate::layout::FixedLayout::needed_by("virtual MPI ranks") }
+        $crate::programs!($($program),+);
+    };
+}
+
+/// The same without the allocator, for modules of a program that has it.
+#[macro_export]
+macro_rules! programs {
+    ($($program:ty),+ $(,)?) => {
+        $($crate::register!($crate::rank::RankElement<$program>, $crate::rank::Launch<$program>);)+
+    };
+}

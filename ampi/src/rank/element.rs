@@ -1,0 +1,269 @@
+//! The chare that a rank is: an element of an array, which the runtime places, moves, balances and checkpoints.
+//!
+//! What other ranks send are calls of [`RankElement::frame`]. Each runs the rank as far as it gets; then it is suspended,
+//! the entry ends, and whatever the runtime does with objects between their entries is done with the rank.
+
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use talisman_base::map::Map;
+use talisman_core::callback::Callback;
+use talisman_core::chare::{Chare, Restored, Waiting};
+use talisman_core::cx::Cx;
+use talisman_core::proxy::Array;
+use talisman_core_macros::chare;
+use talisman_pup::Pup;
+use talisman_reduce::Concat;
+
+use super::{Outgoing, Outside, Program, Rank, RankError, Wish, program};
+use crate::engine::{Frame, Payload};
+use crate::process_state;
+use crate::report;
+use crate::slot::{Reserved, Slot};
+use crate::thread::Resumed;
+
+/// A rank of a world, as an element of an array.
+#[derive(Pup)]
+pub struct RankElement<P: Program> {
+    /// First, so that there are addresses for the slot that follows when this is unpacked.
+    memory: Reserved,
+    rank: Rank,
+    ranks: Array<RankElement<P>>,
+    /// Where its result goes, with those of the others.
+    done: Option<Callback<Vec<P::Output>>>,
+    /// A call of `go_on` is on its way.
+    goes_on: bool,
+    has_ended: bool,
+    program: PhantomData<P>,
+}
+
+#[chare(array1d)]
+impl<P: Program> RankElement<P> {
+    /// Of a world of so many. It does not run yet.
+    #[init]
+    fn new(cx: &mut Cx<Self>, ranks: u32, memory: Reserved, program: P) -> Self {
+        process_state::prepare();
+        let number = cx.index() as u32;
+        let slot = match cx.shares_process() {
+            true => Slot::new_in_turn(number),
+            false => Slot::new(number),
+        };
+        let slot = slot.unwrap_or_else(|error| panic!("rank {number} has no memory: {error}"));
+        let mut rank = Rank::new(slot, number, ranks, program::enter::<P>)
+            .with_arguments(talisman_pup::to_bytes(&program));
+        give_way(cx, &mut rank);
+        RankElement {
+            memory,
+            rank,
+            ranks: cx.array(),
+            done: None,
+            goes_on: false,
+            has_ended: false,
+            program: PhantomData,
+        }
+    }
+
+    /// The program begins. The callback gets what all ranks return, in their order.
+    #[entry]
+    fn start(&mut self, cx: &mut Cx<Self>, done: Callback<Vec<P::Output>>) {
+        self.done = Some(done);
+        self.advance(cx, None);
+    }
+
+    /// Another rank has sent this.
+    #[entry]
+    fn frame(&mut self, cx: &mut Cx<Self>, frame: Frame<Payload>) {
+        self.advance(cx, Some(frame));
+    }
+
+    /// It has let others run, and goes on.
+    #[entry]
+    fn go_on(&mut self, cx: &mut Cx<Self>) {
+        self.goes_on = false;
+        self.advance(cx, None);
+    }
+
+    /// A chare has sent a value, packed: the program gets it by [`Universe::next_post`](crate::api::Universe::next_post).
+    #[entry]
+    pub fn post(&mut self, cx: &mut Cx<Self>, value: Vec<u8>) {
+        self.rank.post(value);
+        self.advance(cx, None);
+    }
+
+    /// What it has paused for is done.
+    #[entry]
+    fn release(&mut self, cx: &mut Cx<Self>) {
+        self.rank.release();
+        self.advance(cx, None);
+    }
+
+    #[restored]
+    fn restored(&mut self, _: &mut Cx<Self>, _: Restored) {
+        process_state::prepare();
+    }
+
+    #[departs]
+    fn departs(&mut self) {
+        let mut sent = Vec::new();
+        self.rank.depart(&mut sent).unwrap_or_else(|error| panic!("it cannot leave: {error}"));
+        send(self.ranks, sent);
+        // What was sent may have been what it waited for.
+        self.yield_if_ready();
+    }
+
+    #[waits]
+    fn waits(&self) -> Vec<Waiting> {
+        if self.has_ended { Vec::new() } else { report::of_rank(&self.rank) }
+    }
+}
+
+impl<P: Program> RankElement<P> {
+    /// Takes a frame in, and runs the rank as far as it gets.
+    fn advance(&mut self, cx: &mut Cx<Self>, frame: Option<Frame<Payload>>) {
+        process_state::prepare();
+        let mut sent = Vec::new();
+        let resumed = self.run(cx, frame, &mut sent);
+        give_way(cx, &mut self.rank);
+        send(self.ranks, sent);
+        match resumed {
+            Ok(None | Some(Resumed::Suspended)) => self.yield_if_ready(),
+            Ok(Some(Resumed::Ended)) => self.end(cx),
+            Ok(Some(Resumed::Panicked { message, place })) => {
+                self.fail(cx, &format!("panicked at {place}: {message}"));
+            }
+            Ok(Some(Resumed::Unwinding { message, place })) => {
+                self.fail(cx, &format!("waits while it unwinds; it panicked at {place}: {message}"));
+            }
+            Err(error) => self.fail(cx, &format!("cannot go on: {error}")),
+        }
+    }
+
+    fn run(
+        &mut self,
+        cx: &mut Cx<Self>,
+        frame: Option<Frame<Payload>>,
+        sent: &mut Vec<Outgoing>,
+    ) -> Result<Option<Resumed>, RankError> {
+        if cx.shares_process() {
+            self.rank.slot_mut().put_back_in_turn()?;
+        }
+        if let Some(frame) = frame {
+            self.rank.on_frame(frame, sent)?;
+        }
+        if self.has_ended || !self.rank.is_ready() {
+            return Ok(None);
+        }
+        self.rank.resume_in(&mut Calls(cx), sent).map(Some)
+    }
+
+    /// A rank that lets others run goes on behind what waits on its PE.
+    fn yield_if_ready(&mut self) {
+        let is_ready = self.rank.is_ready() && !self.has_ended;
+        if is_ready && !std::mem::replace(&mut self.goes_on, true) {
+            self.ranks.at(self.rank.process().engine.rank() as i32).go_on();
+        }
+    }
+
+    fn end(&mut self, cx: &mut Cx<Self>) {
+        self.has_ended = true;
+        let Some(done) = self.done.take() else { return };
+        match talisman_pup::from_bytes::<P::Output>(self.rank.result()) {
+            Ok(result) => cx.contribute(result, Concat, done),
+            Err(error) => self.fail(cx, &format!("has returned what cannot be read: {error}")),
+        }
+    }
+
+    fn fail(&mut self, cx: &mut Cx<Self>, why: &str) {
+        self.has_ended = true;
+        cx.fail(format!("rank {} {why}", cx.index()));
+    }
+}
+
+/// Where several nodes are in one process, another one's idea of the same rank has the addresses while it runs.
+fn give_way<P: Program>(cx: &mut Cx<RankElement<P>>, rank: &mut Rank) {
+    if cx.shares_process()
+        && let Err(error) = rank.slot_mut().put_aside()
+    {
+        cx.fail(format!("rank {} cannot be put aside: {error}", cx.index()));
+    }
+}
+
+fn send<P: Program>(ranks: Array<RankElement<P>>, sent: Vec<Outgoing>) {
+    for (to, frame) in sent {
+        ranks.at(to as i32).frame(frame);
+    }
+}
+
+/// What a rank can ask of the runtime while its entry runs.
+struct Calls<'a, P: Program>(&'a mut Cx<RankElement<P>>);
+
+impl<P: Program> Outside for Calls<'_, P> {
+    fn print(&mut self, text: &str) {
+        write!(self.0.output(), "{text}");
+    }
+
+    fn now(&self) -> Duration {
+        self.0.now()
+    }
+
+    fn pe(&self) -> (u32, u32) {
+        (self.0.pe(), self.0.pes())
+    }
+
+    fn step(&mut self, step: u64) {
+        self.0.step(step);
+    }
+
+    fn result(&mut self, name: &str, value: f64) {
+        self.0.result(name, value);
+    }
+
+    fn mailbox(&self) -> Vec<u8> {
+        talisman_pup::to_bytes(&self.0.callback(RankElement::<P>::post))
+    }
+
+    fn ask(&mut self, wish: Wish) {
+        match wish {
+            Wish::Move(pe) => self.0.migrate_to(pe),
+            Wish::Balance => self.0.at_sync_then(RankElement::<P>::release),
+            Wish::Checkpoint => {
+                let released = self.0.array().callback(RankElement::<P>::release);
+                self.0.checkpoint(released);
+            }
+        }
+    }
+}
+
+/// Makes the ranks of a world, and waits for them.
+#[derive(Pup)]
+pub struct Launch<P: Program> {
+    program: PhantomData<P>,
+}
+
+#[chare(single)]
+impl<P: Program> Launch<P> {
+    /// Has made none yet.
+    #[init]
+    pub fn new() -> Self {
+        Launch { program: PhantomData }
+    }
+
+    #[entry]
+    fn ended(results: Vec<P::Output>);
+
+    /// Gives what the ranks return, in their order.
+    #[entry]
+    pub async fn run(
+        &mut self,
+        cx: &mut Cx<Self>,
+        ranks: u32,
+        memory: Reserved,
+        program: P,
+    ) -> Vec<P::Output> {
+        let world: Array<RankElement<P>> =
+            RankElement::<P>::array(ranks as i32).map(Map::Block).new(ranks, memory, program);
+        world.start(cx.callback(Self::ended));
+        let results = cx.when(Self::ended).await;
+        results
+    }
+}

@@ -1,0 +1,66 @@
+//! What a rank can ask of the runtime, besides MPI.
+
+use std::time::Duration;
+
+/// What the rank that runs may call. All of it is called on the process's heap.
+pub trait Outside {
+    /// Adds to the program's output.
+    fn print(&mut self, text: &str);
+
+    /// Time since the job started.
+    fn now(&self) -> Duration;
+
+    /// The PE that the rank is on, of so many.
+    fn pe(&self) -> (u32, u32);
+
+    /// The program has finished this step, counted from 1.
+    fn step(&mut self, step: u64);
+
+    /// A result of the program, for `--report`.
+    fn result(&mut self, name: &str, value: f64);
+
+    /// A `Callback<Vec<u8>>` that calls the rank, packed.
+    fn mailbox(&self) -> Vec<u8>;
+
+    /// Asks for something that is done when the rank waits.
+    fn ask(&mut self, wish: Wish);
+}
+
+/// Something that is done while a rank waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// To be on this PE.
+    Move(u32),
+    /// Ranks are balanced when all have asked for it; then each is released.
+    Balance,
+    /// A checkpoint of the job is taken; then all ranks are released.
+    Checkpoint,
+}
+
+/// For ranks without a runtime, as in tests: nothing is there.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Alone;
+
+impl Outside for Alone {
+    fn print(&mut self, text: &str) {
+        print!("{text}");
+    }
+
+    fn now(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn pe(&self) -> (u32, u32) {
+        (0, 1)
+    }
+
+    fn step(&mut self, _: u64) {}
+
+    fn result(&mut self, _: &str, _: f64) {}
+
+    fn mailbox(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    fn ask(&mut self, _: Wish) {}
+}
