@@ -1,7 +1,7 @@
 //! The transports that link nodes: one enum and one table, which everything else takes its words from.
 //!
-//! To add a transport, add an arm to [`Transport`] and a row to [`TRANSPORTS`], and a folder to `core/transport/src/` whose
-//! connector the enum in `connector.rs` there names.
+//! To add a transport, add an arm to [`Transport`] and a row to [`TRANSPORTS`], and a folder to `core/transport/src/`
+//! whose connector has an arm in `connector.rs` there.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,8 @@ pub enum Transport {
 pub enum Setup {
     /// One node dials the other. A connection that breaks is made anew.
     Dialled,
-    /// Both nodes inherit what it goes through from the process that starts them. It cannot break, and cannot be made later.
+    /// Both nodes inherit what it goes through from the process that starts them. It cannot break, and cannot be made
+    /// later.
     Inherited,
 }
 

@@ -177,7 +177,8 @@ impl Plan {
         }
     }
 
-    /// What a process is told that replaces a lost node, whose host need not be the same: its links are those between hosts.
+    /// What a process is told that replaces a lost node, whose host need not be the same: its links are those between
+    /// hosts.
     pub fn task_again(&self, node: u32, life: u64, running: Duration) -> Task {
         let task = self.task(node);
         Task { life, running, via: vec![Transport::BETWEEN_HOSTS; task.via.len()], ..task }

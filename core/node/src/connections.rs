@@ -1,5 +1,5 @@
-//! A node's connections with other nodes, where their links are dialled: where it listens, the first ones, and new ones for
-//! those that break.
+//! A node's connections with other nodes, where their links are dialled: where it listens, the first ones, and new ones
+//! for those that break.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};

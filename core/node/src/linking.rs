@@ -54,7 +54,7 @@ impl Host {
         self.ready(View::whole(self.shape), Arc::default(), number, config, job, nets)
     }
 
-    /// The ways to the other nodes, by lane. Whoever is not at the other end of a stream is reached by what both inherit.
+    /// The ways to the other nodes, by lane. A node without a stream is reached by what both inherit.
     ///
     /// # Errors
     /// What the system says: too many descriptors.

@@ -1,7 +1,7 @@
 //! Who may wait at a listener until it has proved who it is, and whose place is given to another.
 //!
-//! A listener has few places, and strangers come in any number. So nobody waits for a place: who comes gets one at once, and somebody else loses
-//! theirs. It is one of the source that has the most of them: whoever has said nothing before whoever has, and the oldest of
+//! A listener has few places, and strangers come in any number. So nobody waits for a place: who comes gets one at once,
+//! and somebody else loses theirs. It is one of the source that has the most of them: whoever has said nothing before whoever has, and the oldest of
 //! these. Whoever has said what no stranger knows is *vouched for* and has another place, which none of the others can take.
 //!
 //! So of a crowd that comes from elsewhere nobody keeps a peer of the job out; of one that comes from the same address as the peer (another

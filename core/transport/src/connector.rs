@@ -1,5 +1,5 @@
-//! How nodes make connections with each other: each transport whose links are dialled has a [`Connector`] in its folder,
-//! and here is the one place that knows which.
+//! How nodes make connections with each other: each transport whose links are dialled has a [`Connector`] in its
+//! folder, and here is the one place that knows which.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -54,7 +54,7 @@ pub struct Target {
 pub struct Listening {
     /// What they have to be told of it.
     pub address: Option<SocketAddr>,
-    /// Answers them until dropped: see [`serve`].
+    /// Answers them until dropped.
     pub serving: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 

@@ -23,8 +23,8 @@ const NO_CHECKPOINTS: &str = "without --ft no checkpoints are taken; add --ft do
 const ONE_PROCESS: &str = "the whole job is one process; add --nodes 2 or more, or leave it out";
 const NO_REQUESTS: &str =
     "a job that is one process keeps checkpoints in memory alone; add --nodes 2 or more, or --ft disk";
-const WITHIN_HOST: &str =
-    "no link between the nodes of one host goes over the network; add --transport tcp, or leave it out";
+const WITHIN_HOST: &str = "the nodes of one host are linked within it, and nothing goes over TCP; \
+                           add --transport tcp, or leave it out";
 
 const NOT_SIMULATED: &str = "only simulated PEs are run again; add --simulate, or leave it out";
 const LOSES_NODES: &str =
@@ -83,7 +83,7 @@ impl RunArgs {
         idle
     }
 
-    /// Whether any two nodes may be linked over TCP, also such as come later: those are linked like nodes of other hosts.
+    /// Whether any two nodes may be linked over TCP. Nodes that join later are, like nodes of other hosts.
     fn uses_tcp(&self) -> bool {
         let may_be_replaced =
             self.respawn || self.spares > 0 || self.max_nodes.is_some() || self.restart.is_some();

@@ -1,8 +1,9 @@
 //! Links over Unix-domain sockets, between nodes of one host.
 //!
-//! They carry the frames of TCP links (`docs/src/reference/wire.md`), after the same handshake; what differs is here. A node listens at
-//! an abstract address, which is no file and is gone with its process. Nobody has to be told of it: whoever knows the
-//! job's secret knows the address, and others cannot take it before. Nothing is encrypted, as nothing leaves the host.
+//! They carry the frames of TCP links (`docs/src/reference/wire.md`), after the same handshake; what differs is here. A node listens
+//! at an abstract address, which is no file and is gone with its process. Nobody has to be told of it: whoever knows
+//! the job's secret knows the address, and others cannot take it before. Nothing is encrypted, as nothing leaves the
+//! host.
 
 use std::fmt;
 use std::io;
