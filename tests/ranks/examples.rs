@@ -69,6 +69,18 @@ fn mpi_jacobi_is_balanced_and_survives_the_loss_of_nodes() {
     let disturbed = [
         &["--ft", "double", "--ckpt-every", "5steps", "--balancer", "rotate", "--kill", "2@step12"][..],
         &["--ft", "double", "--checkpoint-every", "4", "--balancer", "greedy", "--kill", "1@step17"],
+        &[
+            "--ft",
+            "double",
+            "--ckpt-every",
+            "3steps",
+            "--balancer",
+            "greedy",
+            "--lb-every",
+            "5ms",
+            "--kill",
+            "2@step20",
+        ],
     ];
     for way in [&["--nodes", "3"][..], &["--simulate", "--nodes", "3", "--pes", "1", "--seed", "4"]] {
         for how in disturbed {
