@@ -69,6 +69,18 @@ fn mpi_jacobi_is_balanced_and_survives_the_loss_of_nodes() {
     let disturbed = [
         &["--ft", "double", "--ckpt-every", "5steps", "--balancer", "rotate", "--kill", "2@step12"][..],
         &["--ft", "double", "--checkpoint-every", "4", "--balancer", "greedy", "--kill", "1@step17"],
+        &[
+            "--ft",
+            "double",
+            "--ckpt-every",
+            "3steps",
+            "--balancer",
+            "greedy",
+            "--lb-every",
+            "5ms",
+            "--kill",
+            "2@step20",
+        ],
     ];
     for way in [&["--nodes", "3"][..], &["--simulate", "--nodes", "3", "--pes", "1", "--seed", "4"]] {
         for how in disturbed {
@@ -116,4 +128,19 @@ fn programs_with_ranks_have_one_pe_per_node() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("--nodes 2"), "{said}");
+}
+
+#[test]
+fn mpi_jacobi_is_started_again_from_files_on_other_nodes() {
+    let task = [&GRID[..], &["--ranks", "8"]].concat();
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mpi-jacobi-checkpoints");
+    let folder = folder.to_str().expect("a name that is text");
+    // Ranks wait for these checkpoints, so there is one when the nodes die.
+    let kept = ["--ft", "disk", "--ckpt-dir", folder, "--checkpoint-every", "4"];
+    let dies = ["--nodes", "3", "--kill", "0@step18,1@step18,2@step18"];
+    let output = run("mpi_jacobi", &[&task[..], &kept, &dies].concat());
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(printed("mpi_jacobi", &["--restart", folder, "--nodes", "2"]), printed("mpi_jacobi", &task));
+    // The job has made the folder, but those that were killed have left it.
+    let _gone = std::fs::remove_dir_all(folder);
 }
