@@ -4,9 +4,9 @@
 //! cargo test --test layout
 //! ```
 //!
-//! The program is this binary itself, called with `program` as its first argument; it has a row that asks for a fixed layout. What its
-//! nodes are like is read from `/proc` by themselves and compared, also of nodes that are replaced and added, and of such as agents start.
-//! Systems that refuse are made by filters of system calls.
+//! The program is this binary itself, called with `program` as its first argument; it has a row that asks for a fixed
+//! layout. What its nodes are like is read from `/proc` by themselves and compared, also of nodes that are replaced and
+//! added, and of such as agents start. Systems that refuse are made by filters of system calls.
 
 #![allow(missing_docs)]
 

@@ -42,7 +42,8 @@ impl Mapped {
         self.at
     }
 
-    /// Its pages come to be there, in place of those that are; nothing is where they were. If that cannot be, they are copied.
+    /// Its pages come to be there, in place of those that are; nothing is where they were. If that cannot be, they are
+    /// copied.
     ///
     /// # Safety
     /// As [`Segment::move_to`](crate::Segment::move_to).

@@ -9,8 +9,8 @@ use crate::{Fault, Packer, Plain, PlainProof, Pup, PupError, Segment, Unpacker};
 
 /// A page of 4096 bytes, at an address that is a multiple of that.
 ///
-/// A slice of pages is packed like one of any plain values. From 16 KiB on it travels beside the bytes, and arrives in memory that is mapped
-/// for it alone; [`PageRun`] puts it to its place without a copy.
+/// A slice of pages is packed like one of any plain values. From 16 KiB on it travels beside the bytes, and arrives in
+/// memory that is mapped for it alone; [`PageRun`] puts it to its place without a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(4096))]
 pub struct Page(pub [u8; 4096]);

@@ -129,12 +129,13 @@ impl Segment {
         Some(unsafe { std::slice::from_raw_parts_mut(memory.at.as_ptr(), memory.len) })
     }
 
-    /// Puts its bytes to an address, in place of what is there: pages that arrived in memory of their own ([`SegmentBuffer::new`]) are moved if
-    /// nobody else has them, anything else is copied. Gives whether they were moved.
+    /// Puts its bytes to an address, in place of what is there: pages that arrived in memory of their own
+    /// ([`SegmentBuffer::new`]) are moved if nobody else has them, anything else is copied. Gives whether they were
+    /// moved.
     ///
     /// # Safety
-    /// As many bytes from `to` on, which is a multiple of 4096, are private anonymous memory that can be read and written. They are the
-    /// caller's, and nothing refers to what is in them.
+    /// As many bytes from `to` on, which is a multiple of 4096, are private anonymous memory that can be read and
+    /// written. They are the caller's, and nothing refers to what is in them.
     ///
     /// # Errors
     /// The system has neither room for the pages as they are nor for a copy; what was there may be gone.

@@ -86,7 +86,7 @@ fn an_agent_that_is_told_nonsense_ends() {
         std::fs::write(&file, nonsense).expect("the folder is ours");
         let input = std::fs::File::open(&file).expect("just written");
         let ended = Running::start_reading(Command::new(probe()).arg("--talisman-agent"), input).end();
-        assert!(ended.output.starts_with("talisman-agent 7 ") && ended.errors.is_empty(), "{ended:?}");
+        assert!(ended.output.starts_with("talisman-agent 8 ") && ended.errors.is_empty(), "{ended:?}");
         assert!(ended.status.success(), "{ended:?}");
     }
     std::fs::remove_file(&file).expect("just written");

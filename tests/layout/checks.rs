@@ -43,7 +43,8 @@ fn addresses(ended: &Ended, nodes: usize) -> String {
     one
 }
 
-/// Numbers of nodes, and the status with which each job ends that cannot start: one process itself, or as a node that the launcher loses.
+/// Numbers of nodes, and the status with which each job ends that cannot start: one process itself, or as a node that
+/// the launcher loses.
 const REFUSED: [(u32, i32); 2] = [(1, 1), (2, 3)];
 
 fn ask(job: &Job, words: &str) -> Output {
@@ -65,7 +66,8 @@ fn all_nodes_have_the_same_addresses() {
     assert_eq!(all.len(), 1, "{all:#?}");
 }
 
-/// With the same addresses as nodes that a launcher starts, in the same process, and without a trace of that for what it starts.
+/// With the same addresses as nodes that a launcher starts, in the same process, and without a trace of that for what
+/// it starts.
 fn one_process_starts_itself_anew_once() {
     let ended = run(program("", (1, 1, "tcp"))).expect(0, &[]);
     let nodes = run(program("", (2, 1, "tcp"))).expect(0, &[]);

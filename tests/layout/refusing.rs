@@ -9,7 +9,8 @@ use libc::{BPF_ABS, BPF_JEQ, BPF_JMP, BPF_JUMP, BPF_K, BPF_LD, BPF_RET, BPF_STMT
 /// `personality` with this argument only tells, which all allow.
 const ONLY_ASKED: u32 = 0xffff_ffff;
 
-/// Has every change of the personality end so in this command's process and those that it starts: with an error, or as if it were done (0).
+/// Has every change of the personality end so in this command's process and those that it starts: with an error, or as
+/// if it were done (0).
 pub fn answering_personality(mut command: Command, errno: u32) -> Command {
     let (load, equal, give) =
         ((BPF_LD | BPF_W | BPF_ABS) as u16, (BPF_JMP | BPF_JEQ | BPF_K) as u16, (BPF_RET | BPF_K) as u16);

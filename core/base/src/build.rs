@@ -74,7 +74,8 @@ fn linker_id(file: &mut (impl Read + Seek)) -> io::Result<Option<Vec<u8>>> {
     Ok(None)
 }
 
-/// The build id among the notes of an ELF file. Walks them: three words (lengths of name and content, kind), both padded to words.
+/// The build id among the notes of an ELF file. Walks them: three words (lengths of name and content, kind), both
+/// padded to words.
 pub fn find_id(mut notes: &[u8]) -> Option<Vec<u8>> {
     while notes.len() >= 12 {
         let (name, content, kind) = (u32_at(notes, 0) as usize, u32_at(notes, 4) as usize, u32_at(notes, 8));

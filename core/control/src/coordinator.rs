@@ -7,9 +7,10 @@
 //! all:     Task when joined, Book when all are ready, Go when all are linked, Stop once the job is over
 //! ```
 //!
-//! `steps` has what happens at the program's steps, `limits` how long everything may take, `surviving` what is different in a job that
-//! survives losses, `leaving` how that ends, `arriving` how lost nodes get other processes, `growing` how nodes are added, `layouts` that all
-//! are laid out alike, `taking_over` how one goes on that has lost its launcher.
+//! `steps` has what happens at the program's steps, `limits` how long everything may take, `surviving` what is
+//! different in a job that survives losses, `leaving` how that ends, `arriving` how lost nodes get other processes,
+//! `growing` how nodes are added, `layouts` that all are laid out alike, `taking_over` how one goes on that has lost
+//! its launcher.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

@@ -5,7 +5,7 @@
 use talisman_base::frame::FrameError;
 
 /// The version of what launcher and agent say to each other.
-pub const VERSION: u16 = 7;
+pub const VERSION: u16 = 8;
 
 /// What the line begins with.
 const MAGIC: &str = "talisman-agent";

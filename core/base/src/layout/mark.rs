@@ -1,7 +1,8 @@
-//! What has to be the same in processes between which stacks move: what is mapped where, and what code chooses its way by.
+//! What has to be the same in processes between which stacks move: what is mapped where, and what code chooses its way
+//! by.
 //!
-//! Pure data. A stack holds return addresses into the program and its libraries, addresses of thread-locals, and what the C library has
-//! chosen for this processor; all that has to mean the same where the stack arrives.
+//! Pure data. A stack holds return addresses into the program and its libraries, addresses of thread-locals, and what
+//! the C library has chosen for this processor; all that has to mean the same where the stack arrives.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

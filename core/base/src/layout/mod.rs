@@ -1,8 +1,9 @@
 //! Addresses that are the same in all processes of a job.
 //!
-//! Stacks that move from one process to another hold addresses of code, of data and of thread-locals. So programs with such stacks ask for
-//! a *fixed layout* of their node processes: no randomization of addresses, one limit on the main thread's stack, one PE per node, and that
-//! PE's thread at the same place everywhere. All other programs start as ever.
+//! Stacks that move from one process to another hold addresses of code, of data and of thread-locals. So programs with
+//! such stacks ask for a *fixed layout* of their node processes: no randomization of addresses, one limit on the main
+//! thread's stack, one PE per node, and that PE's thread at the same place everywhere. All other programs start as
+//! ever.
 
 pub mod mark;
 

@@ -14,7 +14,8 @@ use talisman_base::layout::needed_by;
 /// Real notes take some hundred bytes.
 const NOTES_MAX: usize = 64 << 10;
 
-/// That of this process, if its program needs it to be the same in all. It has the fixed place of a thread to itself for a moment.
+/// That of this process, if its program needs it to be the same in all. It has the fixed place of a thread to itself
+/// for a moment.
 ///
 /// # Errors
 /// No thread can be there.
@@ -169,7 +170,8 @@ fn features() -> Vec<String> {
     has.map(|(name, _)| name.to_owned()).chain(beyond_detection()).collect()
 }
 
-/// Fast copies of strings, by which the C library chooses how it copies memory: leaf 7 of `cpuid`, EBX bit 9 and EDX bit 4.
+/// Fast copies of strings, by which the C library chooses how it copies memory: leaf 7 of `cpuid`, EBX bit 9 and EDX
+/// bit 4.
 #[cfg(target_arch = "x86_64")]
 fn beyond_detection() -> impl Iterator<Item = String> {
     use std::arch::x86_64::{__cpuid_count, __get_cpuid_max};

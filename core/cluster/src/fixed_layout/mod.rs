@@ -1,9 +1,10 @@
-//! Node processes whose addresses are the same everywhere ([`talisman_base::layout`]): without randomization, and with one limit on the
-//! main thread's stack, by which the system decides where everything else goes.
+//! Node processes whose addresses are the same everywhere ([`talisman_base::layout`]): without randomization, and with
+//! one limit on the main thread's stack, by which the system decides where everything else goes.
 //!
-//! Both are properties of a process that count when its program begins. So whoever starts a node sets them between `fork` and `exec`
-//! ([`set`]), and a process that nobody starts sets them and starts itself anew, once ([`renew`]). Each looks whether it has them
-//! ([`check`]), since a system may refuse them or take no notice. The thread that is to be at the same place is in [`thread`].
+//! Both are properties of a process that count when its program begins. So whoever starts a node sets them between
+//! `fork` and `exec` ([`set`]), and a process that nobody starts sets them and starts itself anew, once ([`renew`]).
+//! Each looks whether it has them ([`check`]), since a system may refuse them or take no notice. The thread that is to
+//! be at the same place is in [`thread`].
 
 mod mapped;
 pub mod thread;
@@ -37,19 +38,21 @@ static IS_HERE: AtomicBool = AtomicBool::new(false);
 pub enum Refused {
     /// The system does not allow it.
     #[error(
-        "{by} need addresses that are not randomized, which the host {host} refuses (personality with ADDR_NO_RANDOMIZE: {error}); allow \
-         the system call `personality` there, in a container by another seccomp profile (`--security-opt seccomp=…`)"
+        "{by} need addresses that are not randomized, which the host {host} refuses (personality with \
+         ADDR_NO_RANDOMIZE: {error}); allow the system call `personality` there, in a container by another seccomp \
+         profile (`--security-opt seccomp=…`)"
     )]
     Personality { by: &'static str, host: String, error: io::Error },
     /// The system says that it allows it, and does not do it.
     #[error(
-        "{by} need addresses that are not randomized, and the host {host} takes no notice of that (personality with ADDR_NO_RANDOMIZE): \
-         run on a Linux kernel that does, without an emulator between"
+        "{by} need addresses that are not randomized, and the host {host} takes no notice of that (personality with \
+         ADDR_NO_RANDOMIZE): run on a Linux kernel that does, without an emulator between"
     )]
     Ignored { by: &'static str, host: String },
     /// The hard limit is too low.
     #[error(
-        "{by} need a limit of {} KiB on the stack, and the host {host} allows {} KiB at most: raise the hard limit (`ulimit -Hs`)",
+        "{by} need a limit of {} KiB on the stack, and the host {host} allows {} KiB at most: raise the hard limit \
+         (`ulimit -Hs`)",
         STACK >> 10, hard >> 10
     )]
     Stack { by: &'static str, host: String, hard: u64 },
@@ -61,8 +64,8 @@ pub enum Refused {
     Exec { by: &'static str, host: String, error: io::Error },
 }
 
-/// Sets what counts from the next `exec` of this process on, if the program needs it. Only system calls are made. What is refused is seen
-/// by [`check`].
+/// Sets what counts from the next `exec` of this process on, if the program needs it. Only system calls are made. What
+/// is refused is seen by [`check`].
 pub fn set() {
     if layout::needed_by().is_some() {
         let _ = set_personality();
@@ -101,7 +104,8 @@ pub fn is_here() -> bool {
 
 /// Whether this process has started itself anew.
 ///
-/// Has to be called before any other thread is started: it changes the environment, so that what this process starts is not taken for it.
+/// Has to be called before any other thread is started: it changes the environment, so that what this process starts is
+/// not taken for it.
 pub fn is_anew() -> bool {
     if std::env::var_os(LAYOUT_VARIABLE).is_none() {
         return false;
@@ -115,8 +119,8 @@ pub fn is_anew() -> bool {
     true
 }
 
-/// Sees to it that this process, which no launcher has started, has what its program needs: it starts itself anew unless it has it, or
-/// `is_anew`.
+/// Sees to it that this process, which no launcher has started, has what its program needs: it starts itself anew
+/// unless it has it, or `is_anew`.
 ///
 /// # Errors
 /// As [`check`]; the program's file cannot be run.

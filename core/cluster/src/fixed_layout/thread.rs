@@ -1,8 +1,9 @@
-//! A thread at the same place in every process: its stack has a fixed address, and so has what the C library keeps of the thread, which
-//! lies at the upper end of that stack. So its thread pointer is the same, and addresses of thread-locals are.
+//! A thread at the same place in every process: its stack has a fixed address, and so has what the C library keeps of
+//! the thread, which lies at the upper end of that stack. So its thread pointer is the same, and addresses of
+//! thread-locals are.
 //!
-//! Threads of the standard library lie wherever the system has room when they are started, which depends on what was started and mapped
-//! before.
+//! Threads of the standard library lie wherever the system has room when they are started, which depends on what was
+//! started and mapped before.
 
 use std::ffi::{CString, c_void};
 use std::io;
@@ -23,13 +24,15 @@ const GUARD: usize = 64 << 10;
 /// Runs `body` on a thread of this name at the fixed place, and waits for its end. One at a time in a process.
 ///
 /// # Errors
-/// The addresses are taken, or the system gives no thread; `body` was not run. The inner result is what it panicked with.
+/// The addresses are taken, or the system gives no thread; `body` was not run. The inner result is what it panicked
+/// with.
 pub fn run<T: Send>(name: &str, body: impl FnOnce() -> T + Send) -> io::Result<thread::Result<T>> {
     let stack = Stack::map(length())?;
     let name = CString::new(name).unwrap_or_default();
     let mut call = Call { name, body: Some(body), result: None };
     let thread = start(&stack, &mut call)?;
-    // SAFETY: the thread was started just now, and nobody else waits for it. After that neither `call` nor the stack is used by it.
+    // SAFETY: the thread was started just now, and nobody else waits for it. After that neither `call` nor the stack is
+    // used by it.
     let joined = unsafe { libc::pthread_join(thread, ptr::null_mut()) };
     assert_eq!(joined, 0, "a thread that was started can be waited for");
     Ok(call.result.expect("the thread leaves a result"))
@@ -59,8 +62,8 @@ fn start<F: FnOnce() -> T + Send, T: Send>(
     call: &mut Call<F, T>,
 ) -> io::Result<libc::pthread_t> {
     let (mut attributes, mut thread) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-    // SAFETY: the attributes are initialized by the first call and used by none after the last. The stack is mapped, nobody else's, and
-    // outlives the thread, as `call` does: whoever calls this waits for the thread's end.
+    // SAFETY: the attributes are initialized by the first call and used by none after the last. The stack is mapped,
+    // nobody else's, and outlives the thread, as `call` does: whoever calls this waits for the thread's end.
     unsafe {
         checked(libc::pthread_attr_init(attributes.as_mut_ptr()))?;
         let started =

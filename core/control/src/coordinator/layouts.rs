@@ -12,15 +12,16 @@ impl Layouts {
         Layouts(mark.map(|mark| (whose.to_owned(), mark.clone())))
     }
 
-    /// A process that is called so says what its layout is, if its program needs one; the first one decides. Gives what is wrong with it.
+    /// A process that is called so says what its layout is, if its program needs one; the first one decides. Gives what
+    /// is wrong with it.
     pub(super) fn on_hello(&mut self, name: &str, mark: Option<LayoutMark>) -> Option<String> {
         let mark = mark?;
         let (whose, first) = self.0.get_or_insert_with(|| (name.to_owned(), mark.clone()));
         let differences = compare(&mark, first);
         (!differences.is_empty()).then(|| {
             format!(
-                "its addresses differ from those of {whose}, so that nothing can move there: {}; run the same program with the same \
-                 libraries on processors and kernels that are alike",
+                "its addresses differ from those of {whose}, so that nothing can move there: {}; run the same program \
+                 with the same libraries on processors and kernels that are alike",
                 in_words(&differences)
             )
         })

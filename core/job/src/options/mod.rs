@@ -119,7 +119,8 @@ pub struct RunArgs {
 
     /// PEs (scheduler threads) per node [default: from the cores]
     ///
-    /// [default: one per core this process may use, divided by the nodes of this host; 2 with --simulate]
+    /// [default: one per core this process may use, divided by the nodes of this host; 2 with --simulate]. A program
+    /// with MPI ranks has one per node
     #[arg(id = "talisman-pes", long = "pes", env = "TALISMAN_PES", hide_env_values = true)]
     #[arg(help_heading = RUNNING)]
     #[arg(value_name = "P", value_parser = whole::<u32>("how many PEs each node has, from 1 to 1024"))]

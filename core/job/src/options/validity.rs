@@ -63,7 +63,8 @@ impl RunArgs {
         }
     }
 
-    /// Of a program with something that needs to be at the same addresses on all nodes, if there is any: one PE of a node can be.
+    /// Of a program with something that needs to be at the same addresses on all nodes, if there is any: one PE of a
+    /// node can be.
     pub(super) fn validate_single_pe(&self, pes: u32, by: Option<&'static str>) -> Result<(), OptionsError> {
         match by {
             Some(by) if pes > 1 => {

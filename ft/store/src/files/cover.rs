@@ -43,7 +43,8 @@ pub struct JobMark {
     pub seed: u64,
     /// The chares of the program, by their keys on the wire.
     pub chares: Vec<(u64, String)>,
-    /// Where everything is in its processes, if the program needs that to be the same in all: they say it, and not the launcher.
+    /// Where everything is in its processes, if the program needs that to be the same in all: they say it, and not the
+    /// launcher.
     #[serde(default)]
     pub layout: Option<LayoutMark>,
 }

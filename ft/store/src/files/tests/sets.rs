@@ -5,6 +5,7 @@ use super::super::cover::Cover;
 use super::super::image;
 use super::*;
 use crate::disk::Replacing;
+use talisman_base::layout::mark::{LayoutMark, TEXT_MAX};
 
 /// Changes a file as nobody should.
 fn alter(disk: &SharedDisk, name: &str, act: impl FnOnce(&mut Vec<u8>)) {
@@ -167,6 +168,29 @@ fn a_cover_that_says_what_cannot_be_is_not_believed() {
 fn parts_in_another_format_are_not_read() {
     let error = refused(|cover| cover.format = 1);
     assert!(error.contains("written in format 1") && error.contains("reads format 4"), "{error}");
+}
+
+/// Where everything was in the processes comes back, for those who go on from it; older covers say nothing of that.
+#[test]
+fn covers_keep_layouts() {
+    let mark = || LayoutMark { thread_pointer: 16, c_library: "glibc 2.36".into(), ..LayoutMark::default() };
+    let cover = |layout| Cover::new(JobMark { layout, ..job(7) }, 3, SHAPE, &View::whole(SHAPE), 0);
+    let mut disk = disk(1);
+    let mut files = Replacing::default();
+    cover(Some(mark())).write(&mut files, &mut disk).unwrap();
+    files.finish(&mut disk).unwrap();
+    assert_eq!(Cover::read(&mut disk, 3).unwrap().job.layout, Some(mark()));
+    let text = serde_json::to_string(&cover(None)).unwrap();
+    let older = text.replace(",\"layout\":null", "");
+    assert_ne!(older, text);
+    assert_eq!(serde_json::from_str::<Cover>(&older).unwrap(), cover(None));
+}
+
+#[test]
+fn layouts_with_more_than_a_process_has_are_not_read() {
+    let layout = Some(LayoutMark { c_library: "g".repeat(TEXT_MAX + 1), ..LayoutMark::default() });
+    let error = refused(|cover| cover.job.layout = layout);
+    assert!(error.contains("a layout with more than any process has"), "{error}");
 }
 
 /// Of a version that only a lost node knew of the number is given again. Its files may be there in place of those that were to replace them.
