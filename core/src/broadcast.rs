@@ -560,7 +560,7 @@ pub impl Pe {
 
     /// A checkpoint is over: elements receive what waited for that. Nothing that any of them had missed is on its way then.
     fn receive_kept(&self) {
-        (0..self.slots.len()).for_each(|slot| self.receive_kept_in(slot));
+        (0..self.slots.count()).for_each(|slot| self.receive_kept_in(slot));
     }
 
     /// The same for the one in a slot.

@@ -152,7 +152,7 @@ pub impl Pe {
         states: &mut States,
         room: &mut Room,
     ) -> Vec<SavedObject> {
-        let slots = (0..self.slots.len()).filter_map(|slot| Some((slot, self.slots.at(slot)?)));
+        let slots = (0..self.slots.count()).filter_map(|slot| Some((slot, self.slots.at(slot)?)));
         let live = slots.filter(|(_, (head, _))| is_live(*head));
         let saved = |(slot, (head, generation))| {
             // What refers to a value that was destroyed since holds it itself when it is packed again.

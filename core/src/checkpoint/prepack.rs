@@ -69,7 +69,7 @@ pub impl Pe {
         if checkpoints.refused.get() || checkpoints.drain.has_taken() {
             return false;
         }
-        while size < AT_ONCE && ahead.next.get() < self.slots.len() {
+        while size < AT_ONCE && ahead.next.get() < self.slots.count() {
             let slot = ahead.next.replace(ahead.next.get() + 1);
             let Some((head, generation)) = self.slots.at(slot).filter(|(head, _)| is_live(*head)) else {
                 continue;

@@ -121,7 +121,7 @@ impl Envelope {
 
     /// Links this one, which is empty, to the next in a list of free ones.
     #[inline(always)]
-    pub fn set_link(&mut self, next: *mut Envelope) {
+    pub(crate) fn set_link(&mut self, next: *mut Envelope) {
         // SAFETY: a pointer fits into the words, which are free.
         unsafe { self.words.as_mut_ptr().cast::<*mut Envelope>().write(next) };
     }

@@ -18,7 +18,7 @@ pub struct Queue {
 const FIRST: usize = 256;
 
 impl Queue {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let ring = UnsafeCell::new(vec![None; FIRST].into_boxed_slice());
         Queue { ring, head: Cell::new(0), tail: Cell::new(0) }
     }

@@ -115,7 +115,7 @@ impl Slots {
     }
 
     /// Slots in use or free.
-    pub fn len(&self) -> u32 {
+    pub fn count(&self) -> u32 {
         // SAFETY: see `table`.
         unsafe { &*self.table.get() }.slots.len() as u32
     }
@@ -135,7 +135,7 @@ impl Slots {
 
     /// Every object, by slot.
     pub fn iter(&self) -> impl Iterator<Item = NonNull<Head>> + '_ {
-        (0..self.len()).filter_map(|number| self.at(number)).map(|(head, _)| head)
+        (0..self.count()).filter_map(|number| self.at(number)).map(|(head, _)| head)
     }
 
     /// Takes every object out.
