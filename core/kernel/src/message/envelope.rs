@@ -112,7 +112,7 @@ impl Envelope {
     /// The next in a list of free ones.
     ///
     /// # Safety
-    /// This one is in such a list: its words hold what [`Envelope::set_link`] put there.
+    /// This one is in such a list: its words hold what `set_link` put there.
     #[inline(always)]
     pub unsafe fn link(&self) -> *mut Envelope {
         // SAFETY: the caller's promise.
