@@ -245,12 +245,13 @@ mod questions {
         let good: Result<u32, String> = array.at(0).halve(1 << 9).await;
         let bad: Result<u32, String> = array.at(1).halve(24).await;
         let depth: u32 = array.at(2).depth(7).await;
-        writeln!(cx.output(), "{good:?} {bad:?} {depth}");
+        let small = 1e-3;
+        writeln!(cx.output(), "{good:?} {bad:?} {depth} {small:.1e}");
     }
 
     #[test]
     fn errors_and_subroutines() {
-        crate::common::same_everywhere::<__Main, _>(|| (), &[r#"Ok(9) Err("3 is odd") 7"#]);
+        crate::common::same_everywhere::<__Main, _>(|| (), &[r#"Ok(9) Err("3 is odd") 7 1.0e-3"#]);
     }
 }
 

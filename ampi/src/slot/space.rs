@@ -88,6 +88,9 @@ pub enum SlotError {
 
 static SPACE: OnceLock<SlotSpace> = OnceLock::new();
 
+/// Held by who reserves it: another thread's mapping would look like somebody else's.
+static RESERVING: Mutex<()> = Mutex::new(());
+
 impl SlotSpace {
     /// Reserves the addresses for this process, for good. Nothing is accessible yet.
     ///
@@ -101,6 +104,7 @@ impl SlotSpace {
         if rustix::param::page_size() != PAGE {
             return Err(SlotError::PageSize(rustix::param::page_size()));
         }
+        let _reserving = RESERVING.lock().unwrap_or_else(PoisonError::into_inner);
         if SPACE.get().is_some() {
             return Err(SlotError::Twice);
         }

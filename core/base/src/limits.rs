@@ -103,9 +103,9 @@ mod tests {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         // Control messages are checked by `frame.rs` when they are written, small frames and inline heads by whoever chooses the form.
         let readers = [
-            "src/wire.rs",
-            "src/wire/check.rs",
-            "src/wire/compact.rs",
+            "kernel/src/wire.rs",
+            "kernel/src/wire/check.rs",
+            "kernel/src/wire/compact.rs",
             "transport/src/lib.rs",
             "transport/src/frame.rs",
             "transport/src/shm/arriving.rs",

@@ -116,7 +116,9 @@ impl Free {
         for part in literal.split('{').skip(1) {
             let inside = part.split('}').next().unwrap_or_default();
             for name in inside.split(|c: char| !c.is_alphanumeric() && c != '_') {
-                if let Ok(name) = syn::parse_str::<Ident>(name) {
+                // `1e` of `{x:.1e}` is no name, and the compiler reports what begins like a number as a bad one, caught or not.
+                let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+                if let Some(name) = is_name.then(|| syn::parse_str::<Ident>(name).ok()).flatten() {
                     self.used(&name);
                 }
             }

@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn the_names_are_those_of_the_runtime() {
         assert_eq!(public_functions("proxy.rs"), ON_PROXIES);
-        assert_eq!(public_functions("collection/create.rs"), ON_BUILDERS);
+        assert_eq!(public_functions("create.rs"), ON_BUILDERS);
         assert_eq!(functions_of_chares(), ON_CHARES);
     }
 }
