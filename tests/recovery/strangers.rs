@@ -157,7 +157,8 @@ pub fn crowds_at_the_doors_of_nodes_without_their_launcher() {
     held.kill_launcher();
     signal(nodes[1], Signal::KILL);
     let left = held.survives_its_launcher(&expected);
-    assert!(crowd.leave() > 600, "nobody came");
+    // More come only while a door takes any, which is over soon where the job is quick.
+    assert!(crowd.leave() >= KEPT * nodes.len(), "places were free");
     assert!(left.ended.stderr.len() < 200, "{} lines: {}", left.ended.stderr.len(), left.ended.said());
 }
 
