@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use easy_ext::ext;
-use tracing::{debug, info, warn};
+use tracing::{info, warn};
 
 use super::Balancer;
 use super::message::{Balance, Branch, Seen, Why};
@@ -15,6 +15,7 @@ use talisman_job::balancing::Every;
 use talisman_kernel::pe::Pe;
 use talisman_kernel::route::Route;
 use talisman_lb::trigger::{Interval, Trigger};
+use talisman_observe::event::Event;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_observe::subjects::BALANCE;
@@ -180,14 +181,15 @@ pub impl Pe {
     fn begin_step(&self, balancer: &Balancer) {
         let step = balancer.root.borrow_mut().next_step();
         let trigger = balancer.root.borrow().why().map_or("", |why| why.name(&balancer.settings));
-        debug!(target: BALANCE, step, trigger, "a step begins");
+        self.observe(|| Event::StepBegins { step: step.into(), trigger });
         self.on_begin(balancer, step);
     }
 
     /// All PEs have told what they had to compute: is a step worth it?
     fn on_look_over(&self, balancer: &Balancer, seen: Seen) {
         let Some(why) = balancer.root.borrow().why() else { return };
-        debug!(target: BALANCE, entries = seen.entries, max_s = seen.max, average_s = seen.average(), "loads were looked at");
+        let (entries, max_s, average_s) = (seen.entries, seen.max, seen.average());
+        self.observe(|| Event::LoadsSeen { entries, max_s, average_s });
         if seen.entries > 0 && self.is_worth_it(balancer, seen) {
             return self.begin_step(balancer);
         }
@@ -237,10 +239,15 @@ pub impl Pe {
             refused: branch.refused,
             ..BalancingStep::default()
         };
-        debug!(
-            target: BALANCE, step = step.number, objects = step.objects, moves = step.moves, max_before_s = step.max_before,
-            average_before_s = step.average_before, max_predicted_s = step.max_predicted, step_s = step.step_s, "a step is over"
-        );
+        self.observe(|| Event::StepEnds {
+            step: step.number.into(),
+            objects: step.objects,
+            moves: step.moves,
+            max_before_s: step.max_before,
+            average_before_s: step.average_before,
+            max_predicted_s: step.max_predicted,
+            step_s: step.step_s,
+        });
         self.account_for(balancer, step);
         self.end_balancing(balancer);
     }

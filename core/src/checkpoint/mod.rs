@@ -61,7 +61,6 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use easy_ext::ext;
-use tracing::debug;
 
 use crate::checkpoint::drain::DrainOnPe;
 use crate::checkpoint::on_demand::OnDemandOnPe;
@@ -88,7 +87,7 @@ use talisman_kernel::pe::Pe;
 use talisman_kernel::pe::states::ServiceState;
 use talisman_kernel::route::Route;
 use talisman_kernel::witness::{self, Seen};
-use talisman_observe::subjects::CHECKPOINT;
+use talisman_observe::event as observe;
 use talisman_pup::Packed;
 
 /// What a PE keeps for checkpoints.
@@ -284,7 +283,7 @@ pub impl Pe {
         checkpoints.is_open.set(false);
         if self.is_first() {
             witness::see(|| Seen::Committed { version });
-            debug!(target: CHECKPOINT, version, "a checkpoint is committed");
+            self.observe(|| observe::Event::CheckpointCommitted { version });
         }
         self.node.store.commit(version);
         if self.id == self.first_pe {

@@ -1,7 +1,6 @@
 //! How PEs begin after a loss, as the launcher orders.
 
 use easy_ext::ext;
-use tracing::debug;
 
 use super::message::Why;
 use super::part::Part;
@@ -14,8 +13,8 @@ use crate::checkpoint::restore::RestoreOnPe;
 use talisman_ft::Version;
 use talisman_ft::double::Order;
 use talisman_kernel::pe::Pe;
+use talisman_observe::event::Event;
 use talisman_observe::mutations::mutated;
-use talisman_observe::subjects::RECOVERY;
 use talisman_store::versions::StoreError;
 
 #[ext(RestartOnPe)]
@@ -36,7 +35,7 @@ pub impl Pe {
     }
 
     fn go_back(&self, version: Version, order: &Order) -> Result<(), StoreError> {
-        debug!(target: RECOVERY, pe = self.id, version, restore = ?order.restore, "a PE goes back");
+        self.observe(|| Event::GoesBack { version, restore: &order.restore });
         if !self.fetch(version, order)? {
             // It halts again.
             return Ok(());

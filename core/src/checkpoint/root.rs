@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use easy_ext::ext;
-use tracing::{debug, info, warn};
+use tracing::{info, warn};
 
 use super::Checkpoints;
 use super::message::{Taken, Why};
@@ -19,6 +19,7 @@ use talisman_job::CheckpointTaken;
 use talisman_job::checkpoints::CkptEvery;
 use talisman_kernel::pe::Pe;
 use talisman_kernel::route::Route;
+use talisman_observe::event::Event;
 use talisman_observe::sometimes::sometimes;
 use talisman_observe::subjects::CHECKPOINT;
 use talisman_pup::Packed;
@@ -161,7 +162,7 @@ pub impl Pe {
             let (version, begun) = (checkpoints.version.get() + 1, self.clock.now());
             let words = self.words_of_copies(&root.leaving);
             let trigger = why.name(&checkpoints.settings);
-            debug!(target: CHECKPOINT, version, trigger, on_disk, leaving = ?root.leaving, "a checkpoint begins");
+            self.observe(|| Event::CheckpointBegins { version, trigger, on_disk, leaving: &root.leaving });
             root.running = Some(Running {
                 version,
                 why,
@@ -193,7 +194,7 @@ pub impl Pe {
     fn note_blocked(&self, checkpoints: &Checkpoints, taken: Taken) {
         if let Some(running) = checkpoints.root.borrow_mut().running.as_mut().filter(|_| self.is_first()) {
             let (version, objects, bytes) = (running.version, taken.objects, taken.bytes);
-            debug!(target: CHECKPOINT, version, objects, bytes, "all parts are taken, and the program goes on");
+            self.observe(|| Event::CheckpointTaken { version, objects, bytes });
             running.blocked = Some((self.clock.now().saturating_sub(running.begun), taken));
         }
     }

@@ -7,6 +7,7 @@
 //! What people are to see even where no subscriber is (a test, a process that has not got so far) is said by [`say`]; `debug!` and `trace!`
 //! need no more than themselves. Both are for rare decisions, never for a message's way.
 
+mod events;
 mod filter;
 mod format;
 mod standard_error;
@@ -19,6 +20,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::{fmt, registry};
 
+pub use events::Diagnostics;
 pub use filter::readable;
 use format::{Form, Lines};
 use standard_error::StandardError;

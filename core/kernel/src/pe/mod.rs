@@ -46,6 +46,8 @@ use states::ServiceStates;
 use talisman_base::clock::Clock;
 use talisman_base::ids::{CollectionId, PeId, set_known_pes};
 use talisman_base::view::View;
+use talisman_job::diagnostics::Diagnostics;
+use talisman_observe::event::{Event, Sink};
 use talisman_observe::mutations::mutated;
 use talisman_observe::stats::Stats;
 use talisman_sched::queue::PriorityQueue;
@@ -178,6 +180,13 @@ impl Pe {
 
     pub fn names(&self) -> &Names {
         &self.names
+    }
+
+    /// Tells people of an event, if any look. Not for a message's way.
+    pub fn observe<'a>(&self, event: impl FnOnce() -> Event<'a>) {
+        if Diagnostics.is_wanted() {
+            Diagnostics.take(self.id, &event());
+        }
     }
 
     /// The head of the object whose entry runs.
