@@ -17,6 +17,7 @@ use crate::witness::{self, Seen};
 use talisman_base::ids::{ObjId, PeId};
 use talisman_base::limits::MOVES;
 use talisman_lb::smooth::Smooth;
+use talisman_observe::event::Event;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_pup::{Kept, Lender, Packed, Packer, Pup, PupError, Purpose, Segment, Unpacker};
@@ -147,6 +148,10 @@ impl Pe {
         }
         object.moves.set(object.moves.get() + u32::from(!mutated("move-not-counted")));
         witness::see(|| Seen::Departed { object: id, pe: self.id, to, moves: object.moves.get() });
+        if self.is_observed() {
+            let (object, moves) = (collection.label(id.index), object.moves.get());
+            self.observe(|| Event::Moves { object: &object, to, moves });
+        }
         self.services.on_depart(collection, object, to);
         let past = self.past_of(object);
         self.slots.remove(object.slot.get());

@@ -75,6 +75,15 @@ pub enum Event<'a> {
         /// How long it took.
         step_s: f64,
     },
+    /// An object leaves its PE.
+    Moves {
+        /// What it is called.
+        object: &'a str,
+        /// The PE that it goes to.
+        to: u32,
+        /// How often it has moved, this time included.
+        moves: u32,
+    },
 }
 
 impl Event<'_> {
@@ -86,6 +95,7 @@ impl Event<'_> {
             | Event::CheckpointCommitted { .. } => subjects::CHECKPOINT,
             Event::GoesBack { .. } => subjects::RECOVERY,
             Event::StepBegins { .. } | Event::LoadsSeen { .. } | Event::StepEnds { .. } => subjects::BALANCE,
+            Event::Moves { .. } => subjects::COLLECTION,
         }
     }
 }
@@ -125,6 +135,9 @@ impl fmt::Display for Event<'_> {
                 "a step is over step={step} objects={objects} moves={moves} max_before_s={max_before_s} \
                  average_before_s={average_before_s} max_predicted_s={max_predicted_s} step_s={step_s}"
             ),
+            Event::Moves { object, to, moves } => {
+                write!(f, "an object moves object={object} to={to} moves={moves}")
+            }
         }
     }
 }
@@ -150,6 +163,7 @@ mod tests {
             Event::CheckpointCommitted { version: 3 },
             Event::GoesBack { version: 3, restore: &[0, 1] },
             Event::StepBegins { step: 1, trigger: "sync" },
+            Event::Moves { object: "Block[3]", to: 1, moves: 2 },
         ];
         let told: Vec<_> = events.iter().map(|event| format!("{}: {event}", event.subject())).collect();
         assert_eq!(
@@ -160,6 +174,7 @@ mod tests {
                 "talisman::checkpoint: a checkpoint is committed version=3",
                 "talisman::recovery: a PE goes back version=3 restore=[0, 1]",
                 "talisman::balance: a step begins step=1 trigger=\"sync\"",
+                "talisman::collection: an object moves object=Block[3] to=1 moves=2",
             ]
         );
         assert!(events.iter().all(|event| subjects::ALL.contains(&event.subject())));

@@ -182,9 +182,14 @@ impl Pe {
         &self.names
     }
 
+    /// Whether anybody looks at events.
+    pub fn is_observed(&self) -> bool {
+        Diagnostics.is_wanted()
+    }
+
     /// Tells people of an event, if any look. Not for a message's way.
     pub fn observe<'a>(&self, event: impl FnOnce() -> Event<'a>) {
-        if Diagnostics.is_wanted() {
+        if self.is_observed() {
             Diagnostics.take(self.id, &event());
         }
     }
