@@ -302,7 +302,7 @@ pub impl Pe {
             if let Some(lacking) = self.lacks(cast.args.needs()) {
                 sometimes("a broadcast came before a shared value in it");
                 let again = self.pe_message(BroadcastMessage::Cast { collection: id, number, cast });
-                return self.keep_lacking(lacking, again);
+                return self.defer(lacking, again);
             }
             self.pass(collection, number, &cast);
         }
@@ -386,7 +386,7 @@ pub impl Pe {
             sometimes("a part of a multicast waited for a shared value");
             // SAFETY: the object is live.
             let id = unsafe { head.as_ref() }.id();
-            return self.keep_lacking(lacking, self.cast_message(id, cast, extra));
+            return self.defer(lacking, self.cast_message(id, cast, extra));
         }
         match cast.call {
             CastCall::Destroy => self.destroy_element(head, extra),

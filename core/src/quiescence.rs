@@ -312,7 +312,7 @@ pub impl Pe {
             waits.push(format!("a reduction over a section of `{name}` has {count} of {all} contributions"));
         }
         waits.extend(self.too_late.said());
-        match self.unknown_count() {
+        match self.orphan_count() {
             0 => {}
             kept => waits
                 .push(format!("{kept} messages wait on PE {} for collections that were never made", self.id)),

@@ -91,7 +91,7 @@ impl Pup for Payload {
     fn pack(&self, p: &mut Packer) {
         match self {
             Payload::Packed(packed) => packed.pack(p),
-            Payload::Object(_) => unreachable!("`luggage` packs what leaves the node"),
+            Payload::Object(_) => unreachable!("`payload` packs what leaves the node"),
         }
     }
 
@@ -158,17 +158,17 @@ impl Pe {
         collection.count_member(-1);
         collection.set_place(id.index, Place::At { pe: to, moves: object.moves.get() });
         let travel = Box::new(pack_up(object, past));
-        let luggage = self.luggage(collection.chare, head, to);
-        if let Payload::Packed(packed) = &luggage
+        let payload = self.payload(collection.chare, head, to);
+        if let Payload::Packed(packed) = &payload
             && packed.refusal().is_some()
         {
             return self.refuse_to_move(collection, id.index, to, packed);
         }
-        self.tell(to, LocationMessage::Arrive { id, travel, luggage });
+        self.tell(to, LocationMessage::Arrive { id, travel, payload });
         self.limit_learnt(collection, id.index);
     }
 
-    fn luggage(&self, chare: &'static ChareType, head: NonNull<Head>, to: PeId) -> Payload {
+    fn payload(&self, chare: &'static ChareType, head: NonNull<Head>, to: PeId) -> Payload {
         let within = self.node.shape.node_of(to) == self.node.number;
         let moving = Moving { head: Some(head), chare };
         if within && !self.node.config.pack_all && !self.node.config.replays {
@@ -182,7 +182,7 @@ impl Pe {
     }
 
     /// An object arrives.
-    pub fn on_arrive(&self, from: PeId, id: ObjId, travel: ObjectHeader, luggage: Payload) {
+    pub fn on_arrive(&self, from: PeId, id: ObjId, travel: ObjectHeader, payload: Payload) {
         let Some(collection) = self.collections.get(id.collection) else { return };
         if self.find_here(id).is_some() {
             let who = collection.label(id.index);
@@ -191,7 +191,7 @@ impl Pe {
                 .job
                 .end(1, Some(format!("{who} arrives from PE {from}, and is on PE {} already", self.id)));
         }
-        let head = match luggage {
+        let head = match payload {
             Payload::Object(moving) => moving.take(),
             Payload::Packed(packed) => match self.unpack_object(collection, id.index, packed) {
                 Ok(head) => head,
@@ -205,7 +205,7 @@ impl Pe {
         let object = unsafe { head.as_ref() };
         object.collection.set(NonNull::from(collection));
         let past = travel.past;
-        unpack_travel(object, travel);
+        unpack_header(object, travel);
         let moves = object.moves.get();
         self.services.on_arrive(self, collection, object, from);
         self.install(collection, head);
@@ -273,18 +273,18 @@ fn pack_up(object: &Head, past: Option<Smooth>) -> ObjectHeader {
     if mutated("order-stays-behind") {
         extras.order = Order::default();
     }
-    travel_with(object, extras, past)
+    header_with(object, extras, past)
 }
 
 /// What would move with an object, which stays as it is.
-pub fn travel_of(object: &Head, past: Option<Smooth>) -> ObjectHeader {
+pub fn header_of(object: &Head, past: Option<Smooth>) -> ObjectHeader {
     let extras = object.take_extras();
     let copied = extras.as_deref().map(Extras::that_travel).unwrap_or_default();
     object.put_extras(extras);
-    travel_with(object, copied, past)
+    header_with(object, copied, past)
 }
 
-fn travel_with(object: &Head, extras: Extras, past: Option<Smooth>) -> ObjectHeader {
+fn header_with(object: &Head, extras: Extras, past: Option<Smooth>) -> ObjectHeader {
     ObjectHeader {
         flags: object.flags.get() & flag::TRAVELS,
         reduction: object.reduction.get(),
@@ -314,7 +314,7 @@ fn mark_what_travels(extras: &Extras) {
     }
 }
 
-pub fn unpack_travel(object: &Head, travel: ObjectHeader) {
+pub fn unpack_header(object: &Head, travel: ObjectHeader) {
     object.flags.set(travel.flags);
     if !mutated("reduction-number-stays-behind") {
         object.reduction.set(travel.reduction);

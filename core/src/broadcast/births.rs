@@ -221,7 +221,7 @@ pub impl Pe {
         };
         drop(all);
         sometimes("an element waited to be made for a shared value in a broadcast");
-        self.keep_lacking(lacking, envelope);
+        self.defer(lacking, envelope);
         false
     }
 

@@ -29,7 +29,7 @@ use talisman_kernel::collection::Collection;
 use talisman_kernel::message::control::Cast;
 use talisman_kernel::message::envelope::{Body, Envelope};
 use talisman_kernel::message::service::{PeMessage, WhenFrozen};
-use talisman_kernel::migrate::{pack_object, pack_object_in, travel_of};
+use talisman_kernel::migrate::{header_of, pack_object, pack_object_in};
 use talisman_kernel::object::{Head, flag};
 use talisman_kernel::pe::Pe;
 use talisman_kernel::pe::names::SavedNames;
@@ -182,7 +182,7 @@ pub impl Pe {
                 }
             });
         }
-        let travel = travel_of(object, self.past_of(object));
+        let travel = header_of(object, self.past_of(object));
         let destination = object.has(flag::MIGRATE).then(|| object.extras(|extras| extras.destination));
         SavedObject { id, travel, given, destination, state }
     }

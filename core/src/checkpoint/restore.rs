@@ -31,7 +31,7 @@ use talisman_kernel::collection::gone::Gone;
 use talisman_kernel::location::Place;
 use talisman_kernel::message::control::Cast;
 use talisman_kernel::message::envelope::Envelope;
-use talisman_kernel::migrate::unpack_travel;
+use talisman_kernel::migrate::unpack_header;
 use talisman_kernel::object::{Head, flag};
 use talisman_kernel::panics::caught;
 use talisman_kernel::pe::execute::Restored;
@@ -178,7 +178,7 @@ pub impl Pe {
             Some(lacking) => {
                 sometimes("a reduction of a checkpoint waited for a shared value");
                 let again = self.pe_message(ReductionMessage::Reopen { collection, key, pending });
-                self.keep_lacking(lacking, again);
+                self.defer(lacking, again);
             }
         }
     }
@@ -205,7 +205,7 @@ pub impl Pe {
                     collection.casts().keep_for(id.index, later);
                     witness::see(|| Seen::Awaited { object: id, pe: self.id });
                     let again = RecoveryMessage::Restore { object: Box::new(object), why };
-                    self.keep_lacking(lacking, self.pe_message(again));
+                    self.defer(lacking, self.pe_message(again));
                 }
             }
         }
@@ -230,7 +230,7 @@ pub impl Pe {
             sometimes("an object of a checkpoint waited for two shared values");
             collection.casts().keep_for(id.index, later);
             let again = RecoveryMessage::Restore { object: Box::new(object), why };
-            return self.keep_lacking(lacking, self.pe_message(again));
+            return self.defer(lacking, self.pe_message(again));
         }
         let Some(slot) = self.put_object(collection, object, later) else { return };
         self.tell_restored_in(slot, why);
@@ -262,7 +262,7 @@ pub impl Pe {
         // SAFETY: just made, and this PE's.
         let object = unsafe { head.as_ref() };
         let past = travel.past.take();
-        unpack_travel(object, travel);
+        unpack_header(object, travel);
         self.put_off(object, collection.stand_in(id.index).is_some(), destination, later);
         let home = collection.home(id.index);
         witness::see(|| Seen::Restored { object: id, pe: self.id, home });
@@ -363,7 +363,7 @@ pub impl Pe {
         let message = unsafe { envelope.as_ref() };
         let to = message.to();
         let Some(collection) = self.collections.get(to.collection) else {
-            return self.keep_for_unknown(to.collection, envelope);
+            return self.keep_orphan(to.collection, envelope);
         };
         if message.is_creation() {
             // Its home had kept it.

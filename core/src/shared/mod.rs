@@ -182,7 +182,7 @@ pub(crate) impl Pe {
         self.send_share(id, &value);
         match self.lacks(value.needs()) {
             None => self.keep_shared(id, value),
-            Some(lacking) => self.keep_lacking(lacking, self.pe_message(SharedMessage::Keep { id, value })),
+            Some(lacking) => self.defer(lacking, self.pe_message(SharedMessage::Keep { id, value })),
         }
     }
 
@@ -203,7 +203,7 @@ pub(crate) impl Pe {
     /// A shared value has come to this node: messages that waited for it go on.
     fn on_shared(&self, id: u64) {
         self.shared_heard.tell(id);
-        let waiting = self.lacking.borrow_mut().remove(&id).unwrap_or_default();
+        let waiting = self.awaiting_readonly.borrow_mut().remove(&id).unwrap_or_default();
         for envelope in self.one_by_one(waiting) {
             sometimes("a message came before a shared value in it");
             self.resume_kept(envelope);

@@ -84,7 +84,7 @@ impl Pe {
         }
         let collection = self.add_collection(&of, chare);
         of.fill.iter().for_each(|fill| self.fill(collection, fill));
-        for envelope in self.one_by_one(self.take_unknown(of.id)) {
+        for envelope in self.one_by_one(self.take_orphans(of.id)) {
             self.resume(collection, envelope);
         }
     }
@@ -100,9 +100,7 @@ impl Pe {
         let message = unsafe { envelope.as_ref() };
         match self.collections.get(message.to().collection) {
             Some(collection) if !matches!(message.body, Body::Pe) => self.resume(collection, envelope),
-            None if !matches!(message.body, Body::Pe) => {
-                self.keep_for_unknown(message.to().collection, envelope)
-            }
+            None if !matches!(message.body, Body::Pe) => self.keep_orphan(message.to().collection, envelope),
             _ => self.accept_for_pe(envelope),
         }
     }
@@ -280,7 +278,7 @@ impl Pe {
         let to = message.to();
         let Some(collection) = self.collections.get(to.collection) else {
             sometimes("an element was inserted before its collection was known");
-            return self.keep_for_unknown(to.collection, envelope);
+            return self.keep_orphan(to.collection, envelope);
         };
         if collection.home(to.index) != self.id {
             return self.create(collection, envelope);

@@ -17,7 +17,7 @@ use talisman_pup::{Packed, Pup};
 #[derive(Debug, Pup)]
 pub enum LocationMessage {
     /// An element that moves here.
-    Arrive { id: ObjId, travel: Box<ObjectHeader>, luggage: Payload },
+    Arrive { id: ObjId, travel: Box<ObjectHeader>, payload: Payload },
     /// To a PE that used an old place.
     Moved {
         id: ObjId,
@@ -47,7 +47,7 @@ impl ServiceMessage for LocationMessage {
 
     fn run(self, pe: &Pe, from: PeId) {
         match self {
-            LocationMessage::Arrive { id, travel, luggage } => pe.on_arrive(from, id, *travel, luggage),
+            LocationMessage::Arrive { id, travel, payload } => pe.on_arrive(from, id, *travel, payload),
             LocationMessage::Moved { id, pe: at, moves } => pe.on_moved(id, at, moves),
             LocationMessage::Found { id, pe: at, asked, moves } => pe.on_found(id, at, asked, moves),
             LocationMessage::Gone { id, moves, order } => pe.on_gone(id, moves, order),
@@ -85,7 +85,7 @@ impl ServiceMessage for LocationMessage {
 
     fn packed(&self) -> Option<&Packed> {
         match self {
-            LocationMessage::Arrive { luggage: Payload::Packed(object), .. } => Some(object),
+            LocationMessage::Arrive { payload: Payload::Packed(object), .. } => Some(object),
             _ => None,
         }
     }

@@ -261,7 +261,7 @@ impl Pe {
         let envelope = self.object_message(partner, message);
         match self.collections.get(partner.collection) {
             Some(collection) => self.dispatch(collection, envelope),
-            None => self.keep_for_unknown(partner.collection, envelope),
+            None => self.keep_orphan(partner.collection, envelope),
         }
     }
 

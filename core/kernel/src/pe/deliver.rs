@@ -40,7 +40,7 @@ impl Pe {
         let to = message.to();
         let Some(collection) = self.collections.get(to.collection) else {
             sometimes("a message came to an object before its collection was known");
-            return self.keep_for_unknown(to.collection, envelope);
+            return self.keep_orphan(to.collection, envelope);
         };
         if message.is_creation() {
             return self.enqueue_creation(collection, envelope);
@@ -75,7 +75,7 @@ impl Pe {
             // stay before it if the collection becomes known in between.
             let Some(collection) = self.collections.get(id) else {
                 sometimes("a message came to a PE before its collection was known there");
-                return self.keep_for_unknown(id, envelope);
+                return self.keep_orphan(id, envelope);
             };
             said.accepted(self, collection);
         }
@@ -103,9 +103,9 @@ impl Pe {
             // What comes for an object that is not known to come would be lost.
             Some(of) if self.collections.get(of).is_none() => {
                 sometimes("a message lacked its collection and a shared value");
-                self.keep_for_unknown(of, envelope);
+                self.keep_orphan(of, envelope);
             }
-            _ => self.keep_lacking(id, envelope),
+            _ => self.defer(id, envelope),
         }
         false
     }

@@ -79,8 +79,8 @@ impl Pe {
     }
 
     /// Keeps a message until a shared value has come.
-    pub fn keep_lacking(&self, id: u64, envelope: NonNull<Envelope>) {
+    pub fn defer(&self, id: u64, envelope: NonNull<Envelope>) {
         self.see_kept(envelope, Until::Shared);
-        self.lacking.borrow_mut().entry(id).or_default().push(envelope);
+        self.awaiting_readonly.borrow_mut().entry(id).or_default().push(envelope);
     }
 }

@@ -67,21 +67,21 @@ pub struct Pe {
     /// Messages of default priority.
     queue: Queue,
     /// Messages that wait for nothing.
-    express: Queue,
+    expedited: Queue,
     /// Messages in the two beside the common queue.
-    out_of_line: Cell<u32>,
+    non_fifo: Cell<u32>,
     /// Messages of other priorities.
     ranked: RefCell<PriorityQueue<NonNull<Envelope>>>,
     pub slots: Slots,
     pub collections: Collections,
     /// Messages to collections that this PE has not heard of yet.
-    unknown: RefCell<HashMap<CollectionId, Vec<NonNull<Envelope>>, FxBuildHasher>>,
+    orphans: RefCell<HashMap<CollectionId, Vec<NonNull<Envelope>>, FxBuildHasher>>,
     /// What it is given, if that is kept.
     pub input_log: InputLog,
     /// Where messages to other nodes are packed.
     pub scratch: Cell<Vec<u8>>,
     /// Messages that wait for a shared value.
-    pub lacking: RefCell<HashMap<u64, Vec<NonNull<Envelope>>, FxBuildHasher>>,
+    pub awaiting_readonly: RefCell<HashMap<u64, Vec<NonNull<Envelope>>, FxBuildHasher>>,
     /// Of which shared values it has heard.
     pub shared_heard: SharedHeard,
     /// There may be insertions that have not come to their root: see [`Services::before_message`].
@@ -126,14 +126,14 @@ impl Pe {
             port,
             pool: Pool::new(node.depot.clone()),
             queue: Queue::new(),
-            express: Queue::new(),
-            out_of_line: Cell::new(0),
+            expedited: Queue::new(),
+            non_fifo: Cell::new(0),
             ranked: RefCell::default(),
             slots: Slots::default(),
             collections: Collections::default(),
-            unknown: RefCell::default(),
+            orphans: RefCell::default(),
             scratch: Cell::default(),
-            lacking: RefCell::default(),
+            awaiting_readonly: RefCell::default(),
             shared_heard: SharedHeard::default(),
             admissions_open: Cell::new(false),
             callers: Callers::default(),
@@ -211,7 +211,7 @@ impl Pe {
     }
 
     /// Keeps a message until its collection is known here, unless that was destroyed.
-    pub fn keep_for_unknown(&self, id: CollectionId, envelope: NonNull<Envelope>) {
+    pub fn keep_orphan(&self, id: CollectionId, envelope: NonNull<Envelope>) {
         if self.collections.is_gone(id) {
             return self.drop_too_late(envelope);
         }
@@ -219,17 +219,17 @@ impl Pe {
             return self.release(envelope);
         }
         self.see_kept(envelope, Until::Collection);
-        self.unknown.borrow_mut().entry(id).or_default().push(envelope);
+        self.orphans.borrow_mut().entry(id).or_default().push(envelope);
     }
 
-    pub fn take_unknown(&self, id: CollectionId) -> Vec<NonNull<Envelope>> {
-        self.unknown.borrow_mut().remove(&id).unwrap_or_default()
+    pub fn take_orphans(&self, id: CollectionId) -> Vec<NonNull<Envelope>> {
+        self.orphans.borrow_mut().remove(&id).unwrap_or_default()
     }
 
     /// What is kept for collections and shared values that have not come, in the same order in every run.
     pub fn kept_for_others(&self) -> Vec<NonNull<Envelope>> {
-        let (unknown, lacking) = (self.unknown.borrow(), self.lacking.borrow());
-        let mut for_collections: Vec<_> = unknown.iter().collect();
+        let (orphans, lacking) = (self.orphans.borrow(), self.awaiting_readonly.borrow());
+        let mut for_collections: Vec<_> = orphans.iter().collect();
         for_collections.sort_unstable_by_key(|(id, _)| **id);
         let mut for_values: Vec<_> = lacking.iter().collect();
         for_values.sort_unstable_by_key(|(id, _)| **id);
@@ -238,8 +238,8 @@ impl Pe {
     }
 
     /// Messages for collections that never came, for the report of a job that is stuck.
-    pub fn unknown_count(&self) -> usize {
-        self.unknown.borrow().values().map(Vec::len).sum()
+    pub fn orphan_count(&self) -> usize {
+        self.orphans.borrow().values().map(Vec::len).sum()
     }
 
     /// Gives up a message: drops what it carries, keeps its memory.
@@ -269,20 +269,21 @@ impl Pe {
     /// What is left after everything was dropped: nothing, or the witness hears of it.
     fn see_end(&self) {
         witness::see(|| {
-            let kept = self.unknown_count() + self.lacking.borrow().values().map(Vec::len).sum::<usize>();
-            let queued = self.queue.waiting() + self.express.waiting() + self.ranked.borrow().len();
+            let kept =
+                self.orphan_count() + self.awaiting_readonly.borrow().values().map(Vec::len).sum::<usize>();
+            let queued = self.queue.waiting() + self.expedited.waiting() + self.ranked.borrow().len();
             let messages = queued + kept;
             Seen::Ended { pe: self.id, objects: self.slots.iter().count(), messages }
         });
     }
 
     fn drop_messages(&self) {
-        let mut kept: Vec<_> = self.queue.drain().chain(self.express.drain()).collect();
+        let mut kept: Vec<_> = self.queue.drain().chain(self.expedited.drain()).collect();
         kept.extend(std::iter::from_fn(|| self.ranked.borrow_mut().pop_urgent()));
         kept.extend(std::iter::from_fn(|| self.ranked.borrow_mut().pop_background()));
         kept.extend(self.services.take_kept(self));
-        kept.extend(self.unknown.take().into_values().flatten());
-        kept.extend(self.lacking.take().into_values().flatten());
+        kept.extend(self.orphans.take().into_values().flatten());
+        kept.extend(self.awaiting_readonly.take().into_values().flatten());
         kept.extend(self.collections.iter().flat_map(|collection| collection.take_kept()));
         kept.extend(self.port.take_unsent(self));
         kept.into_iter().for_each(|envelope| self.discard(envelope, Why::Over));

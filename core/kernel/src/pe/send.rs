@@ -195,7 +195,7 @@ impl Pe {
         let message = unsafe { envelope.as_mut() };
         self.number_message(message);
         entry_called(message).into_iter().for_each(|entry| self.note_waiting(message.to(), entry));
-        self.keep_for_unknown(to, envelope);
+        self.keep_orphan(to, envelope);
     }
 
     /// Sends on what waited for its collection.
@@ -415,13 +415,13 @@ impl Pe {
         // SAFETY: the sender owns the envelope.
         let extra = unsafe { envelope.as_ref() }.extra.as_deref();
         match extra {
-            Some(extra) if extra.expedited => self.express.push(envelope),
+            Some(extra) if extra.expedited => self.expedited.push(envelope),
             Some(Extra { priority: Some(priority), .. }) if priority.to_int() != Some(0) => {
                 self.ranked.borrow_mut().push(envelope, priority);
             }
             _ => return self.queue.push(envelope),
         }
-        self.out_of_line.set(self.out_of_line.get() + 1);
+        self.non_fifo.set(self.non_fifo.get() + 1);
     }
 
     /// Puts a message into this PE's queue that waits for no entry but the one that runs.
@@ -429,8 +429,8 @@ impl Pe {
         // SAFETY: the sender owns the envelope.
         let shadow = unsafe { envelope.as_ref() }.shadow;
         self.see_message(shadow, |message, pe| Seen::Queued { message, pe });
-        self.express.push(envelope);
-        self.out_of_line.set(self.out_of_line.get() + 1);
+        self.expedited.push(envelope);
+        self.non_fifo.set(self.non_fifo.get() + 1);
     }
 
     /// Puts a message that was taken out of the queue back into it, behind all others.
@@ -445,7 +445,7 @@ impl Pe {
     /// The next message to run: expedited, then urgent, then in order of arrival, then the others.
     #[inline(always)]
     pub fn next_message(&self) -> Option<NonNull<Envelope>> {
-        if self.out_of_line.get() > 0 {
+        if self.non_fifo.get() > 0 {
             return self.next_ranked();
         }
         self.fetch_ahead();
@@ -466,20 +466,20 @@ impl Pe {
 
     #[cold]
     fn next_ranked(&self) -> Option<NonNull<Envelope>> {
-        let urgent = self.express.pop().or_else(|| self.ranked.borrow_mut().pop_urgent());
+        let urgent = self.expedited.pop().or_else(|| self.ranked.borrow_mut().pop_urgent());
         if urgent.is_none()
             && let Some(envelope) = self.queue.pop()
         {
             return Some(envelope);
         }
         let next = urgent.or_else(|| self.ranked.borrow_mut().pop_background());
-        self.out_of_line.set(self.out_of_line.get() - u32::from(next.is_some()));
+        self.non_fifo.set(self.non_fifo.get() - u32::from(next.is_some()));
         next
     }
 
     /// Whether nothing waits to run here.
     pub fn is_queue_empty(&self) -> bool {
-        self.queue.is_empty() && self.out_of_line.get() == 0
+        self.queue.is_empty() && self.non_fifo.get() == 0
     }
 
     /// How many messages wait to run here.
