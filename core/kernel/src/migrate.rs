@@ -157,14 +157,14 @@ impl Pe {
         self.slots.remove(object.slot.get());
         collection.count_member(-1);
         collection.set_place(id.index, Place::At { pe: to, moves: object.moves.get() });
-        let travel = Box::new(pack_up(object, past));
+        let header = Box::new(pack_up(object, past));
         let payload = self.payload(collection.chare, head, to);
         if let Payload::Packed(packed) = &payload
             && packed.refusal().is_some()
         {
             return self.refuse_to_move(collection, id.index, to, packed);
         }
-        self.tell(to, LocationMessage::Arrive { id, travel, payload });
+        self.tell(to, LocationMessage::Arrive { id, header, payload });
         self.limit_learnt(collection, id.index);
     }
 
@@ -182,7 +182,7 @@ impl Pe {
     }
 
     /// An object arrives.
-    pub fn on_arrive(&self, from: PeId, id: ObjId, travel: ObjectHeader, payload: Payload) {
+    pub fn on_arrive(&self, from: PeId, id: ObjId, header: ObjectHeader, payload: Payload) {
         let Some(collection) = self.collections.get(id.collection) else { return };
         if self.find_here(id).is_some() {
             let who = collection.label(id.index);
@@ -204,8 +204,8 @@ impl Pe {
         // SAFETY: the object is live and this PE's.
         let object = unsafe { head.as_ref() };
         object.collection.set(NonNull::from(collection));
-        let past = travel.past;
-        unpack_header(object, travel);
+        let past = header.past;
+        unpack_header(object, header);
         let moves = object.moves.get();
         self.services.on_arrive(self, collection, object, from);
         self.install(collection, head);
@@ -314,22 +314,22 @@ fn mark_what_travels(extras: &Extras) {
     }
 }
 
-pub fn unpack_header(object: &Head, travel: ObjectHeader) {
-    object.flags.set(travel.flags);
+pub fn unpack_header(object: &Head, header: ObjectHeader) {
+    object.flags.set(header.flags);
     if !mutated("reduction-number-stays-behind") {
-        object.reduction.set(travel.reduction);
+        object.reduction.set(header.reduction);
     }
-    object.broadcasts.set(travel.broadcasts);
-    object.moves.set(travel.moves);
-    object.messages.set(travel.messages);
-    object.load.set(travel.load);
+    object.broadcasts.set(header.broadcasts);
+    object.moves.set(header.moves);
+    object.messages.set(header.messages);
+    object.load.set(header.load);
     let extras = Extras {
-        birth: travel.birth,
-        born: travel.born,
-        rng: travel.rng,
-        sections: travel.sections,
-        order: travel.order,
-        given: travel.given,
+        birth: header.birth,
+        born: header.born,
+        rng: header.rng,
+        sections: header.sections,
+        order: header.order,
+        given: header.given,
         ..Extras::default()
     };
     object.put_extras((!extras.is_empty()).then(|| Box::new(extras)));

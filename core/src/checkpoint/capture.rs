@@ -182,9 +182,9 @@ pub impl Pe {
                 }
             });
         }
-        let travel = header_of(object, self.past_of(object));
+        let header = header_of(object, self.past_of(object));
         let destination = object.has(flag::MIGRATE).then(|| object.extras(|extras| extras.destination));
-        SavedObject { id, travel, given, destination, state }
+        SavedObject { id, header, given, destination, state }
     }
 
     /// The state of an object, which is live and between entries, as it is packed for a migration.

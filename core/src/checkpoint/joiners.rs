@@ -321,7 +321,7 @@ mod tests {
 
     /// What lives on a PE, by its name only.
     fn saved(id: ObjId) -> SavedObject {
-        let travel = ObjectHeader {
+        let header = ObjectHeader {
             flags: 0,
             reduction: 0,
             broadcasts: 0,
@@ -336,7 +336,7 @@ mod tests {
             given: None,
             past: None,
         };
-        SavedObject { id, travel, given: 0, destination: None, state: Packed::of(&()) }
+        SavedObject { id, header, given: 0, destination: None, state: Packed::of(&()) }
     }
 
     /// PEs 0 and 1 had been lost; 2 stood in for them, and has what it had itself, and what the program had moved there from 3. Of the names that

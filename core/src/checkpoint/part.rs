@@ -74,7 +74,7 @@ pub struct Newborn {
 #[derive(Debug, Pup)]
 pub struct SavedObject {
     pub id: ObjId,
-    pub travel: ObjectHeader,
+    pub header: ObjectHeader,
     /// Broadcasts that it has been given and has not run: from its own count up to this number.
     pub given: u32,
     /// Where it is to move once it has run those.

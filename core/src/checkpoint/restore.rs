@@ -189,10 +189,10 @@ pub impl Pe {
         let casts: BroadcastState =
             part.casts.drain(..).map(|(id, number, cast)| ((id, number), cast)).collect();
         for object in part.objects.drain(..) {
-            let (id, moves) = (object.id, object.travel.moves);
+            let (id, moves) = (object.id, object.header.moves);
             let Some(collection) = self.collections.get(id.collection) else { continue };
             let given = |number| Some((number, casts.get(&(id.collection, number))?.clone()));
-            let later: Vec<_> = (object.travel.broadcasts..object.given).filter_map(given).collect();
+            let later: Vec<_> = (object.header.broadcasts..object.given).filter_map(given).collect();
             note_place(self, collection, id, moves, news);
             if collection.stand_in(id.index).is_some() {
                 self.expect_lost_member(id);
@@ -251,7 +251,7 @@ pub impl Pe {
         saved: SavedObject,
         later: Vec<(u32, Cast)>,
     ) -> Option<u32> {
-        let SavedObject { id, mut travel, destination, state, .. } = saved;
+        let SavedObject { id, mut header, destination, state, .. } = saved;
         let head = match self.unpack_object(collection, id.index, state) {
             Ok(head) => head,
             Err(error) => {
@@ -261,8 +261,8 @@ pub impl Pe {
         };
         // SAFETY: just made, and this PE's.
         let object = unsafe { head.as_ref() };
-        let past = travel.past.take();
-        unpack_header(object, travel);
+        let past = header.past.take();
+        unpack_header(object, header);
         self.put_off(object, collection.stand_in(id.index).is_some(), destination, later);
         let home = collection.home(id.index);
         witness::see(|| Seen::Restored { object: id, pe: self.id, home });

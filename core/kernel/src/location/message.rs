@@ -8,7 +8,7 @@ use crate::object::ObjectHeader;
 use crate::order::Order;
 use crate::order::reconcile::Reconciled;
 use crate::pe::Pe;
-use crate::wire::check::{Checked, check_collection, check_moves, check_order, check_travel};
+use crate::wire::check::{Checked, check_collection, check_header, check_moves, check_order};
 use talisman_base::ids::{CollectionId, ObjId, PeId, wire};
 use talisman_observe::mutations::mutated;
 use talisman_pup::{Packed, Pup};
@@ -17,7 +17,7 @@ use talisman_pup::{Packed, Pup};
 #[derive(Debug, Pup)]
 pub enum LocationMessage {
     /// An element that moves here.
-    Arrive { id: ObjId, travel: Box<ObjectHeader>, payload: Payload },
+    Arrive { id: ObjId, header: Box<ObjectHeader>, payload: Payload },
     /// To a PE that used an old place.
     Moved {
         id: ObjId,
@@ -47,7 +47,7 @@ impl ServiceMessage for LocationMessage {
 
     fn run(self, pe: &Pe, from: PeId) {
         match self {
-            LocationMessage::Arrive { id, travel, payload } => pe.on_arrive(from, id, *travel, payload),
+            LocationMessage::Arrive { id, header, payload } => pe.on_arrive(from, id, *header, payload),
             LocationMessage::Moved { id, pe: at, moves } => pe.on_moved(id, at, moves),
             LocationMessage::Found { id, pe: at, asked, moves } => pe.on_found(id, at, asked, moves),
             LocationMessage::Gone { id, moves, order } => pe.on_gone(id, moves, order),
@@ -59,8 +59,8 @@ impl ServiceMessage for LocationMessage {
 
     fn check(&self, pe: &Pe) -> Checked {
         match self {
-            LocationMessage::Arrive { id, travel, .. } => {
-                check_collection(pe, id.collection).and(check_travel(travel))
+            LocationMessage::Arrive { id, header, .. } => {
+                check_collection(pe, id.collection).and(check_header(header))
             }
             LocationMessage::Moved { id, moves, .. } | LocationMessage::Found { id, moves, .. } => {
                 check_moves(pe, id.collection, *moves)
@@ -92,12 +92,12 @@ impl ServiceMessage for LocationMessage {
 
     fn accepted(&self, pe: &Pe, collection: &Collection) {
         match self {
-            LocationMessage::Arrive { id, travel, .. } => {
+            LocationMessage::Arrive { id, header, .. } => {
                 if !mutated("arrival-not-expected") {
                     pe.expect_object(collection, id.index);
                 }
                 if pe.lacks(self.packed().map_or(&[], Packed::needs)).is_some() {
-                    pe.services.expect_arrival(collection, id.index, travel.moves);
+                    pe.services.expect_arrival(collection, id.index, header.moves);
                 }
             }
             LocationMessage::Gone { id, .. } => pe.expect_end(collection, id.index),
@@ -108,7 +108,7 @@ impl ServiceMessage for LocationMessage {
     fn too_late(&self, pe: &Pe) {
         match self {
             LocationMessage::Gone { id, order: Some(order), .. } => pe.tell_of_end(*id, order),
-            LocationMessage::Arrive { id, travel, .. } => pe.tell_of_end(*id, &travel.order),
+            LocationMessage::Arrive { id, header, .. } => pe.tell_of_end(*id, &header.order),
             LocationMessage::Reconciled { gone, partner, answer, said: Some(sent) } if !answer.said => {
                 pe.tell_partner(*partner, ObjectMessage::SenderGone { sender: *gone, sent: *sent });
             }

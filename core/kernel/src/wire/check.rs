@@ -86,20 +86,20 @@ pub fn check_order(order: &Order) -> Checked {
     ORDERED.check(order.highest())
 }
 
-pub fn check_travel(travel: &ObjectHeader) -> Checked {
-    let known = travel.flags & !flag::TRAVELS == 0 && travel.flags & flag::LIVE != 0;
+pub fn check_header(header: &ObjectHeader) -> Checked {
+    let known = header.flags & !flag::TRAVELS == 0 && header.flags & flag::LIVE != 0;
     require(known, "an object arrives in a state that none leaves in")?;
-    REDUCTIONS.check(travel.reduction)?;
-    BROADCASTS.check(travel.broadcasts)?;
-    MOVES.check(travel.moves)?;
-    BORN.check(travel.born.count)?;
-    require(travel.load.unsigned_abs() < LOAD_MAX, "more load than a job has time")?;
-    let measured = travel.past.is_none_or(|past| past.is_sound());
+    REDUCTIONS.check(header.reduction)?;
+    BROADCASTS.check(header.broadcasts)?;
+    MOVES.check(header.moves)?;
+    BORN.check(header.born.count)?;
+    require(header.load.unsigned_abs() < LOAD_MAX, "more load than a job has time")?;
+    let measured = header.past.is_none_or(|past| past.is_sound());
     require(
-        measured && travel.given.is_none_or(|given| given.is_sound()),
+        measured && header.given.is_none_or(|given| given.is_sound()),
         "a load that is no number of seconds",
     )?;
-    let sections = travel.sections.values().copied().max().unwrap_or(0);
+    let sections = header.sections.values().copied().max().unwrap_or(0);
     REDUCTIONS.check(sections)?;
-    check_order(&travel.order)
+    check_order(&header.order)
 }
