@@ -190,7 +190,7 @@ impl Rank {
         if self.actions.is_empty() {
             return Ok(());
         }
-        self.thread.slot_mut().put_back()?;
+        self.thread.slot_mut().put_back_in_turn()?;
         // SAFETY: the slot is in place, and its rank is suspended. The addresses that the process knows are those of
         // calls that have not ended.
         let mut program = unsafe { ProgramMemory::new() };
