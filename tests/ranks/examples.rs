@@ -93,6 +93,26 @@ fn mpi_jacobi_is_balanced_and_survives_the_loss_of_nodes() {
     }
 }
 
+/// Arrays of such a size have their memory from a PE's store, if chares make them: those of ranks have to be in their slots.
+#[test]
+fn mpi_jacobi_takes_large_arrays_back_from_checkpoints() {
+    let task = ["--grid", "48,48,48", "--steps", "40", "--ranks", "8"];
+    let undisturbed = printed("mpi_jacobi", &task);
+    let loses = [
+        "--nodes",
+        "3",
+        "--ft",
+        "double",
+        "--ckpt-every",
+        "5steps",
+        "--balancer",
+        "rotate",
+        "--kill",
+        "2@step27",
+    ];
+    assert_eq!(printed("mpi_jacobi", &[&task[..], &loses].concat()), undisturbed);
+}
+
 #[test]
 fn mpi_sort_sorts() {
     let printed = same_on_all("mpi_sort", &["--ranks", "6", "--keys", "500", "--rounds", "2"]);

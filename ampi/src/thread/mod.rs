@@ -23,7 +23,7 @@ use switch_x86_64 as switch;
 #[cfg(not(target_arch = "x86_64"))]
 compile_error!("ranks run on x86_64 only, so far");
 
-use talisman_pup::{Lender, Packer, Pup, PupError, Unpacker};
+use talisman_pup::{Lender, Packer, Pup, PupError, Unpacker, lease_from};
 
 use crate::slot::{Header, Slot, SlotError, current, set_current};
 
@@ -105,6 +105,8 @@ impl Thread {
         if unsafe { (*header).thread.ended } == state::LIVE {
             assert!(set_current(header).is_null(), "ranks are resumed by PEs, not by ranks");
             let own = Own::replace();
+            // What a rank makes is in its slot: `Pages` have their memory from the allocator then, not from the PE's store.
+            let _of_the_rank = lease_from(None);
             // SAFETY: the stack pointer is that of a suspended thread whose stack is in place, or of one that was
             // prepared.
             unsafe { switch::switch(&raw mut (*header).thread.resumer, (*header).thread.stack_pointer) };
