@@ -249,7 +249,7 @@ pub impl Pe {
         if self.admissions_open.get() && self.holds_broadcast(id, &cast) {
             return;
         }
-        self.tell(self.view().seat(id.creator), BroadcastMessage::Request { collection: id, cast });
+        self.tell(self.view().acting_for(id.creator), BroadcastMessage::Request { collection: id, cast });
     }
 
     /// At the root: a broadcast gets its number.
@@ -572,7 +572,7 @@ pub impl Pe {
             return;
         }
         let id = object.id();
-        match object.collection().stand_in(id.index) {
+        match object.collection().acting(id.index) {
             Some(own) => self.hand_over(slot, generation, own),
             None => {
                 self.receive_later_ones(id);

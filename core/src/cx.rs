@@ -255,7 +255,7 @@ impl<C: Chare> Cx<C> {
             !matches!(kind, crate::chare::Kind::Group | crate::chare::Kind::NodeGroup),
             "a member of a group belongs to its PE and does not migrate"
         );
-        let there = self.run().view().seat(pe);
+        let there = self.run().view().acting_for(pe);
         self.head().extras(|extras| extras.destination = there);
         self.head().set(flag::MIGRATE);
     }

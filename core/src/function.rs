@@ -121,7 +121,7 @@ pub(crate) impl Pe {
     /// Calls one on a PE, or on that in its place.
     #[doc(hidden)]
     fn call_function(&self, pe: PeId, id: u64, value: Packed) {
-        self.tell(self.view().seat(pe), FunctionMessage { id, value });
+        self.tell(self.view().acting_for(pe), FunctionMessage { id, value });
     }
 
     /// A message that calls one.

@@ -1,6 +1,6 @@
-//! Members of groups on lost PEs. Nobody takes the place of such a one for good, but it comes back at the seat of its PE for as long
+//! Members of groups on lost PEs. Nobody takes the place of such a one for good, but it comes back at the acting PE of its PE for as long
 //! as it has broadcasts to answer that had reached it before the cut: so of the members' answers none is missing, and none is
-//! given by somebody who knows more than when others answered. Then it goes, and leaves what it knows to the seat's own member, if the
+//! given by somebody who knows more than when others answered. Then it goes, and leaves what it knows to the acting PE's own member, if the
 //! chare has a `#[lost]` method.
 
 use std::cell::RefCell;
@@ -25,7 +25,7 @@ use talisman_kernel::pe::states::ServiceState;
 use talisman_kernel::route::{Collect, Route};
 use talisman_observe::sometimes::sometimes;
 
-/// What a PE knows of lost members of groups whose seat it is.
+/// What a PE knows of lost members of groups that it acts for.
 #[derive(Default)]
 pub struct LostMembers {
     /// Those that have come back, or are to, and have not gone.
@@ -126,7 +126,7 @@ pub impl Pe {
     /// Whether an answer is for an async entry of a lost member, which is not there any more either.
     fn is_of_lost(&self, to: &Route) -> bool {
         let Route::Reply(id, _) = to else { return false };
-        self.collections.get(id.collection).is_some_and(|collection| collection.stand_in(id.index).is_some())
+        self.collections.get(id.collection).is_some_and(|collection| collection.acting(id.index).is_some())
     }
 
     fn cannot_answer(&self, object: &Head, entry: &str) {
@@ -167,7 +167,7 @@ pub impl Pe {
         let gone = self.lost_members().gone.borrow();
         let reductions =
             gone.get(&member).and_then(|reductions| reductions.get(&section)).copied().unwrap_or(0);
-        let root = self.view().seat(section.creator);
+        let root = self.view().acting_for(section.creator);
         self.tell(root, SectionMessage::HasContributed { member, section, reductions });
     }
 
@@ -180,7 +180,7 @@ pub impl Pe {
 
     /// Whether a message that was on its way to a lost member is for the one in its place: if that hears of lost ones, or if somebody
     /// waits for an answer. In a reduction it has an answer of its own to give, if any.
-    fn is_for_stand_in(&self, collection: &Collection, message: &Envelope) -> bool {
+    fn is_for_acting(&self, collection: &Collection, message: &Envelope) -> bool {
         match message.extra.as_ref().and_then(|extra| extra.reply.as_ref()) {
             Some(Route::Collect(_)) => false,
             Some(_) => true,

@@ -527,8 +527,8 @@ impl<C: Chare> Group<C> {
         let section = current(|pe| {
             let view = pe.view();
             let there = |place| match C::KIND {
-                Kind::NodeGroup => view.of_nodes().seat(place),
-                _ => view.seat(place),
+                Kind::NodeGroup => view.of_nodes().acting_for(place),
+                _ => view.acting_for(place),
             };
             pe.make_section(of, places.into_iter().map(|place| there(place).to_bits()).collect())
         });

@@ -1,6 +1,6 @@
 //! Quiescence: no message in flight, nothing queued, no timer set (Charm++ manual: "quiescence detection").
 //!
-//! PE 0, or its seat, asks in waves, down a tree and up again. A PE answers when it is idle, with how many messages it has sent to
+//! PE 0, or the PE that acts for it, asks in waves, down a tree and up again. A PE answers when it is idle, with how many messages it has sent to
 //! other PEs and received from them. When two waves in a row give the same sums, and what was sent equals what was
 //! received, nothing was on its way in between (Mattern 1987, the four-counter method).
 //!

@@ -40,7 +40,9 @@ pub impl Pe {
             Route::Collect(collect) => self.answer(*collect, value),
             Route::Function(pe, id) => self.call_function(*pe, *id, value),
             Route::AtSync(then) => self.at_sync(then, value),
-            Route::Destroyed(id) => self.tell(self.view().seat(id.creator), CollectionMessage::Drop(*id)),
+            Route::Destroyed(id) => {
+                self.tell(self.view().acting_for(id.creator), CollectionMessage::Drop(*id))
+            }
             Route::Prefixed(inner, first) => self.deliver_value(inner, first.then(&value)),
         }
     }

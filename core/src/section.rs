@@ -1,6 +1,6 @@
 //! Sections: parts of a collection with a multicast and reductions of their own (Charm++ manual: "array sections").
 //!
-//! The PE that made a section, or its seat, is its root and keeps the list of members. A multicast goes to the root, and from
+//! The PE that made a section, or the PE that acts for it, is its root and keeps the list of members. A multicast goes to the root, and from
 //! there in one message to each PE that has members.
 
 pub mod message;
@@ -150,7 +150,7 @@ impl Sections {
     fn to_ask_for(&self, id: SectionId, of: &Collection) -> Vec<u128> {
         let mut sections = self.0.borrow_mut();
         let Some(section) = sections.get_mut(&id) else { return Vec::new() };
-        let lost = section.members.iter().filter(|index| of.stand_in(**index).is_some());
+        let lost = section.members.iter().filter(|index| of.acting(**index).is_some());
         section.asked = lost.filter(|index| !section.gone.contains_key(index)).copied().collect();
         section.asked.iter().copied().collect()
     }
@@ -219,7 +219,7 @@ impl Section {
         }
         let contributes = |index: &&u128| match self.gone.get(*index) {
             Some(contributed) => number < *contributed,
-            None => self.asked.contains(*index) || of.stand_in(**index).is_none(),
+            None => self.asked.contains(*index) || of.acting(**index).is_none(),
         };
         self.members.iter().filter(contributes).count() as u64
     }
@@ -244,7 +244,7 @@ impl ServiceState for Sections {
 pub impl Pe {
     /// Asks for the end of a section.
     fn destroy_section(&self, collection: CollectionId, section: SectionId) {
-        self.tell(self.view().seat(section.creator), SectionMessage::Drop { collection, section });
+        self.tell(self.view().acting_for(section.creator), SectionMessage::Drop { collection, section });
     }
 
     /// The sections that it made.
@@ -270,7 +270,7 @@ pub impl Pe {
 
     /// Sends a multicast on its way.
     fn multicast(&self, collection: CollectionId, section: SectionId, cast: Cast) {
-        let root = self.view().seat(section.creator);
+        let root = self.view().acting_for(section.creator);
         self.tell(root, SectionMessage::Request { collection, section, cast });
     }
 
@@ -282,7 +282,7 @@ pub impl Pe {
         };
         self.one_more(MULTICASTS, number, collection, None);
         let members: Vec<u128> =
-            all.iter().copied().filter(|index| collection.stand_in(*index).is_none()).collect();
+            all.iter().copied().filter(|index| collection.acting(*index).is_none()).collect();
         witness::see(|| Seen::Multicast { section, number, members: members.len() });
         if let Some((_, to)) = &cast.collect {
             let key = ReductionKey::SectionAnswers(section, number);

@@ -8,7 +8,7 @@
 //! | [`protocol`], [`event`], [`action`] | what all protocols have in common, and which there are |
 //! | [`coordinated`] | the commit of a coordinated checkpoint |
 //! | [`logging`] | message logging: only what failed goes back (FTL-Charm++: Chakravorty, Kalé 2004) |
-//! | [`view`] | who is there in an epoch, and who stands in for those who are not |
+//! | [`view`] | who is there in an epoch, and who acts for those who are not |
 //! | [`period`] | how often to take checkpoints |
 //! | [`double`] | the coordinated double checkpoint of FTC-Charm++ (Zheng, Shi, Kalé 2004) with its repairs |
 //! | [`reliability`] | how likely it is that nothing can be restored |

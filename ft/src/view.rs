@@ -5,23 +5,23 @@ use serde::{Deserialize, Serialize};
 use crate::{Epoch, NodeId};
 use talisman_observe::mutations::mutated;
 
-/// The nodes that are there in an epoch, and who stands in for each that is not.
+/// The nodes that are there in an epoch, and who acts for each that is not.
 ///
 /// Nodes keep their numbers for the whole job, so that names stay what they are; what a lost node would have had to do, its
-/// stand-in does.
+/// acting node does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct View {
     /// The period between two failures that it holds for.
     pub epoch: Epoch,
-    /// By node: itself, or its stand-in, which is there.
-    seats: Vec<NodeId>,
+    /// By node: itself, or its acting node, which is there.
+    acting: Vec<NodeId>,
 }
 
 impl View {
     /// All of so many nodes are there, at the start.
     #[must_use]
     pub fn whole(nodes: u32) -> Self {
-        View { epoch: 0, seats: (0..nodes).collect() }
+        View { epoch: 0, acting: (0..nodes).collect() }
     }
 
     /// So many have a number, and the first ones are there at the start; those that are not are shared out among them in turn.
@@ -34,7 +34,7 @@ impl View {
     }
 
     /// What comes after this one: these nodes are left or have come, `nodes` have a number by now, and the part of each that is lost goes
-    /// to its heir. Whoever had stood in for others leaves them to its heir too.
+    /// to its heir. Whoever had acted for others leaves them to its heir too.
     ///
     /// # Panics
     /// If nobody is there, or an heir is not.
@@ -46,15 +46,15 @@ impl View {
         there: impl Fn(NodeId) -> bool,
         heir: impl Fn(NodeId) -> NodeId,
     ) -> Self {
-        let of_one = |node: NodeId| match self.seats.get(node as usize) {
+        let of_one = |node: NodeId| match self.acting.get(node as usize) {
             _ if there(node) => node,
-            Some(seat) if there(*seat) => *seat,
-            Some(seat) => heir(*seat),
+            Some(node) if there(*node) => *node,
+            Some(node) => heir(*node),
             None => heir(node),
         };
-        let seats: Vec<_> = (0..nodes).map(of_one).collect();
-        assert!(seats.iter().all(|seat| there(*seat)), "whoever stands in is there");
-        View { epoch, seats }
+        let acting: Vec<_> = (0..nodes).map(of_one).collect();
+        assert!(acting.iter().all(|node| there(*node)), "whoever acts for a node is there");
+        View { epoch, acting }
     }
 
     /// The next node around the ring that is there, from this one on.
@@ -66,13 +66,13 @@ impl View {
     /// How many nodes have a number, there or not.
     #[must_use]
     pub fn nodes(&self) -> u32 {
-        self.seats.len() as u32
+        self.acting.len() as u32
     }
 
     /// Whether a node is there.
     #[must_use]
     pub fn is_there(&self, node: NodeId) -> bool {
-        self.seats.get(node as usize) == Some(&node)
+        self.acting.get(node as usize) == Some(&node)
     }
 
     /// The nodes that are there, in increasing order.
@@ -80,10 +80,10 @@ impl View {
         (0..self.nodes()).filter(|node| self.is_there(*node))
     }
 
-    /// The node itself if it is there, else its stand-in. Of a number that no node has: that of one that has.
+    /// The node itself if it is there, else its acting node. Of a number that no node has: that of one that has.
     #[must_use]
-    pub fn seat(&self, node: NodeId) -> NodeId {
-        self.seats[node as usize % self.seats.len()]
+    pub fn acting_for(&self, node: NodeId) -> NodeId {
+        self.acting[node as usize % self.acting.len()]
     }
 
     /// Who keeps the other copy of this node's checkpoint: the next one around the ring that is on another host; the next one at
@@ -130,12 +130,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_is_lost_has_a_stand_in_that_is_there() {
-        let seats = |view: &View| (0..6).map(|node| view.seat(node)).collect::<Vec<_>>();
+    fn whoever_is_lost_has_an_acting_node() {
+        let acting = |view: &View| (0..6).map(|node| view.acting_for(node)).collect::<Vec<_>>();
         let first = View::whole(6).after(1, 6, |node| ![2, 5].contains(&node), |node| (node + 1) % 6);
-        assert_eq!(seats(&first), [0, 1, 3, 3, 4, 0]);
+        assert_eq!(acting(&first), [0, 1, 3, 3, 4, 0]);
         let second = first.after(2, 6, |node| ![2, 3, 5].contains(&node), |_| 4);
-        assert_eq!(seats(&second), [0, 1, 4, 4, 4, 0]);
+        assert_eq!(acting(&second), [0, 1, 4, 4, 4, 0]);
         assert_eq!(second.there().collect::<Vec<_>>(), [0, 1, 4]);
     }
 
@@ -143,7 +143,7 @@ mod tests {
     fn those_that_are_not_there_at_the_start_are_shared_out() {
         let view = View::beginning_with(2, 5);
         assert_eq!((view.epoch, view.nodes(), view.there().collect::<Vec<_>>()), (0, 5, vec![0, 1]));
-        assert_eq!([2, 3, 4].map(|node| view.seat(node)), [0, 1, 0]);
+        assert_eq!([2, 3, 4].map(|node| view.acting_for(node)), [0, 1, 0]);
     }
 
     #[test]

@@ -65,9 +65,9 @@ pub fn request_seeds() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 pub fn checkpoint_seeds() -> Vec<(&'static str, Vec<u8>)> {
-    let cover = |format: u32, nodes: u64, pes: u64| {
+    let manifest = |format: u32, nodes: u64, pes: u64| {
         let job = r#"{"id":1,"program":"p","build":0,"seed":0,"chares":[]}"#;
-        let view = r#"{"epoch":0,"seats":[0]}"#;
+        let view = r#"{"epoch":0,"acting":[0]}"#;
         let rest = format!(r#""nodes":{nodes},"pes_per_node":{pes},"view":{view},"taken":0"#);
         format!(r#"{{"format":{format},"job":{job},"version":7,{rest}}}"#).into_bytes()
     };
@@ -75,10 +75,10 @@ pub fn checkpoint_seeds() -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("empty", Vec::new()),
         ("magic", b"TALISDSK\x01\0\0\0".to_vec()),
-        ("cover", cover(2, 1, 1)),
-        ("cover-of-many", cover(2, 4_294_967_295, 4_294_967_295)),
-        ("cover-of-none", cover(2, 0, 0)),
-        ("cover-of-another-format", cover(9, 1, 1)),
+        ("manifest", manifest(5, 1, 1)),
+        ("manifest-of-many", manifest(5, 4_294_967_295, 4_294_967_295)),
+        ("manifest-of-none", manifest(5, 0, 0)),
+        ("manifest-of-another-format", manifest(9, 1, 1)),
         ("part-head-too-long", part(u64::MAX, &[0; 16])),
         ("part-many-buffers", part(40, &[0xff; 64])),
         ("part-empty", part(0, &[])),

@@ -1,9 +1,9 @@
 //! What every PE has to do, as objects are moved about, and which of them has the least.
 
 use crate::lowest::Lowest;
+use crate::neighborhoods::Neighborhoods;
 use crate::plan::Plan;
 use crate::room::Rooms;
-use crate::seats::Seats;
 use crate::snapshot::Snapshot;
 use std::ops::Range;
 
@@ -33,8 +33,8 @@ pub struct Loads<'a> {
     places: Vec<u32>,
     /// Seconds, by PE.
     times: Vec<f64>,
-    seats: Seats,
-    /// By class of speed: the time of every seat whose PE is of it and takes objects.
+    neighborhoods: Neighborhoods,
+    /// By class of speed: the time of every position whose PE is of it and takes objects.
     classes: Vec<Lowest>,
 }
 
@@ -56,10 +56,11 @@ impl<'a> Loads<'a> {
                 times[object.pe as usize] += object.work() / pe.rate();
             }
         }
-        let seats = Seats::new(snapshot);
-        let classes = (0..seats.classes).map(|class| seats.lowest(class, snapshot, &times)).collect();
+        let neighborhoods = Neighborhoods::new(snapshot);
+        let classes =
+            (0..neighborhoods.classes).map(|class| neighborhoods.lowest(class, snapshot, &times)).collect();
         let places = snapshot.objects.iter().map(|object| object.pe).collect();
-        Loads { snapshot, rooms: Rooms::new(snapshot), places, times, seats, classes }
+        Loads { snapshot, rooms: Rooms::new(snapshot), places, times, neighborhoods, classes }
     }
 
     /// Seconds that a PE is busy, without what is lifted.
@@ -111,8 +112,8 @@ impl<'a> Loads<'a> {
         let time = self.times[pe as usize] + work / of.rate();
         self.times[pe as usize] = time;
         if of.available {
-            let seat = &self.seats.of[pe as usize];
-            self.classes[usize::from(seat.class)].set(seat.number, time);
+            let position = &self.neighborhoods.of[pe as usize];
+            self.classes[usize::from(position.class)].set(position.number, time);
         }
     }
 
@@ -121,7 +122,7 @@ impl<'a> Loads<'a> {
     pub fn lowest_for(&mut self, object: u32, limit: f64) -> Option<u32> {
         let place = self.place(object);
         let mut found = [None; 3];
-        for (found, span) in found.iter_mut().zip(self.seats.around(place)) {
+        for (found, span) in found.iter_mut().zip(self.neighborhoods.around(place)) {
             *found = if span.is_empty() { None } else { self.lowest_in(&span, object) };
             if let Some((pe, _)) = found.filter(|(_, time)| *time <= limit) {
                 return Some(pe);
@@ -129,7 +130,7 @@ impl<'a> Loads<'a> {
         }
         let stays = (!self.rooms.must_leave(place)).then(|| (place, self.time_with(place, object)));
         // Off a PE that takes none, but with no room elsewhere, it may at least go to another PE of its node.
-        let beside = || self.lowest_of_any_size(&self.seats.around(place)[0], object);
+        let beside = || self.lowest_of_any_size(&self.neighborhoods.around(place)[0], object);
         if found == [None; 3] && stays.is_none() {
             return beside().map(|(pe, _)| pe);
         }
@@ -140,61 +141,64 @@ impl<'a> Loads<'a> {
 
     /// The other PE where an object that is lifted would be ready first, even if it is later than where it was. None if no other takes it.
     pub fn lowest_elsewhere(&mut self, object: u32) -> Option<u32> {
-        let all = 0..self.seats.pes.len() as u32;
-        let own =
-            self.seats.of.get(self.place(object) as usize).map_or(0..0, |seat| seat.number..seat.number + 1);
+        let all = 0..self.neighborhoods.pes.len() as u32;
+        let own = self
+            .neighborhoods
+            .of
+            .get(self.place(object) as usize)
+            .map_or(0..0, |position| position.number..position.number + 1);
         self.close(&own);
         let found = self.lowest_in(&all, object);
         self.reopen(own);
         found.map(|(pe, _)| pe)
     }
 
-    /// The PE of a span of seats where an object would be ready first, and when; its node must have room for it.
+    /// The PE of a span of positions where an object would be ready first, and when; its node must have room for it.
     fn lowest_in(&mut self, span: &Range<u32>, object: u32) -> Option<(u32, f64)> {
         let (of, place) = (&self.snapshot.objects[object as usize], self.place(object));
-        let own_node = self.seats.around(place)[0].clone();
+        let own_node = self.neighborhoods.around(place)[0].clone();
         let span = if self.rooms.is_hopeless(of) { &own_node } else { span };
         let tries = if self.must_leave(object) { usize::MAX } else { TRIES };
         let mut full = Vec::new();
         let found = loop {
             match self.lowest_of_any_size(span, object) {
                 Some((pe, _)) if !self.rooms.fits(of, place, pe) && full.len() < tries => {
-                    full.push(self.seats.around(pe)[0].clone());
+                    full.push(self.neighborhoods.around(pe)[0].clone());
                     self.close(&full[full.len() - 1]);
                 }
                 found => break found.filter(|&(pe, _)| self.rooms.fits(of, place, pe)),
             }
         };
-        if found.is_none() && tries == usize::MAX && span.len() == self.seats.pes.len() {
+        if found.is_none() && tries == usize::MAX && span.len() == self.neighborhoods.pes.len() {
             self.rooms.fits_nowhere(of);
         }
-        for seats in full {
-            self.reopen(seats);
+        for span in full {
+            self.reopen(span);
         }
         found
     }
 
     fn lowest_of_any_size(&self, span: &Range<u32>, object: u32) -> Option<(u32, f64)> {
         let lowest = self.classes.iter().filter_map(|class| class.lowest(span));
-        let timed = lowest.map(|(seat, _)| {
-            let pe = self.seats.pes[seat as usize];
+        let timed = lowest.map(|(position, _)| {
+            let pe = self.neighborhoods.pes[position as usize];
             (pe, self.time_with(pe, object))
         });
         timed.reduce(|first, next| if next.1 < first.1 { next } else { first })
     }
 
-    fn close(&mut self, seats: &Range<u32>) {
-        for seat in seats.clone() {
-            let class = self.seats.of[self.seats.pes[seat as usize] as usize].class;
-            self.classes[usize::from(class)].set(seat, f64::INFINITY);
+    fn close(&mut self, span: &Range<u32>) {
+        for position in span.clone() {
+            let class = self.neighborhoods.of[self.neighborhoods.pes[position as usize] as usize].class;
+            self.classes[usize::from(class)].set(position, f64::INFINITY);
         }
     }
 
-    fn reopen(&mut self, seats: Range<u32>) {
-        for seat in seats {
-            let pe = self.seats.pes[seat as usize] as usize;
+    fn reopen(&mut self, span: Range<u32>) {
+        for position in span {
+            let pe = self.neighborhoods.pes[position as usize] as usize;
             if self.snapshot.pes[pe].available {
-                self.classes[usize::from(self.seats.of[pe].class)].set(seat, self.times[pe]);
+                self.classes[usize::from(self.neighborhoods.of[pe].class)].set(position, self.times[pe]);
             }
         }
     }

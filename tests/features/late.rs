@@ -44,7 +44,7 @@ struct Member {
     to: Callback<Sums>,
 }
 
-/// What a lost member sends itself in its last entries comes to its stand-in: each says whose message it is.
+/// What a lost member sends itself in its last entries comes to its acting node: each says whose message it is.
 #[chare(group)]
 impl Member {
     /// All are there.

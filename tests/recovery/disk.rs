@@ -51,7 +51,7 @@ impl Folder {
         self.files().into_iter().filter(is_part).collect()
     }
 
-    /// The first part, or cover, in all folders that have it.
+    /// The first part, or manifest, in all folders that have it.
     fn copies_of_one(&self, kind: &str) -> Vec<PathBuf> {
         let is_of_kind = |file: &PathBuf| file.extension().is_some_and(|extension| extension == kind);
         let mut all: Vec<_> = self.files().into_iter().filter(is_of_kind).collect();
@@ -85,19 +85,21 @@ impl Folder {
     /// Whether so many nodes have a version on their disks.
     fn is_covered_by(&self, nodes: usize) -> bool {
         let files = self.files().into_iter();
-        let covers: Vec<_> =
-            files.filter(|file| file.extension().is_some_and(|end| end == "cover")).collect();
-        let same = |one: &PathBuf| covers.iter().filter(|cover| cover.file_name() == one.file_name()).count();
-        covers.iter().any(|cover| same(cover) == nodes)
+        let manifests: Vec<_> =
+            files.filter(|file| file.extension().is_some_and(|end| end == "manifest")).collect();
+        let same = |one: &PathBuf| {
+            manifests.iter().filter(|manifest| manifest.file_name() == one.file_name()).count()
+        };
+        manifests.iter().any(|manifest| same(manifest) == nodes)
     }
 
     /// Whether so many nodes, of one PE each, have all of a version: the newest may have been amid its way to the disks.
     fn is_there_twice(&self, version: u64, nodes: u32) -> bool {
         let copies = self.copies();
         let part = |pe| copies.get(&OsString::from(format!("v{version}-pe{pe}.part")));
-        let cover = format!("v{version}.cover");
-        let covers = self.files().iter().filter(|file| name(file) == cover).count();
-        covers == nodes as usize && (0..nodes).all(|pe| part(pe) == Some(&2))
+        let manifest = format!("v{version}.manifest");
+        let manifests = self.files().iter().filter(|file| name(file) == manifest).count();
+        manifests == nodes as usize && (0..nodes).all(|pe| part(pe) == Some(&2))
     }
 
     /// Other versions go: of one that was just replaced, or was being taken.
@@ -341,7 +343,7 @@ pub fn damaged_files_are_named_and_nothing_is_overwritten() {
     whole.keep_only(&format!("v{}", kept.expect("one stays whole until the next is")));
     type Damage = fn(&Path);
     let damages: [(Damage, [&str; 2]); 3] = [
-        (|file| fs::remove_file(file).unwrap(), ["is nowhere", "no cover that can be read"]),
+        (|file| fs::remove_file(file).unwrap(), ["is nowhere", "no manifest that can be read"]),
         (
             |file| fs::write(file, &fs::read(file).unwrap()[..100]).unwrap(),
             ["72 bytes after its header", "72 bytes after its header"],
@@ -357,7 +359,7 @@ pub fn damaged_files_are_named_and_nothing_is_overwritten() {
     ];
     for (damage, words) in damages {
         let folder = whole.copy();
-        let victims = ["part", "cover"].map(|kind| folder.copies_of_one(kind));
+        let victims = ["part", "manifest"].map(|kind| folder.copies_of_one(kind));
         victims.iter().for_each(|copies| damage(&copies[0]));
         let left = goes_on(LONG, (2, 1, "shm"), &folder.restart(""), &said, &expected);
         // What is not there cannot be named: the others are enough.
@@ -367,7 +369,7 @@ pub fn damaged_files_are_named_and_nothing_is_overwritten() {
             };
             assert!(left.ended.stderr.iter().any(names), "{file:?}: {}", left.ended.said());
         }
-        for (kind, word) in ["part", "cover"].into_iter().zip(words) {
+        for (kind, word) in ["part", "manifest"].into_iter().zip(words) {
             let folder = whole.copy();
             let copies = folder.copies_of_one(kind);
             copies.iter().for_each(|file| damage(file));

@@ -236,7 +236,7 @@ impl Pendulum {
         cx.me().go_on(cx.index(), 3 * round + 1);
     }
 
-    /// What a lost member sends itself comes to its stand-in.
+    /// What a lost member sends itself comes to its acting node.
     #[entry]
     fn go_on(&mut self, cx: &mut Cx<Self>, whose: u32, what: u64) {
         if whose == cx.index() {
@@ -308,7 +308,7 @@ impl Tower {
     #[entry]
     fn ring(&mut self, cx: &mut Cx<Self>, round: u64) -> (u64, u64) {
         let lanes = cx.pes() / cx.nodes();
-        // Whoever is lost rings once more at most, where its stand-in is.
+        // Whoever is lost rings once more at most, where its acting node is.
         assert!(cx.index() != cx.node() || cx.pe() == cx.node() * lanes, "it is on the first PE of its node");
         if self.rings == 0 {
             self.first = round;

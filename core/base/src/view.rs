@@ -1,25 +1,25 @@
 //! Who is there, in terms of PEs: a node's lanes share its fate.
 //!
 //! PEs keep their numbers for the whole job, whoever is lost. So names mean the same in every epoch, and what depends on how
-//! many PEs there are, such as homes, changes for lost ones only: their *seat* is the PE of the same lane on the node that
-//! stands in for theirs. Trees and counts are over those that are there.
+//! many PEs there are, such as homes, changes for lost ones only: their *acting PE* is the PE of the same lane on the node that
+//! acts for theirs. Trees and counts are over those that are there.
 
 use crate::ids::PeId;
 use crate::topology::Shape;
 use crate::tree;
 use talisman_observe::mutations::mutated;
 
-/// Its seat is the root of whatever concerns the whole job.
+/// Its acting PE is the root of whatever concerns the whole job.
 pub const FIRST: PeId = 0;
 
-/// Who is there, and who stands in for the others.
+/// Who is there, and who acts for the others.
 #[derive(Clone, Debug)]
 pub struct View {
     of_nodes: talisman_ft::view::View,
     lanes: u32,
     /// The nodes that are there, in increasing order.
     there: Box<[u32]>,
-    /// Numbers of PEs, if nobody has been lost, and else 0: those below it are their own seats, without a look at anything else.
+    /// Numbers of PEs, if nobody has been lost, and else 0: those below it are their own acting, without a look at anything else.
     whole: u32,
 }
 
@@ -46,7 +46,7 @@ impl View {
     pub fn gaining(&self, nodes: &[u32]) -> Self {
         let now = &self.of_nodes;
         let there = |node| now.is_there(node) || nodes.contains(&node);
-        View::new(now.after(now.epoch + 1, now.nodes(), there, |seat| seat), self.lanes)
+        View::new(now.after(now.epoch + 1, now.nodes(), there, |node| node), self.lanes)
     }
 
     pub fn new(of_nodes: talisman_ft::view::View, lanes: u32) -> Self {
@@ -68,21 +68,21 @@ impl View {
         Shape { nodes: self.of_nodes.nodes(), pes_per_node: self.lanes }
     }
 
-    /// The PE itself if it is there, else the one that stands in for it.
+    /// The PE itself if it is there, else the one that acts for it.
     #[inline]
-    pub fn seat(&self, pe: PeId) -> PeId {
+    pub fn acting_for(&self, pe: PeId) -> PeId {
         if pe < self.whole { pe } else { self.look_up(pe) }
     }
 
     #[cold]
     fn look_up(&self, pe: PeId) -> PeId {
-        self.of_nodes.seat(pe / self.lanes) * self.lanes + pe % self.lanes
+        self.of_nodes.acting_for(pe / self.lanes) * self.lanes + pe % self.lanes
     }
 
     /// The root of whatever concerns the whole job.
     #[inline]
     pub fn first(&self) -> PeId {
-        self.seat(FIRST)
+        self.acting_for(FIRST)
     }
 
     /// Whether a PE of this number is there.
@@ -90,12 +90,12 @@ impl View {
         pe < self.whole || self.of_nodes.is_there(pe / self.lanes)
     }
 
-    /// The PEs whose seat this one is: itself, and those for whom it stands in.
-    pub fn seated(&self, pe: PeId) -> impl Iterator<Item = PeId> + '_ {
+    /// The PEs for which this one acts: itself, and those for whom it acts.
+    pub fn acted_for_by(&self, pe: PeId) -> impl Iterator<Item = PeId> + '_ {
         let (node, lane) = (pe / self.lanes, pe % self.lanes);
         let numbers = if self.is_whole() { node..node + 1 } else { 0..self.of_nodes.nodes() };
-        let seated = numbers.filter(move |one| self.of_nodes.seat(*one) == node);
-        seated.map(move |one| one * self.lanes + lane)
+        let acted_for_by = numbers.filter(move |one| self.of_nodes.acting_for(*one) == node);
+        acted_for_by.map(move |one| one * self.lanes + lane)
     }
 
     /// The PE so many further on, round and round, of those that are there.
@@ -130,21 +130,21 @@ impl View {
         &self.there
     }
 
-    /// The PEs below `pe` in the tree over those that are there; `root`, or its seat, is on top.
+    /// The PEs below `pe` in the tree over those that are there; `root`, or the PE that acts for it, is on top.
     pub fn children(&self, pe: PeId, root: PeId) -> impl Iterator<Item = PeId> + '_ {
-        let (pe, root) = (self.rank(pe), self.rank(self.seat(root)));
+        let (pe, root) = (self.rank(pe), self.rank(self.acting_for(root)));
         tree::children(pe, root, self.pes()).map(|rank| self.at(rank))
     }
 
     /// The PE above `pe` in the same tree; none above the root.
     pub fn parent(&self, pe: PeId, root: PeId) -> Option<PeId> {
-        let (pe, root) = (self.rank(pe), self.rank(self.seat(root)));
+        let (pe, root) = (self.rank(pe), self.rank(self.acting_for(root)));
         tree::parent(pe, root, self.pes()).map(|rank| self.at(rank))
     }
 
-    /// The nodes below `node` in the tree over those that are there; `root`, or its stand-in, is on top.
+    /// The nodes below `node` in the tree over those that are there; `root`, or its acting node, is on top.
     pub fn nodes_below(&self, node: u32, root: u32) -> impl Iterator<Item = u32> + '_ {
-        let (node, root) = (self.rank_of_node(node), self.rank_of_node(self.of_nodes.seat(root)));
+        let (node, root) = (self.rank_of_node(node), self.rank_of_node(self.of_nodes.acting_for(root)));
         tree::children(node, root, self.there.len() as u32).map(|rank| self.there[rank as usize])
     }
 
@@ -175,11 +175,14 @@ mod tests {
         let of_nodes =
             talisman_ft::view::View::whole(9).after(1, 9, |node| !lost(&node), |node| (node + 2) % 9);
         let view = View::new(of_nodes, shape.pes_per_node);
-        assert_eq!((view.pes(), view.seat(1), view.seat(9), view.seat(17)), (12, 5, 13, 17));
-        assert_eq!(view.seated(13).collect::<Vec<_>>(), [9, 13]);
+        assert_eq!(
+            (view.pes(), view.acting_for(1), view.acting_for(9), view.acting_for(17)),
+            (12, 5, 13, 17)
+        );
+        assert_eq!(view.acted_for_by(13).collect::<Vec<_>>(), [9, 13]);
         assert_eq!((view.further(4, 1), view.further(7, 1), view.further(16, 3)), (5, 12, 3));
         for root in 0..shape.pes() {
-            assert_eq!(view.parent(view.seat(root), root), None);
+            assert_eq!(view.parent(view.acting_for(root), root), None);
             let below: Vec<_> =
                 view.there().flat_map(|pe| view.children(pe, root).map(move |child| (pe, child))).collect();
             assert_eq!(below.len(), 11);

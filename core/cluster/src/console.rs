@@ -12,7 +12,7 @@ use crate::printer::{Lines, Printer, Written};
 use crate::standby::{Prepared, Standby};
 use talisman_control::outcome::{ClusterOutcome, Ended, merge};
 use talisman_job::{Interrupts, Progress, RunArgs, Signal};
-use talisman_store::restart::Shelves;
+use talisman_store::restart::CheckpointDirs;
 
 /// It outlives what leads the job.
 pub struct Console {
@@ -61,13 +61,13 @@ impl Console {
         self,
         job: impl Future<Output = Ended>,
         pes: usize,
-        shelves: Option<&Shelves>,
+        checkpoint_dirs: Option<&CheckpointDirs>,
     ) -> ClusterOutcome {
         let ended = self.runtime.block_on(job);
         drop((self.runtime, self.standby));
         let mut outcome = merge(ended, pes);
         outcome.interrupted = self.interrupts.received();
-        conclude(&mut outcome, shelves, self.printer);
+        conclude(&mut outcome, checkpoint_dirs, self.printer);
         outcome
     }
 }

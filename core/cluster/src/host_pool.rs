@@ -37,7 +37,7 @@ use talisman_job::Program;
 use talisman_job::RunArgs;
 use talisman_job::diagnostics::{say, subjects::TRANSPORT};
 use talisman_job::options::Transport;
-use talisman_store::files::afar::{Answer, Ask};
+use talisman_store::files::remote::{Answer, Ask};
 
 /// Where the nodes of a job are to be, by its options: without `--hosts`, here. Processes that wait (`--spares`) are
 /// counted behind them.

@@ -11,12 +11,12 @@ use talisman_job::checkpoints::FaultTolerance;
 use talisman_job::options::PES_IN_ALL_MAX;
 use talisman_job::program_types::ProgramTypes;
 use talisman_store::disk::{Disk, DiskError, Folder, KeyFile};
-use talisman_store::files::cover::{Cover, JobMark};
+use talisman_store::files::catalog::{self, Hosts, Whole};
+use talisman_store::files::checkpoint_dir::{CheckpointDirError, check_for_others};
 use talisman_store::files::folder_of;
-use talisman_store::files::keeper::nodes_in;
-use talisman_store::files::set::{self, Hosts, Whole};
-use talisman_store::files::shelf::{ShelfError, check_for_others};
-use talisman_store::restart::{Keeping, Restart, Shelves};
+use talisman_store::files::manifest::{JobMark, Manifest};
+use talisman_store::files::writer::nodes_in;
+use talisman_store::restart::{CheckpointDirs, Keeping, Restart};
 
 /// As the options say; with `--restart`, from what hosts have in that folder.
 ///
@@ -34,7 +34,7 @@ pub fn find_out(
     if let Some((dir, hosts)) = former {
         let whole = set::newest(dir, hosts).map_err(|error| format!("--restart: {error}"))?;
         // A part is as large as it is.
-        let matters = whole.cover.pes_per_node != shape.pes_per_node;
+        let matters = whole.manifest.pes_per_node != shape.pes_per_node;
         let has_nodegroups = matters && has_nodegroups(types, dir, &whole, hosts)?;
         let names = (0..).map_while(|host| hosts.name(host)).map(str::to_owned).collect();
         go_on_from(
@@ -78,7 +78,7 @@ fn keep(
     if is_needed {
         try_out(&dir, &key, mark.id)?;
     }
-    keeping.shelves = Some(Shelves { dir, key, has_all, job: mark, is_new });
+    keeping.checkpoint_dirs = Some(CheckpointDirs { dir, key, has_all, job: mark, is_new });
     Ok(())
 }
 
@@ -89,24 +89,24 @@ fn go_on_from(
     mark: &mut JobMark,
     (shape, numbers): (Shape, u32),
 ) -> Result<(), String> {
-    let Whole { cover, notes, .. } = &whole;
-    check_program(&dir, cover, mark)?;
+    let Whole { manifest, notes, .. } = &whole;
+    check_program(&dir, manifest, mark)?;
     keeping.notes.extend(notes.iter().cloned());
     keeping.notes.push(format!(
         "goes on from checkpoint {} in {}, taken on {} with {} each",
-        cover.version,
+        manifest.version,
         dir.display(),
-        counted(cover.view.there().count() as u32, "node"),
-        counted(cover.pes_per_node, "PE"),
+        counted(manifest.view.there().count() as u32, "node"),
+        counted(manifest.pes_per_node, "PE"),
     ));
-    if cover.job.build != mark.build {
+    if manifest.job.build != mark.build {
         keeping.notes.push(
             "it was taken by another build of the program: what has no `#[pup(version)]` has to be as it was"
                 .into(),
         );
     }
-    mark.id = cover.job.id;
-    mark.seed = cover.job.seed;
+    mark.id = manifest.job.id;
+    mark.seed = manifest.job.seed;
     let restart = Restart::of(dir, (whole, has_nodegroups), (shape, numbers));
     check_size(restart.view.nodes(), shape.pes_per_node)?;
     keeping.restart = Some(restart);
@@ -123,14 +123,14 @@ pub fn has_nodegroups(
     whole: &Whole,
     hosts: &mut impl Hosts,
 ) -> Result<bool, String> {
-    let Whole { cover, parts, .. } = whole;
+    let Whole { manifest, parts, .. } = whole;
     // Every part has every collection.
     let first = parts.first_key_value().and_then(|(pe, places)| Some((pe, places.first()?)));
     let Some((pe, place)) = first else { return Ok(false) };
     let wrong = |error: &dyn Display| {
         format!("--restart: the part of PE {pe} in {} cannot be read: {error}", dir.display())
     };
-    let part = hosts.part((cover.cut(), cover.version), *place, *pe).map_err(|error| wrong(&error))?;
+    let part = hosts.part((manifest.cut(), manifest.version), *place, *pe).map_err(|error| wrong(&error))?;
     types.has_nodegroups(part).map_err(|error| wrong(&error))
 }
 
@@ -146,15 +146,15 @@ fn check_size(nodes: u32, pes: u32) -> Result<(), String> {
     ))
 }
 
-fn check_program(dir: &Path, cover: &Cover, mark: &JobMark) -> Result<(), String> {
-    let (theirs, dir) = (&cover.job.program, dir.display());
+fn check_program(dir: &Path, manifest: &Manifest, mark: &JobMark) -> Result<(), String> {
+    let (theirs, dir) = (&manifest.job.program, dir.display());
     if *theirs != mark.program {
         return Err(format!(
             "--restart: the checkpoints in {dir} are of the program `{theirs}`, and this is `{}`: run that one",
             mark.program
         ));
     }
-    let missing = mark.lacks(&cover.job);
+    let missing = mark.lacks(&manifest.job);
     if missing.is_empty() {
         return Ok(());
     }
@@ -192,7 +192,7 @@ fn try_out(dir: &Path, key: &KeyFile, job: u64) -> Result<(), String> {
         return Ok(());
     }
     for node in nodes_in(dir).map_err(|error| wrong(&error))? {
-        let folder = Folder::open_with(&folder_of(dir, node), key).map_err(ShelfError::from);
+        let folder = Folder::open_with(&folder_of(dir, node), key).map_err(CheckpointDirError::from);
         let checked = folder.and_then(|mut folder| check_for_others(&mut folder, job));
         checked.map_err(|error| wrong(&of_a_running_job(error, dir)))?;
     }
@@ -213,12 +213,12 @@ fn try_to_write(dir: &Path) -> Result<(), String> {
 }
 
 /// Of a job that runs nobody is to go on from another's checkpoints: it may have lost the node whose folder that is.
-fn of_a_running_job(error: ShelfError, dir: &Path) -> ShelfError {
-    let ShelfError::Taken { program, version } = error else { return error };
+fn of_a_running_job(error: CheckpointDirError, dir: &Path) -> CheckpointDirError {
+    let CheckpointDirError::Taken { program, version } = error else { return error };
     let is_used = |node| Folder::open(&folder_of(dir, node)).is_ok_and(|folder| folder.is_used_by_others());
     match nodes_in(dir).is_ok_and(|nodes| nodes.into_iter().any(is_used)) {
-        true => ShelfError::InUse { program },
-        false => ShelfError::Taken { program, version },
+        true => CheckpointDirError::InUse { program },
+        false => CheckpointDirError::Taken { program, version },
     }
 }
 

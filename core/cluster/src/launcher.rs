@@ -40,8 +40,8 @@ use talisman_job::diagnostics::{say, subjects::CONTROL};
 use talisman_job::program_types::ProgramTypes;
 use talisman_job::progress::Steps;
 use talisman_job::{RunArgs, Signal};
-use talisman_store::files::afar::Answer;
-use talisman_store::files::set::Here;
+use talisman_store::files::catalog::Here;
+use talisman_store::files::remote::Answer;
 use talisman_store::restart::Keeping;
 
 /// So long hosts may take to remove files when all is over.
@@ -111,7 +111,7 @@ pub fn launch_with(
         Err(ended) => return Ok(ended),
     };
     if means.turn.made_folder {
-        plan.keeping.shelves.iter_mut().for_each(|shelves| shelves.is_new = true);
+        plan.keeping.checkpoint_dirs.iter_mut().for_each(|checkpoint_dirs| checkpoint_dirs.is_new = true);
     }
     plan.number_those_from_before();
     naming::leads(Named {
@@ -122,8 +122,8 @@ pub fn launch_with(
     });
     let notes = plan.keeping.notes.iter();
     notes.for_each(|note| say(|| info!(target: CONTROL, program = program.name, "{note}")));
-    let shelves = plan.keeping.shelves.clone();
-    let made_folder = shelves.as_ref().is_some_and(|shelves| shelves.is_new);
+    let checkpoint_dirs = plan.keeping.checkpoint_dirs.clone();
+    let made_folder = checkpoint_dirs.as_ref().is_some_and(|checkpoint_dirs| checkpoint_dirs.is_new);
     let turn = Turn { made_folder, ..means.turn };
     let prepared = (plan.survives && turn.others > 0).then(|| Prepared::new(turn)).transpose()?;
     let pledge = prepared.as_ref().map(|prepared| prepared.pledge.clone());
@@ -132,7 +132,7 @@ pub fn launch_with(
     let pes = plan.pes as usize;
     let coordinator = Coordinator::new(plan, kills);
     let launcher = Launcher::new(program, coordinator, sites, lines);
-    Ok(desk.conclude(launcher.run(means, signalled, written), pes, shelves.as_ref()))
+    Ok(desk.conclude(launcher.run(means, signalled, written), pes, checkpoint_dirs.as_ref()))
 }
 
 /// Where the job keeps its checkpoints, and what it goes on from: if that is not to be had, how it ends.

@@ -14,8 +14,8 @@ use talisman_base::ids::PeId;
 use talisman_control::exit_cause::How;
 use talisman_control::protocol::{Fetch, NodeReport, Stop, Task, ToLauncher};
 use talisman_job::progress::Steps;
-use talisman_store::files::afar::Piece;
-use talisman_store::files::set::Place;
+use talisman_store::files::catalog::Place;
+use talisman_store::files::remote::Piece;
 
 /// A PE waits at most so long at a step until what is to happen there has happened.
 const STEP_WAIT: Duration = Duration::from_secs(2);

@@ -24,7 +24,7 @@ use talisman_base::layout::mark::LayoutMark;
 use talisman_job::progress::Steps;
 use talisman_job::{Failure, Results};
 use talisman_observe::sometimes::sometimes;
-use talisman_store::files::afar::Piece;
+use talisman_store::files::remote::Piece;
 
 #[cfg(test)]
 mod tests;

@@ -168,7 +168,7 @@ impl Plan {
             progress: self.progress,
             silence: self.silence,
             host_number: number,
-            shelves: self.keeping.shelves.clone(),
+            checkpoint_dirs: self.keeping.checkpoint_dirs.clone(),
             restart: self.keeping.restart.clone(),
             life: 0,
             running: Duration::ZERO,

@@ -24,9 +24,9 @@ use talisman_job::progress::Steps;
 use talisman_job::undelivered::Leftovers;
 use talisman_job::{BalancingStep, CheckpointTaken, Failure, Results};
 use talisman_observe::stats::Totals;
-use talisman_store::files::afar::Piece;
-use talisman_store::files::set as shelf;
-use talisman_store::restart::{Restart, Shelves};
+use talisman_store::files::catalog;
+use talisman_store::files::remote::Piece;
+use talisman_store::restart::{CheckpointDirs, Restart};
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
 pub const VERSION: u16 = 14;
@@ -177,7 +177,7 @@ pub struct Fetch {
     /// Whose part.
     pub pe: PeId,
     /// In which folder.
-    pub place: shelf::Place,
+    pub place: catalog::Place,
     /// The first byte.
     pub from: u64,
 }
@@ -229,7 +229,7 @@ pub struct Task {
     /// This node's host, by its number among those of the job.
     pub host_number: u32,
     /// Where checkpoints are kept, if that is on disk.
-    pub shelves: Option<Shelves>,
+    pub checkpoint_dirs: Option<CheckpointDirs>,
     /// What the job goes on from, if it does not begin.
     pub restart: Option<Restart>,
     /// Which of the processes this is that have been started in place of lost ones, counted from 1; 0 from the job's start.

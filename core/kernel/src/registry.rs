@@ -47,7 +47,7 @@ pub struct ChareType {
     pub restored: unsafe fn(NonNull<Head>, &Pe, Restored),
     /// Tells it that it is about to be packed for another node, if it hears of that.
     pub departs: Option<unsafe fn(NonNull<Head>)>,
-    /// Hands the packed state of a lost member to the one that stands in for it, if those hear of it.
+    /// Hands the packed state of a lost member to the one that acts for it, if those hear of it.
     pub lost: Option<Lost>,
     pub waiting: unsafe fn(NonNull<Head>) -> Vec<Waiting>,
     /// Async entries that owe an answer, and where that goes.

@@ -243,7 +243,7 @@ mod register;
 ///
 /// # `#[lost]`
 ///
-/// In groups and nodegroups: called on the member that stands in for a lost one (`--ft`), with what that was at the last
+/// In groups and nodegroups: called on the member that acts for a lost one (`--ft`), with what that was at the last
 /// checkpoint. Without it lost members are dropped.
 ///
 /// ```

@@ -26,10 +26,10 @@ use talisman_job::{Output, Results, RunArgs};
 use talisman_kernel::node::Config;
 use talisman_kernel::panics;
 use talisman_kernel::pe::Pe;
-use talisman_store::files::cover::JobMark;
-use talisman_store::files::keeper::KeeperError;
-use talisman_store::lent::Lent;
-use talisman_store::restart::Shelves;
+use talisman_store::cma::Lent;
+use talisman_store::files::manifest::JobMark;
+use talisman_store::files::writer::WriterError;
+use talisman_store::restart::CheckpointDirs;
 use talisman_store::versions::Store;
 use talisman_transport::inherited::Inherited;
 use talisman_transport::poller::Bell;
@@ -201,16 +201,16 @@ impl Member {
 }
 
 /// What holds the parts of checkpoints: as the task says, on disk too, all or those that are asked for.
-fn store(task: &Task, layout: Option<LayoutMark>, control: &Control) -> Result<Arc<Store>, KeeperError> {
+fn store(task: &Task, layout: Option<LayoutMark>, control: &Control) -> Result<Arc<Store>, WriterError> {
     let store = Arc::new(Store::default());
     let nodes = task.restart.as_ref().map_or(task.nodes, |restart| restart.view.nodes());
     let shape = Shape { nodes, pes_per_node: task.pes };
     let marked = |job: &JobMark| JobMark { layout, ..job.clone() };
-    match &task.shelves {
-        Some(Shelves { dir, key, has_all: true, job, .. }) => {
+    match &task.checkpoint_dirs {
+        Some(CheckpointDirs { dir, key, has_all: true, job, .. }) => {
             store.keep_in((dir, key), task.number, marked(job), shape)?;
         }
-        Some(Shelves { dir, key, has_all: false, job, .. }) => {
+        Some(CheckpointDirs { dir, key, has_all: false, job, .. }) => {
             store.write_what_is_asked_for_in((dir, key), task.number, marked(job), shape);
         }
         None => {}
@@ -220,8 +220,8 @@ fn store(task: &Task, layout: Option<LayoutMark>, control: &Control) -> Result<A
     }
     if let Some(restart) = &task.restart {
         let control = control.clone();
-        let afar = Box::new(move |pe, place, from| control.fetch(pe, place, from));
-        store.go_on_from(restart.clone(), task.pes, task.host_number, afar);
+        let fetch_remote = Box::new(move |pe, place, from| control.fetch(pe, place, from));
+        store.go_on_from(restart.clone(), task.pes, task.host_number, fetch_remote);
     }
     Ok(store)
 }

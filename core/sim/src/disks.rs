@@ -17,20 +17,20 @@ use talisman_job::checkpoints::FaultTolerance;
 use talisman_observe::sometimes::sometimes;
 use talisman_store::disk::DiskRates;
 use talisman_store::disk::{SharedDisk, SimulatedDisk};
-use talisman_store::files::cover::JobMark;
-use talisman_store::files::keeper::{Backlog, Work};
-use talisman_store::files::shelf::ShelfError;
+use talisman_store::files::checkpoint_dir::CheckpointDirError;
+use talisman_store::files::manifest::JobMark;
+use talisman_store::files::writer::{Backlog, Work};
 use talisman_store::versions::Store;
 
 /// New disks draw from a generator of their own.
 const NEW_DISKS: u64 = 0x0e1d_15c5;
 /// What a piece of work takes: between these, in nanoseconds.
 const WORK_NS: (u64, u64) = (5_000, 2_000_000);
-/// Disk operations in most pieces of work, which settle a cover, a part and a copy: a process may die in any of them.
+/// Disk operations in most pieces of work, which settle a manifest, a part and a copy: a process may die in any of them.
 const OPERATIONS: u64 = 9;
 
 /// A node's disk, and what is being done with it.
-pub(super) struct Shelf {
+pub(super) struct NodeDisk {
     disk: SharedDisk,
     job: JobMark,
     shape: Shape,
@@ -43,7 +43,7 @@ pub(super) struct Shelf {
     cleared: Cell<bool>,
 }
 
-impl Shelf {
+impl NodeDisk {
     /// The parts that a node holds are kept on a disk of its own, if that is how the job survives losses. A job that goes on from
     /// another has the disks of that one.
     pub(super) fn below(
@@ -52,7 +52,7 @@ impl Shelf {
         former: Option<&Remains>,
         (number, shape): (u32, Shape),
         rng: &mut Rng,
-    ) -> Option<Shelf> {
+    ) -> Option<NodeDisk> {
         if plan.options.ft != FaultTolerance::Disk {
             return None;
         }
@@ -62,13 +62,13 @@ impl Shelf {
             JobMark { id: plan.seed, seed: plan.seed, program: "simulated".into(), ..JobMark::default() };
         let job = former.map_or(mark, Remains::job);
         let own = Rng::new(0);
-        let shelf = Shelf::on(disk, store, (job, shape), own);
-        let shelf = shelf.expect("a disk that does what it should, and has nothing of other jobs");
-        shelf.go_wrong(plan.disk);
-        Some(Shelf {
+        let node_disk = NodeDisk::on(disk, store, (job, shape), own);
+        let node_disk = node_disk.expect("a disk that does what it should, and has nothing of other jobs");
+        node_disk.go_wrong(plan.disk);
+        Some(NodeDisk {
             rng: RefCell::new(Rng::new(rng.next_u64())),
             is_rotten: !can_be_trusted(plan.disk),
-            ..shelf
+            ..node_disk
         })
     }
 
@@ -78,8 +78,8 @@ impl Shelf {
         store: &Store,
         (job, shape): (JobMark, Shape),
         rng: Rng,
-    ) -> Result<Shelf, ShelfError> {
-        Ok(Shelf {
+    ) -> Result<NodeDisk, CheckpointDirError> {
+        Ok(NodeDisk {
             backlog: store.keep_on(Box::new(disk.clone()), job.clone(), shape)?,
             disk,
             job,
@@ -149,13 +149,13 @@ impl Shelf {
 impl World {
     /// Where another process of a node keeps its parts, on this host, if the job's are kept on disks: where the former one did, or, elsewhere,
     /// on a disk that has nothing, unless all hosts have one folder.
-    pub(super) fn shelf_again(
+    pub(super) fn node_disk_again(
         &self,
         former: &Process,
         host: u32,
         store: &Store,
-    ) -> Option<Result<Shelf, ShelfError>> {
-        let any = self.nodes.ever().find_map(|process| process.lives.shelf.as_ref())?;
+    ) -> Option<Result<NodeDisk, CheckpointDirError>> {
+        let any = self.nodes.ever().find_map(|process| process.lives.node_disk.as_ref())?;
         if former.number >= self.tasks[0].nodes {
             // It waits, and is no node.
             return None;
@@ -165,24 +165,24 @@ impl World {
         let mut rng = Rng::new(seed ^ NEW_DISKS);
         let new = SharedDisk::new(SimulatedDisk::new(self.disk_rates(), Rng::new(rng.next_u64())));
         let is_same = former.host == host || self.plan.shares_folder;
-        let old = former.lives.shelf.as_ref().filter(|_| is_same).map(|shelf| shelf.disk.clone());
+        let old = former.lives.node_disk.as_ref().filter(|_| is_same).map(|node_disk| node_disk.disk.clone());
         match &old {
             Some(_) => sometimes("a new process found what the one before it had left on disk"),
             None => sometimes("a new process had a disk without anything on it"),
         }
-        let shelf = Shelf::on(old.unwrap_or(new), store, (any.job.clone(), any.shape), rng);
-        Some(shelf.map(|shelf| Shelf { is_rotten: any.is_rotten, ..shelf }))
+        let node_disk = NodeDisk::on(old.unwrap_or(new), store, (any.job.clone(), any.shape), rng);
+        Some(node_disk.map(|node_disk| NodeDisk { is_rotten: any.is_rotten, ..node_disk }))
     }
 
     /// Until when a node waits that wants something of its disk.
     pub(super) fn disk_hangs_until(&self, number: u32) -> u64 {
-        self.nodes[number as usize].lives.shelf.as_ref().map_or(0, Shelf::hangs_until)
+        self.nodes[number as usize].lives.node_disk.as_ref().map_or(0, NodeDisk::hangs_until)
     }
 
     /// A node's disk begins with what it is to do next, unless it is at work.
     pub(super) fn use_shelf(&self, number: u32) {
         let process = &self.nodes[number as usize];
-        if let Some(takes) = process.lives.shelf.as_ref().and_then(Shelf::begin) {
+        if let Some(takes) = process.lives.node_disk.as_ref().and_then(NodeDisk::begin) {
             self.plan(self.now() + takes * process.slowness(self.now()), Event::Shelved(number));
         }
     }
@@ -190,8 +190,8 @@ impl World {
     /// It is done.
     pub(super) fn on_shelved(&self, number: u32) {
         let process = &self.nodes[number as usize];
-        if let Some(shelf) = process.lives.shelf.as_ref().filter(|_| process.is_up()) {
-            shelf.end();
+        if let Some(node_disk) = process.lives.node_disk.as_ref().filter(|_| process.is_up()) {
+            node_disk.end();
             self.use_shelf(number);
         }
     }
@@ -199,25 +199,27 @@ impl World {
     /// All disks lose their power, now that nobody uses them: what was committed last is still there. It, or what is newer and whole, is what
     /// another job can go on from.
     pub(super) fn read_shelves(&self, former: Option<&Remains>) -> Option<Remains> {
-        let shelves = self.all_shelves();
-        for (kind, times) in shelves.values().flat_map(|shelf| shelf.disk.with(SimulatedDisk::take_wronged)) {
+        let node_disks = self.all_node_disks();
+        for (kind, times) in
+            node_disks.values().flat_map(|node_disk| node_disk.disk.with(SimulatedDisk::take_wronged))
+        {
             *self.injected.borrow_mut().entry(kind).or_default() += times;
         }
-        if shelves.is_empty() || shelves.values().any(|shelf| shelf.cleared.get()) {
+        if node_disks.is_empty() || node_disks.values().any(|node_disk| node_disk.cleared.get()) {
             return None;
         }
-        for shelf in shelves.values() {
-            shelf.lose_power();
-            shelf.heal();
+        for node_disk in node_disks.values() {
+            node_disk.lose_power();
+            node_disk.heal();
         }
         let committed = self.newest_committed();
-        let disks = shelves.iter().map(|(node, shelf)| (*node, shelf.disk.clone())).collect();
+        let disks = node_disks.iter().map(|(node, node_disk)| (*node, node_disk.disk.clone())).collect();
         let flaw = match Remains::on(disks, former) {
             Ok(remains) if Some(remains.version()) >= committed => return Some(remains),
             Ok(remains) => format!("version {} is the newest that is whole", remains.version()),
             Err(error) => error.to_string(),
         };
-        let is_rotten = shelves.values().any(|shelf| shelf.is_rotten);
+        let is_rotten = node_disks.values().any(|node_disk| node_disk.is_rotten);
         if let Some(committed) = committed.filter(|_| !is_rotten) {
             self.flaw(format!("version {committed} was committed, but is not on disk: {flaw}"));
         }
@@ -227,18 +229,19 @@ impl World {
 
 impl World {
     /// All disks, by the nodes that have them. Those that former processes of a node had elsewhere are by numbers that no node has.
-    fn all_shelves(&self) -> BTreeMap<u32, &Shelf> {
+    fn all_node_disks(&self) -> BTreeMap<u32, &NodeDisk> {
         let of_nodes = self.nodes.iter();
-        let of_nodes = of_nodes.filter_map(|process| Some((process.number, process.lives.shelf.as_ref()?)));
-        let mut shelves: BTreeMap<u32, &Shelf> = of_nodes.collect();
+        let of_nodes =
+            of_nodes.filter_map(|process| Some((process.number, process.lives.node_disk.as_ref()?)));
+        let mut node_disks: BTreeMap<u32, &NodeDisk> = of_nodes.collect();
         let mut number = self.nodes.iter().count() as u32;
-        for shelf in self.nodes.ever().filter_map(|process| process.lives.shelf.as_ref()) {
-            if !shelves.values().any(|other| other.disk.is(&shelf.disk)) {
-                shelves.insert(number, shelf);
+        for node_disk in self.nodes.ever().filter_map(|process| process.lives.node_disk.as_ref()) {
+            if !node_disks.values().any(|other| other.disk.is(&node_disk.disk)) {
+                node_disks.insert(number, node_disk);
                 number += 1;
             }
         }
-        shelves
+        node_disks
     }
 }
 

@@ -9,9 +9,9 @@ use talisman_core::program_types::Registered;
 use talisman_ft::{NodeId, Version};
 use talisman_kernel::witness::{self, Seen};
 use talisman_store::disk::SharedDisk;
-use talisman_store::files::cover::JobMark;
-use talisman_store::files::keeper::AnyDisk;
-use talisman_store::files::set::{self, Disks, SetError, Whole};
+use talisman_store::files::catalog::{self, CatalogError, Disks, Whole};
+use talisman_store::files::manifest::JobMark;
+use talisman_store::files::writer::AnyDisk;
 use talisman_store::restart::Restart;
 use talisman_store::versions::Store;
 
@@ -30,22 +30,22 @@ impl Remains {
     pub(super) fn on(
         disks: BTreeMap<NodeId, SharedDisk>,
         former: Option<&Remains>,
-    ) -> Result<Self, SetError> {
+    ) -> Result<Self, CatalogError> {
         let mut all = former.map(|remains| remains.disks.clone()).unwrap_or_default();
         all.extend(disks);
         let (folder, hosts) = (Path::new(FOLDER), &mut Disks(all.clone()));
-        let whole = set::newest(folder, hosts)?;
+        let whole = catalog::newest(folder, hosts)?;
         let has_nodegroups = has_nodegroups(&Registered, folder, &whole, hosts).expect("it was just read");
         Ok(Remains { whole, has_nodegroups, disks: all })
     }
 
     pub(super) fn version(&self) -> Version {
-        self.whole.cover.version
+        self.whole.manifest.version
     }
 
     /// What marks its files, and those of whoever goes on from it.
     pub(super) fn job(&self) -> JobMark {
-        self.whole.cover.job.clone()
+        self.whole.manifest.job.clone()
     }
 
     pub(super) fn disk_of(&self, node: NodeId) -> Option<SharedDisk> {
@@ -67,7 +67,7 @@ impl Remains {
 
     /// A job with these processes is about to begin there.
     pub(super) fn see_again(&self, shape: Shape) {
-        let (version, epoch) = (self.version(), self.whole.cover.view.epoch);
+        let (version, epoch) = (self.version(), self.whole.manifest.view.epoch);
         witness::see(|| Seen::StartedAgain { version, epoch, pes: 0..shape.pes() });
     }
 }

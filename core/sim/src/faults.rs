@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::control_messages::Letter;
-use super::disks::Shelf;
+use super::disks::NodeDisk;
 use super::fault::{Asked, Fault, What, When};
 use super::process::{Death, Stage};
 use super::trace::Who;
@@ -127,7 +127,11 @@ impl World {
                 }
             }
             What::DiskHang { node, for_ns } => {
-                self.nodes[node as usize].lives.shelf.iter().for_each(|shelf| shelf.hang(now + for_ns));
+                self.nodes[node as usize]
+                    .lives
+                    .node_disk
+                    .iter()
+                    .for_each(|node_disk| node_disk.hang(now + for_ns));
             }
             What::Ask(asked) => {
                 if let Asked::Shrink(node) = asked {
@@ -156,7 +160,7 @@ impl World {
         for node in self.nodes.iter() {
             node.slow.set((1, 0));
             node.diary.borrow_mut().heal();
-            node.lives.shelf.iter().for_each(Shelf::heal);
+            node.lives.node_disk.iter().for_each(NodeDisk::heal);
         }
     }
 
@@ -184,7 +188,7 @@ impl World {
             self.vanish(node, Death::Killed);
             self.nodes[node as usize].impostor.set(false);
             self.nodes[node as usize].diary.borrow_mut().lose_power();
-            self.nodes[node as usize].lives.shelf.iter().for_each(Shelf::lose_power);
+            self.nodes[node as usize].lives.node_disk.iter().for_each(NodeDisk::lose_power);
         }
         if self.plan.passes_on() {
             self.lose_host_of_succession(host);

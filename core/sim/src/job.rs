@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::disk_log::Diary;
-use super::disks::Shelf;
+use super::disks::NodeDisk;
 use super::disks_after::Remains;
 use super::launcher::Launcher;
 use super::lives::Lives;
@@ -82,10 +82,10 @@ fn run_on(plan: &Plan, former: Option<&Remains>, main: &Main, watched: &Arc<Job>
         let store = Arc::<Store>::default();
         readable.next().into_iter().for_each(|readable| store.be_readable(readable));
         former.iter().for_each(|remains| remains.bring(&store, plan.shape()));
-        let shelf = Shelf::below(&store, plan, former, (number, shape), &mut disks);
+        let node_disk = NodeDisk::below(&store, plan, former, (number, shape), &mut disks);
         let (job, place) = (Job::new(output.clone()), (number, plan.host_of(number)));
         let diary = Rc::new(RefCell::new(diary));
-        Process::new(place, job, NodeSession::new(build), diary, Lives::of(store, shelf))
+        Process::new(place, job, NodeSession::new(build), diary, Lives::of(store, node_disk))
     };
     let mut nodes: Vec<Process> = (0..plan.nodes()).map(node).collect();
     for number in plan.nodes()..led.nodes + led.spares {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::control_messages::Letter;
-use super::disks::{Shelf, can_be_read};
+use super::disks::{NodeDisk, can_be_read};
 use super::durability_oracle::Owed;
 use super::giveup_oracle::committed;
 use super::process::{self, Process, Running, Stage};
@@ -29,7 +29,7 @@ use talisman_kernel::node::{Config, Node};
 use talisman_kernel::witness::{self, Seen};
 use talisman_node::turns::{self, Turns};
 use talisman_observe::stats::Totals;
-use talisman_store::files::shelf::ShelfError;
+use talisman_store::files::checkpoint_dir::CheckpointDirError;
 use talisman_store::versions::Store;
 use talisman_transport::reconnect::Inbox;
 
@@ -41,9 +41,9 @@ pub(super) struct Lives {
     /// What it holds of checkpoints.
     pub(super) store: Arc<Store>,
     /// Where that is kept, if it is to be on disk.
-    pub(super) shelf: Option<Shelf>,
+    pub(super) node_disk: Option<NodeDisk>,
     /// Why it cannot be kept there.
-    pub(super) homeless: RefCell<Option<ShelfError>>,
+    pub(super) homeless: RefCell<Option<CheckpointDirError>>,
     /// The links of PEs that have stopped, or are yet to begin.
     pub(super) nets: RefCell<Vec<Option<Net>>>,
     /// It has gone on with the others.
@@ -73,8 +73,8 @@ pub(super) struct Lives {
 }
 
 impl Lives {
-    pub(super) fn of(store: Arc<Store>, shelf: Option<Shelf>) -> Self {
-        Lives { store, shelf, ..Lives::default() }
+    pub(super) fn of(store: Arc<Store>, node_disk: Option<NodeDisk>) -> Self {
+        Lives { store, node_disk, ..Lives::default() }
     }
 
     /// Whether there have been PEs.

@@ -96,15 +96,17 @@ impl World {
 
     /// The hosts that a letter goes from and to, where the launcher of an era is on its own.
     fn way(&self, era: u32, letter: &Letter) -> (u32, u32) {
-        let seat = self.seat(era);
+        let launcher_host = self.launcher_host(era);
         match letter {
-            Letter::ToNode(node, _) | Letter::Kill(node) => (seat, self.nodes[*node as usize].host),
-            Letter::Asked(_) | Letter::Use { .. } => (seat, seat),
-            Letter::Ping(host) | Letter::HangUp(host) | Letter::Start(_, host) => (seat, *host),
-            Letter::Roll(host, _) | Letter::Out(host) | Letter::Here(host, _) => (seat, *host),
-            Letter::Happened(host, ..) | Letter::Alive(host) | Letter::Failed(host, _) => (*host, seat),
+            Letter::ToNode(node, _) | Letter::Kill(node) => (launcher_host, self.nodes[*node as usize].host),
+            Letter::Asked(_) | Letter::Use { .. } => (launcher_host, launcher_host),
+            Letter::Ping(host) | Letter::HangUp(host) | Letter::Start(_, host) => (launcher_host, *host),
+            Letter::Roll(host, _) | Letter::Out(host) | Letter::Here(host, _) => (launcher_host, *host),
+            Letter::Happened(host, ..) | Letter::Alive(host) | Letter::Failed(host, _) => {
+                (*host, launcher_host)
+            }
             Letter::Listening(host) | Letter::Enrolled(host, _) | Letter::AreYouThere(host, _) => {
-                (*host, seat)
+                (*host, launcher_host)
             }
         }
     }

@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use super::control_messages::Letter;
-use super::disks::Shelf;
+use super::disks::NodeDisk;
 use super::process::{Death, Running, Stage};
 use super::trace::Who;
 use super::world::{Event, TICK_NS, World};
@@ -273,11 +273,11 @@ impl World {
             // It was killed while it waited for its disk.
             return;
         }
-        if let Some(shelf) = &process.lives.shelf
+        if let Some(node_disk) = &process.lives.node_disk
             && process.job.how_it_ended().is_some_and(|end| end.status == 0)
         {
             process.lives.store.clear(Vec::new());
-            shelf.clear();
+            node_disk.clear();
         }
         if process.job.how_it_ended().is_none() {
             self.end_life(number);
@@ -380,7 +380,7 @@ impl World {
         let running = process.running.borrow_mut().take();
         drop(running);
         process.lives.end();
-        process.lives.shelf.iter().for_each(Shelf::die);
+        process.lives.node_disk.iter().for_each(NodeDisk::die);
         self.close_door(number);
         true
     }

@@ -32,9 +32,9 @@ impl World {
         }
         let store = Arc::<Store>::default();
         store.be_as_readable_as(&former.lives.store);
-        let shelf = self.shelf_again(former, host, &store).transpose();
-        let homeless = shelf.as_ref().err().cloned();
-        let lives = Lives::of(store, shelf.ok().flatten());
+        let node_disk = self.node_disk_again(former, host, &store).transpose();
+        let homeless = node_disk.as_ref().err().cloned();
+        let lives = Lives::of(store, node_disk.ok().flatten());
         lives.homeless.replace(homeless);
         self.nodes.replace(former.successor(self.tasks[0].build, host, lives));
         self.network.borrow_mut().put(number, host);

@@ -1,6 +1,6 @@
 //! Load balancing: measured loads in, objects moved, now and then while the program runs.
 //!
-//! PE 0, or its seat, is the root. Something makes it begin a step ([`root`]: an array at `cx.at_sync()`, a request, a period, a gain that is
+//! PE 0, or the PE that acts for it, is the root. Something makes it begin a step ([`root`]: an array at `cx.at_sync()`, a request, a period, a gain that is
 //! in sight). The step goes down the tree of PEs; each takes its measurements, gives them to its member of `talisman-lb`, and
 //! does what that wants: notes to other members, objects that are sent off at once ([`part`]). What came of it goes up the
 //! tree. When the root has heard of all, the step is over: it is logged and reported, and whoever waited for it is told.

@@ -273,10 +273,10 @@ pub impl Pe {
         self.admissions().with_held(|message| requests.push(wire::for_pe(self.id, message)));
     }
 
-    /// Values that this PE made, or those for whom it stands in.
+    /// Values that this PE made, or those for whom it acts.
     fn saved_shared(&self) -> Vec<(u64, Packed)> {
         let names = self.node.shared.names();
-        let own = names.into_iter().filter(|id| self.view().seat((id >> 32) as u32) == self.id);
+        let own = names.into_iter().filter(|id| self.view().acting_for((id >> 32) as u32) == self.id);
         own.filter_map(|id| Some((id, self.node.shared.get(id)?.packed))).collect()
     }
 

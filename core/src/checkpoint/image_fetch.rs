@@ -18,9 +18,9 @@ use talisman_ft::Version;
 use talisman_kernel::pe::Pe;
 use talisman_observe::sometimes::sometimes;
 use talisman_pup::{Segment, SegmentBuffer};
-use talisman_store::lent::Lent;
-use talisman_store::mapped::Mapping;
+use talisman_store::cma::Lent;
 use talisman_store::pieces::Manifest;
+use talisman_store::shm_map::Mapping;
 use talisman_store::slabs::Room;
 use talisman_store::versions::{Copy, Store};
 

@@ -6,7 +6,7 @@
 //!
 //! Members of nodegroups go with their nodes' numbers: if nodes have another number of PEs than before, their members are on other PEs.
 //!
-//! Whatever the seat of a PE had kept for it, it has itself again: so have single chares come home that were made there, with all that waits for
+//! Whatever the acting PE of a PE had kept for it, it has itself again: so have single chares come home that were made there, with all that waits for
 //! them. What a chare makes is named after the PE that it is on, and names decide what is drawn from them (`cx.rng()`); and were they to
 //! migrate, what is new could overtake what waits for them.
 //!
@@ -38,22 +38,22 @@ use talisman_kernel::pe::Pe;
 use talisman_kernel::registry::{ChareType, Registry};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
-use talisman_store::seats::Seats;
+use talisman_store::view_change::ViewChange;
 
 /// What is in parts, for the PEs that are there now.
-pub struct Redistribution<'a>(Seats<'a>);
+pub struct Redistribution<'a>(ViewChange<'a>);
 
 impl<'a> Deref for Redistribution<'a> {
-    type Target = Seats<'a>;
+    type Target = ViewChange<'a>;
 
-    fn deref(&self) -> &Seats<'a> {
+    fn deref(&self) -> &ViewChange<'a> {
         &self.0
     }
 }
 
 impl<'a> Redistribution<'a> {
     pub fn after(taken_in: &'a View, view: &'a View) -> Self {
-        Redistribution(Seats::after(taken_in, view))
+        Redistribution(ViewChange::after(taken_in, view))
     }
 
     /// The parts that a PE restores are left what is theirs: others may have come since they were taken.
@@ -68,9 +68,9 @@ impl<'a> Redistribution<'a> {
         }
     }
 
-    /// Leaves to a part what concerns a PE, and those for whom it stands in: others may have come back.
+    /// Leaves to a part what concerns a PE, and those for whom it acts: others may have come back.
     pub(super) fn keep(&self, part: &mut Part, pe: PeId) {
-        let is_own = |of: PeId| self.view.seat(of) == pe;
+        let is_own = |of: PeId| self.view.acting_for(of) == pe;
         if self.had_guests_of(part.pe).next().is_some() {
             self.keep_singles(part, |home| home.is_none_or(|home| home == pe));
         }
@@ -94,18 +94,18 @@ impl<'a> Redistribution<'a> {
 
     /// Leaves to a part those single chares, and what waits for single chares, of which this holds: the PE that one goes home to, if it does.
     fn keep_singles(&self, part: &mut Part, stays: impl Fn(Option<PeId>) -> bool) {
-        let stand_in = part.pe;
-        let stays = |id: ObjId| stays(self.goes_home(stand_in, id));
+        let acting = part.pe;
+        let stays = |id: ObjId| stays(self.goes_home(acting, id));
         part.objects.retain(|object| stays(object.id));
         part.messages.retain(stays);
     }
 
     fn home(&self, collections: &[SavedCollection], id: CollectionId, index: u128) -> Option<PeId> {
         if id.is_singles() {
-            return Some(self.view.seat(single_home(index) % self.shape.pes()));
+            return Some(self.view.acting_for(single_home(index) % self.shape.pes()));
         }
         let collection = collections.iter().find(|collection| collection.of.id == id)?;
-        Some(self.view.seat(home_of(&collection.of, type_of(collection)?, self.shape, index)))
+        Some(self.view.acting_for(home_of(&collection.of, type_of(collection)?, self.shape, index)))
     }
 
     /// Where the member of a nodegroup is, if it is one, or would be if it were not lost.
@@ -118,7 +118,7 @@ impl<'a> Redistribution<'a> {
     /// The members of a node, from the part of the PE that they were on.
     pub(super) fn members_of(&self, node: u32, mut kept: Part) -> Part {
         let first = self.shape.first_pe(node);
-        let home = self.view.seat(first);
+        let home = self.view.acting_for(first);
         let is_member = |id: ObjId| self.home_of_member(&kept.collections, id) == Some(home);
         kept.objects.retain(|object| is_member(object.id));
         if !kept.objects.is_empty() {
@@ -137,7 +137,7 @@ impl<'a> Redistribution<'a> {
         Part { newborn, gone, gone_shared, doomed, ..Part::without_objects(pe, collections) }
     }
 
-    /// The same of one that somebody had stood in for, whose part this is: that is its pattern, and had kept what was its own.
+    /// The same of one that somebody had acted for, whose part this is: that is its pattern, and had kept what was its own.
     pub fn part_instead_of(&self, pe: PeId, kept: Part) -> Part {
         let newborn = self.members_of_newcomer(pe, &kept);
         let mut part = self.taken_over(pe, kept);
@@ -157,7 +157,7 @@ impl<'a> Redistribution<'a> {
         pattern.collections.iter().filter_map(newborn).collect()
     }
 
-    /// What a PE takes over from the part of another, which had kept it for one whose seat this one is now.
+    /// What a PE takes over from the part of another, which had kept it for one for which this one acts now.
     pub(super) fn taken_over(&self, pe: PeId, mut kept: Part) -> Part {
         let is_here = |id: &ObjId| self.home(&kept.collections, id.collection, id.index) == Some(pe);
         let stays = |id: &ObjId| self.goes_home(kept.pe, *id).is_none();
@@ -227,7 +227,7 @@ pub impl Pe {
     /// taken since, is not made: nobody knows of it.
     fn expect_newborn(&self, newborn: Newborn) {
         let Some(collection) = self.collections.get(newborn.id.collection) else { return };
-        if collection.stand_in(newborn.id.index).is_some() {
+        if collection.acting(newborn.id.index).is_some() {
             return sometimes("a new PE was lost before there was a checkpoint with it");
         }
         // What passes before that is for it, too.
@@ -339,12 +339,12 @@ mod tests {
         SavedObject { id, header, given: 0, destination: None, state: Packed::of(&()) }
     }
 
-    /// PEs 0 and 1 had been lost; 2 stood in for them, and has what it had itself, and what the program had moved there from 3. Of the names that
+    /// PEs 0 and 1 had been lost; 2 acted for them, and has what it had itself, and what the program had moved there from 3. Of the names that
     /// are taken for single chares', one is of an array.
     #[test]
     fn single_chares_go_home_with_what_waits_for_them_when_their_pe_is_back() {
         let before = View::without(Shape { nodes: 4, pes_per_node: 1 }, &[0, 1]);
-        assert_eq!([0, 1].map(|pe| before.seat(pe)), [2, 2]);
+        assert_eq!([0, 1].map(|pe| before.acting_for(pe)), [2, 2]);
         let single =
             |home| ObjId { collection: CollectionId::singles(0), index: single_index(home, home, 0) };
         let of_array = ObjId { collection: clocks().of.id, ..single(0) };
@@ -371,9 +371,9 @@ mod tests {
         };
         let of_newcomer = |pe, back: &[u32]| {
             let after = before.gaining(back);
-            let seats = Redistribution::after(&before, &after);
-            let mut parts = [seats.part_instead_of(pe, part())];
-            seats.make_room(pe, &mut parts);
+            let acting = Redistribution::after(&before, &after);
+            let mut parts = [acting.part_instead_of(pe, part())];
+            acting.make_room(pe, &mut parts);
             let [part] = parts;
             names(part)
         };
@@ -395,8 +395,8 @@ mod tests {
     fn members_of_nodegroups_go_with_the_numbers_of_nodes() {
         let before = View::without(Shape { nodes: 3, pes_per_node: 2 }, &[1]);
         let after = View::new(Nodes::beginning_with(4, 6), 1);
-        let seats = Redistribution::after(&before, &after);
-        let fetched = |pe| seats.members_to_fetch(pe).collect::<Vec<_>>();
+        let acting = Redistribution::after(&before, &after);
+        let fetched = |pe| acting.members_to_fetch(pe).collect::<Vec<_>>();
         assert_eq!([0, 1, 2, 3].map(fetched), [vec![], vec![], vec![(4, 2)], vec![]]);
         let tower = |node| ObjId { collection: towers().of.id, index: node };
         let clock = |pe| ObjId { collection: clocks().of.id, index: pe };
@@ -407,19 +407,19 @@ mod tests {
             ..Part::default()
         };
         let names = |part: &Part| part.objects.iter().map(|object| object.id).collect::<Vec<_>>();
-        // That of PE 4 has PE 0 for its seat now.
+        // That of PE 4 has PE 0 for its acting PE now.
         let four = || part(4, &[clock(4), tower(2)]);
         let mut left = four();
-        seats.keep(&mut left, 0);
+        acting.keep(&mut left, 0);
         assert_eq!(names(&left), [clock(4)]);
-        let came = seats.members_of(2, four());
+        let came = acting.members_of(2, four());
         assert_eq!((came.pe, names(&came)), (2, vec![tower(2)]));
         let newborn = |pe| {
-            let newborn = seats.members_of_newcomer(pe, &part(0, &[]));
+            let newborn = acting.members_of_newcomer(pe, &part(0, &[]));
             newborn.into_iter().map(|newborn| newborn.id).collect::<Vec<_>>()
         };
         assert_eq!([0, 1, 2, 3].map(newborn), [vec![], vec![tower(1)], vec![], vec![tower(3)]]);
-        assert_eq!(seats.newcomers(), [1, 2, 3]);
+        assert_eq!(acting.newcomers(), [1, 2, 3]);
     }
 
     /// Of a section that names members of PEs 2 and 3, and was made when PE 2 was not there; PE 3 was lost later.

@@ -9,8 +9,8 @@ use talisman_kernel::pe::Pe;
 use talisman_kernel::route::Route;
 use talisman_kernel::wire::check::{Checked, require};
 use talisman_pup::{Packed, Pup};
+use talisman_store::cma::Lent;
 use talisman_store::contents::Counts;
-use talisman_store::lent::Lent;
 use talisman_store::pieces::Manifest;
 
 /// A message about a checkpoint. None waits in a queue, behind entries.

@@ -1,6 +1,6 @@
 //! Checkpoints: a consistent cut of the job while it runs, its copies, and going on from one.
 //!
-//! The cut is taken where nothing is on its way. PE 0's seat has all PEs *freeze*: entries no longer run, but everything that the
+//! The cut is taken where nothing is on its way. PE 0's acting PE has all PEs *freeze*: entries no longer run, but everything that the
 //! runtime itself has to say is still said, until nothing is left of that. So of all the runtime's conversations only
 //! their results have to be kept: an object is somewhere and its home knows it, a contribution is at its root, a broadcast has
 //! reached every element or is kept with it, a message is in the queue of its receiver's PE. Then every PE *takes* its

@@ -53,7 +53,7 @@ pub struct Part {
     pub when_idle: Vec<Route>,
     /// Who waits for quiescence.
     pub when_quiet: Vec<Route>,
-    /// How many names it has given out, and those for whom it stands in.
+    /// How many names it has given out, and those for whom it acts.
     pub names: Vec<(PeId, SavedNames)>,
     /// Of the first PE of a node: what was said there, and those have not heard who are to.
     pub said: Vec<SavedPeriod>,

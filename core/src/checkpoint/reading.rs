@@ -41,38 +41,38 @@ pub(super) fn make_room(store: &Store, version: Version, view: &View, pe: PeId, 
 }
 
 /// The part that a PE begins with in this view, which was not there when the version was taken, in the same form: made of that of the one
-/// that stood in for it.
+/// that acted for it.
 ///
 /// # Errors
 /// That one is not here, or is not what it was.
 fn part_of_newcomer(store: &Store, version: Version, pe: PeId, view: &View) -> Result<InPieces, StoreError> {
     let before = store.taken_in(version).ok_or(StoreError::Missing { pe, version })?;
-    let kept = store.part(version, before.seat(pe))?;
+    let kept = store.part(version, before.acting_for(pe))?;
     let part = Packed::of(&Redistribution::after(&before, view).part_instead_of(pe, kept));
     let (manifest, pieces) = summed(&part);
     Ok((before.of_nodes().clone(), manifest, pieces))
 }
 
-/// Those of the PEs whose seat this one is, its own first. If it had none, it has what it begins with; and whatever somebody
-/// else had kept for those whose seat it is now.
+/// Those of the PEs for which this one acts, its own first. If it had none, it has what it begins with; and whatever somebody
+/// else had kept for those that it acts for now.
 fn parts_of_former(former: &Former, pe: PeId) -> Result<Vec<Part>, StoreError> {
     let mut parts = former.own(pe).iter().map(|of| former.part(*of)).collect::<Result<Vec<_>, _>>()?;
     let before = former.view_before();
-    let seats = Redistribution::after(&before, &former.view);
-    let newcomers = seats.newcomers();
-    parts.iter_mut().for_each(|part| seats.keep(part, pe));
-    for (from, node) in former.members_to_fetch(&seats, pe) {
-        parts.push(seats.members_of(node, former.part(from)?));
+    let acting = Redistribution::after(&before, &former.view);
+    let newcomers = acting.newcomers();
+    parts.iter_mut().for_each(|part| acting.keep(part, pe));
+    for (from, node) in former.members_to_fetch(&acting, pe) {
+        parts.push(acting.members_of(node, former.part(from)?));
     }
     for of in former.kept_for_those_of(pe) {
-        parts.push(seats.taken_over(pe, former.part(of)?));
+        parts.push(acting.taken_over(pe, former.part(of)?));
     }
     if newcomers.contains(&pe) {
         match former.pattern(pe) {
-            Some(pattern) => parts.insert(0, seats.part_of_newcomer(pe, former.part(pattern)?)),
-            None => parts[0].newborn = seats.members_of_newcomer(pe, &parts[0]),
+            Some(pattern) => parts.insert(0, acting.part_of_newcomer(pe, former.part(pattern)?)),
+            None => parts[0].newborn = acting.members_of_newcomer(pe, &parts[0]),
         }
     }
-    parts.iter_mut().for_each(|part| seats.announce(part, &newcomers));
+    parts.iter_mut().for_each(|part| acting.announce(part, &newcomers));
     Ok(parts)
 }

@@ -20,7 +20,7 @@ use talisman_ft::{NodeId, Version};
 use talisman_kernel::pe::Pe;
 use talisman_observe::sometimes::sometimes;
 use talisman_pup::{Packed, Segment};
-use talisman_store::lent::Lent;
+use talisman_store::cma::Lent;
 use talisman_store::pieces::{Manifest, checksum, cut};
 
 /// Pieces of a part that are under way at a time: enough for a link not to be idle while the word comes back that one is there.

@@ -1,4 +1,4 @@
-//! Going on from a checkpoint: fresh PEs take back their own parts, and those of lost PEs for which they stand in.
+//! Going on from a checkpoint: fresh PEs take back their own parts, and those of lost PEs for which they act.
 //!
 //! Of where objects are, a part says only which of those at home here are elsewhere. What comes for one of these waits until the PE
 //! that has it now has said so ([`RecoveryMessage::Places`]). Everybody else begins without knowing any place, and asks homes. What
@@ -51,7 +51,7 @@ type News = BTreeMap<PeId, Vec<(ObjId, u32)>>;
 
 #[ext(RestoreOnPe)]
 pub impl Pe {
-    /// Takes back what was saved: its own part first, and then those of lost PEs whose seat it is. To be called before its first turn.
+    /// Takes back what was saved: its own part first, and then those of lost PEs that it acts for. To be called before its first turn.
     /// `false` if the program's code panicked, which ends the job.
     fn restore(&self, parts: Vec<Part>) -> bool {
         let _here = Here::enter(self);
@@ -194,7 +194,7 @@ pub impl Pe {
             let given = |number| Some((number, casts.get(&(id.collection, number))?.clone()));
             let later: Vec<_> = (object.header.broadcasts..object.given).filter_map(given).collect();
             note_place(self, collection, id, moves, news);
-            if collection.stand_in(id.index).is_some() {
+            if collection.acting(id.index).is_some() {
                 self.expect_lost_member(id);
             }
             match self.lacks_for(&object, &later) {
@@ -263,7 +263,7 @@ pub impl Pe {
         let object = unsafe { head.as_ref() };
         let past = header.past.take();
         unpack_header(object, header);
-        self.put_off(object, collection.stand_in(id.index).is_some(), destination, later);
+        self.put_off(object, collection.acting(id.index).is_some(), destination, later);
         let home = collection.home(id.index);
         witness::see(|| Seen::Restored { object: id, pe: self.id, home });
         self.put_in_slot(collection, head);
@@ -282,7 +282,7 @@ pub impl Pe {
         object.set(flag::CATCHING_UP);
         object.extras(|extras| {
             extras.later = later.into();
-            extras.destination = destination.map_or(0, |to| self.view().seat(to));
+            extras.destination = destination.map_or(0, |to| self.view().acting_for(to));
         });
         if destination.is_some() {
             object.set(flag::MIGRATE);
@@ -382,7 +382,7 @@ pub impl Pe {
                 _ => self.enqueue_creation(collection, envelope),
             };
         }
-        if collection.stand_in(to.index).is_some() && !self.is_for_stand_in(collection, message) {
+        if collection.acting(to.index).is_some() && !self.is_for_acting(collection, message) {
             self.answer_for_lost(collection, message);
             sometimes("a message for the member of a lost PE was dropped");
             return self.discard(envelope, Why::OfLost);

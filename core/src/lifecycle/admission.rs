@@ -162,7 +162,8 @@ pub impl Pe {
         for ((collection, inserter), number) in open {
             // Its inserter knows, and what it sends to the root comes behind it, unless it waits here.
             let comes_behind = || {
-                to == self.view().seat(collection.creator) && !self.admissions().holds_insertions(collection)
+                to == self.view().acting_for(collection.creator)
+                    && !self.admissions().holds_insertions(collection)
             };
             let knows = to == inserter || self.id == inserter && comes_behind();
             if !knows {
@@ -176,7 +177,7 @@ pub impl Pe {
         if !self.collections.is_gone(collection) && self.admissions().note((collection, inserter), number) {
             self.look_at_open_insertions();
             sometimes("a PE heard of an insertion that had not come to its root");
-            let root = self.view().seat(collection.creator);
+            let root = self.view().acting_for(collection.creator);
             if root == self.id {
                 return self.on_ask_admitted(self.id, collection, inserter, number);
             }
@@ -219,7 +220,7 @@ pub impl Pe {
         let released = self.admissions().settle((collection, inserter), number);
         self.look_at_open_insertions();
         for message in released {
-            self.tell_any(self.view().seat(collection.creator), message);
+            self.tell_any(self.view().acting_for(collection.creator), message);
         }
     }
 

@@ -35,7 +35,7 @@ impl Census {
 pub impl Pe {
     /// All first elements are on their way: the root hears of it.
     fn done_inserting(&self, id: CollectionId) {
-        self.tell(self.view().seat(id.creator), InsertionMessage::DoneInserting(id));
+        self.tell(self.view().acting_for(id.creator), InsertionMessage::DoneInserting(id));
     }
 
     /// At the root: all first elements are on their way.

@@ -64,7 +64,7 @@ pub impl Pe {
         let (collection, id) = (object.collection(), object.id());
         collection.going.set(true);
         self.give_up_answers(head);
-        if collection.stand_in(id.index).is_some() {
+        if collection.acting(id.index).is_some() {
             self.note_contributions(head);
         }
         self.remove_element(head);

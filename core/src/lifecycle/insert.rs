@@ -47,7 +47,7 @@ pub impl Pe {
         if self.collections.is_gone(id) {
             return self.id;
         }
-        let root = self.view().seat(id.creator);
+        let root = self.view().acting_for(id.creator);
         if root != self.id {
             sometimes("an element was inserted into an array that was not known there");
         }

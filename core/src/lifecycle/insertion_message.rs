@@ -162,7 +162,7 @@ impl ServiceMessage for InsertionMessage {
         match self {
             InsertionMessage::Insert { to, pe: on, init, args, .. } => {
                 let again = InsertionMessage::Insert { to, pe: on, init, args, number: 0 };
-                pe.tell(pe.view().seat(to.collection.creator), again);
+                pe.tell(pe.view().acting_for(to.collection.creator), again);
             }
             InsertionMessage::DoneInserting(collection) => pe.done_inserting(collection),
             other => pe.tell(pe.id, other),

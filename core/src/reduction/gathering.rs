@@ -117,7 +117,7 @@ pub impl Pe {
                 above.expect("the root sends nothing up")
             }
             ReductionKey::Section(section, _) | ReductionKey::SectionAnswers(section, _) => {
-                self.view().seat(section.creator)
+                self.view().acting_for(section.creator)
             }
         }
     }
@@ -128,7 +128,7 @@ pub impl Pe {
                 collection.root().is_some()
             }
             ReductionKey::Section(section, _) | ReductionKey::SectionAnswers(section, _) => {
-                self.view().seat(section.creator) == self.id
+                self.view().acting_for(section.creator) == self.id
             }
         }
     }

@@ -119,7 +119,7 @@ impl Pending {
 struct Reductions {
     /// With contributions on this PE, or from below in the tree, not sent on yet.
     pending: RefCell<BTreeMap<ReductionKey, Pending>>,
-    /// At the creator, or its seat: what the trees end in.
+    /// At the creator, or the PE that acts for it: what the trees end in.
     root: Option<RefCell<Root>>,
 }
 
@@ -139,7 +139,7 @@ pub impl Collection {
         &self.state::<Reductions>().pending
     }
 
-    /// At the creator, or its seat: what the trees end in.
+    /// At the creator, or the PE that acts for it: what the trees end in.
     fn root(&self) -> Option<&RefCell<Root>> {
         self.state::<Reductions>().root.as_ref()
     }

@@ -36,7 +36,7 @@ pub enum SectionMessage {
         collection: CollectionId,
         section: SectionId,
     },
-    /// From the root of a section to the seat of a lost member: to how many of its reductions did that contribute?
+    /// From the root of a section to the acting PE of a lost member: to how many of its reductions did that contribute?
     WasContributing { member: ObjId, section: SectionId },
     /// Back, once it will not contribute to any other.
     HasContributed { member: ObjId, section: SectionId, reductions: u32 },
@@ -64,7 +64,7 @@ impl ServiceMessage for SectionMessage {
     }
 
     fn check(&self, pe: &Pe) -> Checked {
-        let is_here = |section: &SectionId| pe.view().seat(section.creator) == pe.id;
+        let is_here = |section: &SectionId| pe.view().acting_for(section.creator) == pe.id;
         match self {
             SectionMessage::Request { section, .. } => {
                 require(is_here(section), "a request to a section whose root is elsewhere")

@@ -62,6 +62,6 @@ fn check_share(pe: &Pe, id: u64) -> Checked {
     let creator = (id >> 32) as u32;
     below("the creator of a shared value", creator, pe.pes())?;
     require(pe.id == pe.first_pe, "a shared value to another than the first PE of a node")?;
-    let root = pe.node.shape.node_of(pe.view().seat(creator));
+    let root = pe.node.shape.node_of(pe.view().acting_for(creator));
     require(root != pe.node.number, "a shared value comes back to its node")
 }

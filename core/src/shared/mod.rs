@@ -212,7 +212,7 @@ pub(crate) impl Pe {
 
     /// Asks for the end of a shared value.
     fn drop_shared(&self, id: u64) {
-        self.tell(self.view().seat((id >> 32) as PeId), SharedMessage::Drop { id });
+        self.tell(self.view().acting_for((id >> 32) as PeId), SharedMessage::Drop { id });
     }
 
     /// A shared value ends: for this PE, and if it is the one that keeps the node's values for its creator's, on the node and on those below it
@@ -222,7 +222,7 @@ pub(crate) impl Pe {
             return;
         }
         self.shared_heard.drop(id);
-        let (shape, root) = (self.node.shape, self.view().seat((id >> 32) as PeId));
+        let (shape, root) = (self.node.shape, self.view().acting_for((id >> 32) as PeId));
         let keeper = if shape.node_of(root) == self.node.number { root } else { self.first_pe };
         if self.id == keeper {
             self.pass_on_end_of_shared(id);

@@ -32,7 +32,7 @@ pub struct Order {
     /// Whose parts this node restores, its own first if it has one.
     pub restore: Vec<NodeId>,
     /// Parts that it restores and does not hold, as it is new, each with the node that sends it. If it was not there when the version was
-    /// taken, that makes one for it of the part of its stand-in.
+    /// taken, that makes one for it of the part of its acting node.
     pub fetch: Vec<(NodeId, NodeId)>,
     /// Parts that it sends, or makes and sends, each with the node that fetches it.
     pub send: Vec<(NodeId, NodeId)>,

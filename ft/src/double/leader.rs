@@ -16,7 +16,7 @@
 //! like all others, and restores its own part, which one of those who hold it sends.
 //!
 //! Nodes that are lost may also come back while nobody halts ([`Leader::on_added`]), when what is gone back to has no part of them: each begins
-//! with what is made for it of the part of the one that had stood in for it, which whoever holds that sends.
+//! with what is made for it of the part of the one that had acted for it, which whoever holds that sends.
 //!
 //! A loss is what has been *proved*: a process that its host has seen end. Whoever only suspects another tells the one who can kill
 //! it, which makes it proof. There is one leader; should it ever be elected by nodes that cannot ask anybody for proof, then
@@ -431,7 +431,7 @@ impl Leader {
         self.came.clear();
         // Whoever is there has its own part, even if it is new and somebody else holds that.
         let restorer = |part: NodeId| if there.contains(&part) { part } else { heir(part) };
-        // Whoever was not there has its part made of that of its stand-in, which was.
+        // Whoever was not there has its part made of that of its acting node, which was.
         let made = |node: NodeId| !heirs.is_empty() && !taken_in.is_there(node);
         let restored_by = |node: NodeId| {
             let mut parts: Vec<_> = heirs.keys().copied().filter(|part| restorer(*part) == node).collect();
@@ -441,7 +441,7 @@ impl Leader {
         };
         let mut sent: Vec<_> = heirs.keys().map(|part| (*part, heir(*part), restorer(*part))).collect();
         let new = there.iter().filter(|node| made(**node));
-        sent.extend(new.map(|node| (*node, heir(taken_in.seat(*node)), *node)));
+        sent.extend(new.map(|node| (*node, heir(taken_in.acting_for(*node)), *node)));
         let sent = || sent.iter().copied().filter(|(_, from, to)| from != to);
         let order = |node| Order {
             view: self.view.clone(),

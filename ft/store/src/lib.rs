@@ -2,16 +2,16 @@
 //!
 //! | file | is |
 //! |---|---|
-//! | [`slabs`], [`slab`], [`chunk`], [`shared`], [`large`] | memory that an image goes into, which other processes of the host can map |
-//! | [`pages`], [`spares`] | memory of values that is kept in place of a copy |
+//! | [`slabs`], [`slab`], [`huge_chunk`], [`shared`], [`huge_pages`] | memory that an image goes into, which other processes of the host can map |
+//! | [`pages`], [`free_list`] | memory of values that is kept in place of a copy |
 //! | [`pieces`] | an image in pieces: how it travels |
-//! | [`lent`], [`mapped`] | an image that a process of the same host reads where it is |
+//! | [`cma`], [`shm_map`] | an image that a process of the same host reads where it is |
 //! | [`readable`] | what simulated processes may read of each other |
 //! | [`disk`] | files that are there whole, with checksums, or not at all |
 //! | [`files`] | parts on disk, and sets of them from which a job is started again |
 //! | [`restart`] | where a job keeps its checkpoints, and what it goes on from |
 //! | [`versions`], [`contents`] | the parts that a process holds, by version, for longer than its PEs live, and what is in them |
-//! | [`seats`] | who stands in for whom when a version is gone on from |
+//! | [`view_change`] | who acts for whom when a version is gone on from |
 //!
 //! A part of Talisman that promises no interface of its own: programs use the crate `talisman`.
 
@@ -22,22 +22,22 @@ extern crate self as talisman;
 #[doc(hidden)]
 pub use talisman_pup as pup;
 
-pub mod chunk;
+pub mod cma;
 pub mod contents;
 pub mod disk;
 pub mod files;
-pub mod large;
-pub mod lent;
-pub mod mapped;
+pub mod free_list;
+pub mod huge_chunk;
+pub mod huge_pages;
 pub mod pages;
 pub mod pieces;
 pub mod readable;
 pub mod restart;
-pub mod seats;
 pub mod shared;
+pub mod shm_map;
 pub mod slab;
 pub mod slabs;
-pub mod spares;
 #[cfg(test)]
 mod test_source;
 pub mod versions;
+pub mod view_change;

@@ -9,11 +9,11 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::chunk::Chunk;
-use super::large::LARGE_PAGE;
+use super::free_list::FreeList;
+use super::huge_chunk::HugeChunk;
+use super::huge_pages::HUGE_PAGE;
 use super::shared::SharedMemory;
 use super::slab::{LINE, Slab};
-use super::spares::Spares;
 use talisman_pup::{PageMemory, PageSource, Segment};
 
 /// Fewer bytes are copied sooner than they are found in memory of their own, by everybody who has to.
@@ -31,7 +31,7 @@ pub struct PagePool {
 
 #[derive(Default)]
 struct All {
-    spare: Spares,
+    spare: FreeList,
     lent_bytes: usize,
     /// How many, by their length.
     lent: BTreeMap<usize, usize>,
@@ -76,9 +76,9 @@ impl PagePool {
 
     /// One of several that are in a large page, if as much as that is lent already in slabs of this length. The others are spare.
     fn piece(&self, len: usize) -> Option<Arc<Slab>> {
-        let is_much = self.all().lent_of(len) > LARGE_PAGE;
+        let is_much = self.all().lent_of(len) > HUGE_PAGE;
         let memory = self.memory.as_ref().filter(|_| is_much)?;
-        let mut pieces = Slab::pieces_of(Chunk::new(memory, len)?);
+        let mut pieces = Slab::pieces_of(HugeChunk::new(memory, len)?);
         let first = pieces.next();
         let mut all = self.all();
         pieces.for_each(|piece| all.spare.keep(piece));
@@ -117,7 +117,7 @@ impl All {
     /// The largest, as long as more is spare than is lent, but for as much as is in a large page.
     fn too_much(&mut self) -> Vec<Arc<Slab>> {
         let mut too_much = Vec::new();
-        while self.spare.bytes() > self.lent_bytes + LARGE_PAGE {
+        while self.spare.bytes() > self.lent_bytes + HUGE_PAGE {
             let before = too_much.len();
             too_much.extend(self.spare.give_up());
             if too_much.len() == before {
@@ -181,7 +181,7 @@ pub fn slab_of(segment: &Segment) -> Option<Arc<Slab>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::mapped::Windows;
+    use super::super::shm_map::Windows;
     use crate::slabs::Room;
     use crate::test_source::TestSource;
     use rustix::param::page_size;
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn no_more_is_kept_than_is_lent() {
         for pool in [pool(), Arc::new(PagePool::new(None))] {
-            let bytes = 2 * LARGE_PAGE;
+            let bytes = 2 * HUGE_PAGE;
             let mut all: Vec<_> =
                 (0..5).map(|_| pool.clone().lease(bytes).expect("there is memory")).collect();
             let one = Slab::len_for(bytes).expect("it is not long");
@@ -242,7 +242,7 @@ mod tests {
     fn many_may_be_in_large_pages() {
         let pool = pool();
         let all: Vec<_> = (0..100).map(|_| pool.clone().lease(LEAST).expect("there is memory")).collect();
-        let in_one = LARGE_PAGE.div_ceil(Slab::len_for(LEAST).expect("it is not long"));
+        let in_one = HUGE_PAGE.div_ceil(Slab::len_for(LEAST).expect("it is not long"));
         assert!(pool.all().spare.count() < in_one, "of the last one");
         let mut places: Vec<_> = all.iter().map(|lease| lease.at().as_ptr().addr() / page_size()).collect();
         places.sort_unstable();

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use talisman_ft::NodeId;
 
-use super::lent::Lent;
+use super::cma::Lent;
 use talisman_base::rng::Rng;
 use talisman_pup::Packed;
 

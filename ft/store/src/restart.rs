@@ -10,15 +10,15 @@ use talisman_base::topology::Shape;
 use talisman_ft::Version;
 
 use crate::disk::KeyFile;
-use crate::files::afar::{Ask, What};
-use crate::files::cover::JobMark;
+use crate::files::catalog::{self, Place, Whole};
 use crate::files::folder_of;
-use crate::files::keeper::nodes_in;
-use crate::files::set::{self, Place, Whole};
+use crate::files::manifest::JobMark;
+use crate::files::remote::{Ask, What};
+use crate::files::writer::nodes_in;
 
 /// Where nodes keep their checkpoints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Shelves {
+pub struct CheckpointDirs {
     /// Each node has a folder in it, on its host.
     pub dir: PathBuf,
     /// What shows who wrote the files there.
@@ -37,7 +37,7 @@ pub struct Restart {
     pub dir: PathBuf,
     /// What shows who wrote them.
     pub key: KeyFile,
-    /// What tells its parts from others: `Cover::cut`.
+    /// What tells its parts from others: `Manifest::cut`.
     pub job: u64,
     pub version: Version,
     /// The version of the next checkpoint.
@@ -50,7 +50,7 @@ pub struct Restart {
     pub parts: Vec<(PeId, Vec<Place>)>,
     /// What hosts are called, by their numbers, if there are several.
     pub hosts: Vec<String>,
-    /// Who is there now: nodes that have a number from before, and no process any more, have a stand-in.
+    /// Who is there now: nodes that have a number from before, and no process any more, have an acting node.
     pub view: talisman_ft::view::View,
     /// Whether members of nodegroups, which are by node, are on other PEs now: nodes have another number of PEs than they had.
     pub moves_members: bool,
@@ -63,7 +63,7 @@ pub struct Restart {
 /// What is known of both, of a job of this number and shape.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Keeping {
-    pub shelves: Option<Shelves>,
+    pub checkpoint_dirs: Option<CheckpointDirs>,
     pub restart: Option<Restart>,
     /// What people should know.
     pub notes: Vec<String>,
@@ -73,11 +73,15 @@ impl Keeping {
     /// What has to be said to which hosts, by their numbers, once a job has ended well that went on from their folders and kept its own
     /// checkpoints there: on some of them, no node may have been that could take away what had been left.
     pub fn clearing(&self) -> Vec<(u32, Ask)> {
-        let (Some(shelves), Some(restart)) = (&self.shelves, &self.restart) else { return Vec::new() };
-        if !shelves.has_all || shelves.dir != restart.dir {
+        let (Some(checkpoint_dirs), Some(restart)) = (&self.checkpoint_dirs, &self.restart) else {
+            return Vec::new();
+        };
+        if !checkpoint_dirs.has_all || checkpoint_dirs.dir != restart.dir {
             return Vec::new();
         }
-        let clear = || Ask::of((&shelves.dir, &shelves.key), What::Clear { job: shelves.job.id });
+        let clear = || {
+            Ask::of((&checkpoint_dirs.dir, &checkpoint_dirs.key), What::Clear { job: checkpoint_dirs.job.id })
+        };
         (0..restart.hosts.len() as u32).map(|host| (host, clear())).collect()
     }
 }
@@ -85,29 +89,29 @@ impl Keeping {
 impl Restart {
     /// From what is whole in this folder, by a job of this shape that has so many numbers.
     pub fn of(dir: PathBuf, (whole, has_nodegroups): (Whole, bool), (shape, numbers): (Shape, u32)) -> Self {
-        let Whole { cover, parts, next, .. } = whole;
-        let moves_members = has_nodegroups && cover.pes_per_node != shape.pes_per_node;
-        let numbers = if moves_members { numbers.max(cover.nodes) } else { numbers };
+        let Whole { manifest, parts, next, .. } = whole;
+        let moves_members = has_nodegroups && manifest.pes_per_node != shape.pes_per_node;
+        let numbers = if moves_members { numbers.max(manifest.nodes) } else { numbers };
         Restart {
             dir,
             key: KeyFile::default(),
-            job: cover.cut(),
-            version: cover.version,
+            job: manifest.cut(),
+            version: manifest.version,
             next_version: next,
-            pes_per_node: cover.pes_per_node,
-            view: view_after(cover.nodes * cover.pes_per_node, shape, numbers),
-            taken_in: cover.view,
+            pes_per_node: manifest.pes_per_node,
+            view: view_after(manifest.nodes * manifest.pes_per_node, shape, numbers),
+            taken_in: manifest.view,
             parts: parts.into_iter().collect(),
             hosts: Vec::new(),
             moves_members,
-            seed: cover.job.seed,
-            layout: cover.job.layout,
+            seed: manifest.job.seed,
+            layout: manifest.job.layout,
         }
     }
 
     /// A folder of a node, for people.
     pub fn folder(&self, place: Place) -> String {
-        set::in_words(&self.dir, place, self.hosts.get(place.host as usize).map(String::as_str))
+        catalog::in_words(&self.dir, place, self.hosts.get(place.host as usize).map(String::as_str))
     }
 
     /// The question for some bytes of a part; none if that is not one of its own.
@@ -125,7 +129,7 @@ fn view_after(pes: u32, shape: Shape, numbers: u32) -> talisman_ft::view::View {
     talisman_ft::view::View::beginning_with(shape.nodes, numbers)
 }
 
-impl Shelves {
+impl CheckpointDirs {
     /// Whether there may be a checkpoint in it, as far as is known on this host: of those that somebody asks for, there may have been none.
     pub fn may_have_any(&self) -> bool {
         self.has_all || nodes_in(&self.dir).is_ok_and(|nodes| !nodes.is_empty())

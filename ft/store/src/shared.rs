@@ -2,7 +2,7 @@
 //!
 //! A process that maps the slabs of a part has that part for as long as it wants, also when the one that made it is gone: pages stay while
 //! anybody has them mapped. So a buddy of the same host has its copy at once, and no byte is copied for it (see
-//! [`Mapping`](super::mapped::Mapping)).
+//! [`Mapping`](super::shm_map::Mapping)).
 
 use std::fs::File;
 use std::io;
@@ -18,7 +18,7 @@ use rustix::fs::{
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 use rustix::process::{Resource, getrlimit};
 
-use super::large::LargePages;
+use super::huge_pages::HugePages;
 
 /// So much is written at a time: who wants new pages waits for no more.
 const AT_ONCE: usize = 1 << 20;
@@ -33,7 +33,7 @@ pub struct SharedMemory {
     end: Mutex<u64>,
     /// Taken by who writes to the file: see [`SharedMemory::write`].
     writing: Mutex<()>,
-    pub large_pages: LargePages,
+    pub large_pages: HugePages,
     /// This process is about to end, others may not be: they go on from what they have mapped.
     is_left: AtomicBool,
 }
@@ -51,7 +51,7 @@ impl SharedMemory {
             file: file.into(),
             end: Mutex::default(),
             writing: Mutex::default(),
-            large_pages: LargePages::default(),
+            large_pages: HugePages::default(),
             is_left: AtomicBool::new(false),
         })
     }

@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use rustix::param::page_size;
 
-use super::chunk::Chunk;
-use super::large::LARGE_PAGE;
-use super::mapped::SharedSlab;
+use super::huge_chunk::HugeChunk;
+use super::huge_pages::HUGE_PAGE;
 use super::shared::SharedMemory;
+use super::shm_map::SharedSlab;
 
 /// A slab is a multiple of this, which is one of any page.
 const UNIT: usize = 64 << 10;
@@ -32,7 +32,7 @@ pub struct Slab {
     /// So many of its first bytes have pages, which are mapped.
     paged: AtomicUsize,
     /// What it is a piece of, if not memory of its own.
-    piece_of: Option<Arc<Chunk>>,
+    piece_of: Option<Arc<HugeChunk>>,
 }
 
 // SAFETY: a slab is its address; its bytes are reached by the buffers and segments that it was divided into, each by its own, and the
@@ -59,7 +59,7 @@ impl Slab {
 
     fn of(len: usize, shared: Option<&Arc<SharedMemory>>) -> Option<Arc<Slab>> {
         let find = |memory: &SharedMemory| match len {
-            LARGE_PAGE.. => memory.aligned_pages(len, LARGE_PAGE),
+            HUGE_PAGE.. => memory.aligned_pages(len, HUGE_PAGE),
             _ => memory.pages(len),
         };
         let pages = shared.and_then(|memory| Some((memory.clone(), find(memory)?)));
@@ -80,7 +80,7 @@ impl Slab {
     }
 
     /// All that a chunk is divided into.
-    pub fn pieces_of(chunk: Arc<Chunk>) -> impl Iterator<Item = Arc<Slab>> {
+    pub fn pieces_of(chunk: Arc<HugeChunk>) -> impl Iterator<Item = Arc<Slab>> {
         chunk.pieces().map(move |piece| {
             let (memory, begin) = chunk.place();
             Arc::new(Slab {
@@ -134,14 +134,14 @@ impl Slab {
     fn find_large_pages(&self, end: usize) {
         let Some((memory, _)) = self.shared.as_ref().filter(|_| self.piece_of.is_none()) else { return };
         let paged = self.paged.load(Ordering::Relaxed);
-        if !paged.is_multiple_of(LARGE_PAGE) {
+        if !paged.is_multiple_of(HUGE_PAGE) {
             return;
         }
-        let next = (paged..end).step_by(LARGE_PAGE).take_while(|from| from + LARGE_PAGE <= self.len);
+        let next = (paged..end).step_by(HUGE_PAGE).take_while(|from| from + HUGE_PAGE <= self.len);
         // SAFETY: within the slab, which begins at a multiple of a large page if it has room for one.
         let find = |from: &usize| unsafe { memory.large_pages.find(self.at.add(*from)) };
         let found = next.take_while(find).count();
-        self.paged.store(paged + found * LARGE_PAGE, Ordering::Relaxed);
+        self.paged.store(paged + found * HUGE_PAGE, Ordering::Relaxed);
     }
 
     fn has_pages(&self, end: usize) -> bool {
@@ -303,10 +303,10 @@ mod tests {
     #[test]
     fn what_is_filled_is_the_same_in_large_pages() {
         let memory = Arc::new(SharedMemory::new().expect("the system has it"));
-        let slab = Slab::new(4 * LARGE_PAGE + UNIT, Some(&memory)).expect("there is memory");
-        assert!(slab.at.as_ptr().addr().is_multiple_of(LARGE_PAGE));
+        let slab = Slab::new(4 * HUGE_PAGE + UNIT, Some(&memory)).expect("there is memory");
+        assert!(slab.at.as_ptr().addr().is_multiple_of(HUGE_PAGE));
         let mut from = LINE;
-        for len in [1, 5000, UNIT, WINDOW, LARGE_PAGE, LARGE_PAGE + 1, 300] {
+        for len in [1, 5000, UNIT, WINDOW, HUGE_PAGE, HUGE_PAGE + 1, 300] {
             if !slab.write(from, &some(len, from)) {
                 slab.page_in(from + len);
                 // SAFETY: within the slab, which nobody else has heard of.

@@ -4,14 +4,14 @@
 //! slabs again, whatever the sizes of its slices: memory that the system has to find and to clear costs several times the copy.
 //!
 //! Where there is room for large pages, they are asked for, as long as the system finds them sooner than small ones
-//! ([`LargePages`](crate::large::LargePages)).
+//! ([`HugePages`](crate::huge_pages::HugePages)).
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::mapped::Shared;
 use crate::pages::slab_of;
+use crate::shm_map::Shared;
 use crate::slab::{LINE, Slab};
 use talisman_pup::{ALIGN_MAX, Packed, Packer, SEGMENT_MIN, Segment, SegmentBuffer};
 

@@ -26,9 +26,9 @@ impl<'a> Residents<'a> {
         let mut next = starts.clone();
         let mut objects = vec![0; *starts.last().unwrap_or(&0) as usize];
         for (number, object) in movable() {
-            let seat = &mut next[object.pe as usize];
-            objects[*seat as usize] = number;
-            *seat += 1;
+            let position = &mut next[object.pe as usize];
+            objects[*position as usize] = number;
+            *position += 1;
         }
         Residents { snapshot, starts, objects }
     }

@@ -120,7 +120,7 @@ pub const REGRESSIONS: &[Regression] = &[
     },
     Regression {
         line: "--seed 0xe0002ae --workload chimes --pes 1 --ft disk:400us --respawn false --requests false --spares 0 --more 0 --succession false --lingers false --faults 0,1,2,4,5 --calm pause,limits",
-        was: "a PE that was new was lost before there was a checkpoint with it, and its seat made the member of a group that it was to have",
+        was: "a PE that was new was lost before there was a checkpoint with it, and its acting PE made the member of a group that it was to have",
     },
     Regression {
         line: "--seed 0x4d686683e --workload flood --size 1 --pes 2 --heirs true --respawn false --requests false --spares 0 --more 0 --lingers false --faults 5,6,7 --calm late,limits",
@@ -204,7 +204,7 @@ pub const REGRESSIONS: &[Regression] = &[
     },
     Regression {
         line: "--seed 0x11001b0b --workload flood --size 1 --pes 1 --ft disk:400us --respawn false --requests false --spares 0 --more 0 --succession false --lingers false --faults 7,8 --calm altered,reset",
-        was: "a main chare stayed with the PE that had stood in for its own when that was back: what it made had other names, and drew other random numbers",
+        was: "a main chare stayed with the PE that had acted for its own when that was back: what it made had other names, and drew other random numbers",
     },
     Regression {
         line: "--seed 0x130012f3 --workload flood --size 1 --nodes 3 --ft disk:400us --respawn false --requests false --spares 0 --more 0 --succession false --lingers false --faults 8,9 --calm limits,disk-lies",

@@ -26,7 +26,7 @@ use talisman_control::event::Event;
 use talisman_control::greeting::{Greeting, VERSION};
 use talisman_control::heartbeat::{Heartbeat, TICK};
 use talisman_control::protocol::ToNode;
-use talisman_store::files::afar::Ask;
+use talisman_store::files::remote::Ask;
 
 /// What a program is called with, alone, to be an agent.
 pub const FLAG: &str = "--talisman-agent";

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
 use super::message::ToAgent;
-use talisman_store::files::afar::{Answer, Ask};
+use talisman_store::files::remote::{Answer, Ask};
 
 /// Whoever waits for an answer hears of it that there will be none by the end of its channel.
 #[derive(Clone, Debug, Default)]
@@ -59,7 +59,7 @@ mod tests {
 
     use super::*;
     use talisman_store::disk::KeyFile;
-    use talisman_store::files::afar::What;
+    use talisman_store::files::remote::What;
 
     #[test]
     fn every_question_is_answered_or_given_up() {

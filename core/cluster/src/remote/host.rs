@@ -22,7 +22,7 @@ use talisman_base::frame::Decoder;
 use talisman_control::agent_watch::Watch;
 use talisman_control::hosts::Share;
 use talisman_control::protocol::ToNode;
-use talisman_store::files::afar::{Answer, Ask};
+use talisman_store::files::remote::{Answer, Ask};
 use talisman_transport::tcp::Talk;
 
 /// The nodes of another host.

@@ -16,7 +16,7 @@ use talisman_control::protocol::{ToLauncher, ToNode};
 use talisman_control::succession::discovery::Word;
 use talisman_control::succession::quorum::Roll;
 use talisman_job::variables::{CONTROL_VARIABLE, SSH_VARIABLE};
-use talisman_store::files::afar::{Answer, Ask};
+use talisman_store::files::remote::{Answer, Ask};
 
 /// From the launcher to the agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -27,10 +27,10 @@ use talisman_control::heartbeat::{Heartbeat, TICK};
 use talisman_control::hosts::{LOCALHOST, Share};
 use talisman_pup::Packed;
 use talisman_store::disk::KeyFile;
-use talisman_store::files::afar::{self, Answer, Ask, What};
+use talisman_store::files::catalog::{Hosts, Place};
 use talisman_store::files::image;
 use talisman_store::files::listing::Listing;
-use talisman_store::files::set::{Hosts, Place};
+use talisman_store::files::remote::{self, Answer, Ask, What};
 
 /// Why an answer that came is of no use.
 const OTHER_ANSWER: &str = "it answers something else than it was asked";
@@ -266,7 +266,7 @@ impl Hosts for Survey {
     }
 
     fn part(&mut self, (job, version): (u64, Version), place: Place, pe: PeId) -> Result<Packed, String> {
-        let file = afar::whole(|from| {
+        let file = remote::whole(|from| {
             let what = What::Read { node: place.node, version, pe, from };
             match self.ask(vec![(place.host, what)])?.pop() {
                 Some((_, Answer::Read(piece))) => piece,

@@ -39,7 +39,7 @@ pub fn estates(shares: &[Share], ranks: &[u32], plan: &Plan) -> Vec<Estate> {
         nodes: plan.nodes,
         hosts: plan.hosts.clone(),
         names: plan.names.clone(),
-        shelves: plan.keeping.shelves.clone(),
+        checkpoint_dirs: plan.keeping.checkpoint_dirs.clone(),
         restart: plan.keeping.restart.clone(),
         silence: plan.silence,
         sites: sites.clone(),

@@ -10,7 +10,7 @@ use talisman_base::auth::Secret;
 use talisman_control::heritage::Numbers;
 use talisman_control::succession::quorum::Roll;
 use talisman_job::Results;
-use talisman_store::restart::{Restart, Shelves};
+use talisman_store::restart::{CheckpointDirs, Restart};
 
 /// What a process has to know of a job to lead it, beside its command line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ pub struct Estate {
     /// The nodes of each host at the start, and what it is called unless it is the launcher's own, as in the plan of the job.
     pub hosts: Vec<Vec<u32>>,
     pub names: Vec<Option<String>>,
-    pub shelves: Option<Shelves>,
+    pub checkpoint_dirs: Option<CheckpointDirs>,
     pub restart: Option<Restart>,
     pub silence: Duration,
     /// The hosts in the order in which they take the launcher's place: its own first.

@@ -188,7 +188,7 @@ fn lead_on(
     for host in &hosts {
         host.left.iter().for_each(|node| plan.put(*node, host.site.number));
     }
-    let (shelves, pes) = (plan.keeping.shelves.clone(), plan.pes as usize);
+    let (checkpoint_dirs, pes) = (plan.keeping.checkpoint_dirs.clone(), plan.pes as usize);
     let means = Means { executable: Executable::this(), memory: host_memory, turn: Turn::LAST };
     let mut sites = HostPool::attached(hosts);
     let start = Instant::now().checked_sub(running).unwrap_or_else(Instant::now);
@@ -200,18 +200,18 @@ fn lead_on(
         let launcher = Launcher::new(program, coordinator, sites, lines).going_on(start, pid);
         launcher.go_on(&means, (events, happened), signalled, written).await
     };
-    desk.conclude(job, pes, shelves.as_ref())
+    desk.conclude(job, pes, checkpoint_dirs.as_ref())
 }
 
 /// The job's plan, as far as this host was told. Processes that waited have ended with their launcher: as many will, but for those that
 /// have become nodes.
 fn plan(estate: &Estate, options: &RunArgs, kills: &Kills, lives: u64) -> Plan {
-    let mut shelves = estate.shelves.clone();
+    let mut checkpoint_dirs = estate.checkpoint_dirs.clone();
     if estate.legacy.is_none() {
         // Of this host nobody has looked whether the folder was there.
-        shelves.iter_mut().for_each(|shelves| shelves.is_new = false);
+        checkpoint_dirs.iter_mut().for_each(|checkpoint_dirs| checkpoint_dirs.is_new = false);
     }
-    let keeping = Keeping { shelves, restart: estate.restart.clone(), notes: Vec::new() };
+    let keeping = Keeping { checkpoint_dirs, restart: estate.restart.clone(), notes: Vec::new() };
     let known = Plan::known(estate.job, estate.secret.clone(), estate.hosts.clone(), options);
     let used = u32::try_from(lives).unwrap_or(u32::MAX);
     let spares = options.spares.saturating_sub(used);

@@ -74,7 +74,7 @@ impl Heir {
         let (running, lives) = (followers.running(), followers.lives());
         let kills = Kills::new(&options.kill, options.chaos).after(running, followers.steps().done);
         let plan = plan(task, &options, &kills, lives);
-        let shelves = plan.keeping.shelves.clone();
+        let checkpoint_dirs = plan.keeping.checkpoint_dirs.clone();
         let progress = if options.progress { Progress::stderr() } else { Progress::off() };
         let (printer, lines, written) = Printer::start(options.label_output, progress)?;
         followers.add_printed(Spool::go_on_with(&lines));
@@ -91,7 +91,7 @@ impl Heir {
         let ended = runtime.block_on(launcher.run(&means, signals, written));
         drop((door, runtime));
         let mut outcome = merge(ended, task.pes as usize);
-        conclude(&mut outcome, shelves.as_ref(), printer);
+        conclude(&mut outcome, checkpoint_dirs.as_ref(), printer);
         Ok(outcome)
     }
 }
@@ -99,7 +99,11 @@ impl Heir {
 /// The job's plan, as far as the task of a node and its command line tell it. Processes that waited have ended with their launcher:
 /// as many will, but for those that have become nodes.
 fn plan(task: &Task, options: &RunArgs, kills: &Kills, lives: u64) -> Plan {
-    let keeping = Keeping { shelves: task.shelves.clone(), restart: task.restart.clone(), notes: Vec::new() };
+    let keeping = Keeping {
+        checkpoint_dirs: task.checkpoint_dirs.clone(),
+        restart: task.restart.clone(),
+        notes: Vec::new(),
+    };
     let hosts = vec![(0..task.begins_with).collect()];
     let known = Plan::known(task.job, task.secret.clone(), hosts, options);
     let used = u32::try_from(lives).unwrap_or(u32::MAX);

@@ -60,7 +60,7 @@ impl Pe {
             return self.id;
         }
         let home = self.running().map(|object| object.collection().home_before_losses(object.index()));
-        home.filter(|home| self.view().seat(*home) == self.id).unwrap_or(self.id)
+        home.filter(|home| self.view().acting_for(*home) == self.id).unwrap_or(self.id)
     }
 
     pub fn add_collection(&self, of: &Description, chare: &'static ChareType) -> &Collection {
@@ -140,7 +140,7 @@ impl Pe {
             (None, Some(bounds)) => {
                 let at = |ordinal| (collection.chare.index_at)(ordinal, bounds);
                 let of = |pe| collection.map.ordinals(pe, bounds, collection.pes);
-                let own: Option<Vec<_>> = self.view().seated(self.id).map(of).collect();
+                let own: Option<Vec<_>> = self.view().acted_for_by(self.id).map(of).collect();
                 match own {
                     Some(own) => Box::new(own.into_iter().flatten().filter_map(at)),
                     None => Box::new((0..bounds.len()).filter_map(at).filter(mine)),
@@ -308,7 +308,7 @@ impl Pe {
             if let Some(order) = collection.orders.take(to.index) {
                 birth.order = Some(order);
             }
-            birth.on.map(|on| self.view().seat(on))
+            birth.on.map(|on| self.view().acting_for(on))
         });
         match on
             .filter(|on| *on != self.id && !matches!(self.place_of(collection, to.index), Place::Here { .. }))
@@ -371,7 +371,7 @@ impl Pe {
         args: A,
         extra: Option<Box<Extra>>,
     ) -> ObjId {
-        let pe = pe.map_or_else(|| self.next_place(), |pe| self.view().seat(pe));
+        let pe = pe.map_or_else(|| self.next_place(), |pe| self.view().acting_for(pe));
         let index = if pe == self.id {
             let (slot, generation) = self.slots.reserve();
             slot_index(pe, slot, generation)

@@ -63,7 +63,7 @@ pub struct Collection {
     pub orders: Orders,
     /// How many elements it was created with, if that was said.
     pub elements: Option<u64>,
-    /// Its trees end here: at the creator, or its seat.
+    /// Its trees end here: at the creator, or the PE that acts for it.
     pub is_root: bool,
     states: States,
     pub insertion: Insertion,
@@ -117,7 +117,7 @@ fn mapped(chare: &ChareType, map: &Map, bounds: Option<&Bounds>, pes: u32, index
 impl Collection {
     pub fn new(of: &Description, chare: &'static ChareType, node: &Node, here: PeId) -> Self {
         let (shape, view) = (node.shape, node.view.clone());
-        let is_root = !of.id.is_singles() && view.seat(of.id.creator) == here;
+        let is_root = !of.id.is_singles() && view.acting_for(of.id.creator) == here;
         Collection {
             id: of.id,
             chare,
@@ -230,38 +230,38 @@ impl Collection {
 
     /// The PE that always knows where an element is: a pure function of its name, and of who is there.
     pub fn home(&self, index: u128) -> PeId {
-        self.view.seat(self.home_before_losses(index))
+        self.view.acting_for(self.home_before_losses(index))
     }
 
-    /// The same if nobody had been lost: the PE whose seat it is.
+    /// The same if nobody had been lost: the PE that it acts for.
     pub fn home_before_losses(&self, index: u128) -> PeId {
         let mapped = || mapped(self.chare, &self.map, self.bounds.as_ref(), self.pes, index);
         home_in(self.chare.kind, self.shape, index, mapped)
     }
 
     /// Of the member of a group on a lost PE or node: the member that takes its place.
-    pub fn stand_in(&self, index: u128) -> Option<u128> {
-        let (lost, seat) = match self.chare.kind {
+    pub fn acting(&self, index: u128) -> Option<u128> {
+        let (lost, acting) = match self.chare.kind {
             Kind::Group if index < self.shape.pes().into() => {
-                (!self.view.is_there(index as PeId), self.view.seat(index as PeId))
+                (!self.view.is_there(index as PeId), self.view.acting_for(index as PeId))
             }
             Kind::NodeGroup if index < self.shape.nodes.into() => {
                 let nodes = self.view.of_nodes();
-                (!nodes.is_there(index as u32), nodes.seat(index as u32))
+                (!nodes.is_there(index as u32), nodes.acting_for(index as u32))
             }
             _ => return None,
         };
-        lost.then_some(seat.into())
+        lost.then_some(acting.into())
     }
 
-    /// Whether there may be members that have a stand-in.
+    /// Whether there may be members that have an acting node.
     pub fn has_lost_members(&self) -> bool {
         matches!(self.chare.kind, Kind::Group | Kind::NodeGroup) && !self.view.is_whole()
     }
 
     /// The PE at the root of its trees.
     pub fn root_pe(&self) -> PeId {
-        self.view.seat(self.id.creator)
+        self.view.acting_for(self.id.creator)
     }
 
     pub fn object(&self, index: u128) -> ObjId {

@@ -23,7 +23,7 @@ pub enum ObjectMessage {
         /// The asker's number for it.
         asked: u32,
     },
-    /// To a member of a group: the state of one that was lost, for which it stands in.
+    /// To a member of a group: the state of one that was lost, for which it acts.
     Lost { state: Packed },
     /// From the home of one that is gone, and that it had ordered messages of or for: do the counts agree?
     Reconcile(Reconcile),

@@ -286,7 +286,7 @@ impl Pe {
         let index = message.to().index;
         match message.object_message() {
             Some(ObjectMessage::Reconcile(question)) => self.answer_nowhere(collection, index, question),
-            Some(ObjectMessage::SenderGone { sender, sent }) if collection.stand_in(index).is_none() => {
+            Some(ObjectMessage::SenderGone { sender, sent }) if collection.acting(index).is_none() => {
                 sometimes("a sender was gone with its collection, and its receiver was nowhere");
                 collection.orders.end_sender(index, *sender, *sent);
             }
@@ -297,7 +297,7 @@ impl Pe {
     }
 
     fn answer_nowhere(&self, collection: &Collection, index: u128, question: &Reconcile) {
-        let answer = match collection.stand_in(index) {
+        let answer = match collection.acting(index) {
             Some(_) => Reconciled::ALL,
             None => collection.orders.answer_for(index, question),
         };

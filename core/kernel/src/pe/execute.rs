@@ -28,7 +28,7 @@ pub enum Call<'a> {
     Repacked,
     /// It is about to be packed for another node.
     Departs,
-    /// The state of a lost member for which it stands in.
+    /// The state of a lost member for which it acts.
     Lost { state: Packed },
 }
 
@@ -127,7 +127,7 @@ impl Pe {
         self.running.set(None);
     }
 
-    /// Hands the state of a lost member to the one that stands in for it.
+    /// Hands the state of a lost member to the one that acts for it.
     ///
     /// # Safety
     /// The object is live, and runs nothing else.

@@ -173,7 +173,7 @@ impl Pe {
         &self.node.view
     }
 
-    /// Whether this PE is the root of whatever concerns the whole job: PE 0, or the one that stands in for it.
+    /// Whether this PE is the root of whatever concerns the whole job: PE 0, or the one that acts for it.
     pub fn is_first(&self) -> bool {
         self.id == self.view().first()
     }

@@ -332,8 +332,8 @@ impl Pe {
             self.see_message(message.shadow, |message, pe| Seen::Delivered { message, pe, object: None });
             return self.release(envelope);
         }
-        if let Some(index) = collection.stand_in(id.index) {
-            return self.send_to_stand_in(collection, index, envelope);
+        if let Some(index) = collection.acting(id.index) {
+            return self.send_to_acting(collection, index, envelope);
         }
         let is_numbered = message.extra.as_ref().is_some_and(|extra| extra.order.is_some());
         match message.object_message() {
@@ -371,9 +371,9 @@ impl Pe {
         self.discard(envelope, Why::NobodyWaits);
     }
 
-    /// What is for the member of a lost PE goes to that of its seat. Who sends to both has no order to keep between the two.
+    /// What is for the member of a lost PE goes to that of its acting PE. Who sends to both has no order to keep between the two.
     #[cold]
-    fn send_to_stand_in(&self, collection: &Collection, index: u128, mut envelope: NonNull<Envelope>) {
+    fn send_to_acting(&self, collection: &Collection, index: u128, mut envelope: NonNull<Envelope>) {
         sometimes("a message for the member of a lost PE went to another's");
         // SAFETY: the sender owns the envelope.
         let message = unsafe { envelope.as_mut() };

@@ -53,11 +53,11 @@ pub fn check_collection(pe: &Pe, id: CollectionId) -> Checked {
 
 pub fn check_creator(pe: &Pe, id: CollectionId) -> Checked {
     require(!id.is_singles(), "the singletons of a type are no collection that is created")?;
-    require(pe.view().seat(id.creator) != pe.id, "a collection in the name of the PE that got this")
+    require(pe.view().acting_for(id.creator) != pe.id, "a collection in the name of the PE that got this")
 }
 
 pub fn check_root(pe: &Pe, id: CollectionId) -> Checked {
-    require(pe.view().seat(id.creator) == pe.id, "a request to a collection whose root is elsewhere")
+    require(pe.view().acting_for(id.creator) == pe.id, "a request to a collection whose root is elsewhere")
 }
 
 pub fn check_moves(pe: &Pe, id: CollectionId, moves: u32) -> Checked {

@@ -180,7 +180,7 @@ impl World {
     pub(super) fn seek_from(&self, host: u32) {
         let Some(era) = self.follows(host) else { return };
         self.say(Who::Launcher, format_args!("host {host} has lost its launcher of era {era}"));
-        if self.seat(era) == host {
+        if self.launcher_host(era) == host {
             match self.succession.borrow().successors.get(&host).map(|successor| successor.era) {
                 _ if era == self.era.get() && !self.launcher.borrow().gone => self.launcher_is_gone(),
                 _ => {}
@@ -254,7 +254,8 @@ impl World {
 
     /// A process that an agent has started may have ended before the agent found it: the agent listens again.
     fn look_after_successor(&self, host: u32) {
-        let leads = self.seat(self.era.get()) == host && self.era.get() > 0 && !self.launcher.borrow().gone;
+        let leads =
+            self.launcher_host(self.era.get()) == host && self.era.get() > 0 && !self.launcher.borrow().gone;
         if leads || self.succession.borrow().successors.contains_key(&host) {
             return;
         }

@@ -200,7 +200,8 @@ impl World {
 
     /// Whether anybody there lets others in: an agent does not until it knows that the process that it has started has ended.
     fn lets_in(&self, host: u32) -> bool {
-        let leads = self.seat(self.era.get()) == host && !self.launcher.borrow().gone && self.era.get() > 0;
+        let leads =
+            self.launcher_host(self.era.get()) == host && !self.launcher.borrow().gone && self.era.get() > 0;
         let succession = self.succession.borrow();
         let listens = succession.heirs.get(&host).is_some_and(|heir| heir.listens);
         leads || succession.successors.contains_key(&host) || self.has_agent(host) && listens
@@ -208,7 +209,7 @@ impl World {
 
     /// Whether anybody holds the door of a host.
     pub(super) fn listens(&self, host: u32) -> bool {
-        let leads = self.seat(self.era.get()) == host && !self.launcher.borrow().gone;
+        let leads = self.launcher_host(self.era.get()) == host && !self.launcher.borrow().gone;
         leads || self.has_agent(host) || self.succession.borrow().successors.contains_key(&host)
     }
 
@@ -365,7 +366,8 @@ impl World {
         }
         self.say(Who::Launcher, format_args!("host {from} has come to host {to}"));
         let leads = self.succession.borrow().successors.contains_key(&to);
-        let is_led = self.seat(self.era.get()) == to && !self.launcher.borrow().gone && self.era.get() > 0;
+        let is_led =
+            self.launcher_host(self.era.get()) == to && !self.launcher.borrow().gone && self.era.get() > 0;
         match () {
             () if leads => self.on_come_to_successor(from, to, number),
             () if is_led => self.say_at_door(number, Word::Out),

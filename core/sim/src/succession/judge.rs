@@ -13,7 +13,7 @@ impl World {
         let leads = !launcher.gone && !launcher.is_over() && self.has_enough_hosts();
         if leads {
             drop(launcher);
-            let other = self.seat(self.era.get());
+            let other = self.launcher_host(self.era.get());
             self.flaw(format!(
                 "the process on host {host} is about to lead, and so does that on host {other}"
             ));

@@ -75,7 +75,7 @@ pub(super) struct Succession {
     /// The last era that anybody has begun.
     last_era: u32,
     /// On which host whatever leads in it is.
-    seats: BTreeMap<u32, u32>,
+    acting: BTreeMap<u32, u32>,
     /// What the launcher knows of its hosts.
     register: Option<Register>,
     heirs: BTreeMap<u32, Heir>,
@@ -125,8 +125,8 @@ impl World {
     }
 
     /// The host of whatever leads in an era.
-    pub(super) fn seat(&self, era: u32) -> u32 {
-        self.succession.borrow().seats.get(&era).copied().unwrap_or_default()
+    pub(super) fn launcher_host(&self, era: u32) -> u32 {
+        self.succession.borrow().acting.get(&era).copied().unwrap_or_default()
     }
 
     /// In which era a letter is sent.
@@ -150,7 +150,7 @@ impl World {
                 self.on_letter_to_agent(host, letter);
             }
             // What it was told before may come a little later, where a word and a letter do not go the same way.
-            Some(host) if self.has_agent(host) && self.waits_at(host, self.seat(era)) => {
+            Some(host) if self.has_agent(host) && self.waits_at(host, self.launcher_host(era)) => {
                 self.plan(self.now() + END_NS.1, Event::Letter(era, Box::new(letter)));
             }
             Some(_) => {}
@@ -198,7 +198,8 @@ impl World {
         let era = self.era.get();
         let next = self.with_register(|register| register.on_lost(host)).flatten();
         next.into_iter().for_each(|roll| self.tell_roll(era, &roll));
-        let there_and_back = self.there_and_back(self.seat(era), host).filter(|_| !self.listens(host));
+        let there_and_back =
+            self.there_and_back(self.launcher_host(era), host).filter(|_| !self.listens(host));
         let (at, is_dead) = (there_and_back.unwrap_or(self.now() + PROBE_NS), there_and_back.is_some());
         self.plan_step(at, Step::Probed(era, host, is_dead));
     }
@@ -272,10 +273,10 @@ impl World {
 
     /// The connection of one agent with it ends.
     fn hang_up_on(&self, host: u32, era: u32) {
-        let seat = self.seat(era);
-        let at = match host == seat {
+        let launcher_host = self.launcher_host(era);
+        let at = match host == launcher_host {
             true => Some(self.now() + self.between(END_NS)),
-            false => self.way_between(seat, host),
+            false => self.way_between(launcher_host, host),
         };
         at.into_iter().for_each(|at| self.plan_step(at, Step::Unheard(host, era)));
     }
@@ -288,7 +289,7 @@ impl World {
 
     /// A host has lost its power: nobody is told.
     pub(super) fn lose_host_of_succession(&self, host: u32) {
-        let leads = self.seat(self.era.get()) == host;
+        let leads = self.launcher_host(self.era.get()) == host;
         {
             let mut succession = self.succession.borrow_mut();
             succession.successors.remove(&host);

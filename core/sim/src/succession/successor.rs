@@ -62,7 +62,7 @@ impl World {
             let mut succession = self.succession.borrow_mut();
             succession.last_era = succession.last_era.max(self.era.get()) + 1;
             let era = succession.last_era;
-            succession.seats.insert(era, host);
+            succession.acting.insert(era, host);
             let muster = Election::new(host, roll, self.plan.silence);
             succession.successors.insert(host, Successor { era, stage: At::Election(muster) });
             era
@@ -201,7 +201,7 @@ impl World {
 
     /// Something comes to it from hosts.
     pub(super) fn on_letter_to_successor(&self, era: u32, letter: Letter) {
-        let host = self.seat(era);
+        let host = self.launcher_host(era);
         if self.era_on(host) != Some(era) {
             return;
         }

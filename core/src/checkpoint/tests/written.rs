@@ -13,9 +13,9 @@ use talisman_job::job::{End, Others};
 use talisman_job::lines::Lines;
 use talisman_store::disk::DiskRates;
 use talisman_store::disk::{Disk as _, SharedDisk, SimulatedDisk};
-use talisman_store::files::cover::JobMark;
-use talisman_store::files::keeper::{Backlog, Keeper};
-use talisman_store::files::set;
+use talisman_store::files::catalog;
+use talisman_store::files::manifest::JobMark;
+use talisman_store::files::writer::{Backlog, Writer};
 use talisman_store::versions::Versions;
 use talisman_store::versions::archive::{Archive, Place};
 
@@ -63,10 +63,10 @@ impl Place for Slow {
         !self.names().is_empty()
     }
 
-    fn open(&self, versions: Arc<Mutex<Versions>>) -> Result<Keeper, String> {
+    fn open(&self, versions: Arc<Mutex<Versions>>) -> Result<Writer, String> {
         let shape = Shape { nodes: 2, pes_per_node: 2 };
         let (keeper, backlog) =
-            Keeper::by_hand(Box::new(self.disk.clone()), JobMark::default(), shape, versions)
+            Writer::by_hand(Box::new(self.disk.clone()), JobMark::default(), shape, versions)
                 .map_err(|error| error.to_string())?;
         *self.backlog.lock().unwrap() = Some(backlog);
         Ok(keeper)
@@ -121,7 +121,7 @@ fn asked(lab: &mut Lab, rest: &Rest, disks: &[Slow; 2]) -> Answer {
 /// The newest version that a job could be started from.
 fn newest(disks: &[Slow; 2]) -> Option<Version> {
     let folders: BTreeMap<_, _> = (0..).zip(disks.iter().map(|slow| slow.disk.clone())).collect();
-    set::newest(Path::new("disks"), &mut set::Disks(folders)).ok().map(|whole| whole.cover.version)
+    set::newest(Path::new("disks"), &mut set::Disks(folders)).ok().map(|whole| whole.manifest.version)
 }
 
 fn versions_on(disk: &Slow) -> Vec<String> {
@@ -155,7 +155,7 @@ fn who_asks_is_answered_when_all_parts_are_on_all_disks() {
     lab.run(2 * LOOK);
     assert_eq!(rest.take_answers(), [(1, Ok(1), None)]);
     assert_eq!(committed(&lab), [1, 2]);
-    let all = ["v1-pe0.part", "v1-pe1.part", "v1-pe2.part", "v1-pe3.part", "v1.cover"];
+    let all = ["v1-pe0.part", "v1-pe1.part", "v1-pe2.part", "v1-pe3.part", "v1.manifest"];
     assert_eq!([disks[0].names(), disks[1].names()], [all, all]);
     assert_eq!(held(&lab), [(2, vec![0, 1])], "what was not asked for is in memory, all of it");
     assert_eq!(lab.how_it_ended(), (-1, None));

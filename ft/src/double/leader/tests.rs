@@ -226,7 +226,7 @@ fn who_stood_in_for_others_leaves_them_to_its_heir() {
     let actions = leader.on_halted(1, 1, vec![held]);
     let [Action::Resume { to: 1, order }] = &actions[..] else { panic!("{actions:?}") };
     assert_eq!(order.restore, [1, 0]);
-    assert_eq!([0, 1, 2].map(|node| order.view.seat(node)), [1, 1, 1]);
+    assert_eq!([0, 1, 2].map(|node| order.view.acting_for(node)), [1, 1, 1]);
 }
 
 #[test]
@@ -294,7 +294,7 @@ fn a_node_whose_part_nobody_else_holds_stays() {
 }
 
 #[test]
-fn a_node_that_is_added_begins_with_what_is_made_of_the_part_of_its_stand_in() {
+fn a_node_that_is_added_begins_with_what_is_made_of_the_part_of_its_acting_node() {
     let mut leader = leader(3);
     assert_eq!(leader.on_added(&[1]), [], "it is there");
     assert_eq!(leader.on_lost([1]).len(), 2);
@@ -306,7 +306,7 @@ fn a_node_that_is_added_begins_with_what_is_made_of_the_part_of_its_stand_in() {
         let _ = leader.on_resumed(node, 1);
     }
     assert_eq!(leader.on_added(&[0, 1, 7]), halts(&[0, 1, 2], 2, &[]));
-    // Version 8 was taken without it, when node 2 stood in for it.
+    // Version 8 was taken without it, when node 2 acted for it.
     let without = View::whole(3).after(1, 3, |node| node != 1, |_| 2);
     let held = |parts: &[NodeId]| {
         vec![Held { version: 8, view: without.clone(), held: parts.into(), committed: true, missed: vec![] }]
@@ -322,7 +322,7 @@ fn a_node_that_is_added_begins_with_what_is_made_of_the_part_of_its_stand_in() {
 }
 
 #[test]
-fn whoever_has_the_part_of_a_stand_in_that_is_lost_makes_that_of_the_node_that_is_added() {
+fn whoever_has_the_part_of_an_acting_node_that_is_lost_makes_that_of_the_node_that_is_added() {
     let mut leader = leader(3);
     let _ = leader.on_lost([1]);
     for node in [0, 2] {
@@ -343,7 +343,7 @@ fn whoever_has_the_part_of_a_stand_in_that_is_lost_makes_that_of_the_node_that_i
     };
     assert_eq!((&first.restore[..], &first.send[..]), (&[0, 2][..], &[(1, 1)][..]));
     assert_eq!((&second.restore[..], &second.fetch[..]), (&[1][..], &[(1, 0)][..]));
-    assert_eq!([0, 1, 2].map(|node| first.view.seat(node)), [0, 1, 0]);
+    assert_eq!([0, 1, 2].map(|node| first.view.acting_for(node)), [0, 1, 0]);
 }
 
 #[test]

@@ -20,7 +20,7 @@ use talisman_pup::{Packed, Pup, SegmentBuffer, from_bytes, to_bytes};
 /// Which part it is, and what it is made of.
 #[derive(Clone, Debug, PartialEq, Eq, Pup)]
 pub struct Head {
-    /// What tells the job, and the epoch in which the version was taken, from others: [`cut_of`](super::cover::cut_of).
+    /// What tells the job, and the epoch in which the version was taken, from others: [`cut_of`](super::manifest::cut_of).
     pub cut: u64,
     pub version: Version,
     pub pe: PeId,

@@ -7,10 +7,10 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use talisman_ft::{NodeId, Version};
 
-use super::cover::{Cover, CoverError};
+use super::checkpoint_dir::versions;
 use super::folder_of;
-use super::keeper::nodes_in;
-use super::shelf::versions;
+use super::manifest::{Manifest, ManifestError};
+use super::writer::nodes_in;
 use crate::disk::{Disk, DiskError, Folder, KeyFile, ReadError};
 use talisman_base::ids::PeId;
 
@@ -24,16 +24,16 @@ pub struct Listing {
     pub is_missing: bool,
     /// The parts in the folder of each node, by version.
     pub folders: Vec<(NodeId, Parts)>,
-    /// The covers that can be read.
-    pub covers: Vec<Found>,
+    /// The manifests that can be read.
+    pub manifests: Vec<Found>,
     /// What is wrong with others, and in whose folder.
     pub damaged: Vec<(NodeId, String)>,
 }
 
-/// A cover, and the nodes in whose folders it is: the same but for the time at which each was written.
+/// A manifest, and the nodes in whose folders it is: the same but for the time at which each was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
-    pub cover: Cover,
+    pub manifest: Manifest,
     pub folders: Vec<NodeId>,
 }
 
@@ -79,23 +79,23 @@ impl Listing {
     }
 
     fn look_at_cover(&mut self, node: NodeId, disk: &mut impl Disk, version: Version) {
-        match Cover::read(disk, version) {
-            Ok(cover) => self.add(node, cover),
+        match Manifest::read(disk, version) {
+            Ok(manifest) => self.add(node, manifest),
             // Said of the version, if there is none in any folder.
-            Err(CoverError::Read(ReadError::Disk(DiskError::NotThere { .. }))) => {}
+            Err(ManifestError::Read(ReadError::Disk(DiskError::NotThere { .. }))) => {}
             Err(error) => self.damaged.push((node, error.to_string())),
         }
     }
 
-    fn add(&mut self, node: NodeId, cover: Cover) {
-        match self.covers.iter_mut().find(|found| found.cover.is_like(&cover)) {
+    fn add(&mut self, node: NodeId, manifest: Manifest) {
+        match self.manifests.iter_mut().find(|found| found.manifest.is_like(&manifest)) {
             Some(found) => found.folders.push(node),
-            None => self.covers.push(Found { cover, folders: vec![node] }),
+            None => self.manifests.push(Found { manifest, folders: vec![node] }),
         }
     }
 
     /// What of another host's cannot be, if anything.
     pub fn what_is_wrong(&self) -> Option<String> {
-        self.covers.iter().find_map(|found| found.cover.what_is_wrong(found.cover.version))
+        self.manifests.iter().find_map(|found| found.manifest.what_is_wrong(found.manifest.version))
     }
 }

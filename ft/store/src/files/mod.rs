@@ -3,7 +3,7 @@
 //! ```text
 //! DIR/                     --ckpt-dir
 //!   node-0/                one folder for each node of the job, on its host
-//!     v7.cover             what version 7 is: of which job and program, who was there, when it was taken
+//!     v7.manifest          what version 7 is: of which job and program, who was there, when it was taken
 //!     v7-pe0.part          what PE 0 had, packed: a part of the node's own
 //!     v7-pe5.part          a copy that it keeps for another node
 //! ```
@@ -14,25 +14,25 @@
 //!
 //! | file | is |
 //! |---|---|
-//! | [`cover`] | what is known of a version as a whole |
+//! | [`manifest`] | what is known of a version as a whole |
 //! | [`image`] | a part as a file |
 //! | [`hostile`] | files of others, for fuzz targets |
-//! | [`shelf`] | the folder of a node |
-//! | [`keeper`] | the thread that writes, so that no PE waits for a disk |
-//! | [`listing`] | what a host has: versions, covers, parts |
-//! | [`set`] | the folders of all nodes, on all hosts: the newest version that is whole |
-//! | [`afar`] | what is asked of the folder of another host, and answered |
+//! | [`checkpoint_dir`] | the folder of a node |
+//! | [`writer`] | the thread that writes, so that no PE waits for a disk |
+//! | [`listing`] | what a host has: versions, manifests, parts |
+//! | [`catalog`] | the folders of all nodes, on all hosts: the newest version that is whole |
+//! | [`remote`] | what is asked of the folder of another host, and answered |
 
-pub mod afar;
-pub mod cover;
+pub mod catalog;
+pub mod checkpoint_dir;
 pub mod hostile;
 pub mod image;
-pub mod keeper;
 pub mod listing;
-pub mod set;
-pub mod shelf;
+pub mod manifest;
+pub mod remote;
 #[cfg(test)]
 mod tests;
+pub mod writer;
 
 use std::path::{Path, PathBuf};
 
@@ -56,8 +56,8 @@ pub fn node_of(folder: &str) -> Option<NodeId> {
 /// What a file in a node's folder is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum File {
-    /// The cover of a version.
-    Cover(Version),
+    /// The manifest of a version.
+    Manifest(Version),
     /// A part of it.
     Part(Version, PeId),
 }
@@ -65,7 +65,7 @@ pub enum File {
 impl File {
     pub fn name(self) -> String {
         match self {
-            File::Cover(version) => format!("v{version}.cover"),
+            File::Manifest(version) => format!("v{version}.manifest"),
             File::Part(version, pe) => format!("v{version}-pe{pe}.part"),
         }
     }
@@ -73,7 +73,7 @@ impl File {
     /// That of this name; nothing if it is none of ours.
     pub fn of(name: &str) -> Option<File> {
         let file = match name.strip_prefix('v')?.rsplit_once('.')? {
-            (version, "cover") => File::Cover(version.parse().ok()?),
+            (version, "manifest") => File::Manifest(version.parse().ok()?),
             (part, "part") => {
                 let (version, pe) = part.split_once("-pe")?;
                 File::Part(version.parse().ok()?, pe.parse().ok()?)
@@ -86,7 +86,7 @@ impl File {
 
     pub fn version(self) -> Version {
         match self {
-            File::Cover(version) | File::Part(version, _) => version,
+            File::Manifest(version) | File::Part(version, _) => version,
         }
     }
 }

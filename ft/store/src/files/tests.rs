@@ -1,8 +1,8 @@
 //! Files of versions, on disks that fail and lose their power.
 
+mod catalogs;
 mod kept;
 mod powerless;
-mod sets;
 mod spread;
 
 use std::collections::BTreeMap;
@@ -11,9 +11,9 @@ use std::path::Path;
 use bytes::Bytes;
 use talisman_ft::{NodeId, Version};
 
-use super::cover::JobMark;
-use super::set::{self, Disks, SetError, Whole};
-use super::shelf::{Shelf, ShelfError};
+use super::catalog::{self, CatalogError, Disks, Whole};
+use super::checkpoint_dir::{CheckpointDir, CheckpointDirError};
+use super::manifest::JobMark;
 use crate::disk::DiskRates;
 use crate::disk::{Disk, DiskError, SharedDisk, SimulatedDisk};
 use talisman_base::ids::PeId;
@@ -43,16 +43,26 @@ fn image(version: Version, pe: PeId) -> Packed {
     Packed::new(bytes, vec![Segment::of_vec(words)], Vec::new())
 }
 
-fn put<D: Disk>(shelf: &mut Shelf<D>, view: &View, version: Version, pe: PeId) -> Result<(), DiskError> {
-    begin(shelf, view, version, pe)?;
-    shelf.settle().1
+fn put<D: Disk>(
+    checkpoint_dir: &mut CheckpointDir<D>,
+    view: &View,
+    version: Version,
+    pe: PeId,
+) -> Result<(), DiskError> {
+    begin(checkpoint_dir, view, version, pe)?;
+    checkpoint_dir.settle().1
 }
 
-fn begin<D: Disk>(shelf: &mut Shelf<D>, view: &View, version: Version, pe: PeId) -> Result<(), DiskError> {
+fn begin<D: Disk>(
+    checkpoint_dir: &mut CheckpointDir<D>,
+    view: &View,
+    version: Version,
+    pe: PeId,
+) -> Result<(), DiskError> {
     let buffers = image(version, pe).buffers();
     let sizes = buffers.iter().map(|one| (one.bytes().len() as u64, one.align() as u32)).collect();
     let slices: Vec<&[u8]> = buffers.iter().map(Segment::bytes).collect();
-    shelf.begin((version, pe), view, 1_000_000, sizes, &slices)
+    checkpoint_dir.begin((version, pe), view, 1_000_000, sizes, &slices)
 }
 
 /// In whose folder each part was found.
@@ -70,15 +80,15 @@ fn kept_by(node: NodeId) -> impl Iterator<Item = PeId> {
 fn disks(versions: impl IntoIterator<Item = Version> + Clone) -> BTreeMap<NodeId, SharedDisk> {
     let disk = |node: NodeId| {
         let disk = disk(node.into());
-        let mut shelf = Shelf::open(disk.clone(), job(7), SHAPE).unwrap();
+        let mut checkpoint_dir = CheckpointDir::open(disk.clone(), job(7), SHAPE).unwrap();
         for version in versions.clone() {
-            kept_by(node).for_each(|pe| put(&mut shelf, &View::whole(SHAPE), version, pe).unwrap());
+            kept_by(node).for_each(|pe| put(&mut checkpoint_dir, &View::whole(SHAPE), version, pe).unwrap());
         }
         (node, disk)
     };
     (0..SHAPE.nodes).map(disk).collect()
 }
 
-fn newest(disks: &BTreeMap<NodeId, SharedDisk>) -> Result<Whole, SetError> {
-    set::newest(Path::new("/set"), &mut Disks(disks.clone()))
+fn newest(disks: &BTreeMap<NodeId, SharedDisk>) -> Result<Whole, CatalogError> {
+    catalog::newest(Path::new("/set"), &mut Disks(disks.clone()))
 }

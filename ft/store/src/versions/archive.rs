@@ -7,8 +7,8 @@ use talisman_ft::{NodeId, Version};
 
 use super::kept::Versions;
 use crate::disk::{KeyFile, name_at_the_end};
-use crate::files::cover::JobMark;
-use crate::files::keeper::{Keeper, Work, nodes_in};
+use crate::files::manifest::JobMark;
+use crate::files::writer::{Work, Writer, nodes_in};
 use crate::files::{File, folder_of};
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
@@ -16,7 +16,7 @@ use talisman_base::topology::Shape;
 /// A node's disk, which is not touched before anything is to be written.
 pub struct Archive {
     place: Box<dyn Place>,
-    keeper: Mutex<Option<Keeper>>,
+    writer: Mutex<Option<Writer>>,
 }
 
 /// Where a node's disk is.
@@ -26,7 +26,7 @@ pub trait Place: Send + Sync {
     fn has_any_from(&self, version: Version) -> bool;
 
     /// Has it, for this process alone; or the reason why it cannot.
-    fn open(&self, versions: Arc<Mutex<Versions>>) -> Result<Keeper, String>;
+    fn open(&self, versions: Arc<Mutex<Versions>>) -> Result<Writer, String>;
 }
 
 /// A folder in that of the job.
@@ -51,16 +51,16 @@ impl Place for Folder {
         names.filter_map(of_version).any(|of| of >= version)
     }
 
-    fn open(&self, versions: Arc<Mutex<Versions>>) -> Result<Keeper, String> {
-        let keeper = Keeper::open((&self.dir, &self.key), self.node, self.job.clone(), self.shape, versions);
-        keeper.map_err(|error| error.to_string())
+    fn open(&self, versions: Arc<Mutex<Versions>>) -> Result<Writer, String> {
+        let writer = Writer::open((&self.dir, &self.key), self.node, self.job.clone(), self.shape, versions);
+        writer.map_err(|error| error.to_string())
     }
 }
 
 impl Archive {
     /// On this disk.
     pub fn new(place: impl Place + 'static) -> Self {
-        Archive { place: Box::new(place), keeper: Mutex::default() }
+        Archive { place: Box::new(place), writer: Mutex::default() }
     }
 
     /// Begins to write a part that is in memory.
@@ -73,8 +73,8 @@ impl Archive {
 
     /// Has this done, if anything was ever written.
     pub fn begin(&self, work: Work, versions: &Mutex<Versions>) {
-        if let Some(keeper) = &*lock(&self.keeper) {
-            keeper.begin(work, versions);
+        if let Some(writer) = &*lock(&self.writer) {
+            writer.begin(work, versions);
         }
     }
 
@@ -82,19 +82,19 @@ impl Archive {
     /// written them.
     pub fn clear(&self, from: Version, there: &[NodeId], versions: &Arc<Mutex<Versions>>) {
         // What is to be written may not be there yet.
-        let is_needed = lock(&self.keeper).is_some() || self.place.has_any_from(from);
+        let is_needed = lock(&self.writer).is_some() || self.place.has_any_from(from);
         if !is_needed || self.open_if_closed(versions).is_err() {
             return;
         }
         self.begin(Work::Clear(from, there.to_vec()), versions);
-        lock(&self.keeper).iter().for_each(Keeper::finish);
+        lock(&self.writer).iter().for_each(Writer::finish);
     }
 
     /// What could not be had before may be there now.
     fn open_if_closed(&self, versions: &Arc<Mutex<Versions>>) -> Result<(), String> {
-        let mut keeper = lock(&self.keeper);
-        if keeper.is_none() {
-            *keeper = Some(self.place.open(versions.clone())?);
+        let mut writer = lock(&self.writer);
+        if writer.is_none() {
+            *writer = Some(self.place.open(versions.clone())?);
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The version of a former job that this one goes on from.
 //!
 //! Every node can have every part: from the folders of its own host, or, where a part is in none of these, from another one, which is
-//! asked for it ([`Afar`]).
+//! asked for it ([`FetchRemote`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -12,19 +12,19 @@ use talisman_ft::double::Held;
 use super::StoreError;
 use super::reading::read;
 use crate::disk::{Disk, Folder};
-use crate::files::afar::{self, Piece};
+use crate::files::catalog::{self, Place};
 use crate::files::image;
-use crate::files::keeper::AnyDisk;
-use crate::files::set::{self, Place};
+use crate::files::remote::{self, Piece};
+use crate::files::writer::AnyDisk;
 use crate::files::{File, folder_of};
 use crate::restart::Restart;
-use crate::seats::Seats;
+use crate::view_change::ViewChange;
 use talisman_base::ids::PeId;
 use talisman_base::view::View;
 use talisman_pup::{Packed, Pup};
 
-/// Some bytes of the file of a PE's part in a folder of another host, from this one on: see [`afar::PIECE`].
-pub type Afar = Box<dyn Fn(PeId, Place, u64) -> Result<Piece, String> + Send + Sync>;
+/// Some bytes of the file of a PE's part in a folder of another host, from this one on: see [`remote::PIECE`].
+pub type FetchRemote = Box<dyn Fn(PeId, Place, u64) -> Result<Piece, String> + Send + Sync>;
 
 /// A version of a former job, whose parts every node can read.
 pub struct Former {
@@ -32,7 +32,7 @@ pub struct Former {
     /// The number of this host.
     pub host: u32,
     /// How files of others are come by, if there are any.
-    pub afar: Option<Afar>,
+    pub fetch_remote: Option<FetchRemote>,
     /// Who was there when this job began.
     pub view: View,
     /// Where the folders of nodes are, if not in that of the job.
@@ -50,9 +50,9 @@ impl Former {
         Held { version: self.restart.version, view, held, committed: true, missed: Vec::new() }
     }
 
-    /// Those whose seat a PE is, itself first.
+    /// Those for which a PE acts, itself first.
     pub fn own(&self, pe: PeId) -> Vec<PeId> {
-        let mut own: Vec<_> = self.pes().filter(|of| self.view.seat(*of) == pe).collect();
+        let mut own: Vec<_> = self.pes().filter(|of| self.view.acting_for(*of) == pe).collect();
         own.sort_by_key(|of| *of != pe);
         own
     }
@@ -63,14 +63,14 @@ impl Former {
     }
 
     /// Members of nodegroups that a PE has from the parts of others: from whose, and of which node.
-    pub fn members_to_fetch(&self, seats: &Seats, pe: PeId) -> Vec<(PeId, NodeId)> {
-        if self.restart.moves_members { seats.members_to_fetch(pe).collect() } else { Vec::new() }
+    pub fn members_to_fetch(&self, acting: &ViewChange, pe: PeId) -> Vec<(PeId, NodeId)> {
+        if self.restart.moves_members { acting.members_to_fetch(pe).collect() } else { Vec::new() }
     }
 
     /// Those whose parts a PE is made of.
     fn needed(&self, pe: PeId) -> Vec<PeId> {
         let before = self.view_before();
-        let members = self.members_to_fetch(&Seats::after(&before, &self.view), pe);
+        let members = self.members_to_fetch(&ViewChange::after(&before, &self.view), pe);
         let members = members.into_iter().map(|(from, _)| from);
         self.own(pe)
             .into_iter()
@@ -116,12 +116,12 @@ impl Former {
         self.restart.parts.iter().map(|(pe, _)| *pe)
     }
 
-    /// Who had stood in for PEs whose seat this one is now, and has another seat itself.
+    /// Who had acted for PEs for which this one acts now, and has another acting PE itself.
     pub fn kept_for_those_of(&self, pe: PeId) -> BTreeSet<PeId> {
         let before = self.view_before();
         let pes = self.restart.taken_in.nodes() * self.restart.pes_per_node;
-        let own = (0..pes).filter(|of| self.view.seat(*of) == pe && !before.is_there(*of));
-        own.map(|of| before.seat(of)).filter(|by| self.view.seat(*by) != pe).collect()
+        let own = (0..pes).filter(|of| self.view.acting_for(*of) == pe && !before.is_there(*of));
+        own.map(|of| before.acting_for(of)).filter(|by| self.view.acting_for(*by) != pe).collect()
     }
 
     /// From this host if it is there, else from another: from the next one if what one has is not what it was.
@@ -144,15 +144,15 @@ impl Former {
     fn part_at(&self, place: Place, of: PeId) -> Result<Packed, String> {
         let Restart { dir, key, job, version, .. } = &self.restart;
         if place.host != self.host {
-            let afar = self.afar.as_ref().ok_or("that host cannot be asked")?;
-            let file = afar::whole(|from| afar(of, place, from))?;
+            let fetch_remote = self.fetch_remote.as_ref().ok_or("that host cannot be asked")?;
+            let file = remote::whole(|from| fetch_remote(of, place, from))?;
             return image::of_file(file, key, (*job, *version), of).map_err(|error| error.to_string());
         }
         // Nobody panics half way through an operation of a disk.
         let mut disks = self.disks.lock().unwrap_or_else(PoisonError::into_inner);
         let part = match disks.get_mut(&place.node) {
             Some(disk) => image::read(disk, *job, *version, of),
-            None => set::part((dir, key), place.node, (*job, *version), of),
+            None => catalog::part((dir, key), place.node, (*job, *version), of),
         };
         part.map_err(|error| error.to_string())
     }

@@ -8,8 +8,8 @@ use talisman_ft::{Epoch, NodeId, Version};
 
 use super::spare::Spare;
 use crate::contents::{Counts, Names};
-use crate::mapped::Mapping;
 use crate::pieces::{Manifest, checksum};
+use crate::shm_map::Mapping;
 use crate::slabs::Room;
 use talisman_base::ids::PeId;
 use talisman_base::view::View;

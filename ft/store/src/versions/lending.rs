@@ -7,11 +7,11 @@ use talisman_ft::{NodeId, Version};
 
 use super::Store;
 use super::kept::Body;
-use crate::lent::Lent;
-use crate::mapped::{Mapping, Shared};
+use crate::cma::Lent;
 use crate::pages::PagePool;
 use crate::readable::Readable;
 use crate::shared::SharedMemory;
+use crate::shm_map::{Mapping, Shared};
 use crate::slab::Slab;
 use crate::slabs::{Room, SlabSource};
 use talisman_base::ids::PeId;

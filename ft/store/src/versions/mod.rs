@@ -2,7 +2,7 @@
 //!
 //! It outlives the PEs of the process: when the job goes back to a version, they are made anew from what is in here. The
 //! memory of versions that are not needed any more is filled again by the next one. With `--ft disk` a part is in memory until it is
-//! on the node's disk ([`Keeper`]); with `--ft double` those that somebody asks for are written too, and stay where they are ([`Archive`]).
+//! on the node's disk ([`Writer`]); with `--ft double` those that somebody asks for are written too, and stay where they are ([`Archive`]).
 
 pub mod archive;
 mod error;
@@ -21,9 +21,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use talisman_ft::double::{Contents, Held, Order};
 use talisman_ft::{NodeId, Version};
 
+use crate::cma::AllWindows;
 use crate::contents::{Counts, Names};
-use crate::files::keeper::{AnyDisk, Keeper, Work};
-use crate::lent::AllWindows;
+use crate::files::writer::{AnyDisk, Work, Writer};
 use crate::pages::PagePool;
 use crate::pieces::{Manifest, checksum};
 use crate::readable::Readable;
@@ -31,7 +31,7 @@ use crate::restart::Restart;
 use crate::shared::SharedMemory;
 use archive::Archive;
 pub use error::StoreError;
-pub use former::Afar;
+pub use former::FetchRemote;
 use former::Former;
 pub use kept::Copy;
 pub use kept::Versions;
@@ -46,7 +46,7 @@ use talisman_pup::{Packed, Segment};
 pub struct Store {
     versions: Arc<Mutex<Versions>>,
     /// What has them on disk, if anything does.
-    keeper: OnceLock<Keeper>,
+    writer: OnceLock<Writer>,
     /// What has those on disk that somebody asked for, if the others are in memory only.
     archive: OnceLock<Archive>,
     /// What the job goes on from, if it has not begun with the program.
@@ -76,15 +76,15 @@ pub type InPieces = (talisman_ft::view::View, Manifest, Vec<(Vec<Segment>, u32)>
 
 impl Store {
     /// The job goes on from this, on so many PEs per node, here on the host of this number. Others are asked for what only they have.
-    pub fn go_on_from(&self, restart: Restart, pes_per_node: u32, host: u32, afar: Afar) {
+    pub fn go_on_from(&self, restart: Restart, pes_per_node: u32, host: u32, fetch_remote: FetchRemote) {
         let view = View::new(restart.view.clone(), pes_per_node);
-        self.go_on(Former { restart, host, afar: Some(afar), view, disks: Mutex::default() });
+        self.go_on(Former { restart, host, fetch_remote: Some(fetch_remote), view, disks: Mutex::default() });
     }
 
     /// The same, with the folders of nodes on these disks.
     pub fn go_on_from_disks(&self, restart: Restart, pes_per_node: u32, disks: BTreeMap<NodeId, AnyDisk>) {
         let view = View::new(restart.view.clone(), pes_per_node);
-        self.go_on(Former { restart, host: 0, afar: None, view, disks: Mutex::new(disks) });
+        self.go_on(Former { restart, host: 0, fetch_remote: None, view, disks: Mutex::new(disks) });
     }
 
     fn go_on(&self, former: Former) {

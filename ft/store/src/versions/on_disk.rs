@@ -9,9 +9,9 @@ use super::archive::{Archive, Folder};
 use super::kept::{Body, Kept, Versions};
 use super::{Fate, Store, StoreError};
 use crate::disk::KeyFile;
-use crate::files::cover::JobMark;
-use crate::files::keeper::{AnyDisk, Backlog, Keeper, KeeperError, Work};
-use crate::files::shelf::ShelfError;
+use crate::files::checkpoint_dir::CheckpointDirError;
+use crate::files::manifest::JobMark;
+use crate::files::writer::{AnyDisk, Backlog, Work, Writer, WriterError};
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
 use talisman_pup::Packed;
@@ -27,8 +27,8 @@ impl Store {
         node: NodeId,
         job: JobMark,
         shape: Shape,
-    ) -> Result<(), KeeperError> {
-        self.keep_by(Keeper::open(dir, node, job, shape, self.versions.clone())?);
+    ) -> Result<(), WriterError> {
+        self.keep_by(Writer::open(dir, node, job, shape, self.versions.clone())?);
         Ok(())
     }
 
@@ -36,15 +36,15 @@ impl Store {
     ///
     /// # Errors
     /// The disk does not do what it should, or is used by another job.
-    pub fn keep_on(&self, disk: AnyDisk, job: JobMark, shape: Shape) -> Result<Backlog, ShelfError> {
-        let (keeper, backlog) = Keeper::by_hand(disk, job, shape, self.versions.clone())?;
-        self.keep_by(keeper);
+    pub fn keep_on(&self, disk: AnyDisk, job: JobMark, shape: Shape) -> Result<Backlog, CheckpointDirError> {
+        let (writer, backlog) = Writer::by_hand(disk, job, shape, self.versions.clone())?;
+        self.keep_by(writer);
         Ok(backlog)
     }
 
     /// From now on parts are kept by this one.
-    pub fn keep_by(&self, keeper: Keeper) {
-        assert!(self.keeper.set(keeper).is_ok(), "parts are kept in one place");
+    pub fn keep_by(&self, writer: Writer) {
+        assert!(self.writer.set(writer).is_ok(), "parts are kept in one place");
     }
 
     /// From now on what somebody asks for is on disk too, in the folder of this node in that of the job, which is not touched before.
@@ -72,12 +72,12 @@ impl Store {
 
     /// Whether a part is safe as soon as it is here.
     pub fn is_in_memory(&self) -> bool {
-        self.keeper.get().is_none()
+        self.writer.get().is_none()
     }
 
     /// What the thread has had of a processor that writes parts; none if they are in memory.
     pub fn time_to_write(&self) -> Option<Duration> {
-        self.keeper.get().map(Keeper::computed)
+        self.writer.get().map(Writer::computed)
     }
 
     /// A part that is here, whole, is to outlive whatever it is to outlive: see [`Store::fate`].
@@ -133,22 +133,22 @@ impl Store {
     }
 
     pub fn damaged(&self) -> Vec<(Version, PeId)> {
-        let Some(keeper) = self.keeper.get() else { return Vec::new() };
+        let Some(writer) = self.writer.get() else { return Vec::new() };
         let written = self.lock().written();
-        let is_damaged = |(epoch, version, pe): &_| keeper.part(*epoch, *version, *pe).is_err();
+        let is_damaged = |(epoch, version, pe): &_| writer.part(*epoch, *version, *pe).is_err();
         written.into_iter().filter(is_damaged).map(|(_, version, pe)| (version, pe)).collect()
     }
 
     pub fn part_on_disk(&self, version: Version, pe: PeId) -> Result<Packed, StoreError> {
         let missing = StoreError::Missing { pe, version };
-        let (keeper, view) = self.keeper.get().zip(self.taken_in(version)).ok_or(missing)?;
-        let part = keeper.part(view.of_nodes().epoch, version, pe);
+        let (writer, view) = self.writer.get().zip(self.taken_in(version)).ok_or(missing)?;
+        let part = writer.part(view.of_nodes().epoch, version, pe);
         part.map_err(|error| StoreError::File { pe, version, why: error.to_string() })
     }
 
     pub fn begin(&self, work: Work) {
-        if let Some(keeper) = self.keeper.get() {
-            keeper.begin(work, &self.versions);
+        if let Some(writer) = self.writer.get() {
+            writer.begin(work, &self.versions);
         }
     }
 
@@ -163,6 +163,6 @@ impl Store {
             archive.clear(from, &there, &self.versions);
         }
         self.begin(Work::Clear(0, there));
-        self.keeper.get().into_iter().for_each(Keeper::finish);
+        self.writer.get().into_iter().for_each(Writer::finish);
     }
 }

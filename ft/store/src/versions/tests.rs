@@ -7,10 +7,10 @@ use bytes::Bytes;
 use super::*;
 use crate::disk::DiskRates;
 use crate::disk::{Disk as _, SharedDisk, SimulatedDisk};
-use crate::files::cover::JobMark;
-use crate::mapped::Windows;
+use crate::files::manifest::JobMark;
 use crate::pieces::PIECE_MAX;
 use crate::pieces::cut;
+use crate::shm_map::Windows;
 use crate::slabs::Room;
 use talisman_base::rng::Rng;
 use talisman_base::topology::Shape;
@@ -150,18 +150,18 @@ fn memory_that_somebody_reads_is_not_used_again() {
 
 #[test]
 fn what_is_lent_stays_until_its_version_is_committed() {
-    let (store, keeper) = (Store::default(), Arc::new(()));
+    let (store, writer) = (Store::default(), Arc::new(()));
     let bytes: &'static [u8] = &[3; 1000];
     // SAFETY: they are there for ever.
-    let segment = unsafe { Segment::lent(NonNull::from(bytes).cast(), bytes.len(), 1, keeper.clone()) };
+    let segment = unsafe { Segment::lent(NonNull::from(bytes).cast(), bytes.len(), 1, writer.clone()) };
     let part = Packed::new(Bytes::new(), vec![segment], Vec::new());
     store.put(1, &view(), 0, part.clone());
     assert!(store.lend(1, 0, &part).is_some());
     drop(part);
     store.lock().is_written(1, 0, Ok(()));
-    assert_eq!(Arc::strong_count(&keeper), 2, "it is on disk, and others may be reading it");
+    assert_eq!(Arc::strong_count(&writer), 2, "it is on disk, and others may be reading it");
     store.commit(1);
-    assert_eq!(Arc::strong_count(&keeper), 1, "nobody has it any more");
+    assert_eq!(Arc::strong_count(&writer), 1, "nobody has it any more");
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn a_copy_that_its_owner_has_given_up_is_not_written() {
         put_in_slabs(&owner, version, 1, 1 << 20);
     }
     std::iter::from_fn(|| backlog.take_next()).for_each(|work| backlog.carry_out(work));
-    assert_eq!(disk.clone().list().unwrap(), ["v1-pe0.part", "v1.cover"]);
+    assert_eq!(disk.clone().list().unwrap(), ["v1-pe0.part", "v1.manifest"]);
     let why = "its owner gave it up while it was written".to_owned();
     assert_eq!([0, 1].map(|pe| buddy.fate(1, pe)), [Fate::Safe, Fate::NotSafe(why)]);
 }

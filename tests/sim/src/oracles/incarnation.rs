@@ -18,7 +18,7 @@ pub struct Incarnation {
 
 #[derive(Clone, Copy, Debug)]
 struct Object {
-    /// Unknown when others may have to stand in for its former one.
+    /// Unknown when others may have to act for its former one.
     home: Option<PeId>,
     moves: u32,
     at: At,

@@ -225,7 +225,7 @@ fn numbers_that_were_never_there_are_added_like_others() {
     let actions = coordinator.say(at(22), 1, ToLauncher::Halted { epoch: 1, held: vec![], steps: 0 });
     let orders: Vec<_> = actions.iter().filter_map(order).collect();
     assert_eq!((&orders[0].1.send[..], &orders[1].1.fetch[..]), (&[(1, 1)][..], &[(1, 0)][..]));
-    assert_eq!([0, 1, 2].map(|node| orders[0].1.view.seat(node)), [0, 1, 0]);
+    assert_eq!([0, 1, 2].map(|node| orders[0].1.view.acting_for(node)), [0, 1, 0]);
     coordinator.say(at(23), 0, ToLauncher::Resumed { epoch: 1, steps: 0 });
     coordinator.say(at(23), 1, ToLauncher::Resumed { epoch: 1, steps: 0 });
     assert_eq!(asked(&mut coordinator, 2, Request::Grow(None)), [Action::Start(2)]);

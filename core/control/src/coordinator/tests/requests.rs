@@ -3,8 +3,8 @@
 use super::surviving::{halt, lines, order, say, with_patience};
 use super::*;
 use talisman_job::asking::Request;
-use talisman_store::files::cover::JobMark;
-use talisman_store::restart::Shelves;
+use talisman_store::files::manifest::JobMark;
+use talisman_store::restart::CheckpointDirs;
 
 pub(super) fn asked(coordinator: &mut Coordinator, number: u64, request: Request) -> Vec<Action> {
     coordinator.on_request(at(10), number, request);
@@ -41,14 +41,14 @@ fn a_checkpoint_is_begun_and_answered_when_it_is_committed() {
 #[test]
 fn who_asks_is_told_where_a_checkpoint_is_and_why_it_is_not() {
     let mut coordinator = with_patience(3, "", TICK * 40);
-    let shelves = Shelves {
+    let checkpoint_dirs = CheckpointDirs {
         dir: "/scratch/job".into(),
         key: Default::default(),
         has_all: false,
         job: JobMark::default(),
         is_new: false,
     };
-    coordinator.plan.keeping.shelves = Some(shelves);
+    coordinator.plan.keeping.checkpoint_dirs = Some(checkpoint_dirs);
     asked(&mut coordinator, 1, Request::Checkpoint);
     let there = Ok("checkpoint 7 is taken; after the loss of all nodes: --restart /scratch/job".into());
     assert_eq!(coordinator.say(at(11), 1, checkpointed(1)), [Action::Answer(1, there)]);

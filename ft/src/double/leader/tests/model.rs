@@ -256,7 +256,7 @@ impl Model {
     }
 
     /// All orders of an epoch together restore every part of the newest whole version once, each where it is held; and whoever was not
-    /// there then has one made of that of its stand-in.
+    /// there then has one made of that of its acting node.
     fn check_orders(&self, ordered: &Ordered) {
         let expected = self.restorable(|node| &node.held).expect("there is something to go back to");
         let (version, taken_in) =
@@ -275,12 +275,12 @@ impl Model {
         {
             let fetched = ordered.fetched.iter().find(|(of, _, by)| (*of, *by) == (part, node));
             let holder = fetched.map_or(node, |(_, from, _)| *from);
-            let of = taken_in.as_ref().map_or(part, |view| view.seat(part));
+            let of = taken_in.as_ref().map_or(part, |view| view.acting_for(part));
             assert!(
                 version.is_some_and(|version| self.holds(holder, |node| &node.held, version, of)),
                 "{holder} holds {part}: {self:?}"
             );
-            assert_eq!(ordered.view.seat(part), node, "whoever restores a part stands in for its node");
+            assert_eq!(ordered.view.acting_for(part), node, "whoever restores a part acts for its node");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use talisman_ft::double::Order;
 
-use super::super::keeper::{Keeper, Work};
+use super::super::writer::{Work, Writer};
 use super::*;
 use crate::versions::{Fate, Store};
 
@@ -26,7 +26,7 @@ fn parts_that_come_one_after_the_other_are_there_at_once() {
     let work = backlog.take_next().expect("what is written is settled when nothing else is to be done");
     assert!(matches!(work, Work::Settle));
     backlog.carry_out(work);
-    assert_eq!(disk.clone().list().unwrap(), ["v3-pe0.part", "v3-pe1.part", "v3.cover"]);
+    assert_eq!(disk.clone().list().unwrap(), ["v3-pe0.part", "v3-pe1.part", "v3.manifest"]);
     assert_eq!(fates(), [Fate::Safe, Fate::Safe]);
     assert!(backlog.take_next().is_none());
 }
@@ -46,7 +46,7 @@ fn whatever_comes_after_parts_finds_them_settled() {
     store.give_up(1);
     put(2);
     work_off();
-    assert_eq!(disk.clone().list().unwrap(), ["v2-pe0.part", "v2.cover"]);
+    assert_eq!(disk.clone().list().unwrap(), ["v2-pe0.part", "v2.manifest"]);
     assert_eq!(store.fate(2, 0), Fate::Safe);
 }
 
@@ -73,7 +73,7 @@ fn a_part_that_a_disk_does_not_take_is_held_until_its_version_is_given_up() {
 fn what_was_committed_stays_on_the_disk_beside_what_is_gone_back_to() {
     let disk = disk(2);
     let store = Store::default();
-    store.keep_by(Keeper::at_once(Box::new(disk.clone()), job(7), SHAPE).unwrap());
+    store.keep_by(Writer::at_once(Box::new(disk.clone()), job(7), SHAPE).unwrap());
     let view = View::whole(SHAPE);
     for version in 4..8 {
         store.put(version, &view, 0, image(version, 0));
@@ -81,16 +81,16 @@ fn what_was_committed_stays_on_the_disk_beside_what_is_gone_back_to() {
     }
     let files = || disk.clone().list().unwrap();
     store.go_back(&Order { committed: Some(5), ..Order::new(view.of_nodes().clone(), Some(6), 8) });
-    assert_eq!(files(), ["v5-pe0.part", "v5.cover", "v6-pe0.part", "v6.cover"]);
+    assert_eq!(files(), ["v5-pe0.part", "v5.manifest", "v6-pe0.part", "v6.manifest"]);
     store.commit(6);
-    assert_eq!(files(), ["v6-pe0.part", "v6.cover"]);
+    assert_eq!(files(), ["v6-pe0.part", "v6.manifest"]);
 }
 
 #[test]
 fn a_version_that_a_disk_has_no_room_for_is_given_up_and_the_one_before_stays() {
     let disk = disk_with(3, DiskRates { room_bytes: 6000, ..DiskRates::default() });
     let store = Store::default();
-    store.keep_by(Keeper::at_once(Box::new(disk), job(7), SHAPE).unwrap());
+    store.keep_by(Writer::at_once(Box::new(disk), job(7), SHAPE).unwrap());
     let keep = |version: Version| {
         let fates = [0, 1].map(|pe| {
             store.put(version, &View::whole(SHAPE), pe, image(version, pe));

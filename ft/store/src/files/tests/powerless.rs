@@ -18,24 +18,26 @@ impl Job {
     /// Takes versions until a disk's process dies. As in a job, those that cannot be kept are given up.
     fn live(&mut self, versions: u64) {
         let open = |(node, disk): (&NodeId, &SharedDisk)| {
-            Some((*node, Shelf::open(disk.clone(), job(7), SHAPE).ok()?))
+            Some((*node, CheckpointDir::open(disk.clone(), job(7), SHAPE).ok()?))
         };
-        let Some(mut shelves) = self.disks.iter().map(open).collect::<Option<BTreeMap<_, _>>>() else {
+        let Some(mut checkpoint_dirs) = self.disks.iter().map(open).collect::<Option<BTreeMap<_, _>>>()
+        else {
             return;
         };
         for _ in 0..versions {
             let version = self.next;
             self.next += 1;
             let mut is_safe = true;
-            for (node, shelf) in &mut shelves {
-                is_safe &= keep(shelf, *node, version);
+            for (node, checkpoint_dir) in &mut checkpoint_dirs {
+                is_safe &= keep(checkpoint_dir, *node, version);
             }
             if is_safe {
                 self.committed = version;
             }
-            for shelf in shelves.values_mut() {
+            for checkpoint_dir in checkpoint_dirs.values_mut() {
                 // What cannot be taken away is only too much.
-                let _ = shelf.keep_only(|other| if is_safe { other >= version } else { other != version });
+                let _ = checkpoint_dir
+                    .keep_only(|other| if is_safe { other >= version } else { other != version });
             }
         }
     }
@@ -47,7 +49,7 @@ impl Job {
         }
         match newest(&self.disks) {
             Ok(found) => {
-                assert!(found.cover.version >= self.committed, "{:?}", found.notes);
+                assert!(found.manifest.version >= self.committed, "{:?}", found.notes);
                 self.check_parts(&found);
             }
             Err(error) => assert_eq!(self.committed, 0, "{error}"),
@@ -57,7 +59,7 @@ impl Job {
     /// What is said to be whole is, and nothing else than it was.
     fn check_parts(&self, found: &Whole) {
         assert!(found.next <= self.next);
-        let (version, parts) = (found.cover.version, folders(found));
+        let (version, parts) = (found.manifest.version, folders(found));
         for (pe, node) in parts {
             let part = super::super::image::read(&mut self.disks[&node].clone(), 7, version, pe);
             assert_eq!(part, Ok(image(version, pe)));
@@ -66,15 +68,15 @@ impl Job {
 }
 
 /// Keeps what a node has to, each part by itself or several at once; whether that is there for good.
-fn keep<D: Disk>(shelf: &mut Shelf<D>, node: NodeId, version: Version) -> bool {
+fn keep<D: Disk>(checkpoint_dir: &mut CheckpointDir<D>, node: NodeId, version: Version) -> bool {
     let mut is_safe = true;
     for pe in kept_by(node) {
-        is_safe &= begin(shelf, &View::whole(SHAPE), version, pe).is_ok();
+        is_safe &= begin(checkpoint_dir, &View::whole(SHAPE), version, pe).is_ok();
         if u64::from(pe).is_multiple_of(version) {
-            is_safe &= shelf.settle().1.is_ok();
+            is_safe &= checkpoint_dir.settle().1.is_ok();
         }
     }
-    shelf.settle().1.is_ok() && is_safe
+    checkpoint_dir.settle().1.is_ok() && is_safe
 }
 
 #[test]
@@ -116,7 +118,7 @@ fn a_full_disk_costs_the_new_version_only() {
     job.live(3);
     assert_eq!(job.committed, 1, "there is room for one version, not for two");
     job.check();
-    assert_eq!(newest(&job.disks).unwrap().cover.version, 1);
+    assert_eq!(newest(&job.disks).unwrap().manifest.version, 1);
 }
 
 #[test]
@@ -134,7 +136,7 @@ fn disks_that_lie_or_put_things_in_wrong_places_have_a_whole_version_or_none() {
             }
             let found = newest(&job.disks).ok();
             found.iter().for_each(|found| job.check_parts(found));
-            as_committed += u32::from(found.is_some_and(|found| found.cover.version == job.committed));
+            as_committed += u32::from(found.is_some_and(|found| found.manifest.version == job.committed));
         }
         assert!(
             (1..60).contains(&as_committed),

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::super::catalog::{Hosts, Place};
 use super::super::listing::{Found, Listing};
-use super::super::set::{Hosts, Place};
-use super::super::{cover::Cover, image};
+use super::super::{image, manifest::Manifest};
 use super::*;
 
 /// Hosts with the disks that each of them sees.
@@ -22,8 +22,8 @@ impl Spread {
         Spread { hosts, read: Vec::new() }
     }
 
-    fn newest(&mut self) -> Result<Whole, SetError> {
-        set::newest(Path::new("/set"), self)
+    fn newest(&mut self) -> Result<Whole, CatalogError> {
+        catalog::newest(Path::new("/set"), self)
     }
 }
 
@@ -56,7 +56,7 @@ fn a_version_is_whole_over_all_hosts_together() {
     let disks = disks([3, 4]);
     let mut hosts = Spread::of(&disks, &[("a", &[0]), ("b", &[1]), ("c", &[2])]);
     let found = hosts.newest().unwrap();
-    assert_eq!((found.cover.version, found.next, found.parts.len()), (4, 5, 6));
+    assert_eq!((found.manifest.version, found.next, found.parts.len()), (4, 5, 6));
     for (pe, places) in &found.parts {
         let expected: BTreeSet<Place> = (0..3)
             .filter(|node| kept_by(*node).any(|kept| kept == *pe))
@@ -66,7 +66,7 @@ fn a_version_is_whole_over_all_hosts_together() {
     }
     assert_eq!(hosts.read.len(), 6, "one copy of each is read");
     // Two of three have all; one of them does not.
-    assert_eq!(Spread::of(&disks, &[("a", &[0]), ("c", &[2])]).newest().unwrap().cover.version, 4);
+    assert_eq!(Spread::of(&disks, &[("a", &[0]), ("c", &[2])]).newest().unwrap().manifest.version, 4);
     let error = Spread::of(&disks, &[("a", &[0]), ("b", &[])]).newest().unwrap_err().to_string();
     assert!(error.contains("the part of PE 2 in version 4 is nowhere"), "{error}");
     assert!(error.contains("there is no folder /set on b"), "{error}");
@@ -79,7 +79,7 @@ fn one_folder_that_all_see_is_read_once() {
     let disks = disks([3]);
     let mut hosts = Spread::of(&disks, &[("a", &[0, 1, 2]), ("b", &[0, 1, 2])]);
     let found = hosts.newest().unwrap();
-    assert_eq!((found.cover.version, found.notes.len(), hosts.read.len()), (3, 0, 6));
+    assert_eq!((found.manifest.version, found.notes.len(), hosts.read.len()), (3, 0, 6));
     assert!(found.parts.values().all(|places| places.len() == 4), "{:?}", found.parts);
 }
 
@@ -97,7 +97,7 @@ fn what_is_damaged_is_named_with_its_host_and_others_are_asked() {
 fn hosts_with_checkpoints_of_several_jobs_are_refused_and_named() {
     let mut disks = disks([3]);
     let other = disk(9);
-    put(&mut Shelf::open(other.clone(), job(8), SHAPE).unwrap(), &View::whole(SHAPE), 3, 0).unwrap();
+    put(&mut CheckpointDir::open(other.clone(), job(8), SHAPE).unwrap(), &View::whole(SHAPE), 3, 0).unwrap();
     disks.insert(7, other);
     let error =
         Spread::of(&disks, &[("a", &[0]), ("b", &[1]), ("c", &[7])]).newest().unwrap_err().to_string();
@@ -110,8 +110,8 @@ fn two_versions_with_one_number_on_two_hosts_are_not_mixed() {
     let disks: BTreeMap<NodeId, SharedDisk> = (0..2).map(|node| (node, disk(node.into()))).collect();
     let views = [View::whole(SHAPE), View::without(SHAPE, &[2])];
     for (node, view) in (0..2).zip(&views) {
-        let mut shelf = Shelf::open(disks[&node].clone(), job(7), SHAPE).unwrap();
-        (2 * node..2 * node + 2).for_each(|pe| put(&mut shelf, view, 3, pe).unwrap());
+        let mut checkpoint_dir = CheckpointDir::open(disks[&node].clone(), job(7), SHAPE).unwrap();
+        (2 * node..2 * node + 2).for_each(|pe| put(&mut checkpoint_dir, view, 3, pe).unwrap());
     }
     let error = Spread::of(&disks, &[("a", &[0]), ("b", &[1])]).newest().unwrap_err().to_string();
     assert!(error.contains("no checkpoint in /set is whole"), "{error}");
@@ -143,12 +143,12 @@ fn a_cover_that_promises_too_much_takes_no_memory() {
         }
     }
     let shape = Shape { nodes: 1, pes_per_node: u32::MAX };
-    let cover = Cover::new(job(7), Version::MAX, shape, &View::whole(shape), 0);
+    let manifest = Manifest::new(job(7), Version::MAX, shape, &View::whole(shape), 0);
     let folders = vec![(0, vec![(Version::MAX, vec![0, 5, u32::MAX])])];
-    let covers = vec![Found { cover, folders: vec![0, 9] }];
-    let listing = Listing { folders, covers, ..Listing::default() };
+    let manifests = vec![Found { manifest, folders: vec![0, 9] }];
+    let listing = Listing { folders, manifests, ..Listing::default() };
     assert_eq!(listing.what_is_wrong(), None);
-    let error = set::newest(Path::new("/set"), &mut Liar(listing)).unwrap_err().to_string();
+    let error = catalog::newest(Path::new("/set"), &mut Liar(listing)).unwrap_err().to_string();
     assert!(error.contains("the part of PE 1 in version"), "{error}");
     assert!(error.contains(&format!("nor are those of {} others", u32::MAX - 2 - 16)), "{error}");
 }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use talisman_ft::{Epoch, Version};
 
 use super::File;
-use super::cover::{Cover, CoverError, JobMark, cut_of};
 use super::image::{self, Head, ImageError};
+use super::manifest::{JobMark, Manifest, ManifestError, cut_of};
 use crate::disk::{Disk, DiskError, Replacing, remove_leftovers};
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
@@ -14,12 +14,12 @@ use talisman_base::view::View;
 use talisman_pup::Packed;
 
 /// What a node holds on its disk, of one job.
-pub struct Shelf<D> {
+pub struct CheckpointDir<D> {
     disk: D,
     job: JobMark,
     shape: Shape,
-    /// Versions whose cover is there, or among what is written.
-    covered: BTreeSet<Version>,
+    /// Versions whose manifest is there, or among what is written.
+    with_manifest: BTreeSet<Version>,
     /// What is written, and has no name yet.
     files: Replacing,
     /// The parts among that.
@@ -28,7 +28,7 @@ pub struct Shelf<D> {
 
 /// A folder cannot be used for the checkpoints of a job.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ShelfError {
+pub enum CheckpointDirError {
     /// The disk does not do what it should.
     #[error(transparent)]
     Disk(#[from] DiskError),
@@ -53,16 +53,16 @@ pub enum ShelfError {
     },
 }
 
-impl<D: Disk> Shelf<D> {
+impl<D: Disk> CheckpointDir<D> {
     /// That of a job of this shape, which may have left files there, and nobody else.
     ///
     /// # Errors
     /// There are checkpoints of another job, or what the disk says.
-    pub fn open(mut disk: D, job: JobMark, shape: Shape) -> Result<Self, ShelfError> {
+    pub fn open(mut disk: D, job: JobMark, shape: Shape) -> Result<Self, CheckpointDirError> {
         check_for_others(&mut disk, job.id)?;
         remove_leftovers(&mut disk)?;
-        let (covered, files, begun) = (BTreeSet::new(), Replacing::default(), Vec::new());
-        Ok(Shelf { disk, job, shape, covered, files, begun })
+        let (with_manifest, files, begun) = (BTreeSet::new(), Replacing::default(), Vec::new());
+        Ok(CheckpointDir { disk, job, shape, with_manifest, files, begun })
     }
 
     /// Writes the part of a PE in a version, taken now in this view: it is there once that is settled.
@@ -77,10 +77,10 @@ impl<D: Disk> Shelf<D> {
         buffers: Vec<(u64, u32)>,
         slices: &[&[u8]],
     ) -> Result<(), DiskError> {
-        if !self.covered.contains(&version) {
-            let cover = Cover::new(self.job.clone(), version, self.shape, view, taken);
-            cover.write(&mut self.files, &mut self.disk)?;
-            self.covered.insert(version);
+        if !self.with_manifest.contains(&version) {
+            let manifest = Manifest::new(self.job.clone(), version, self.shape, view, taken);
+            manifest.write(&mut self.files, &mut self.disk)?;
+            self.with_manifest.insert(version);
         }
         let cut = cut_of(self.job.id, view.of_nodes().epoch);
         let head = Head { cut, version, pe, buffers };
@@ -109,8 +109,8 @@ impl<D: Disk> Shelf<D> {
     pub fn settle(&mut self) -> (Vec<(Version, PeId)>, Result<(), DiskError>) {
         let settled = self.files.finish(&mut self.disk);
         if settled.is_err() {
-            // Covers may be among what is not there.
-            self.covered.clear();
+            // Manifests may be among what is not there.
+            self.with_manifest.clear();
         }
         (std::mem::take(&mut self.begun), settled)
     }
@@ -128,20 +128,20 @@ impl<D: Disk> Shelf<D> {
     /// # Errors
     /// What the disk says: more is there than has to be.
     pub fn keep_only(&mut self, stays: impl Fn(Version) -> bool) -> Result<(), DiskError> {
-        self.covered.retain(|version| stays(*version));
+        self.with_manifest.retain(|version| stays(*version));
         remove_versions(&mut self.disk, |version| !stays(version))
     }
 }
 
-/// Takes versions away: parts first, so that whatever is left has its cover.
+/// Takes versions away: parts first, so that whatever is left has its manifest.
 ///
 /// # Errors
 /// What the disk says.
 pub fn remove_versions(disk: &mut impl Disk, goes: impl Fn(Version) -> bool) -> Result<(), DiskError> {
     let names = disk.list()?;
     let files = names.iter().filter_map(|name| File::of(name)).filter(|file| goes(file.version()));
-    let (covers, parts): (Vec<_>, Vec<_>) = files.partition(|file| matches!(file, File::Cover(_)));
-    parts.iter().chain(&covers).try_for_each(|file| disk.remove(&file.name()))
+    let (manifests, parts): (Vec<_>, Vec<_>) = files.partition(|file| matches!(file, File::Manifest(_)));
+    parts.iter().chain(&manifests).try_for_each(|file| disk.remove(&file.name()))
 }
 
 /// The versions that have files on a disk, with what they are.
@@ -157,14 +157,14 @@ pub fn versions(disk: &mut impl Disk) -> Result<BTreeMap<Version, BTreeSet<PeId>
 }
 
 /// Files of another job are not to be overwritten, nor mixed with those of this one.
-pub fn check_for_others(disk: &mut impl Disk, job: u64) -> Result<(), ShelfError> {
+pub fn check_for_others(disk: &mut impl Disk, job: u64) -> Result<(), CheckpointDirError> {
     for version in versions(disk)?.into_keys() {
-        match Cover::read(disk, version) {
-            Ok(cover) if cover.job.id != job => {
-                return Err(ShelfError::Taken { version, program: cover.job.program });
+        match Manifest::read(disk, version) {
+            Ok(manifest) if manifest.job.id != job => {
+                return Err(CheckpointDirError::Taken { version, program: manifest.job.program });
             }
             // Of what cannot be read nobody can go on.
-            Ok(_) | Err(CoverError::Read(_) | CoverError::Other { .. }) => {}
+            Ok(_) | Err(ManifestError::Read(_) | ManifestError::Other { .. }) => {}
         }
     }
     Ok(())

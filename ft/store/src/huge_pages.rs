@@ -16,7 +16,7 @@ use std::time::Duration;
 use talisman_base::clock::computed_by_this_thread;
 
 /// A large page. Where they are larger there are none in slabs, and all is as it is without.
-pub const LARGE_PAGE: usize = 2 << 20;
+pub const HUGE_PAGE: usize = 2 << 20;
 /// As much in small pages takes about as long.
 const SLOW: Duration = Duration::from_millis(1);
 /// So many are not asked for at most, before another one is.
@@ -24,14 +24,14 @@ const MOST_SKIPPED: u32 = 1 << 10;
 
 /// Whether they are worth asking for.
 #[derive(Default)]
-pub struct LargePages {
+pub struct HugePages {
     /// So many more are not asked for.
     skip: AtomicU32,
     /// As many were not, the last time.
     skipped: AtomicU32,
 }
 
-impl LargePages {
+impl HugePages {
     /// Has the system make one of what is there and what is missing, in memory of a file. Whether it did.
     ///
     /// # Safety
@@ -44,7 +44,7 @@ impl LargePages {
         // SAFETY: the caller's promise, and nothing that is there changes. A small page has to be there, as it is once it was read.
         let found = unsafe {
             at.as_ptr().read_volatile();
-            libc::madvise(at.as_ptr().cast(), LARGE_PAGE, libc::MADV_COLLAPSE) == 0
+            libc::madvise(at.as_ptr().cast(), HUGE_PAGE, libc::MADV_COLLAPSE) == 0
         };
         let is_unknown = !found && io::Error::last_os_error().raw_os_error() == Some(libc::EINVAL);
         self.learn(is_unknown, found && computed_by_this_thread() - began < SLOW);
@@ -80,13 +80,13 @@ mod tests {
     use super::*;
 
     /// How many are not asked for before the next one is.
-    fn skipped(pages: &LargePages) -> usize {
+    fn skipped(pages: &HugePages) -> usize {
         (0..5000).take_while(|_| !pages.is_due()).count()
     }
 
     #[test]
     fn fewer_and_fewer_are_asked_for_while_they_are_slow() {
-        let pages = LargePages::default();
+        let pages = HugePages::default();
         assert_eq!(skipped(&pages), 0);
         for expected in [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1024] {
             pages.learn(false, false);
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_system_that_has_none_is_not_asked_again() {
-        let pages = LargePages::default();
+        let pages = HugePages::default();
         pages.learn(true, false);
         assert_eq!(skipped(&pages), 5000);
     }

@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 
 use rustix::process::{PTracer, getppid, set_ptracer};
 
-use super::mapped::{Mapping, Shared, Windows};
+use super::shm_map::{Mapping, Shared, Windows};
 use talisman_pup::{Packed, Pup};
 
 /// Where the buffers of a part are.

@@ -1,4 +1,4 @@
-//! Who stands in for whom, between the view in which a version was taken and the one in which it is gone on from.
+//! Who acts for whom, between the view in which a version was taken and the one in which it is gone on from.
 
 use talisman_base::ids::{ObjId, PeId, single_home};
 use talisman_base::topology::Shape;
@@ -7,15 +7,15 @@ use talisman_observe::mutations::mutated;
 
 /// Who is there, of which numbers, and who was when the parts were taken.
 #[derive(Clone, Copy, Debug)]
-pub struct Seats<'a> {
+pub struct ViewChange<'a> {
     pub taken_in: &'a View,
     pub view: &'a View,
     pub shape: Shape,
 }
 
-impl<'a> Seats<'a> {
+impl<'a> ViewChange<'a> {
     pub fn after(taken_in: &'a View, view: &'a View) -> Self {
-        Seats { taken_in, view, shape: view.shape() }
+        ViewChange { taken_in, view, shape: view.shape() }
     }
 
     /// PEs on which members of groups are new.
@@ -30,17 +30,17 @@ impl<'a> Seats<'a> {
         pe.is_multiple_of(self.shape.pes_per_node).then(|| self.shape.node_of(pe)).filter(is_new)
     }
 
-    /// The PE that a chare goes back to, if it is a single chare of one for which the PE of this part stood in, and which is there again.
-    pub fn goes_home(&self, stand_in: PeId, id: ObjId) -> Option<PeId> {
+    /// The PE that a chare goes back to, if it is a single chare of one for which the PE of this part acted, and which is there again.
+    pub fn goes_home(&self, acting: PeId, id: ObjId) -> Option<PeId> {
         let is_single = id.collection.is_singles() && !mutated("single-chares-stay-away");
         let home = is_single.then(|| single_home(id.index))?;
-        self.had_guests_of(stand_in).find(|of| *of == home)
+        self.had_guests_of(acting).find(|of| *of == home)
     }
 
-    /// PEs that are there again, for which this one stood in.
-    pub fn had_guests_of(&self, stand_in: PeId) -> impl Iterator<Item = PeId> {
-        let is_back = move |of: &PeId| *of != stand_in && *of < self.shape.pes() && self.view.is_there(*of);
-        self.taken_in.seated(stand_in).filter(is_back)
+    /// PEs that are there again, for which this one acted.
+    pub fn had_guests_of(&self, acting: PeId) -> impl Iterator<Item = PeId> {
+        let is_back = move |of: &PeId| *of != acting && *of < self.shape.pes() && self.view.is_there(*of);
+        self.taken_in.acted_for_by(acting).filter(is_back)
     }
 
     /// Whether nodes have another number of PEs than they had: members of nodegroups, which are by node, are on other PEs then.
@@ -48,11 +48,11 @@ impl<'a> Seats<'a> {
         self.taken_in.shape().pes_per_node != self.shape.pes_per_node && !mutated("members-stay-on-their-pes")
     }
 
-    /// Nodes whose members of nodegroups are here, and were on a PE whose seat is another one: that one, and the node.
+    /// Nodes whose members of nodegroups are here, and were on a PE whose acting PE is another one: that one, and the node.
     pub fn members_to_fetch(&self, pe: PeId) -> impl Iterator<Item = (PeId, u32)> {
         let first_of = |node: &u32| (self.taken_in.shape().first_pe(*node), *node);
         let is_other = move |(from, node): &(PeId, u32)| {
-            self.view.seat(self.shape.first_pe(*node)) == pe && self.view.seat(*from) != pe
+            self.view.acting_for(self.shape.first_pe(*node)) == pe && self.view.acting_for(*from) != pe
         };
         let nodes = self.taken_in.nodes().iter().filter(|_| self.have_other_lanes());
         nodes.map(first_of).filter(is_other)

@@ -11,11 +11,11 @@ use talisman_base::topology::Shape;
 use talisman_base::view::View;
 
 /// How the parts of a version are written. It changes with what `Packed` parts consist of.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 
 /// What is written on each version of a job. People may read it: in its file it is JSON, behind a header of 28 bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cover {
+pub struct Manifest {
     /// How its parts are written: `FORMAT`.
     #[serde(default)]
     pub format: u32,
@@ -24,7 +24,7 @@ pub struct Cover {
     /// How many nodes have a number, there or not.
     pub nodes: u32,
     pub pes_per_node: u32,
-    /// Who was there, and who stood in for the others.
+    /// Who was there, and who acted for the others.
     pub view: talisman_ft::view::View,
     /// When it was taken, in seconds since 1970.
     pub taken: u64,
@@ -56,14 +56,14 @@ pub fn cut_of(job: u64, epoch: Epoch) -> u64 {
     job ^ u64::from(epoch).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// A cover cannot be had.
+/// A manifest cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CoverError {
+pub enum ManifestError {
     /// There is no whole file.
     #[error(transparent)]
     Read(#[from] ReadError),
     /// It is whole, and something else.
-    #[error("{file} is no cover of a checkpoint of this version of Talisman: {why}; it cannot be used")]
+    #[error("{file} is no manifest of a checkpoint of this version of Talisman: {why}; it cannot be used")]
     Other {
         /// Which one.
         file: String,
@@ -85,11 +85,11 @@ impl JobMark {
     }
 }
 
-impl Cover {
+impl Manifest {
     /// Of a version that is taken now in this view.
     pub fn new(job: JobMark, version: Version, shape: Shape, view: &View, taken: u64) -> Self {
         let (nodes, pes_per_node, view) = (shape.nodes, shape.pes_per_node, view.of_nodes().clone());
-        Cover { format: FORMAT, job, version, nodes, pes_per_node, view, taken }
+        Manifest { format: FORMAT, job, version, nodes, pes_per_node, view, taken }
     }
 
     /// What tells its parts from those of others.
@@ -104,8 +104,8 @@ impl Cover {
     }
 
     /// Whether it says the same, but for the time.
-    pub(super) fn is_like(&self, other: &Cover) -> bool {
-        let Cover { format, job, version, nodes, pes_per_node, view, taken: _ } = self;
+    pub(super) fn is_like(&self, other: &Manifest) -> bool {
+        let Manifest { format, job, version, nodes, pes_per_node, view, taken: _ } = self;
         (format, version, nodes, pes_per_node)
             == (&other.format, &other.version, &other.nodes, &other.pes_per_node)
             && (job, view) == (&other.job, &other.view)
@@ -123,23 +123,23 @@ impl Cover {
     /// What the disk says.
     pub fn write(&self, files: &mut Replacing, disk: &mut impl Disk) -> Result<(), DiskError> {
         let text = serde_json::to_vec_pretty(self).expect("numbers and names");
-        files.write(disk, &File::Cover(self.version).name(), &[&text])
+        files.write(disk, &File::Manifest(self.version).name(), &[&text])
     }
 
     /// That of a version.
     ///
     /// # Errors
     /// There is no such file, or it is not as it was written.
-    pub fn read(disk: &mut impl Disk, version: Version) -> Result<Self, CoverError> {
-        let file = File::Cover(version).name();
+    pub fn read(disk: &mut impl Disk, version: Version) -> Result<Self, ManifestError> {
+        let file = File::Manifest(version).name();
         let text = read_checked(disk, &file)?;
-        let cover: Cover = match serde_json::from_slice(&text) {
-            Ok(cover) => cover,
-            Err(error) => return Err(CoverError::Other { file, why: error.to_string() }),
+        let manifest: Manifest = match serde_json::from_slice(&text) {
+            Ok(manifest) => manifest,
+            Err(error) => return Err(ManifestError::Other { file, why: error.to_string() }),
         };
-        match cover.what_is_wrong(version) {
-            None => Ok(cover),
-            Some(why) => Err(CoverError::Other { file, why }),
+        match manifest.what_is_wrong(version) {
+            None => Ok(manifest),
+            Some(why) => Err(ManifestError::Other { file, why }),
         }
     }
 

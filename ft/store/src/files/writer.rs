@@ -16,9 +16,9 @@ use std::{io, thread};
 
 use talisman_ft::{Epoch, NodeId, Version};
 
-use super::cover::JobMark;
+use super::checkpoint_dir::{CheckpointDir, CheckpointDirError, check_for_others, remove_versions};
 use super::image::ImageError;
-use super::shelf::{Shelf, ShelfError, check_for_others, remove_versions};
+use super::manifest::JobMark;
 use super::{folder_of, node_of};
 use crate::disk::{Disk, DiskError, Folder, KeyFile, remove_leftovers};
 use crate::versions::Versions;
@@ -54,14 +54,14 @@ pub enum Work {
 }
 
 /// A node's disk, and who uses it.
-pub struct Keeper {
+pub struct Writer {
     hands: Arc<Hands>,
     /// To whoever does it; without anybody, everything is done at once.
     work: Mutex<Option<Sender<Work>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// What a keeper wants done, and has not been done yet.
+/// What a writer wants done, and has not been done yet.
 pub struct Backlog {
     hands: Arc<Hands>,
     todo: Receiver<Work>,
@@ -70,14 +70,14 @@ pub struct Backlog {
 
 /// A node cannot keep its checkpoints where it is to.
 #[derive(Debug, thiserror::Error)]
-pub enum KeeperError {
+pub enum WriterError {
     /// The folder cannot be used.
     #[error("cannot keep checkpoints in {}: {why}", folder.display())]
     Folder {
         /// Which one.
         folder: PathBuf,
         /// What is wrong.
-        why: ShelfError,
+        why: CheckpointDirError,
     },
     /// There is no thread to be had.
     #[error(
@@ -88,7 +88,7 @@ pub enum KeeperError {
 
 /// What it takes to do the work.
 struct Hands {
-    shelf: Mutex<Shelf<AnyDisk>>,
+    checkpoint_dir: Mutex<CheckpointDir<AnyDisk>>,
     /// The folder of the job, with those of other nodes of this host.
     dir: Option<PathBuf>,
     /// Of the files there.
@@ -98,7 +98,7 @@ struct Hands {
     computed: AtomicU64,
 }
 
-impl Keeper {
+impl Writer {
     /// Of a node's folder in this one, with the key of its files.
     ///
     /// # Errors
@@ -109,24 +109,25 @@ impl Keeper {
         job: JobMark,
         shape: Shape,
         versions: Arc<Mutex<Versions>>,
-    ) -> Result<Self, KeeperError> {
+    ) -> Result<Self, WriterError> {
         let folder = folder_of(dir, node);
         let taken = take(&folder, key).and_then(|disk| disk.close_to_others().map(|()| disk));
-        let shelf = taken.map_err(ShelfError::from);
-        let shelf = shelf.and_then(|disk| Shelf::open(Box::new(disk) as AnyDisk, job, shape));
-        let shelf = Mutex::new(shelf.map_err(|why| KeeperError::Folder { folder, why })?);
-        let (keeper, backlog) = Keeper::of(
+        let checkpoint_dir = taken.map_err(CheckpointDirError::from);
+        let checkpoint_dir =
+            checkpoint_dir.and_then(|disk| CheckpointDir::open(Box::new(disk) as AnyDisk, job, shape));
+        let checkpoint_dir = Mutex::new(checkpoint_dir.map_err(|why| WriterError::Folder { folder, why })?);
+        let (writer, backlog) = Writer::of(
             Hands {
                 dir: Some(dir.to_owned()),
                 key: key.clone(),
                 now: seconds_since_1970,
-                ..Hands::of(shelf)
+                ..Hands::of(checkpoint_dir)
             },
             versions,
         );
         let thread = thread::Builder::new().name("disk".into()).spawn(move || backlog.work_off())?;
-        *lock(&keeper.thread) = Some(thread);
-        Ok(keeper)
+        *lock(&writer.thread) = Some(thread);
+        Ok(writer)
     }
 
     /// On any disk. Whoever has the backlog does the work.
@@ -138,23 +139,23 @@ impl Keeper {
         job: JobMark,
         shape: Shape,
         versions: Arc<Mutex<Versions>>,
-    ) -> Result<(Self, Backlog), ShelfError> {
-        let shelf = Mutex::new(Shelf::open(disk, job, shape)?);
-        Ok(Keeper::of(Hands::of(shelf), versions))
+    ) -> Result<(Self, Backlog), CheckpointDirError> {
+        let checkpoint_dir = Mutex::new(CheckpointDir::open(disk, job, shape)?);
+        Ok(Writer::of(Hands::of(checkpoint_dir), versions))
     }
 
     fn of(hands: Hands, versions: Arc<Mutex<Versions>>) -> (Self, Backlog) {
         let (hands, (work, todo)) = (Arc::new(hands), channel());
-        let keeper = Keeper { hands: hands.clone(), work: Mutex::new(Some(work)), thread: Mutex::default() };
-        (keeper, Backlog { hands, todo, versions })
+        let writer = Writer { hands: hands.clone(), work: Mutex::new(Some(work)), thread: Mutex::default() };
+        (writer, Backlog { hands, todo, versions })
     }
 
     /// Without a thread, on any disk.
     #[cfg(test)]
-    pub fn at_once(disk: AnyDisk, job: JobMark, shape: Shape) -> Result<Self, ShelfError> {
-        let shelf = Mutex::new(Shelf::open(disk, job, shape)?);
-        let hands = Arc::new(Hands::of(shelf));
-        Ok(Keeper { hands, work: Mutex::default(), thread: Mutex::default() })
+    pub fn at_once(disk: AnyDisk, job: JobMark, shape: Shape) -> Result<Self, CheckpointDirError> {
+        let checkpoint_dir = Mutex::new(CheckpointDir::open(disk, job, shape)?);
+        let hands = Arc::new(Hands::of(checkpoint_dir));
+        Ok(Writer { hands, work: Mutex::default(), thread: Mutex::default() })
     }
 
     /// Does it, sooner or later.
@@ -188,7 +189,7 @@ impl Keeper {
     /// # Errors
     /// It is not there, or not as it was.
     pub fn part(&self, epoch: Epoch, version: Version, pe: PeId) -> Result<Packed, ImageError> {
-        lock(&self.hands.shelf).part(epoch, version, pe)
+        lock(&self.hands.checkpoint_dir).part(epoch, version, pe)
     }
 }
 
@@ -204,7 +205,7 @@ impl Backlog {
 
     /// What is to be done next, once there is anything, or nothing any more.
     fn wait_for_next(&self) -> Option<Work> {
-        while lock(&self.hands.shelf).is_under_way() {
+        while lock(&self.hands.checkpoint_dir).is_under_way() {
             match self.todo.recv_timeout(LOOK_EVERY) {
                 Ok(work) => return Some(work),
                 Err(RecvTimeoutError::Timeout) => {}
@@ -216,7 +217,7 @@ impl Backlog {
 
     /// What is to be done next, if anything is.
     pub fn take_next(&self) -> Option<Work> {
-        let settle = || lock(&self.hands.shelf).has_begun().then_some(Work::Settle);
+        let settle = || lock(&self.hands.checkpoint_dir).has_begun().then_some(Work::Settle);
         self.todo.try_recv().ok().or_else(settle)
     }
 
@@ -227,8 +228,8 @@ impl Backlog {
 
 impl Hands {
     /// Of a disk that is in no folder.
-    fn of(shelf: Mutex<Shelf<AnyDisk>>) -> Self {
-        Hands { shelf, dir: None, key: KeyFile::default(), now: || 0, computed: AtomicU64::new(0) }
+    fn of(checkpoint_dir: Mutex<CheckpointDir<AnyDisk>>) -> Self {
+        Hands { checkpoint_dir, dir: None, key: KeyFile::default(), now: || 0, computed: AtomicU64::new(0) }
     }
 
     fn carry_out(&self, work: Work, versions: &Mutex<Versions>) {
@@ -241,13 +242,15 @@ impl Hands {
             Work::Write(..) | Work::Settle => Ok(()),
             Work::KeepFrom(version, there) => {
                 self.clear_others(&there, |other| other < version);
-                lock(&self.shelf).keep_only(|other| other >= version)
+                lock(&self.checkpoint_dir).keep_only(|other| other >= version)
             }
-            Work::KeepOnly(versions) => lock(&self.shelf).keep_only(|other| versions.contains(&other)),
-            Work::GiveUp(version) => lock(&self.shelf).keep_only(|other| other != version),
+            Work::KeepOnly(versions) => {
+                lock(&self.checkpoint_dir).keep_only(|other| versions.contains(&other))
+            }
+            Work::GiveUp(version) => lock(&self.checkpoint_dir).keep_only(|other| other != version),
             Work::Clear(from, there) => {
                 self.clear_others(&there, |other| other >= from);
-                lock(&self.shelf).keep_only(|other| other < from)
+                lock(&self.checkpoint_dir).keep_only(|other| other < from)
             }
         };
     }
@@ -257,12 +260,12 @@ impl Hands {
         let (buffers, slices) = body.written_as();
         let slices: Vec<&[u8]> = slices.iter().map(|slice| slice.bytes()).collect();
         let taken = (self.now)();
-        let begun = lock(&self.shelf).begin((version, pe), &view, taken, buffers, &slices);
+        let begun = lock(&self.checkpoint_dir).begin((version, pe), &view, taken, buffers, &slices);
         let begun = begun.map_err(|error| error.to_string());
         let written = match body.is_unchanged() {
             true => begun,
             false => {
-                lock(&self.shelf).forget(version, pe);
+                lock(&self.checkpoint_dir).forget(version, pe);
                 begun.and(Err("its owner gave it up while it was written".into()))
             }
         };
@@ -272,7 +275,7 @@ impl Hands {
     }
 
     fn settle(&self, versions: &Mutex<Versions>) {
-        let (parts, settled) = lock(&self.shelf).settle();
+        let (parts, settled) = lock(&self.checkpoint_dir).settle();
         let mut versions = lock(versions);
         for (version, pe) in parts {
             versions.is_written(version, pe, settled.clone().map_err(|error| error.to_string()));
@@ -293,7 +296,7 @@ impl Hands {
     }
 }
 
-impl Drop for Keeper {
+impl Drop for Writer {
     fn drop(&mut self) {
         self.finish();
     }

@@ -7,7 +7,7 @@ use super::slab::Slab;
 
 /// By how long they are, and then by the memory that they are in: they are given back together with all that are in the same.
 #[derive(Default)]
-pub struct Spares {
+pub struct FreeList {
     all: BTreeMap<(usize, usize), Vec<Arc<Slab>>>,
     /// Memory that nothing is lent of.
     whole: BTreeSet<(usize, usize)>,
@@ -15,7 +15,7 @@ pub struct Spares {
     bytes: usize,
 }
 
-impl Spares {
+impl FreeList {
     pub fn count(&self) -> usize {
         self.count
     }
@@ -58,7 +58,7 @@ impl Spares {
 
 #[cfg(test)]
 mod tests {
-    use super::super::chunk::Chunk;
+    use super::super::huge_chunk::HugeChunk;
     use super::super::shared::SharedMemory;
     use super::*;
 
@@ -66,7 +66,7 @@ mod tests {
 
     /// Four that are beside each other.
     fn beside(memory: &Arc<SharedMemory>) -> Vec<Arc<Slab>> {
-        let chunk = Chunk::map(memory, LEN).expect("there is memory");
+        let chunk = HugeChunk::map(memory, LEN).expect("there is memory");
         Slab::pieces_of(Arc::new(chunk)).collect()
     }
 
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn what_is_beside_each_other_is_given_up_at_once() {
         let memory = Arc::new(SharedMemory::new().expect("the system has it"));
-        let mut spares = Spares::default();
+        let mut spares = FreeList::default();
         let (first, second) = (beside(&memory), beside(&memory));
         assert_eq!((first.len(), second.len()), (4, 4));
         let lent = first[0].clone();
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn what_was_taken_is_not_given_up() {
         let memory = Arc::new(SharedMemory::new().expect("the system has it"));
-        let mut spares = Spares::default();
+        let mut spares = FreeList::default();
         beside(&memory).into_iter().for_each(|slab| spares.keep(slab));
         let lent = spares.take(LEN).expect("there are four");
         assert!(spares.take(LEN - 4096).is_none() && spares.give_up().is_empty());

@@ -4,20 +4,20 @@ use crate::lowest::Lowest;
 use crate::snapshot::Snapshot;
 use std::ops::Range;
 
-/// The PEs in the order of hosts, nodes and numbers, so that what is near is a span of seats.
+/// The PEs in the order of hosts, nodes and numbers, so that what is near is a span of positions.
 #[derive(Clone, Debug)]
-pub(crate) struct Seats {
-    /// By seat.
+pub(crate) struct Neighborhoods {
+    /// By position.
     pub(crate) pes: Vec<u32>,
     /// By PE.
-    pub(crate) of: Vec<Seat>,
+    pub(crate) of: Vec<Position>,
     /// Of speed.
     pub(crate) classes: u16,
 }
 
 /// Where a PE is among them.
 #[derive(Clone, Debug)]
-pub(crate) struct Seat {
+pub(crate) struct Position {
     pub(crate) number: u32,
     /// Of speed.
     pub(crate) class: u16,
@@ -25,7 +25,7 @@ pub(crate) struct Seat {
     host: Range<u32>,
 }
 
-impl Seats {
+impl Neighborhoods {
     pub(crate) fn new(snapshot: &Snapshot) -> Self {
         let address = |&pe: &u32| (snapshot.host(pe), snapshot.pes[pe as usize].node, pe);
         let mut pes: Vec<u32> = (0..snapshot.pes.len() as u32).collect();
@@ -33,14 +33,14 @@ impl Seats {
         let hosts = spans(&pes, |pe| snapshot.host(pe));
         let nodes = spans(&pes, |pe| (snapshot.host(pe), snapshot.pes[pe as usize].node));
         let (class_of, classes) = speed_classes(snapshot);
-        let mut of = vec![Seat { number: 0, class: 0, node: 0..0, host: 0..0 }; pes.len()];
+        let mut of = vec![Position { number: 0, class: 0, node: 0..0, host: 0..0 }; pes.len()];
         for ((number, &pe), (node, host)) in (0..).zip(&pes).zip(nodes.into_iter().zip(hosts)) {
-            of[pe as usize] = Seat { number, class: class_of[pe as usize], node, host };
+            of[pe as usize] = Position { number, class: class_of[pe as usize], node, host };
         }
-        Seats { pes, of, classes }
+        Neighborhoods { pes, of, classes }
     }
 
-    /// The times of the seats whose PEs are of a class and take objects.
+    /// The times of the positions whose PEs are of a class and take objects.
     pub(crate) fn lowest(&self, class: u16, snapshot: &Snapshot, times: &[f64]) -> Lowest {
         let key = |&pe: &u32| match snapshot.pes[pe as usize].available && self.of[pe as usize].class == class
         {
@@ -50,10 +50,10 @@ impl Seats {
         Lowest::new(self.pes.iter().map(key).collect())
     }
 
-    /// The seats of a PE's node, of its host, and all; each empty if it is no more than the one before, or the PE is not known.
+    /// The spans of a PE's node, of its host, and all; each empty if it is no more than the one before, or the PE is not known.
     pub(crate) fn around(&self, pe: u32) -> [Range<u32>; 3] {
         let all = 0..self.pes.len() as u32;
-        let Some(Seat { node, host, .. }) = self.of.get(pe as usize).cloned() else {
+        let Some(Position { node, host, .. }) = self.of.get(pe as usize).cloned() else {
             return [0..0, 0..0, all];
         };
         let beyond_host = if host == all { 0..0 } else { all };
@@ -62,7 +62,7 @@ impl Seats {
     }
 }
 
-/// By seat, the span of those that have the same neighbourhood.
+/// By position, the span of those that have the same neighbourhood.
 fn spans<T: PartialEq>(pes: &[u32], neighbourhood: impl Fn(u32) -> T) -> Vec<Range<u32>> {
     let mut spans = Vec::with_capacity(pes.len());
     for together in pes.chunk_by(|&a, &b| neighbourhood(a) == neighbourhood(b)) {
@@ -106,12 +106,12 @@ mod tests {
             snapshot.pes[pe].node = node;
         }
         snapshot.nodes[1].host = 0;
-        let seats = Seats::new(&snapshot);
-        assert_eq!(seats.pes, [1, 0, 3, 2]);
-        assert_eq!(seats.around(3), [1..3, 0..3, 0..4]);
-        assert_eq!(seats.around(2), [3..4, 0..0, 0..4], "its host is no more than its node");
-        assert_eq!(seats.around(9), [0..0, 0..0, 0..4]);
-        assert_eq!(Seats::new(&line(1, &[])).around(0), [0..1, 0..0, 0..0]);
+        let neighborhoods = Neighborhoods::new(&snapshot);
+        assert_eq!(neighborhoods.pes, [1, 0, 3, 2]);
+        assert_eq!(neighborhoods.around(3), [1..3, 0..3, 0..4]);
+        assert_eq!(neighborhoods.around(2), [3..4, 0..0, 0..4], "its host is no more than its node");
+        assert_eq!(neighborhoods.around(9), [0..0, 0..0, 0..4]);
+        assert_eq!(Neighborhoods::new(&line(1, &[])).around(0), [0..1, 0..0, 0..0]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use talisman_ft::{NodeId, Version};
 
 use super::listing::Listing;
-use super::{File, folder_of, keeper, set};
+use super::{File, catalog, folder_of, writer};
 use crate::disk::{Folder, KeyFile};
 use talisman_base::frame;
 use talisman_base::ids::PeId;
@@ -80,7 +80,9 @@ impl Ask {
             What::List => Answer::Listed(list(dir, key)),
             What::Check { job, version, parts } => {
                 let check = |(node, pe): &(NodeId, PeId)| {
-                    set::part((dir, key), *node, (*job, *version), *pe).err().map(|error| error.to_string())
+                    catalog::part((dir, key), *node, (*job, *version), *pe)
+                        .err()
+                        .map(|error| error.to_string())
                 };
                 Answer::Checked(parts.iter().map(check).collect())
             }
@@ -88,7 +90,7 @@ impl Ask {
                 Answer::Read(piece((dir, key), *node, (*version, *pe), *from))
             }
             What::Clear { job } => {
-                keeper::clear(dir, key, *job);
+                writer::clear(dir, key, *job);
                 Answer::Cleared
             }
         }

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use talisman_ft::{NodeId, Version};
 
-use super::cover::Cover;
 use super::image::{self, ImageError};
 use super::listing::{Found, Listing};
+use super::manifest::Manifest;
 use super::{File, folder_of};
 use crate::disk::{Disk, Folder, KeyFile, ReadError};
 use talisman_base::ids::PeId;
@@ -64,7 +64,7 @@ pub struct Disks<D>(pub BTreeMap<NodeId, D>);
 /// A version from which a job can go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Whole {
-    pub cover: Cover,
+    pub manifest: Manifest,
     /// In which folders the part of each PE is, first the one in which it was found to be as it was written.
     pub parts: BTreeMap<PeId, Vec<Place>>,
     /// No version from this one on has left any file.
@@ -75,7 +75,7 @@ pub struct Whole {
 
 /// No job can go on from a folder.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SetError {
+pub enum CatalogError {
     /// There is nothing.
     #[error(
         "there is no checkpoint in {}{hosts}: it has no folder of a node (node-0, …) with a version in it; give the folder \
@@ -122,8 +122,8 @@ pub enum SetError {
 ///
 /// # Errors
 /// There is none.
-pub fn newest(dir: &Path, hosts: &mut impl Hosts) -> Result<Whole, SetError> {
-    let listings = hosts.list().map_err(|why| SetError::Unreadable { dir: dir.to_owned(), why })?;
+pub fn newest(dir: &Path, hosts: &mut impl Hosts) -> Result<Whole, CatalogError> {
+    let listings = hosts.list().map_err(|why| CatalogError::Unreadable { dir: dir.to_owned(), why })?;
     Set { dir, hosts, listings }.newest()
 }
 
@@ -134,31 +134,34 @@ struct Set<'a, H> {
     listings: BTreeMap<u32, Listing>,
 }
 
-/// A cover, and the folders that have it.
+/// A manifest, and the folders that have it.
 ///
 /// Mostly all that a version has are one. But who was lost when it had taken its part, before anybody else had, has left that of a version
 /// that nobody knew of, so that those who went on gave its number to another one. The parts of these two are of no cut together.
-struct Covered {
-    cover: Cover,
+struct ManifestHolders {
+    manifest: Manifest,
     folders: BTreeSet<Place>,
 }
 
-impl Covered {
-    fn add(all: &mut Vec<Covered>, host: u32, found: &Found) {
-        let Found { cover, folders } = found;
+impl ManifestHolders {
+    fn add(all: &mut Vec<ManifestHolders>, host: u32, found: &Found) {
+        let Found { manifest, folders } = found;
         let folders = folders.iter().map(|node| Place { node: *node, host });
         // They say the same but for the time.
-        match all.iter_mut().find(|of| of.cover.view == cover.view && of.cover.job.id == cover.job.id) {
+        match all
+            .iter_mut()
+            .find(|of| of.manifest.view == manifest.view && of.manifest.job.id == manifest.job.id)
+        {
             Some(known) => known.folders.extend(folders),
-            None => all.push(Covered { cover: cover.clone(), folders: folders.collect() }),
+            None => all.push(ManifestHolders { manifest: manifest.clone(), folders: folders.collect() }),
         }
-        all.sort_by_key(|of| Reverse(of.cover.view.epoch));
+        all.sort_by_key(|of| Reverse(of.manifest.view.epoch));
     }
 
-    /// The folders whose parts may be of this one. If it is the only one, they may be so without a cover that can be read.
+    /// The folders whose parts may be of this one. If it is the only one, they may be so without a manifest that can be read.
     fn candidates(
         &self,
-        all: &[Covered],
+        all: &[ManifestHolders],
         places: &BTreeMap<Place, BTreeSet<PeId>>,
     ) -> BTreeMap<PeId, VecDeque<Place>> {
         let is_own = |place: &Place| all.len() == 1 || self.folders.contains(place);
@@ -174,26 +177,28 @@ impl Covered {
 type Places = BTreeMap<Version, BTreeMap<Place, BTreeSet<PeId>>>;
 
 impl<H: Hosts> Set<'_, H> {
-    fn newest(&mut self) -> Result<Whole, SetError> {
+    fn newest(&mut self) -> Result<Whole, CatalogError> {
         let (dir, places) = (self.dir.to_owned(), self.places());
         let Some(last) = places.keys().next_back() else {
-            return Err(SetError::Empty { dir, hosts: self.in_words() });
+            return Err(CatalogError::Empty { dir, hosts: self.in_words() });
         };
         let next = last.saturating_add(1);
-        let (covers, mut notes) = self.covers(&places);
-        self.check_job(&covers)?;
-        for (version, covers) in covers.into_iter().rev() {
-            for own in &covers {
-                let candidates = own.candidates(&covers, &places[&version]);
-                let parts = self.parts(&own.cover, candidates, &mut notes);
-                if let Some(parts) = parts.map_err(|why| SetError::Unreadable { dir: dir.clone(), why })? {
-                    return Ok(Whole { cover: own.cover.clone(), parts, next, notes });
+        let (manifests, mut notes) = self.manifests(&places);
+        self.check_job(&manifests)?;
+        for (version, manifests) in manifests.into_iter().rev() {
+            for own in &manifests {
+                let candidates = own.candidates(&manifests, &places[&version]);
+                let parts = self.parts(&own.manifest, candidates, &mut notes);
+                if let Some(parts) =
+                    parts.map_err(|why| CatalogError::Unreadable { dir: dir.clone(), why })?
+                {
+                    return Ok(Whole { manifest: own.manifest.clone(), parts, next, notes });
                 }
             }
             notes.push(format!("version {version} is not whole"));
         }
         notes.extend(self.missing());
-        Err(SetError::NoneWhole { dir, notes })
+        Err(CatalogError::NoneWhole { dir, notes })
     }
 
     fn places(&self) -> Places {
@@ -209,30 +214,33 @@ impl<H: Hosts> Set<'_, H> {
         places
     }
 
-    /// The covers that can be read, those of later epochs first; each folder with parts of a version has one.
-    fn covers(&self, places: &Places) -> (BTreeMap<Version, Vec<Covered>>, Vec<String>) {
-        let (mut covers, mut notes) = (BTreeMap::<Version, Vec<Covered>>::new(), Vec::new());
+    /// The manifests that can be read, those of later epochs first; each folder with parts of a version has one.
+    fn manifests(&self, places: &Places) -> (BTreeMap<Version, Vec<ManifestHolders>>, Vec<String>) {
+        let (mut manifests, mut notes) = (BTreeMap::<Version, Vec<ManifestHolders>>::new(), Vec::new());
         for (host, listing) in &self.listings {
-            for found in &listing.covers {
-                Covered::add(covers.entry(found.cover.version).or_default(), *host, found);
+            for found in &listing.manifests {
+                ManifestHolders::add(manifests.entry(found.manifest.version).or_default(), *host, found);
             }
             let damaged = listing.damaged.iter();
             notes
                 .extend(damaged.map(|(node, what)| self.in_folder(Place { node: *node, host: *host }, what)));
         }
-        covers.retain(|version, _| places.contains_key(version));
-        let uncovered = places.keys().filter(|version| !covers.contains_key(*version));
-        notes.extend(uncovered.map(|version| {
-            format!("version {version} has no cover that can be read ({})", File::Cover(*version).name())
+        manifests.retain(|version, _| places.contains_key(version));
+        let without_manifest = places.keys().filter(|version| !manifests.contains_key(*version));
+        notes.extend(without_manifest.map(|version| {
+            format!(
+                "version {version} has no manifest that can be read ({})",
+                File::Manifest(*version).name()
+            )
         }));
-        (covers, notes)
+        (manifests, notes)
     }
 
     /// All are of one job.
-    fn check_job(&self, covers: &BTreeMap<Version, Vec<Covered>>) -> Result<(), SetError> {
+    fn check_job(&self, manifests: &BTreeMap<Version, Vec<ManifestHolders>>) -> Result<(), CatalogError> {
         let mut jobs = BTreeMap::<u64, (&str, BTreeSet<u32>)>::new();
-        for of in covers.values().flatten() {
-            let job = jobs.entry(of.cover.job.id).or_insert((&of.cover.job.program, BTreeSet::new()));
+        for of in manifests.values().flatten() {
+            let job = jobs.entry(of.manifest.job.id).or_insert((&of.manifest.job.program, BTreeSet::new()));
             job.1.extend(of.folders.iter().map(|place| place.host));
         }
         if jobs.len() <= 1 {
@@ -246,22 +254,22 @@ impl<H: Hosts> Set<'_, H> {
             format!("{program}, job {id:x}{}", on(hosts))
         };
         let programs = jobs.iter().map(in_words).collect();
-        Err(SetError::Mixed { dir: self.dir.to_owned(), programs })
+        Err(CatalogError::Mixed { dir: self.dir.to_owned(), programs })
     }
 
     /// Where each part is; nothing if one is nowhere. All hosts read at the same time.
     fn parts(
         &mut self,
-        cover: &Cover,
+        manifest: &Manifest,
         mut candidates: BTreeMap<PeId, VecDeque<Place>>,
         notes: &mut Vec<String>,
     ) -> Result<Option<BTreeMap<PeId, Vec<Place>>>, String> {
-        // What a cover says of the number of PEs is no reason to take memory for them.
-        let count = cover.view.there().count() * cover.pes_per_node as usize;
-        candidates.retain(|pe, _| cover.has_part_of(*pe));
+        // What a manifest says of the number of PEs is no reason to take memory for them.
+        let count = manifest.view.there().count() * manifest.pes_per_node as usize;
+        candidates.retain(|pe, _| manifest.has_part_of(*pe));
         let mut found = BTreeMap::new();
         while let Some(looked_at) = next_of(&mut candidates) {
-            let wrong = self.hosts.check((cover.cut(), cover.version), &looked_at)?;
+            let wrong = self.hosts.check((manifest.cut(), manifest.version), &looked_at)?;
             for ((place, pe), wrong) in looked_at.into_iter().zip(wrong) {
                 match wrong {
                     None => {
@@ -275,10 +283,10 @@ impl<H: Hosts> Set<'_, H> {
         if found.len() == count {
             return Ok(Some(found));
         }
-        let missing = cover.pes().filter(|pe| !found.contains_key(pe));
+        let missing = manifest.pes().filter(|pe| !found.contains_key(pe));
         notes.extend(missing.take(NAMED_MAX).map(|pe| {
-            let name = File::Part(cover.version, pe).name();
-            format!("the part of PE {pe} in version {} is nowhere ({name})", cover.version)
+            let name = File::Part(manifest.version, pe).name();
+            format!("the part of PE {pe} in version {} is nowhere ({name})", manifest.version)
         }));
         if count - found.len() > NAMED_MAX {
             notes.push(format!("nor are those of {} others", count - found.len() - NAMED_MAX));
@@ -370,11 +378,11 @@ impl<D: Disk> Hosts for Disks<D> {
 pub fn part(
     (dir, key): (&Path, &KeyFile),
     node: NodeId,
-    cover: (u64, Version),
+    manifest: (u64, Version),
     pe: PeId,
 ) -> Result<Packed, ImageError> {
     let mut folder = Folder::open_with(&folder_of(dir, node), key).map_err(ReadError::from)?;
-    image::read(&mut folder, cover.0, cover.1, pe)
+    image::read(&mut folder, manifest.0, manifest.1, pe)
 }
 
 fn list(notes: &[String]) -> String {
