@@ -8,6 +8,7 @@ pub(crate) mod jumble;
 pub(crate) mod level;
 pub(crate) mod locals;
 mod run;
+pub(crate) mod stepping;
 
 pub use run::{Model, Ran, run, run_members};
 

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use super::Diffusion;
 use super::exchange::{Rounds, Side};
-use crate::distributed::alone::with_own_notes;
 use crate::distributed::census::{Census, Known, Odd, Word};
 use crate::distributed::holding::{Holding, Token};
 use crate::distributed::level::Own;
-use crate::member::{Action, Decided, Event, Local, Member};
-use talisman_pup::{Pup, from_bytes, to_bytes};
+use crate::distributed::stepping::Step;
+use crate::member::{Action, Local};
+use talisman_pup::{Pup, to_bytes};
 
 #[derive(Debug, Pup)]
-enum Note {
+pub(crate) enum Note {
     Census(Word),
     /// To the neighbour of a round.
     Exchange {
@@ -26,7 +26,7 @@ enum Note {
 }
 
 #[derive(Clone, Debug, PartialEq, Pup)]
-enum Exchange {
+pub(crate) enum Exchange {
     /// What I have to do.
     Side(Side),
     /// From who is to be given objects: how many bytes may come.
@@ -35,16 +35,8 @@ enum Exchange {
     Tokens(Vec<Token>),
 }
 
-/// The state machine.
-pub(crate) struct Diffuser {
-    strategy: Diffusion,
-    pe: u32,
-    pes: u32,
-    begun: Option<Box<Begun>>,
-    refused: Option<String>,
-}
-
-struct Begun {
+/// A step that has begun.
+pub(crate) struct DiffusionStep {
     strategy: Diffusion,
     pe: u32,
     rounds: Rounds,
@@ -60,84 +52,15 @@ struct Begun {
     /// What neighbours said for this round and later ones. One says something in a round, or nobody.
     heard: BTreeMap<u32, Exchange>,
     finished: bool,
-    decided: bool,
 }
 
-impl Diffuser {
-    pub fn new(strategy: Diffusion, pe: u32, pes: u32) -> Self {
-        Diffuser { strategy, pe, pes, begun: None, refused: None }
-    }
+impl Step for DiffusionStep {
+    type Note = Note;
 
-    fn begin(&mut self, local: &Local, actions: &mut Vec<Action>) {
-        if self.begun.is_some() {
-            return self.complain("a step began twice");
-        }
-        let begun = self.begun.insert(Box::new(Begun::new(self.strategy, self.pe, self.pes, local)));
+    fn begin(&mut self, actions: &mut Vec<Action>) {
         let mut say = Vec::new();
-        let known = begun.census.begin(&mut say);
-        begun.say(say, known, actions);
-    }
-
-    fn note(&mut self, from: u32, note: &[u8], actions: &mut Vec<Action>) {
-        let Some(begun) = &mut self.begun else { return self.complain("a note came before the step began") };
-        let taken = match from_bytes(note) {
-            Ok(note) => begun.note(from, note, actions).map_err(str::to_owned),
-            Err(error) => Err(error.to_string()),
-        };
-        if let Err(why) = taken {
-            self.complain(&format!("a note of PE {from}: {why}"));
-        }
-    }
-
-    fn decide(&mut self, actions: &mut Vec<Action>) {
-        let Some(begun) = self.begun.as_mut().filter(|begun| begun.finished && !begun.decided) else {
-            return;
-        };
-        if begun.holding.is_settled() {
-            begun.decided = true;
-            let decided = Decided { predicted: begun.holding.seconds(), refused: self.refused.take() };
-            actions.push(Action::Decided(decided));
-        }
-    }
-
-    fn complain(&mut self, why: &str) {
-        self.refused.get_or_insert_with(|| why.to_owned());
-    }
-}
-
-impl Member for Diffuser {
-    fn step(&mut self, event: Event, actions: &mut Vec<Action>) {
-        with_own_notes(self.pe, event, actions, |event, actions| match event {
-            Event::Begin(local) => self.begin(&local, actions),
-            Event::Note { from, note } => self.note(from, &note, actions),
-        });
-        self.decide(actions);
-    }
-
-    fn held(&self) -> usize {
-        self.begun.as_ref().map_or(0, |begun| begun.holding.held())
-    }
-}
-
-impl Begun {
-    fn new(strategy: Diffusion, pe: u32, pes: u32, local: &Local) -> Self {
-        let own = Own::new(local);
-        let rounds = Rounds::new(pes);
-        let holding = Holding::new(local, &own);
-        Begun {
-            strategy,
-            pe,
-            rounds,
-            census: Census::new(own, pe, pes),
-            known: None,
-            round: 0,
-            side: Side::of(&holding),
-            holding,
-            flows: vec![0.0; rounds.dimensions() as usize],
-            heard: BTreeMap::new(),
-            finished: false,
-            decided: false,
-        }
+        let known = self.census.begin(&mut say);
+        self.say(say, known, actions);
     }
 
     fn note(&mut self, from: u32, note: Note, actions: &mut Vec<Action>) -> Result<(), Odd> {
@@ -150,6 +73,35 @@ impl Begun {
             }
             Note::Exchange { round, what } => self.hear(from, round, what, actions),
             Note::Wanted { numbers } => self.holding.settle(&numbers, from, actions),
+        }
+    }
+
+    fn is_finished(&self) -> bool {
+        self.finished
+    }
+
+    fn holding(&self) -> &Holding {
+        &self.holding
+    }
+}
+
+impl DiffusionStep {
+    pub(crate) fn new(strategy: Diffusion, pe: u32, pes: u32, local: &Local) -> Self {
+        let own = Own::new(local);
+        let rounds = Rounds::new(pes);
+        let holding = Holding::new(local, &own);
+        DiffusionStep {
+            strategy,
+            pe,
+            rounds,
+            census: Census::new(own, pe, pes),
+            known: None,
+            round: 0,
+            side: Side::of(&holding),
+            holding,
+            flows: vec![0.0; rounds.dimensions() as usize],
+            heard: BTreeMap::new(),
+            finished: false,
         }
     }
 

@@ -12,7 +12,9 @@ mod exchange;
 mod member;
 
 use crate::distributed::Distributed;
-use crate::member::Member;
+use crate::distributed::stepping::Stepping;
+use crate::member::{Local, Member};
+use member::DiffusionStep;
 
 /// The strategy.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,6 +37,7 @@ impl Distributed for Diffusion {
     }
 
     fn member(&self, pe: u32, pes: u32) -> Box<dyn Member> {
-        Box::new(member::Diffuser::new(*self, pe, pes))
+        let strategy = *self;
+        Box::new(Stepping::new(pe, move |local: &Local| DiffusionStep::new(strategy, pe, pes, local)))
     }
 }

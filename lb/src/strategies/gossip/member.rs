@@ -3,16 +3,16 @@
 use super::Gossip;
 use super::give::{Gift, gifts};
 use super::rumour::{Peer, Rumours};
-use crate::distributed::alone::with_own_notes;
 use crate::distributed::census::{Census, Known, Odd, Word};
 use crate::distributed::holding::{Holding, Token};
 use crate::distributed::level::{Gather, Own, Totals};
-use crate::member::{Action, Decided, Event, Local, Member, tree};
+use crate::distributed::stepping::Step;
+use crate::member::{Action, Local, tree};
 use crate::rng::{Rng, scattered};
-use talisman_pup::{Pup, from_bytes, to_bytes};
+use talisman_pup::{Pup, to_bytes};
 
 #[derive(Debug, Pup)]
-enum Note {
+pub(crate) enum Note {
     Census(Word),
     /// To the next one of a round: PEs with room.
     Rumour {
@@ -49,17 +49,8 @@ enum Note {
     },
 }
 
-/// The state machine.
-pub(crate) struct Gossiper {
-    strategy: Gossip,
-    pe: u32,
-    pes: u32,
-    /// In place: a job has very many members in simulation, and each place in memory takes a while to come.
-    begun: Option<Begun>,
-    refused: Option<String>,
-}
-
-struct Begun {
+/// A step that has begun.
+pub(crate) struct GossipStep {
     strategy: Gossip,
     pe: u32,
     pes: u32,
@@ -84,7 +75,6 @@ struct Begun {
     gather: Gather,
     progress: Progress,
     finished: bool,
-    decided: bool,
 }
 
 /// At PE 0: whether passes still help.
@@ -106,85 +96,8 @@ const ATTEMPTS_MAX: u32 = 5;
 /// From this one on, objects that nobody lacks go to who has the least to do. Sooner, all would turn to the same few.
 const ATTEMPT_ANYHOW: u32 = 3;
 
-impl Gossiper {
-    pub fn new(strategy: Gossip, pe: u32, pes: u32) -> Self {
-        Gossiper { strategy, pe, pes, begun: None, refused: None }
-    }
-
-    fn begin(&mut self, local: Local, actions: &mut Vec<Action>) {
-        if self.begun.is_some() {
-            return self.complain("a step began twice");
-        }
-        let begun = self.begun.insert(Begun::new(self.strategy, self.pe, self.pes, &local));
-        drop(local);
-        begun.begin(actions);
-    }
-
-    fn note(&mut self, from: u32, note: &[u8], actions: &mut Vec<Action>) {
-        let Some(begun) = &mut self.begun else { return self.complain("a note came before the step began") };
-        let taken = match from_bytes(note) {
-            Ok(note) => begun.note(from, note, actions).map_err(str::to_owned),
-            Err(error) => Err(error.to_string()),
-        };
-        if let Err(why) = taken {
-            self.complain(&format!("a note of PE {from}: {why}"));
-        }
-    }
-
-    fn decide(&mut self, actions: &mut Vec<Action>) {
-        let Some(begun) = self.begun.as_mut().filter(|begun| begun.finished && !begun.decided) else {
-            return;
-        };
-        if begun.holding.is_settled() {
-            begun.decided = true;
-            let decided = Decided { predicted: begun.holding.seconds(), refused: self.refused.take() };
-            actions.push(Action::Decided(decided));
-        }
-    }
-
-    fn complain(&mut self, why: &str) {
-        self.refused.get_or_insert_with(|| why.to_owned());
-    }
-}
-
-impl Member for Gossiper {
-    fn step(&mut self, event: Event, actions: &mut Vec<Action>) {
-        with_own_notes(self.pe, event, actions, |event, actions| match event {
-            Event::Begin(local) => self.begin(*local, actions),
-            Event::Note { from, note } => self.note(from, &note, actions),
-        });
-        self.decide(actions);
-    }
-
-    fn held(&self) -> usize {
-        self.begun.as_ref().map_or(0, |begun| begun.holding.held())
-    }
-}
-
-impl Begun {
-    fn new(strategy: Gossip, pe: u32, pes: u32, local: &Local) -> Self {
-        let own = Own::new(local);
-        Begun {
-            strategy,
-            pe,
-            pes,
-            host: local.node.host,
-            holding: Holding::new(local, &own),
-            census: Census::new(own, pe, pes),
-            known: None,
-            passes: 0,
-            early: Vec::new(),
-            rumours: Rumours::default(),
-            peers: Vec::new(),
-            attempts: 0,
-            longest_taker: 0.0,
-            offers: Vec::new(),
-            gather: Gather::new(pe, pes),
-            progress: Progress { longest: f64::INFINITY, stalled: 0 },
-            finished: false,
-            decided: false,
-        }
-    }
+impl Step for GossipStep {
+    type Note = Note;
 
     fn begin(&mut self, actions: &mut Vec<Action>) {
         let mut say = Vec::new();
@@ -229,6 +142,39 @@ impl Begun {
             }
             Note::Next { pass, last } => self.next(from, pass, last, actions),
             Note::Wanted { numbers } => self.holding.settle(&numbers, from, actions),
+        }
+    }
+
+    fn is_finished(&self) -> bool {
+        self.finished
+    }
+
+    fn holding(&self) -> &Holding {
+        &self.holding
+    }
+}
+
+impl GossipStep {
+    pub(crate) fn new(strategy: Gossip, pe: u32, pes: u32, local: &Local) -> Self {
+        let own = Own::new(local);
+        GossipStep {
+            strategy,
+            pe,
+            pes,
+            host: local.node.host,
+            holding: Holding::new(local, &own),
+            census: Census::new(own, pe, pes),
+            known: None,
+            passes: 0,
+            early: Vec::new(),
+            rumours: Rumours::default(),
+            peers: Vec::new(),
+            attempts: 0,
+            longest_taker: 0.0,
+            offers: Vec::new(),
+            gather: Gather::new(pe, pes),
+            progress: Progress { longest: f64::INFINITY, stalled: 0 },
+            finished: false,
         }
     }
 

@@ -13,7 +13,9 @@ mod member;
 mod rumour;
 
 use crate::distributed::Distributed;
-use crate::member::Member;
+use crate::distributed::stepping::Stepping;
+use crate::member::{Local, Member};
+use member::GossipStep;
 
 /// The strategy.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,6 +39,7 @@ impl Distributed for Gossip {
     }
 
     fn member(&self, pe: u32, pes: u32) -> Box<dyn Member> {
-        Box::new(member::Gossiper::new(*self, pe, pes))
+        let strategy = *self;
+        Box::new(Stepping::new(pe, move |local: &Local| GossipStep::new(strategy, pe, pes, local)))
     }
 }
