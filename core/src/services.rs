@@ -66,6 +66,7 @@ impl Services for All {
         match command {
             Command::Suspect => pe.suspect_stuck(),
             Command::Checkpoint { asked, leaving } => pe.want_checkpoint_from_outside(asked, leaving),
+            Command::Balance => pe.want_balance_from_outside(),
         }
     }
 

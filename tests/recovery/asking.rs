@@ -1,4 +1,4 @@
-//! What a running job is asked for from outside: `talisman checkpoint`, `talisman shrink`, SIGUSR1.
+//! What a running job is asked for from outside: `talisman checkpoint`, `talisman balance`, `talisman shrink`, SIGUSR1.
 
 use std::process::{Command, Output};
 
@@ -35,6 +35,34 @@ pub fn a_checkpoint_when_it_is_asked_for() {
     run.job.wait_for_error("checkpoint 2 is taken");
     let before = kill_all(run, &folder, nodes);
     goes_on(LONG, (2, 2, "tcp"), &folder.restart("--ft disk"), &before, &expected);
+}
+
+/// With or without fault tolerance; who asks is told what the step did, or why there is none.
+pub fn a_balancing_step_when_it_is_asked_for() {
+    let shape = (3, 2, "tcp");
+    let expected = LONG.undisturbed(shape);
+    for ft in ["--ft off".to_owned(), format!("--ft double {NEVER}")] {
+        for balancer in ["--balancer rotate --lb-every 1h", ""] {
+            let folder = Folder::new();
+            let run = LONG.start(shape, &format!("{ft} {balancer} {}", folder.holding()));
+            run.job.nodes(3);
+            run.job.wait_for("at 9");
+            match balancer.is_empty() {
+                true => {
+                    said(&ask(&run, "balance", ""), 1, "nothing is balanced: start the job with --balancer")
+                }
+                false => {
+                    said(&ask(&run, "balance", ""), 0, "balancing step 1 (request, rotate)");
+                    said(&ask(&run, "balance", ""), 0, "balancing step 2 (request, rotate)");
+                }
+            }
+            if ft == "--ft off" {
+                said(&ask(&run, "checkpoint", ""), 1, "a job that runs without --ft keeps no checkpoint");
+            }
+            folder.let_go();
+            run.survives(&expected);
+        }
+    }
 }
 
 /// It is on disk though all others are in memory, before and after it; and so is the next one, in its place.

@@ -3,9 +3,9 @@
 use libtest_mimic::Trial;
 
 use crate::asking::{
-    a_checkpoint_when_it_is_asked_for, a_loss_right_after_a_release, copies_on_one_host_are_mapped,
-    nodes_are_released, what_cannot_be_asked, what_was_asked_for_goes_when_the_job_has_ended,
-    what_was_asked_for_outlives_all_nodes,
+    a_balancing_step_when_it_is_asked_for, a_checkpoint_when_it_is_asked_for, a_loss_right_after_a_release,
+    copies_on_one_host_are_mapped, nodes_are_released, what_cannot_be_asked,
+    what_was_asked_for_goes_when_the_job_has_ended, what_was_asked_for_outlives_all_nodes,
 };
 use crate::buddies::{
     all_nodes_between_two_checkpoints, both_buddies_between_two_checkpoints, both_buddies_of_several_hosts,
@@ -188,6 +188,7 @@ trials!(
     nobody_waits_for_what_cannot_be,
     replaced_at_random_moments,
     options_without_sense,
+    a_balancing_step_when_it_is_asked_for,
     a_checkpoint_when_it_is_asked_for,
     what_was_asked_for_outlives_all_nodes,
     what_was_asked_for_goes_when_the_job_has_ended,

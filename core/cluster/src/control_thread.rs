@@ -258,6 +258,7 @@ impl Listener {
             Action::Checkpoint { on_disk, leaving } => {
                 self.shared.order(|orders| orders.checkpoint(on_disk, leaving));
             }
+            Action::Balance => self.shared.order(|orders| orders.balance()),
             Action::LinesSeen { version, node, piece } => {
                 self.shared.order(|orders| orders.lines_seen(version, node, piece));
             }

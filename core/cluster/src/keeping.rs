@@ -32,7 +32,7 @@ pub fn find_out(
     let key = key_of(options)?;
     let mut mark = JobMark::of_this(job, program, options.seed, types.chares());
     if let Some((dir, hosts)) = former {
-        let whole = set::newest(dir, hosts).map_err(|error| format!("--restart: {error}"))?;
+        let whole = catalog::newest(dir, hosts).map_err(|error| format!("--restart: {error}"))?;
         // A part is as large as it is.
         let matters = whole.manifest.pes_per_node != shape.pes_per_node;
         let has_nodegroups = matters && has_nodegroups(types, dir, &whole, hosts)?;

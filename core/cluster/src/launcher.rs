@@ -307,15 +307,12 @@ impl Launcher {
         }
     }
 
-    /// Requests from outside; a job without fault tolerance can do nothing about any.
+    /// Requests from outside.
     fn listen(&mut self) -> Asked {
-        if !self.coordinator.takes_requests() {
-            return Asked::nobody();
-        }
         Asked::listen(self.pid).unwrap_or_else(|error| {
             let name = self.name;
             self.tell(Print::Warn(format!(
-                "{name}: warning: this job cannot be asked for anything (`talisman checkpoint`): {error}"
+                "{name}: warning: this job cannot be asked for anything (`talisman checkpoint`, `talisman balance`): {error}"
             )));
             Asked::nobody()
         })

@@ -63,6 +63,9 @@ pub trait NodeCommands: Send + Sync {
         let _ = (on_disk, leaving);
     }
 
+    /// Somebody asks for a step of load balancing.
+    fn balance(&self) {}
+
     /// All connections with other nodes are to be tried for so long at most, and `Tried` is to be said with this number.
     fn try_connections(&self, inquiry: u32, limit: Duration) {
         let _ = (inquiry, limit);

@@ -285,6 +285,7 @@ impl Coordinator {
             ToLauncher::Checkpointed { asked, checkpoint, not_written } => {
                 self.on_checkpointed(now, node, asked, (checkpoint, not_written))
             }
+            ToLauncher::Balanced { asked, step } => self.on_balanced(node, asked, &step),
             ToLauncher::Committed { version, contents } => self.on_committed(version, contents),
             ToLauncher::Suspect { node: of, why } => self.on_suspect(now, node, of, why),
             ToLauncher::Tried { inquiry, missed } => self.on_tried(now, node, inquiry, missed),

@@ -70,6 +70,8 @@ pub enum Action {
     },
     /// Somebody asks for a checkpoint, which is begun, and answered once it is committed.
     Checkpoint { on_disk: bool, leaving: Vec<u32> },
+    /// The PEs are to take a step of load balancing.
+    Balance,
     /// The launcher has printed a piece of the lines that this version ended: they need not be kept any more.
     LinesSeen {
         /// The version that ended their period.
@@ -199,6 +201,7 @@ impl NodeSession {
             ToNode::Checkpoint { on_disk, leaving } => {
                 (self.has_begun && !self.has_halted).then_some(Action::Checkpoint { on_disk, leaving })
             }
+            ToNode::Balance => (self.has_begun && !self.has_halted).then_some(Action::Balance),
             ToNode::Try { inquiry } => {
                 let limit = task.silence;
                 self.has_begun.then_some(Action::Try { inquiry, limit })

@@ -29,7 +29,7 @@ use talisman_store::files::remote::Piece;
 use talisman_store::restart::{CheckpointDirs, Restart};
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
-pub const VERSION: u16 = 14;
+pub const VERSION: u16 = 15;
 
 /// From the launcher to a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -65,6 +65,9 @@ pub enum ToNode {
         /// The others are to go on from it without these nodes: of everything there are to be two copies beside them.
         leaving: Vec<u32>,
     },
+    /// Somebody asks for a step of load balancing: it is begun; the answer is `Balanced`, from whichever node. It is void with the next
+    /// `Halt`.
+    Balance,
     /// The launcher has printed these lines: the node need not keep them any more.
     LinesSeen {
         /// The version that ended their period.
@@ -150,6 +153,8 @@ pub enum ToLauncher {
         /// Why it is not on disk, where it was to be.
         not_written: Option<String>,
     },
+    /// So many requests for a step of load balancing are answered: by what it did, or why there was none.
+    Balanced { asked: u32, step: Result<String, String> },
     /// A version is committed (`--ft`), with so much in the part of each node: should nobody be left who knows, the launcher can say what is lost.
     Committed { version: Version, contents: Vec<(u32, Contents)> },
     /// It cannot reach another node. The launcher sees to it that one of the two is lost, or ends a job without `--ft`.
@@ -377,7 +382,7 @@ mod tests {
         for (name, bytes) in [
             ("Go", encode(&ToNode::Go)),
             ("Linked", encode(&ToLauncher::Linked)),
-            ("Hello", encode(&ToLauncher::Hello { version: 14, pid: 4711, layout: None })),
+            ("Hello", encode(&ToLauncher::Hello { version: 15, pid: 4711, layout: None })),
             ("Ready", encode(&ToLauncher::Ready(Some(address)))),
             ("Step", encode(&ToLauncher::Step(Steps { done: 40, total: Some(100) }))),
             ("StepSeen", encode(&ToNode::StepSeen(40))),
@@ -394,6 +399,8 @@ mod tests {
             ("LinesSeen", encode(&ToNode::LinesSeen { version: 7, node: 2, piece: 0 })),
             ("Checkpoint", encode(&ToNode::Checkpoint { on_disk: true, leaving: vec![2] })),
             ("Checkpointed", encode(&checkpointed)),
+            ("Balance", encode(&ToNode::Balance)),
+            ("Balanced", encode(&ToLauncher::Balanced { asked: 1, step: Ok("done".into()) })),
             ("Committed", encode(&ToLauncher::Committed { version: 7, contents: vec![(2, contents())] })),
             ("Settle", encode(&ToNode::Settle(results()))),
             ("Settled", encode(&ToLauncher::Settled)),
@@ -403,6 +410,6 @@ mod tests {
         ] {
             assert_eq!(documented(name), bytes.unwrap(), "{name}");
         }
-        assert_eq!(VERSION, 14, "a new version needs new examples");
+        assert_eq!(VERSION, 15, "a new version needs new examples");
     }
 }

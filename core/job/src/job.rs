@@ -14,8 +14,14 @@ use crate::progress::Steps;
 use crate::undelivered::Leftovers;
 use crate::{BalancingStep, CheckpointTaken, Output, ResultValue, Results};
 
-/// Requests for checkpoints: each whether it is to be on disk, and the nodes that go then.
-pub type Asked = Vec<(bool, Vec<u32>)>;
+/// A request from outside that a PE carries out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// A checkpoint, whether it is to be on disk, and the nodes that leave after it.
+    Checkpoint { on_disk: bool, leaving: Vec<u32> },
+    /// A step of load balancing.
+    Balance,
+}
 
 /// Steps of load balancing that a report has: those of a job of weeks would not go into the message that brings them.
 const STEPS_KEPT: usize = 10_000;
@@ -43,7 +49,7 @@ pub struct Job {
     /// Messages that nobody got.
     leftovers: Mutex<Leftovers>,
     /// What somebody outside has asked for that no PE has heard of.
-    asked: Mutex<Asked>,
+    asked: Mutex<Vec<Asked>>,
     /// The nodes of this process, whose PEs are to stop at the end.
     nodes: Mutex<Vec<Weak<dyn Stop>>>,
     /// The rest of the job, if it has other processes.
@@ -65,6 +71,11 @@ pub trait Others: Send + Sync {
     /// to be.
     fn answer(&self, asked: u32, checkpoint: Result<Version, String>, not_written: Option<String>) {
         let _ = (asked, checkpoint, not_written);
+    }
+
+    /// So many requests from outside for a step of load balancing are answered: by what it did, or why there was none.
+    fn balanced(&self, asked: u32, step: Result<String, String>) {
+        let _ = (asked, step);
     }
 
     /// This version is committed, with so much in the part of each node.
@@ -318,15 +329,27 @@ impl Job {
 
     /// Somebody outside asks for a checkpoint, from which the others may be to go on without these nodes; the PE that looks next sees to it.
     pub fn ask_for_checkpoint(&self, on_disk: bool, leaving: Vec<u32>) {
-        lock(&self.asked).push((on_disk, leaving));
+        lock(&self.asked).push(Asked::Checkpoint { on_disk, leaving });
+    }
+
+    /// Somebody outside asks for a step of load balancing, likewise.
+    pub fn ask_for_balance(&self) {
+        lock(&self.asked).push(Asked::Balance);
     }
 
     /// What has been asked for since this was last looked at, in this order.
-    pub fn take_asked(&self) -> Asked {
+    pub fn take_asked(&self) -> Vec<Asked> {
         std::mem::take(&mut *lock(&self.asked))
     }
 
-    /// So many of these requests are answered.
+    /// So many requests for a step are answered.
+    pub fn answer_balance(&self, asked: u32, step: Result<String, String>) {
+        if let Some(others) = self.others.get() {
+            others.balanced(asked, step);
+        }
+    }
+
+    /// So many requests for a checkpoint are answered.
     pub fn answer(&self, asked: u32, checkpoint: Result<Version, String>, not_written: Option<String>) {
         if let Some(others) = self.others.get().filter(|_| asked > 0) {
             others.answer(asked, checkpoint, not_written);

@@ -76,6 +76,14 @@ enum Tool {
         #[arg(value_parser = whole::<u32>(JOB))]
         job: u32,
     },
+    /// Have a running job take a load balancing step now, and say what it did
+    ///
+    /// A job of several nodes with --balancer. It takes the step whatever --lb-every says.
+    Balance {
+        /// The process id of the process that was started
+        #[arg(value_parser = whole::<u32>(JOB))]
+        job: u32,
+    },
     /// Have a running job go on without some of its nodes, whose processes end
     ///
     /// A job of several nodes with --ft. It takes a checkpoint and goes on from that without these nodes; with --balancer their objects
@@ -145,6 +153,7 @@ fn task(words: impl IntoIterator<Item = OsString>) -> Result<Task, clap::Error> 
         Tool::Run(run) => command_to_run(&run, &matches).map(Task::Run),
         Tool::List => Ok(Task::Tell(listing::table())),
         Tool::Checkpoint { job } => Ok(asked(job, &Request::Checkpoint)),
+        Tool::Balance { job } => Ok(asked(job, &Request::Balance)),
         Tool::Shrink { job, nodes } => Ok(asked(job, &Request::Shrink(nodes))),
         Tool::Grow { job, count } => Ok(asked(job, &Request::Grow(count))),
         Tool::LbReplay(replay) => {

@@ -143,6 +143,11 @@ impl member::NodeCommands for Commands {
         (self.knock)();
     }
 
+    fn balance(&self) {
+        self.job.ask_for_balance();
+        (self.knock)();
+    }
+
     fn try_connections(&self, inquiry: u32, limit: Duration) {
         (self.try_all)(inquiry, limit);
     }

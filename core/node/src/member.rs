@@ -288,6 +288,10 @@ impl Others for Voice {
         self.control.send(ToLauncher::Checkpointed { asked, checkpoint, not_written });
     }
 
+    fn balanced(&self, asked: u32, step: Result<String, String>) {
+        self.control.send(ToLauncher::Balanced { asked, step });
+    }
+
     fn note(&self, text: String) {
         self.control.send(ToLauncher::Note(text));
     }

@@ -168,6 +168,8 @@ pub enum What {
 pub enum Asked {
     /// A checkpoint (`talisman checkpoint`).
     Checkpoint,
+    /// A step of load balancing (`talisman balance`).
+    Balance,
     /// To go on without this node (`talisman shrink`).
     Shrink(u32),
     /// To go on with all nodes again that it has gone on without (`talisman grow`).
@@ -219,6 +221,7 @@ impl What {
             What::Crowd { .. } => "crowd",
             What::DiskHang { .. } => "disk-hang",
             What::Ask(Asked::Checkpoint) => "ask-checkpoint",
+            What::Ask(Asked::Balance) => "ask-balance",
             What::Ask(Asked::Shrink(_)) => "ask-shrink",
             What::Ask(Asked::Grow) => "ask-grow",
         }

@@ -36,6 +36,7 @@ impl From<Asked> for Request {
     fn from(asked: Asked) -> Self {
         match asked {
             Asked::Checkpoint => Request::Checkpoint,
+            Asked::Balance => Request::Balance,
             Asked::Shrink(node) => Request::Shrink(vec![node]),
             Asked::Grow => Request::Grow(None),
         }

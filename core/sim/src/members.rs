@@ -93,6 +93,7 @@ impl World {
                 self.with_connecting(number, |connecting| connecting.on_trial(now, inquiry, limit));
             }
             Action::Checkpoint { on_disk, leaving } => self.ask_for_checkpoint(number, on_disk, leaving),
+            Action::Balance => self.ask_for_balance(number),
             Action::Places(places) => *process.lives.places.borrow_mut() = places,
             Action::Resume(order) => self.resume(number, *order),
             Action::LinesSeen { version, node, piece } => process.job.lines_seen(version, node, piece),
@@ -291,6 +292,17 @@ impl World {
     fn ask_for_checkpoint(&self, number: u32, on_disk: bool, leaving: Vec<u32>) {
         let process = &self.nodes[number as usize];
         process.job.ask_for_checkpoint(on_disk, leaving);
+        self.wake_first_pe(number);
+    }
+
+    /// A step of load balancing is wanted, likewise.
+    fn ask_for_balance(&self, number: u32) {
+        self.nodes[number as usize].job.ask_for_balance();
+        self.wake_first_pe(number);
+    }
+
+    fn wake_first_pe(&self, number: u32) {
+        let process = &self.nodes[number as usize];
         process.lives.inboxes.borrow().iter().take(1).for_each(|inbox| inbox.notify());
         self.wake(number, 0, self.now());
     }

@@ -244,6 +244,10 @@ impl Others for Voice {
         self.say_to_launcher(ToLauncher::Checkpointed { asked, checkpoint, not_written });
     }
 
+    fn balanced(&self, asked: u32, step: Result<String, String>) {
+        self.say_to_launcher(ToLauncher::Balanced { asked, step });
+    }
+
     /// Nothing depends on this but what people are told, and with another letter for each checkpoint every seed would stand for another case.
     fn committed(&self, _: Version, _: Vec<(u32, Contents)>) {}
 

@@ -282,6 +282,19 @@ fn first_said<'a>(ran: &'a Ran, what: &str) -> Option<(u64, &'a str)> {
     Some(((time * 1000.0) as u64, after))
 }
 
+/// A step of load balancing that somebody asks for at any moment is answered, or the job had not begun or ended.
+#[test]
+fn a_balancing_step_that_is_asked_for_is_answered() {
+    let mut done = 0;
+    for at in moments(12) {
+        let ran = in_world(&with(What::Ask(Asked::Balance), at));
+        came_out_right(&ran);
+        let (_, answer) = first_said(&ran, "answers request 1: ").expect("it is answered");
+        done += u32::from(answer.contains("balancing step") || answer.contains("nothing is balanced"));
+    }
+    assert!(done >= 4, "{done} were answered by a PE");
+}
+
 /// Of all that a node had that was released there are two copies, and of what it had copies of: no later checkpoint is needed.
 #[test]
 fn a_loss_right_after_a_release_is_survived() {

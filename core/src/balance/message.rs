@@ -79,6 +79,8 @@ pub enum Why {
     Request,
     /// Nodes have come or gone.
     Membership,
+    /// Somebody outside the job asked for it (`talisman balance`), and is told what it did.
+    Asked,
 }
 
 /// What a look at some PEs has found.

@@ -47,6 +47,8 @@ pub struct Running {
     why: Why,
     begun: Duration,
     then: Vec<Route>,
+    /// Requests from outside that its end answers.
+    asked: u32,
 }
 
 impl Root {
@@ -108,6 +110,15 @@ pub impl Pe {
         self.tell(self.view().first(), Balance::Request { why, then });
     }
 
+    /// Somebody outside asks for a step.
+    fn want_balance_from_outside(&self) {
+        if self.balancer().is_none() {
+            let why = "nothing is balanced: start the job with --balancer, such as --balancer auto";
+            return self.node.job.answer_balance(1, Err(why.into()));
+        }
+        self.want_balance(Why::Asked, None);
+    }
+
     /// The first period begins.
     fn begin_balancing(&self) {
         if let Some(balancer) = self.balancer().filter(|_| self.is_first()) {
@@ -166,8 +177,10 @@ pub impl Pe {
                     return;
                 }
             }
-            let then = std::mem::take(&mut root.wanted).into_iter().filter_map(|(_, then)| then).collect();
-            root.running = Some(Running { why, begun: self.clock.now(), then });
+            let wanted = std::mem::take(&mut root.wanted);
+            let asked = wanted.iter().filter(|(why, _)| *why == Why::Asked).count() as u32;
+            let then = wanted.into_iter().filter_map(|(_, then)| then).collect();
+            root.running = Some(Running { why, begun: self.clock.now(), then, asked });
             why
         };
         if why.looks_first(&balancer.settings) {
@@ -248,8 +261,18 @@ pub impl Pe {
             max_predicted_s: step.max_predicted,
             step_s: step.step_s,
         });
+        self.answer_asked(balancer, &step);
         self.account_for(balancer, step);
         self.end_balancing(balancer);
+    }
+
+    /// Tells those outside who asked for a step what it did.
+    fn answer_asked(&self, balancer: &Balancer, step: &BalancingStep) {
+        let asked = balancer.root.borrow().running.as_ref().map_or(0, |running| running.asked);
+        if asked > 0 {
+            let answer = step.refused.clone().map_or_else(|| Ok(step.to_string()), Err);
+            self.node.job.answer_balance(asked, answer);
+        }
     }
 
     /// Tells the user of a step.

@@ -17,7 +17,7 @@ impl Why {
             Why::Period | Why::Sync if settings.every == Every::Auto => "auto",
             Why::Period => "period",
             Why::Sync => "sync",
-            Why::Request => "request",
+            Why::Request | Why::Asked => "request",
             Why::Membership => "membership",
         }
     }
@@ -27,7 +27,7 @@ impl Why {
         match self {
             Why::Period => true,
             Why::Sync => settings.every == Every::Auto,
-            Why::Request | Why::Membership => false,
+            Why::Request | Why::Membership | Why::Asked => false,
         }
     }
 }

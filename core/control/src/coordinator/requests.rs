@@ -1,4 +1,4 @@
-//! What people ask a running job for from outside: a checkpoint now, or to go on with fewer nodes, or with more ([`growing`](super::growing)).
+//! What people ask a running job for from outside: a checkpoint or a step of load balancing now, or to go on with fewer nodes, or with more ([`growing`](super::growing)).
 //!
 //! A node that is to go is let go from a checkpoint that is taken for that, so that nothing has to be done again but what ran since its cut.
 //! What is under way when a node is lost is begun again once all go on.
@@ -21,6 +21,8 @@ use talisman_observe::sometimes::sometimes;
 pub(super) struct Requests {
     /// For a checkpoint, in the order in which they came.
     pub(super) waiting: VecDeque<(u64, Request)>,
+    /// For a step of load balancing.
+    balancing: VecDeque<u64>,
     /// Nodes are being let go.
     releasing: Option<(u64, Vec<u32>)>,
     /// Nodes are being added.
@@ -28,11 +30,6 @@ pub(super) struct Requests {
 }
 
 impl Coordinator {
-    /// Whether anything can be done about any.
-    pub fn takes_requests(&self) -> bool {
-        self.recovery.is_some()
-    }
-
     /// Somebody asks for something; the answer will have this number.
     pub fn on_request(&mut self, now: Duration, number: u64, request: Request) {
         if let Err(why) = self.check(&request) {
@@ -41,7 +38,11 @@ impl Coordinator {
         match request {
             // They come first, while the job goes on.
             Request::Grow(count) => self.begin_to_grow(now, number, count),
-            _ => self.wait_for_checkpoint(number, request),
+            Request::Balance => {
+                self.requests.balancing.push_back(number);
+                self.ask_first_for_balance();
+            }
+            Request::Checkpoint | Request::Shrink(_) => self.wait_for_checkpoint(number, request),
         }
     }
 
@@ -73,8 +74,19 @@ impl Coordinator {
                     self.actions.push(Action::Answer(number, text));
                 }
                 (Request::Shrink(nodes), Ok(_)) => self.begin_release(now, number, nodes),
+                (Request::Balance, Ok(_)) => unreachable!("it waits for no checkpoint"),
             }
         }
+    }
+
+    /// So many requests for a step of load balancing have come to an end.
+    pub(super) fn on_balanced(&mut self, node: u32, asked: u32, step: &Result<String, String>) {
+        if self.is_void(node) || !self.goes_on() {
+            return sometimes("a balancing step that was asked for was overtaken by a loss");
+        }
+        let answered = self.requests.balancing.len().min(asked as usize);
+        let numbers = self.requests.balancing.drain(..answered);
+        self.actions.extend(numbers.map(|number| Action::Answer(number, step.clone())));
     }
 
     /// These nodes have halted and are not needed any more.
@@ -106,6 +118,9 @@ impl Coordinator {
         let waiting: Vec<Request> =
             self.requests.waiting.iter().map(|(_, request)| request.clone()).collect();
         waiting.iter().for_each(|request| self.ask_for_checkpoint(request));
+        for _ in 0..self.requests.balancing.len() {
+            self.ask_first_for_balance();
+        }
     }
 
     /// Nothing that is asked for will be done.
@@ -115,13 +130,18 @@ impl Coordinator {
         let waiting =
             waiting.filter(|(_, request)| !matches!(request, Request::Grow(_))).map(|(number, _)| number);
         let releasing = self.requests.releasing.take().map(|(number, _)| number);
-        let all = waiting.chain(releasing).map(|number| Action::Answer(number, Err(why.into())));
+        let balancing = std::mem::take(&mut self.requests.balancing);
+        let all =
+            waiting.chain(releasing).chain(balancing).map(|number| Action::Answer(number, Err(why.into())));
         self.actions.extend(all);
     }
 
     /// Why this cannot be.
     fn check(&self, request: &Request) -> Result<(), String> {
-        if !self.survives() || self.verdict.is_over() {
+        if self.recovery.is_none() && *request != Request::Balance {
+            return Err("a job that runs without --ft keeps no checkpoint".into());
+        }
+        if self.went.is_none() || self.recovery.is_some() && !self.survives() || self.verdict.is_over() {
             let why = if self.went.is_none() { "the job has not begun yet" } else { "the job ends" };
             return Err(why.into());
         }
@@ -144,7 +164,23 @@ impl Coordinator {
 
     /// Whether all nodes go on, so that there is somebody to ask.
     fn goes_on(&self) -> bool {
-        self.survives() && self.recovery.as_ref().is_some_and(super::Recovery::is_running)
+        match &self.recovery {
+            Some(recovery) => self.survives() && recovery.is_running(),
+            None => self.went.is_some() && !self.verdict.is_over(),
+        }
+    }
+
+    /// The first node of those that run, if there is somebody to ask.
+    fn first_running(&self) -> Option<u32> {
+        let first = self.roster.living().into_iter().find(|node| self.roster[*node].stage == Stage::Running);
+        first.filter(|_| self.goes_on())
+    }
+
+    /// Tells the first node that one more step of load balancing is wanted.
+    fn ask_first_for_balance(&mut self) {
+        if let Some(node) = self.first_running() {
+            self.actions.push(Action::Send(node, ToNode::Balance));
+        }
     }
 
     /// Tells the first node that one more checkpoint is wanted; while the job halts nobody is there to hear that. What is gone on from at
@@ -153,10 +189,9 @@ impl Coordinator {
         let on_disk = *request == Request::Checkpoint;
         let leaving = match request {
             Request::Shrink(nodes) => nodes.clone(),
-            Request::Checkpoint | Request::Grow(_) => Vec::new(),
+            Request::Checkpoint | Request::Grow(_) | Request::Balance => Vec::new(),
         };
-        let first = self.roster.living().into_iter().find(|node| self.roster[*node].stage == Stage::Running);
-        if let Some(node) = first.filter(|_| self.goes_on()) {
+        if let Some(node) = self.first_running() {
             self.actions.push(Action::Send(node, ToNode::Checkpoint { on_disk, leaving }));
         }
     }
@@ -173,8 +208,8 @@ impl Coordinator {
 
     fn taken(&self, version: Version, not_written: Option<&str>) -> Result<String, String> {
         let in_memory = format!("checkpoint {version} is taken, in the memory of the nodes");
-        let Some(shelves) = &self.plan.keeping.shelves else { return Ok(in_memory) };
-        let dir = shelves.dir.display();
+        let Some(checkpoint_dirs) = &self.plan.keeping.checkpoint_dirs else { return Ok(in_memory) };
+        let dir = checkpoint_dirs.dir.display();
         match not_written {
             None => {
                 Ok(format!("checkpoint {version} is taken; after the loss of all nodes: --restart {dir}"))

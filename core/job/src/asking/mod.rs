@@ -18,6 +18,8 @@ use std::str::FromStr;
 pub enum Request {
     /// A checkpoint now.
     Checkpoint,
+    /// A step of load balancing now.
+    Balance,
     /// To go on without these nodes.
     Shrink(Vec<u32>),
     /// To go on with so many more nodes; with all that can be added if no number is said.
@@ -32,7 +34,7 @@ pub fn ask(job: u32, request: &Request) -> Result<String, String> {
     let silent = |error: io::Error| {
         format!(
             "no job of yours with the process id {job} listens ({error}); it is that of the process that was started, \
-             of a job of several nodes with --ft"
+             of a job of several nodes"
         )
     };
     let mut stream = folder().and_then(|folder| UnixStream::connect(socket(&folder, job))).map_err(silent)?;
@@ -76,6 +78,7 @@ impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Request::Checkpoint => f.write_str("checkpoint"),
+            Request::Balance => f.write_str("balance"),
             Request::Shrink(nodes) => {
                 f.write_str("shrink")?;
                 nodes.iter().try_for_each(|node| write!(f, " {node}"))
@@ -94,6 +97,7 @@ impl FromStr for Request {
         let wrong = || format!("`{line}` is not what a job can be asked; use the same build of `talisman`");
         match words.next() {
             Some("checkpoint") if words.next().is_none() => Ok(Request::Checkpoint),
+            Some("balance") if words.next().is_none() => Ok(Request::Balance),
             Some("shrink") => {
                 let nodes = words.map(str::parse).collect::<Result<Vec<u32>, _>>().map_err(|_| wrong())?;
                 if nodes.is_empty() { Err(wrong()) } else { Ok(Request::Shrink(nodes)) }
@@ -118,11 +122,21 @@ mod tests {
     #[test]
     fn requests_are_read_as_they_are_written() {
         let shrinks = [Request::Shrink(vec![3]), Request::Shrink(vec![0, 12])];
-        let others = [Request::Checkpoint, Request::Grow(None), Request::Grow(Some(2))];
+        let others = [Request::Checkpoint, Request::Balance, Request::Grow(None), Request::Grow(Some(2))];
         for request in shrinks.into_iter().chain(others) {
             assert_eq!(request.to_string().parse(), Ok(request));
         }
-        for wrong in ["", "shrink", "shrink one", "shrink -1", "checkpoint 4", "grow 0", "grow 1 2", "melt"] {
+        for wrong in [
+            "",
+            "shrink",
+            "shrink one",
+            "shrink -1",
+            "checkpoint 4",
+            "balance 1",
+            "grow 0",
+            "grow 1 2",
+            "melt",
+        ] {
             assert!(wrong.parse::<Request>().unwrap_err().contains(wrong), "{wrong}");
         }
     }

@@ -18,7 +18,6 @@ use std::io;
 use std::time::Duration;
 
 use crate::pe::Pe;
-use crate::pe::turn::Command;
 use talisman_ft::Epoch;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
@@ -183,8 +182,8 @@ impl Net {
     /// Takes in new connections, and what else the threads beside the PEs have to say.
     #[cold]
     fn take_connections(&self, pe: &Pe) {
-        for (on_disk, leaving) in pe.node.job.take_asked() {
-            pe.command(Command::Checkpoint { asked: Some(on_disk), leaving });
+        for asked in pe.node.job.take_asked() {
+            pe.command(asked.into());
         }
         for (node, stream) in self.reconnect.take() {
             let Some(link) = self.links.get(node as usize).and_then(Option::as_ref) else { continue };

@@ -7,6 +7,7 @@
 
 use super::input_log::InputLog;
 use super::{Pe, try_current};
+use talisman_job::job::Asked;
 use talisman_observe::stats::count;
 use talisman_pup::{Pup, from_bytes, to_bytes};
 
@@ -45,6 +46,17 @@ pub enum Command {
     Suspect,
     /// A checkpoint, before these nodes go; if somebody outside the job asked: whether it is to be on disk.
     Checkpoint { asked: Option<bool>, leaving: Vec<u32> },
+    /// A step of load balancing; somebody outside the job asked for it.
+    Balance,
+}
+
+impl From<Asked> for Command {
+    fn from(asked: Asked) -> Command {
+        match asked {
+            Asked::Checkpoint { on_disk, leaving } => Command::Checkpoint { asked: Some(on_disk), leaving },
+            Asked::Balance => Command::Balance,
+        }
+    }
 }
 
 impl Pe {

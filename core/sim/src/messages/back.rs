@@ -91,16 +91,16 @@ impl Cluster {
     fn parts(&self, version: u64, next: &View) -> BTreeMap<PeId, Vec<Part>> {
         let part = |pe: PeId| self.pes[pe as usize].node.store.part(version, pe).expect("just taken");
         let before = self.view();
-        let seats = Redistribution::after(before, next);
+        let change = Redistribution::after(before, next);
         let mut parts: BTreeMap<PeId, Vec<Part>> = BTreeMap::new();
         for pe in before.there() {
-            let of = parts.entry(next.seat(pe)).or_default();
+            let of = parts.entry(next.acting_for(pe)).or_default();
             of.insert(if next.is_there(pe) { 0 } else { of.len() }, part(pe));
         }
         for pe in next.there().filter(|pe| !before.is_there(*pe)) {
-            parts.entry(pe).or_default().insert(0, seats.part_instead_of(pe, part(before.seat(pe))));
+            parts.entry(pe).or_default().insert(0, change.part_instead_of(pe, part(before.acting_for(pe))));
         }
-        parts.iter_mut().for_each(|(pe, parts)| seats.make_room(*pe, parts));
+        parts.iter_mut().for_each(|(pe, parts)| change.make_room(*pe, parts));
         parts
     }
 

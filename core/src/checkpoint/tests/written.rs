@@ -121,7 +121,7 @@ fn asked(lab: &mut Lab, rest: &Rest, disks: &[Slow; 2]) -> Answer {
 /// The newest version that a job could be started from.
 fn newest(disks: &[Slow; 2]) -> Option<Version> {
     let folders: BTreeMap<_, _> = (0..).zip(disks.iter().map(|slow| slow.disk.clone())).collect();
-    set::newest(Path::new("disks"), &mut set::Disks(folders)).ok().map(|whole| whole.manifest.version)
+    catalog::newest(Path::new("disks"), &mut catalog::Disks(folders)).ok().map(|whole| whole.manifest.version)
 }
 
 fn versions_on(disk: &Slow) -> Vec<String> {

@@ -268,7 +268,9 @@ impl Place {
                 to.retain(|host| !from.contains(host));
                 return (!from.is_empty() && !to.is_empty()).then_some(what);
             }
-            What::LauncherLoss | What::LauncherStop { .. } | What::Ask(Asked::Checkpoint | Asked::Grow) => {}
+            What::LauncherLoss
+            | What::LauncherStop { .. }
+            | What::Ask(Asked::Checkpoint | Asked::Balance | Asked::Grow) => {}
         }
         Some(what)
     }

@@ -93,7 +93,9 @@ fn is_there(what: &What, nodes: u32, hosts: u32) -> bool {
         What::Cut { from, to, .. } => {
             !from.is_empty() && !to.is_empty() && from.iter().all(|host| *host < hosts && !to.contains(host))
         }
-        What::LauncherLoss | What::LauncherStop { .. } | What::Ask(Asked::Checkpoint | Asked::Grow) => true,
+        What::LauncherLoss
+        | What::LauncherStop { .. }
+        | What::Ask(Asked::Checkpoint | Asked::Balance | Asked::Grow) => true,
     }
 }
 

@@ -77,6 +77,48 @@ fn what_a_loss_has_overtaken_is_asked_for_again() {
     );
 }
 
+/// For a step of load balancing.
+const ASKS_FOR_BALANCE: Action = Action::Send(0, ToNode::Balance);
+
+fn balanced(asked: u32) -> ToLauncher {
+    ToLauncher::Balanced { asked, step: Ok("done".into()) }
+}
+
+#[test]
+fn a_balancing_step_is_begun_and_answered_when_it_is_over() {
+    for mut coordinator in [with_patience(2, "", TICK * 40), started(coordinator(2, ""))] {
+        assert_eq!(asked(&mut coordinator, 1, Request::Balance), [ASKS_FOR_BALANCE]);
+        assert_eq!(asked(&mut coordinator, 2, Request::Balance), [ASKS_FOR_BALANCE]);
+        let done = |number| Action::Answer(number, Ok("done".into()));
+        assert_eq!(coordinator.say(at(11), 1, balanced(1)), [done(1)]);
+        assert_eq!(coordinator.say(at(12), 1, balanced(7)), [done(2)], "nobody else has asked");
+        let refused = ToLauncher::Balanced { asked: 1, step: Err("nothing is balanced".into()) };
+        asked(&mut coordinator, 3, Request::Balance);
+        let why = Action::Answer(3, Err("nothing is balanced".into()));
+        assert_eq!(coordinator.say(at(13), 0, refused), [why]);
+    }
+}
+
+#[test]
+fn a_balancing_step_that_a_loss_has_overtaken_is_asked_for_again() {
+    let mut coordinator = with_patience(3, "", TICK * 40);
+    asked(&mut coordinator, 1, Request::Balance);
+    coordinator.happen(at(11), 1, killed());
+    assert_eq!(coordinator.say(at(12), 2, balanced(1)), []);
+    assert_eq!(asked(&mut coordinator, 2, Request::Balance), [], "nobody is there to hear it");
+    let [_, resumed] = coordinator.recover(13, &[0, 2], 1);
+    assert_eq!(resumed[1..], [ASKS_FOR_BALANCE, ASKS_FOR_BALANCE]);
+}
+
+#[test]
+fn a_job_without_fault_tolerance_is_asked_for_no_checkpoint() {
+    let mut coordinator = started(coordinator(2, ""));
+    for request in [Request::Checkpoint, Request::Shrink(vec![1]), Request::Grow(None)] {
+        let why = Err("a job that runs without --ft keeps no checkpoint".into());
+        assert_eq!(asked(&mut coordinator, 1, request), [Action::Answer(1, why)]);
+    }
+}
+
 /// Whatever became of its host while that was ending it: the others have gone on, and the end that they came to holds.
 #[test]
 fn a_released_node_that_is_lost_with_its_host_is_no_loss() {
