@@ -108,9 +108,9 @@ assert!(RunArgs { pes: Some(0), ..RunArgs::default() }.validate().is_err());
 #[derive(clap::Args, Clone, Debug, PartialEq, Eq)]
 #[group(skip)]
 pub struct RunArgs {
-    /// Nodes of the job
+    /// Number of nodes
     ///
-    /// If there is more than one, each is a process of its own, which this one starts.
+    /// With more than one, each node is a process, which this process starts.
     #[arg(id = "talisman-nodes", long = "nodes", env = "TALISMAN_NODES", hide_env_values = true)]
     #[arg(help_heading = RUNNING)]
     #[arg(value_name = "N", default_value_t = 1, value_parser = whole::<u32>("how many nodes, from 1 to 65536"))]
@@ -126,9 +126,9 @@ pub struct RunArgs {
     #[arg(value_name = "P", value_parser = whole::<u32>("how many PEs each node has, from 1 to 1024"))]
     pub pes: Option<u32>,
 
-    /// Where all random numbers start
+    /// Seed of all random numbers
     ///
-    /// The same seed gives the objects the same numbers in every run.
+    /// Equal seeds give objects equal random numbers in every run.
     #[arg(id = "talisman-seed", long = "seed", env = "TALISMAN_SEED", hide_env_values = true)]
     #[arg(help_heading = RUNNING)]
     #[arg(value_name = "S", default_value_t = 0, value_parser = whole::<u64>("a number from 0 to 18446744073709551615"))]
@@ -136,8 +136,8 @@ pub struct RunArgs {
 
     /// Start the nodes on the hosts of this file, over ssh
     ///
-    /// Lines are `name [slots=N] [address=A] [user=U] [port=P]`. "slurm" means those of the Slurm allocation. There are as many
-    /// nodes as there are slots, unless --nodes says less.
+    /// Lines are `name [slots=N] [address=A] [user=U] [port=P]`. "slurm": the hosts of the Slurm allocation. Each slot has a
+    /// node, unless --nodes says less.
     #[arg(id = "talisman-hosts", long = "hosts", env = "TALISMAN_HOSTS", hide_env_values = true)]
     #[arg(help_heading = HOSTS)]
     #[arg(value_name = "FILE")]
@@ -149,45 +149,45 @@ pub struct RunArgs {
     #[arg(value_name = "NAME", default_value = Transport::WITHIN_HOST.row().name)]
     pub transport: TransportChoice,
 
-    /// Encrypt what goes between nodes over TCP
+    /// Encrypt TCP connections between nodes
     ///
-    /// By TLS 1.3, with a key of the job's own. What goes through the memory of a host is not encrypted.
+    /// TLS 1.3, with a key of this job. Shared memory is not encrypted.
     #[arg(id = "talisman-tls", long = "tls", env = "TALISMAN_TLS", hide_env_values = true)]
     #[arg(help_heading = HOSTS, value_parser = switch)]
     pub tls: bool,
 
-    /// Where nodes of this host listen for each other [default: loopback]
+    /// Address at which the nodes of this host listen [default: loopback]
     ///
-    /// An address of this host; with --hosts each has its own in that file.
+    /// With --hosts, that file has an address for each host.
     #[arg(id = "talisman-listen", long = "listen", env = "TALISMAN_LISTEN", hide_env_values = true)]
     #[arg(help_heading = HOSTS)]
     #[arg(value_name = "ADDR", value_parser = address)]
     pub listen: Option<IpAddr>,
 
-    /// A node that says nothing for so long counts as lost
+    /// Time without any message after which a node counts as lost
     #[arg(id = "talisman-silence", long = "silence", env = "TALISMAN_SILENCE", hide_env_values = true)]
     #[arg(help_heading = HOSTS)]
     #[arg(value_name = "TIME", value_parser = time, default_value = "10s")]
     pub silence: Duration,
 
-    /// Even out the load of the PEs by this strategy
+    /// Load balancing strategy
     #[arg(id = "talisman-balancer", long = "balancer", env = "TALISMAN_BALANCER", hide_env_values = true)]
     #[arg(help_heading = BALANCING)]
     #[arg(value_name = "NAME[+NAME]", default_value = "off")]
     #[arg(long_help = strategies::help())]
     pub balancer: String,
 
-    /// When to: sync, a time, or auto
+    /// When to balance: sync, a time, or auto
     ///
-    /// "sync": whenever the program is at `cx.at_sync()`; a time: so often; "auto": when it is worth it.
+    /// "sync": at `cx.at_sync()`; a time: the period; "auto": when a step is worth its cost.
     #[arg(id = "talisman-lb-every", long = "lb-every", env = "TALISMAN_LB_EVERY", hide_env_values = true)]
     #[arg(help_heading = BALANCING)]
     #[arg(value_name = "WHEN", default_value = "sync")]
     pub lb_every: Every,
 
-    /// Most memory that the objects of a node may take
+    /// Memory limit for the objects of a node
     ///
-    /// Balancing puts no more objects on a node than take so much memory when packed.
+    /// Load balancing places no more objects on a node than fit into it when packed.
     #[arg(
         id = "talisman-node-memory",
         long = "node-memory",
@@ -198,15 +198,15 @@ pub struct RunArgs {
     #[arg(value_name = "SIZE", value_parser = size)]
     pub node_memory: Option<u64>,
 
-    /// How fast the PEs are, where 1 is usual
+    /// Relative speeds of the PEs; 1 is normal
     ///
-    /// From PE 0 on; the list begins anew at its end.
+    /// From PE 0 on; the list repeats.
     #[arg(id = "talisman-pe-speeds", long = "pe-speeds", env = "TALISMAN_PE_SPEEDS", hide_env_values = true)]
     #[arg(help_heading = BALANCING)]
     #[arg(value_name = "SPEED", value_delimiter = ',')]
     pub pe_speeds: Vec<PeSpeed>,
 
-    /// Write what each step knew to a file in this folder
+    /// Write the input of each step to a file in this folder
     ///
     /// For `talisman lb-replay`.
     #[arg(id = "talisman-lb-dump", long = "lb-dump", env = "TALISMAN_LB_DUMP", hide_env_values = true)]
@@ -214,14 +214,14 @@ pub struct RunArgs {
     #[arg(value_name = "FOLDER")]
     pub lb_dump: Option<PathBuf>,
 
-    /// Write a line about each step to standard error
+    /// Log each balancing step to standard error
     ///
-    /// --progress does as well.
+    /// --progress turns it on as well.
     #[arg(id = "talisman-lb-log", long = "lb-log", env = "TALISMAN_LB_LOG", hide_env_values = true)]
     #[arg(help_heading = BALANCING, value_parser = switch)]
     pub lb_log: bool,
 
-    /// How lost nodes are survived: off, double or disk
+    /// Fault tolerance: off, double or disk
     #[arg(id = "talisman-ft", long = "ft", env = "TALISMAN_FT", hide_env_values = true)]
     #[arg(help_heading = FAULTS)]
     #[arg(value_name = "HOW", value_enum, default_value_t)]
@@ -229,8 +229,8 @@ pub struct RunArgs {
 
     /// When to take checkpoints: a time, 100steps, or auto
     ///
-    /// A time: so often; 100steps: after so many steps of the program; "auto": as often as costs least, by what they have cost
-    /// and --mtbf [default with --ft: auto]
+    /// A time: the period; 100steps: after each 100 steps of the program; "auto": the period that costs least, by the measured
+    /// cost of a checkpoint and --mtbf [default with --ft: auto]
     #[arg(
         id = "talisman-ckpt-every",
         long = "ckpt-every",
@@ -241,91 +241,91 @@ pub struct RunArgs {
     #[arg(value_name = "WHEN")]
     pub ckpt_every: Option<CkptEvery>,
 
-    /// The mean time between two losses of nodes
+    /// Mean time between losses of nodes
     ///
-    /// In the whole job, for --ckpt-every auto.
+    /// Of the whole job, for --ckpt-every auto.
     #[arg(id = "talisman-mtbf", long = "mtbf", env = "TALISMAN_MTBF", hide_env_values = true)]
     #[arg(help_heading = FAULTS)]
     #[arg(value_name = "TIME", value_parser = time)]
     pub mtbf: Option<Duration>,
 
-    /// Where checkpoints are kept on disk
+    /// Folder of the checkpoints on disk
     ///
-    /// Each node keeps them in a folder of its own in this one on its host: with --ft disk all, with --ft double those that are
-    /// asked for (`talisman checkpoint`) [default: that of --restart, else a new one among the temporary files]
+    /// Each node writes to a folder of its own in it, on its host: all checkpoints with --ft disk, those that are asked for
+    /// (`talisman checkpoint`) with --ft double [default: that of --restart, else a new temporary one]
     #[arg(id = "talisman-ckpt-dir", long = "ckpt-dir", env = "TALISMAN_CKPT_DIR", hide_env_values = true)]
     #[arg(help_heading = FAULTS)]
     #[arg(value_name = "FOLDER")]
     pub ckpt_dir: Option<PathBuf>,
 
-    /// Key file by which the files of checkpoints show who wrote them
+    /// Key file that authenticates checkpoint files
     ///
-    /// It has 16 bytes or more that nobody else can read, and has to be there on each host. --restart uses no files that were
-    /// not written with it [default: none, and whose files they are counts]
+    /// 16 bytes or more that only its owner can read, on each host. --restart refuses files that were written without it
+    /// [default: none; then the owner of the files counts]
     #[arg(id = "talisman-ckpt-key", long = "ckpt-key", env = "TALISMAN_CKPT_KEY", hide_env_values = true)]
     #[arg(help_heading = FAULTS)]
     #[arg(value_name = "FILE")]
     pub ckpt_key: Option<PathBuf>,
 
-    /// Go on from the newest checkpoint in this folder
+    /// Restart from the newest checkpoint in this folder
     ///
-    /// It is one that a job with --ft has left (--ckpt-dir). The job goes on with any number of nodes and PEs, and with the
-    /// program's options that it began with: those of this command line are not read. On several hosts each may have a part of it.
+    /// A job with --ft has left it (--ckpt-dir). Any number of nodes and PEs will do. The program has the options that it began
+    /// with; those of this command line are not read. On several hosts each may have a part of the folder.
     #[arg(id = "talisman-restart", long = "restart", env = "TALISMAN_RESTART", hide_env_values = true)]
     #[arg(help_heading = FAULTS)]
     #[arg(value_name = "FOLDER")]
     pub restart: Option<PathBuf>,
 
-    /// With --ft: start a new process in place of a lost one
+    /// With --ft: start a new process for each lost node
     ///
-    /// On the same host if that is there. It gets the part that was lost, and the job has as many nodes as before.
+    /// On the same host if that is alive. It restores the objects that were lost; the number of nodes stays.
     #[arg(id = "talisman-respawn", long = "respawn", env = "TALISMAN_RESPAWN", hide_env_values = true)]
     #[arg(help_heading = FAULTS, value_parser = switch)]
     pub respawn: bool,
 
-    /// With --ft: processes that wait to replace lost nodes
+    /// With --ft: number of processes that replace lost nodes
     ///
-    /// When a node is lost, one of them takes its place. They need slots where --hosts is given.
+    /// With --hosts they need slots of their own.
     #[arg(id = "talisman-spares", long = "spares", env = "TALISMAN_SPARES", hide_env_values = true)]
     #[arg(help_heading = FAULTS)]
     #[arg(value_name = "K", default_value_t = 0, value_parser = whole::<u32>("how many processes wait, from 0 to 1023"))]
     pub spares: u32,
 
-    /// With --ft: the most nodes that the job may ever have
+    /// With --ft: maximum number of nodes
     ///
-    /// It begins with --nodes, and `talisman grow` adds others. The program sees all numbers from its start, like those of nodes
-    /// that are lost.
+    /// The job starts with --nodes; `talisman grow` adds others. The program counts all of them from the start, as it counts
+    /// lost nodes.
     #[arg(id = "talisman-max-nodes", long = "max-nodes", env = "TALISMAN_MAX_NODES", hide_env_values = true)]
     #[arg(help_heading = FAULTS)]
     #[arg(value_name = "M", value_parser = whole::<u32>("the most nodes there may be, from --nodes to 1024"))]
     pub max_nodes: Option<u32>,
 
-    /// Kill a node to see what becomes of the job: 1@2s, 1@step40
+    /// Kill a node, to test recovery: 1@2s, 1@step40
     ///
-    /// 1@2s: after two seconds; 1@step40: after the program's step 40; with --simulate in simulated time, the same way for each
-    /// --seed. What did not happen is said at the end.
+    /// 1@2s: after two seconds; 1@step40: after step 40 of the program. With --simulate in simulated time, alike for equal
+    /// seeds. A kill that did not happen is reported at the end.
     #[arg(id = "talisman-kill", long = "kill", env = "TALISMAN_KILL", hide_env_values = true)]
     #[arg(help_heading = FAULTS)]
     #[arg(value_name = "NODE@WHEN", value_delimiter = ',')]
     pub kill: Vec<Kill>,
 
-    /// Kill nodes at random, one every mtbf on average
+    /// Kill random nodes, one per mtbf on average
     #[arg(id = "talisman-chaos", long = "chaos", env = "TALISMAN_CHAOS", hide_env_values = true)]
     #[arg(help_heading = FAULTS)]
     #[arg(value_name = "mtbf=T,seed=S")]
     pub chaos: Option<Chaos>,
 
-    /// Write a line about each checkpoint and loss to standard error
+    /// Log each checkpoint and loss to standard error
     ///
-    /// --progress does as well [default: if that is a terminal, and TALISMAN_FT_LOG is not 0]
+    /// --progress turns it on as well [default: on a terminal, unless TALISMAN_FT_LOG is 0]
     #[arg(id = "talisman-ft-log", long = "ft-log", env = FT_LOG, hide_env_values = true)]
     #[arg(help_heading = FAULTS, value_parser = switch)]
     pub ft_log: bool,
 
     /// Run the whole job in one thread on a simulated network
     ///
-    /// All nodes and PEs, on a simulated clock; --seed decides every choice, and a hash of all events is printed at the end: equal
-    /// seeds, equal hashes.
+    /// All nodes and PEs, on a simulated clock. --seed decides every choice. A hash of all events is printed at the end: equal
+    /// seeds give equal hashes.
     #[arg(id = "talisman-simulate", long = "simulate", env = "TALISMAN_SIMULATE", hide_env_values = true)]
     #[arg(help_heading = SIMULATION, value_parser = switch)]
     pub simulate: bool,
@@ -359,22 +359,22 @@ pub struct RunArgs {
     #[doc(hidden)]
     pub few: Few,
 
-    /// Write what happened to this file, as JSON
+    /// Write a report to this file, as JSON
     ///
-    /// Results, times, message counts. At /dev/stdout it comes after the output.
+    /// Results, times, message counts. With /dev/stdout it follows the output.
     #[arg(id = "talisman-report", long = "report", env = "TALISMAN_REPORT", hide_env_values = true)]
     #[arg(help_heading = SEEING)]
     #[arg(value_name = "FILE.json")]
     pub report: Option<PathBuf>,
 
-    /// Show how many steps are done on standard error
+    /// Show the number of finished steps on standard error
     ///
-    /// And how fast they go.
+    /// With their rate.
     #[arg(id = "talisman-progress", long = "progress", env = "TALISMAN_PROGRESS", hide_env_values = true)]
     #[arg(help_heading = SEEING, value_parser = switch)]
     pub progress: bool,
 
-    /// Begin each line of output with its node's number
+    /// Label each line of output with its node
     #[arg(
         id = "talisman-label-output",
         long = "label-output",
@@ -384,9 +384,9 @@ pub struct RunArgs {
     #[arg(help_heading = SEEING, value_parser = switch)]
     pub label_output: bool,
 
-    /// What the runtime says on standard error: a level, target=level
+    /// Log filter for standard error: a level, target=level
     ///
-    /// Several with commas between them: "warn,talisman::balance=debug". Levels are off, error, warn, info, debug and trace; targets
+    /// Several are separated by commas: "warn,talisman::balance=debug". Levels are off, error, warn, info, debug and trace; targets
     /// talisman::launch, control, transport, checkpoint, recovery, balance and collection. Each line has its time, level and target
     /// then. Not for a program that installs a `tracing` subscriber of its own [default: RUST_LOG, else info without these]
     #[arg(id = "talisman-log", long = "log", env = "TALISMAN_LOG", hide_env_values = true)]
