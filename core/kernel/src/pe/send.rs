@@ -49,7 +49,7 @@ impl Pe {
         if packed == 0 {
             packed = collection.packed_place(to.index, ordinal);
         }
-        let Some((slot, generation)) = Self::slot_in(packed) else {
+        let Some((slot, generation)) = Place::slot_in(packed) else {
             let words = ArgsCell::store(args);
             self.note_message::<A>(to, entry, &words);
             let is_stray = ordinal.is_none() && collection.bounds.is_some();
