@@ -57,7 +57,7 @@ pub fn a_balancing_step_when_it_is_asked_for() {
                 }
             }
             if ft == "--ft off" {
-                said(&ask(&run, "checkpoint", ""), 1, "a job that runs without --ft keeps no checkpoint");
+                said(&ask(&run, "checkpoint", ""), 1, "the job keeps no checkpoints: start it with --ft, such as --ft double");
             }
             folder.let_go();
             run.survives(&expected);

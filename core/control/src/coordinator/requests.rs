@@ -139,7 +139,7 @@ impl Coordinator {
     /// Why this cannot be.
     fn check(&self, request: &Request) -> Result<(), String> {
         if self.recovery.is_none() && *request != Request::Balance {
-            return Err("a job that runs without --ft keeps no checkpoint".into());
+            return Err("the job keeps no checkpoints: start it with --ft, such as --ft double".into());
         }
         if self.went.is_none() || self.recovery.is_some() && !self.survives() || self.verdict.is_over() {
             let why = if self.went.is_none() { "the job has not begun yet" } else { "the job ends" };

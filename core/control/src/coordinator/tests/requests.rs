@@ -114,7 +114,7 @@ fn a_balancing_step_that_a_loss_has_overtaken_is_asked_for_again() {
 fn a_job_without_fault_tolerance_is_asked_for_no_checkpoint() {
     let mut coordinator = started(coordinator(2, ""));
     for request in [Request::Checkpoint, Request::Shrink(vec![1]), Request::Grow(None)] {
-        let why = Err("a job that runs without --ft keeps no checkpoint".into());
+        let why = Err("the job keeps no checkpoints: start it with --ft, such as --ft double".into());
         assert_eq!(asked(&mut coordinator, 1, request), [Action::Answer(1, why)]);
     }
 }
