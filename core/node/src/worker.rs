@@ -56,7 +56,7 @@ pub(super) fn work(pe: &Pe) {
     let put_off = PutOff::new();
     let _putting_off = put_off.begin();
     pe.begin_measuring();
-    let mut rest = Rest { idle: Idle::new(), suspicion: Suspicion::default() };
+    let mut rest = Rest { idle: Idle::new(), suspicion: Suspicion::default(), stream: Stream::default() };
     let (mut give_way, mut pace) = (GiveWay::default(), Pace::default());
     let going = || {
         let mut received = false;
@@ -266,10 +266,40 @@ impl Suspicion {
     }
 }
 
+/// Messages that come one by one, each right behind the one before. Sender and receiver would then write and read the same line of
+/// memory in turn: each message takes twice as long as where the receiver is a few behind.
+#[derive(Default)]
+struct Stream {
+    /// So many have come after few looks.
+    length: u32,
+}
+
+/// Looks, at most, between two messages of a stream: what another PE sends back takes far more.
+const LOOKS_IN_STREAM: usize = 16;
+/// Messages after which it is one.
+const STREAM: u32 = 4;
+/// Pauses of the processor in which the sender gets ahead by a few messages: about 100 ns.
+const PAUSES: usize = 3;
+
+impl Stream {
+    fn let_go_ahead(&self) {
+        if self.length == STREAM {
+            (0..PAUSES).for_each(|_| std::hint::spin_loop());
+        }
+    }
+
+    /// Something came after so many looks, or nothing did.
+    fn came(&mut self, looks: Option<usize>) {
+        let is_near = looks.is_some_and(|looks| looks < LOOKS_IN_STREAM);
+        self.length = if is_near { (self.length + 1).min(STREAM) } else { 0 };
+    }
+}
+
 /// A PE without work.
 struct Rest {
     idle: Idle,
     suspicion: Suspicion,
+    stream: Stream,
 }
 
 impl Rest {
@@ -291,7 +321,14 @@ impl Rest {
         let looks_first = port.net.is_some() && sockets.is_none();
         let look = || (!looks_first || port.has_work()) && pe.port.receive(pe);
         let gap = pe.begin_gap();
-        let came = !self.idle.is_crowded() && (0..looks).any(|_| look());
+        self.stream.let_go_ahead();
+        let came = match self.idle.is_crowded() {
+            true => None,
+            false => (0..looks).find(|_| look()),
+        };
+        // A look at a link takes longer.
+        self.stream.came(came.filter(|_| port.net.is_none()));
+        let came = came.is_some();
         if let Some(gap) = gap {
             pe.end_gap(gap);
         }
