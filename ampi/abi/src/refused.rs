@@ -51,7 +51,8 @@ mod names {
         MPI_Win_get_name MPI_Win_lock MPI_Win_lock_all MPI_Win_post MPI_Win_set_attr MPI_Win_set_errhandler
         MPI_Win_set_info MPI_Win_set_name MPI_Win_shared_query MPI_Win_start MPI_Win_sync MPI_Win_test
         MPI_Win_unlock MPI_Win_unlock_all MPI_Win_wait MPI_Win_c2f MPI_Win_f2c MPI_Win_create_c MPI_Win_allocate_c
-        MPI_Win_allocate_shared_c MPI_Win_shared_query_c
+        MPI_Win_allocate_shared_c MPI_Win_shared_query_c MPI_Win_allocate_cptr MPI_Win_allocate_shared_cptr
+        MPI_Win_shared_query_cptr
         MPI_File_c2f MPI_File_call_errhandler MPI_File_close MPI_File_create_errhandler MPI_File_delete MPI_File_f2c
         MPI_File_get_amode MPI_File_get_atomicity MPI_File_get_byte_offset MPI_File_get_errhandler
         MPI_File_get_group MPI_File_get_info MPI_File_get_position MPI_File_get_position_shared MPI_File_get_size
@@ -79,8 +80,7 @@ mod names {
         MPI_T_pvar_readreset MPI_T_pvar_reset MPI_T_pvar_write MPI_T_category_get_num MPI_T_category_get_info
         MPI_T_category_get_index MPI_T_category_get_cvars MPI_T_category_get_pvars MPI_T_category_get_categories
         MPI_T_category_changed MPI_T_enum_get_info MPI_T_enum_get_item
-        MPI_Type_create_darray MPI_Type_create_f90_real MPI_Type_create_f90_complex MPI_Type_create_f90_integer
-        MPI_Add_error_class MPI_Add_error_code MPI_Add_error_string MPI_Isendrecv MPI_Isendrecv_replace
+        MPI_Isendrecv MPI_Isendrecv_replace
         MPI_Comm_idup_with_info MPI_Type_get_envelope_c MPI_Type_get_contents_c
     }
 }

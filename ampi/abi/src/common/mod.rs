@@ -55,6 +55,7 @@ pub mod buffers;
 pub mod call;
 pub mod collective;
 pub mod communicator;
+pub mod darray;
 pub mod datatype;
 pub mod environment;
 pub mod errhandler;

@@ -2,6 +2,8 @@
 
 mod datatypes;
 
+pub use datatypes::DATATYPES;
+
 use std::ffi::c_int;
 
 use talisman_ampi::objects::Kind;
