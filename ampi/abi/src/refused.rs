@@ -82,6 +82,19 @@ mod names {
         MPI_T_category_changed MPI_T_enum_get_info MPI_T_enum_get_item
         MPI_Isendrecv MPI_Isendrecv_replace
         MPI_Comm_idup_with_info MPI_Type_get_envelope_c MPI_Type_get_contents_c
+        MPI_File_get_type_extent_c MPI_File_iread_all_c MPI_File_iread_at_all_c MPI_File_iread_at_c MPI_File_iread_c
+        MPI_File_iread_shared_c MPI_File_iwrite_all_c MPI_File_iwrite_at_all_c MPI_File_iwrite_at_c MPI_File_iwrite_c
+        MPI_File_iwrite_shared_c MPI_File_read_all_begin_c MPI_File_read_all_c MPI_File_read_at_all_begin_c
+        MPI_File_read_at_all_c MPI_File_read_at_c MPI_File_read_c MPI_File_read_ordered_begin_c
+        MPI_File_read_ordered_c MPI_File_read_shared_c MPI_File_write_all_begin_c MPI_File_write_all_c
+        MPI_File_write_at_all_begin_c MPI_File_write_at_all_c MPI_File_write_at_c MPI_File_write_c
+        MPI_File_write_ordered_begin_c MPI_File_write_ordered_c MPI_File_write_shared_c MPI_Isendrecv_c
+        MPI_Isendrecv_replace_c MPI_Register_datarep_c MPI_T_category_get_events MPI_T_category_get_num_events
+        MPI_T_event_callback_get_info MPI_T_event_callback_set_info MPI_T_event_copy MPI_T_event_get_index
+        MPI_T_event_get_info MPI_T_event_get_num MPI_T_event_get_source MPI_T_event_get_timestamp
+        MPI_T_event_handle_alloc MPI_T_event_handle_free MPI_T_event_handle_get_info MPI_T_event_handle_set_info
+        MPI_T_event_read MPI_T_event_register_callback MPI_T_event_set_dropped_handler MPI_T_source_get_info
+        MPI_T_source_get_num MPI_T_source_get_timestamp
     }
 }
 

@@ -39,7 +39,7 @@ fn table(interface: Interface) -> Table {
         refused::functions().into_iter().map(|(name, at)| (name, Answer::Refusal(at))).collect();
     let functions = match interface {
         Interface::Mpich => {
-            [of_c::<mpich::Mpich>(), fortran::functions::<mpich::Mpich>(), special_of_mpich()]
+            [of_c::<mpich::Mpich>(), fortran::functions::<mpich::MpichFortran>(), special_of_mpich()]
         }
         Interface::OpenMpi => [
             of_c::<openmpi::OpenMpi>(),

@@ -79,7 +79,7 @@ fn run<L: Library>(universe: Universe) -> u64 {
     mpi!(L, "MPI_Comm_rank", L::world(), &mut number);
     mpi!(L, "MPI_Comm_size", L::world(), &mut size);
     let rank = Rank { universe, number, size };
-    let checks: [fn(Rank); 9] = [
+    let checks: [fn(Rank); 10] = [
         messages::check::<L>,
         requests::check::<L>,
         collectives::check::<L>,
@@ -89,6 +89,7 @@ fn run<L: Library>(universe: Universe) -> u64 {
         objects::check::<L>,
         objects::environment::<L>,
         fortran::check::<L>,
+        objects::bound::<L>,
     ];
     for check in checks {
         check(rank);
@@ -131,7 +132,7 @@ fn assert_all_pass(is_open_mpi: bool) {
                 "{name}, {ranks} ranks: {:?}",
                 tested.output
             );
-            assert_eq!(tested.output, ["9 checks on each rank"]);
+            assert_eq!(tested.output, ["10 checks on each rank"]);
         }
     }
 }

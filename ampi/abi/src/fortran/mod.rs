@@ -15,7 +15,7 @@ use std::ffi::c_int;
 
 use crate::abi::Abi;
 use crate::data::Sentinel;
-use crate::mpich::Mpich;
+use crate::mpich::MpichFortran;
 use crate::openmpi::OpenMpiFortran;
 
 /// An interface as Fortran sees it.
@@ -27,7 +27,7 @@ pub trait Fortran: Abi<Handle = c_int> {
     fn own(symbol: u32) -> usize;
 }
 
-impl Fortran for Mpich {
+impl Fortran for MpichFortran {
     const SENTINELS: &'static [(Sentinel, u32, usize)] = crate::mpich::SENTINELS;
 
     fn own(symbol: u32) -> usize {

@@ -111,7 +111,7 @@ texts! {
     ) => {
         let (form, count, datatype) = (for_c(form, form_len), count.read_unaligned(), datatype.read_unaligned());
         let (at, to) = (buffer::<A>(at), to as usize);
-        pack::pack_external::<A>(form.as_ptr(), at, count, datatype, to, room.read_unaligned(), position)
+        pack::pack_external::<A, c_int>(form.as_ptr(), at, count, datatype, to, room.read_unaligned(), position)
     };
     mpi_unpack_external(
         form: *const u8, from: *mut std::ffi::c_void, room: *const i64, position: *mut i64,
@@ -119,12 +119,12 @@ texts! {
     ) => {
         let (form, count, datatype) = (for_c(form, form_len), count.read_unaligned(), datatype.read_unaligned());
         let (at, from, room) = (buffer::<A>(at), from as usize, room.read_unaligned());
-        pack::unpack_external::<A>(form.as_ptr(), from, room, position, at, count, datatype)
+        pack::unpack_external::<A, c_int>(form.as_ptr(), from, room, position, at, count, datatype)
     };
     mpi_pack_external_size(
         form: *const u8, count: *const c_int, datatype: *const c_int, size: *mut i64; form_len
     ) => {
         let (count, datatype) = (count.read_unaligned(), datatype.read_unaligned());
-        pack::pack_external_size::<A>(for_c(form, form_len).as_ptr(), count, datatype, size)
+        pack::pack_external_size::<A, c_int>(for_c(form, form_len).as_ptr(), count, datatype, size)
     };
 }

@@ -8,13 +8,13 @@ use std::ffi::c_int;
 
 use talisman_ampi::objects::Kind;
 
-use crate::abi::{Abi, Attribute, NULL, Told};
+use crate::abi::{Abi, Attribute, NULL, Told, as_in_c};
 use crate::class::{CLASSES, Class};
 use crate::common::message::NO_PROC;
 use crate::data::{Cell, Content, Data, Sentinel};
 use crate::{Interface, data};
 
-/// The interface of MPICH and its derivatives, also for their Fortran libraries: handles are the same numbers there.
+/// The interface of MPICH and its derivatives.
 #[derive(Clone, Copy, Debug)]
 pub struct Mpich;
 
@@ -199,4 +199,26 @@ impl Abi for Mpich {
     fn error_of(status: usize) -> *mut c_int {
         (status + 16) as *mut c_int
     }
+}
+
+/// The interface of MPICH as Fortran sees it. Handles are the same numbers; functions that a program gives are called as
+/// Fortran's.
+#[derive(Clone, Copy, Debug)]
+pub struct MpichFortran;
+
+impl Abi for MpichFortran {
+    type Handle = c_int;
+
+    as_in_c!(Mpich);
+
+    unsafe fn number(kind: Kind, handle: c_int) -> Option<u32> {
+        // SAFETY: the caller's promise.
+        unsafe { Mpich::number(kind, handle) }
+    }
+
+    fn handle(kind: Kind, number: u32) -> c_int {
+        Mpich::handle(kind, number)
+    }
+
+    unsafe fn forget(_: Kind, _: u32, _: c_int) {}
 }

@@ -2,6 +2,8 @@
 
 use std::ffi::c_int;
 
+use talisman_abi::{Interface, bind, symbol};
+
 use crate::Rank;
 use crate::library::{Library, code_of, mpi};
 
@@ -78,7 +80,7 @@ pub fn environment<L: Library>(rank: Rank) {
     mpi!(L, "MPI_Query_thread", &mut level);
     mpi!(L, "MPI_Is_thread_main", &mut flag);
     assert_eq!((level, flag), (0, 1));
-    let at = talisman_abi::symbol(L::INTERFACE, "MPI_Wtime").unwrap();
+    let at = symbol(L::INTERFACE, "MPI_Wtime").unwrap();
     // SAFETY: the function has this type.
     let time: extern "C" fn() -> f64 = unsafe { std::mem::transmute(at) };
     let before = time();
@@ -93,4 +95,30 @@ pub fn environment<L: Library>(rank: Rank) {
     mpi!(L, "MPI_Buffer_attach", &mut buffer, 100);
     mpi!(L, "MPI_Buffer_detach", &mut at, &mut len);
     assert_eq!((at, len), (buffer.as_ptr() as usize, 100));
+}
+
+/// An executable has copies of the null handles: what it is given are the addresses of those.
+pub fn bound<L: Library>(rank: Rank) {
+    if L::INTERFACE != Interface::OpenMpi {
+        return;
+    }
+    // SAFETY: the first word of a predefined object.
+    let copy_of = |name: &str| Box::new(unsafe { *(symbol(L::INTERFACE, name).unwrap() as *const u64) });
+    let (comm, request) = (copy_of("ompi_mpi_comm_null"), copy_of("ompi_request_null"));
+    let address = |copy: &Box<u64>| std::ptr::from_ref(&**copy) as usize;
+    bind(L::INTERFACE, |name| match name {
+        "ompi_mpi_comm_null" => Some(address(&comm)),
+        "ompi_request_null" => Some(address(&request)),
+        _ => None,
+    })
+    .unwrap();
+    let (mut part, mut pending) = (0usize, 0usize);
+    mpi!(L, "MPI_Comm_split", L::world(), L::UNDEFINED, 0, &mut part);
+    assert_eq!(part, address(&comm));
+    rank.hop();
+    mpi!(L, "MPI_Ibarrier", L::world(), &mut pending);
+    mpi!(L, "MPI_Wait", &mut pending, L::IGNORE);
+    assert_eq!(pending, address(&request));
+    // The copy is known as a handle too.
+    mpi!(L, "MPI_Wait", &mut pending, L::IGNORE);
 }
