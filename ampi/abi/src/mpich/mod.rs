@@ -60,7 +60,7 @@ pub const SENTINELS: &[(Sentinel, u32, usize)] = &[
     (Sentinel::WeightsEmpty, 6, 0),
 ];
 
-static CELLS: [Cell<8>; DATA.len()] = [const { Cell::new() }; DATA.len()];
+static CELLS: [Cell<8>; DATA.len()] = [const { Cell::zeroes() }; DATA.len()];
 
 /// Where the interface's own data of a symbol are.
 pub fn own(symbol: u32) -> usize {

@@ -105,7 +105,7 @@ pub fn bound<L: Library>(rank: Rank) {
     // SAFETY: the first word of a predefined object.
     let copy_of = |name: &str| Box::new(unsafe { *(symbol(L::INTERFACE, name).unwrap() as *const u64) });
     let (comm, request) = (copy_of("ompi_mpi_comm_null"), copy_of("ompi_request_null"));
-    let address = |copy: &Box<u64>| std::ptr::from_ref(&**copy) as usize;
+    let address = |copy: &u64| std::ptr::from_ref(copy) as usize;
     bind(L::INTERFACE, |name| match name {
         "ompi_mpi_comm_null" => Some(address(&comm)),
         "ompi_request_null" => Some(address(&request)),
