@@ -97,6 +97,14 @@ mod names {
         MPI_T_event_handle_alloc MPI_T_event_handle_free MPI_T_event_handle_get_info MPI_T_event_handle_set_info
         MPI_T_event_read MPI_T_event_register_callback MPI_T_event_set_dropped_handler MPI_T_source_get_info
         MPI_T_source_get_num MPI_T_source_get_timestamp
+        MPI_Abi_get_fortran_booleans MPI_Abi_get_fortran_info MPI_Abi_get_info MPI_Abi_set_fortran_booleans
+        MPI_Abi_set_fortran_info MPI_Buffer_flush MPI_Buffer_iflush MPI_Comm_attach_buffer MPI_Comm_attach_buffer_c
+        MPI_Comm_detach_buffer MPI_Comm_detach_buffer_c MPI_Comm_flush_buffer MPI_Comm_iflush_buffer
+        MPI_Get_hw_resource_info MPI_Precv_init_c MPI_Psend_init_c MPI_Remove_error_class MPI_Remove_error_code
+        MPI_Remove_error_string MPI_Request_get_status_all MPI_Request_get_status_any MPI_Request_get_status_some
+        MPI_Session_attach_buffer MPI_Session_attach_buffer_c MPI_Session_detach_buffer MPI_Session_detach_buffer_c
+        MPI_Session_flush_buffer MPI_Session_fromint MPI_Session_iflush_buffer MPI_Session_toint
+        MPI_Type_get_value_index
     }
 }
 
