@@ -83,7 +83,7 @@ mod names {
         MPI_T_category_get_index MPI_T_category_get_cvars MPI_T_category_get_pvars MPI_T_category_get_categories
         MPI_T_category_changed MPI_T_enum_get_info MPI_T_enum_get_item
         MPI_Isendrecv MPI_Isendrecv_replace
-        MPI_Comm_idup_with_info MPI_Type_get_envelope_c MPI_Type_get_contents_c
+        MPI_Type_get_envelope_c MPI_Type_get_contents_c
         MPI_File_get_type_extent_c MPI_File_iread_all_c MPI_File_iread_at_all_c MPI_File_iread_at_c MPI_File_iread_c
         MPI_File_iread_shared_c MPI_File_iwrite_all_c MPI_File_iwrite_at_all_c MPI_File_iwrite_at_c MPI_File_iwrite_c
         MPI_File_iwrite_shared_c MPI_File_read_all_begin_c MPI_File_read_all_c MPI_File_read_at_all_begin_c

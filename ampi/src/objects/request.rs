@@ -28,6 +28,13 @@ pub enum Kept {
     Nobody,
     /// The program's own (`MPI_Grequest_start`).
     Own(Asks),
+    /// A communicator whose number is on its way (`MPI_Comm_idup`).
+    Duplicate {
+        /// The communicator, by its handle.
+        made: u32,
+        /// Where the number comes, in the program's memory.
+        number_at: u64,
+    },
 }
 
 /// The functions of a request of the program's own.

@@ -2,12 +2,13 @@
 
 use talisman_ampi::collective::{self as schedules, Blocks, Call, Member, Place, Schedule, Values};
 use talisman_ampi::engine::{Buffer, Envelope, Mode, Owner, Pattern, Token};
+use talisman_ampi::objects::Kept;
 use talisman_ampi::process::Process;
 use talisman_ampi::raw;
 
 use super::call::{Outcome, engine};
-use super::collective::{Memory, Side, run_now};
-use super::message::wait_without_status;
+use super::collective::{Memory, Side, prepare, run_now};
+use super::message::{record, wait_without_status};
 use crate::abi::Abi;
 use crate::class::Class;
 
@@ -90,6 +91,37 @@ pub fn new_number<A: Abi>(name: &'static str, communicator: u32) -> Result<u32, 
         numbers[0] = if is_ours { numbers[0] } else { theirs };
     }
     Ok(numbers[0] as u32)
+}
+
+/// Begins to agree on the number of a communicator that is made of another. Gives the program's request, which ends when it
+/// is known; then [`number_has_come`] is to be called.
+pub fn number_later(parent: u32, made: u32) -> Result<u32, Class> {
+    // On the rank's heap, until the number has come.
+    let number_at = Box::into_raw(Box::new(0i64)) as u64;
+    engine(|process, out| {
+        if process.comms.get(parent)?.rank() == Some(0) {
+            let number = i64::from(process.comms.contexts.give()?);
+            // SAFETY: made above, and known to nobody else.
+            unsafe { (number_at as *mut i64).write(number) };
+        }
+        let memory = Memory { receive: number_at as usize, ..Memory::default() };
+        let (schedule, call, members) = prepare(process, parent, memory, |_, side| {
+            Ok(schedules::bcast(side.one()?, 0, 8, &Values::BYTES))
+        })?;
+        let token = process.begin(schedule, call, &members, out);
+        let record = record(token, parent, Kept::Duplicate { made, number_at });
+        Ok(process.objects.requests.insert(record))
+    })
+}
+
+/// The number of a communicator is there.
+pub fn number_has_come(made: u32, number_at: u64) -> Outcome {
+    // SAFETY: made by `number_later`, whose request has ended, and given to nobody else.
+    let number = *unsafe { Box::from_raw(number_at as *mut i64) };
+    engine(|process, _| {
+        process.comms.get_mut(made)?.renumber(number as u32);
+        Ok(())
+    })
 }
 
 /// Whether the other side of an intercommunicator has said yes.

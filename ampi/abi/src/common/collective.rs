@@ -118,7 +118,11 @@ pub fn run_now<A: Abi>(
     wait_without_status::<A>(name, token)
 }
 
-fn prepare(
+/// The schedule of a collective, its call, and the ranks that take part.
+///
+/// # Errors
+/// If the communicator is not there, or no schedule can be made.
+pub fn prepare(
     process: &mut Process,
     communicator: u32,
     Memory { send, receive, op }: Memory,

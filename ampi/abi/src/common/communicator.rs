@@ -6,7 +6,7 @@ use talisman_ampi::comm::{Choice, Communicator, Comparison, ContextPair, Group};
 use talisman_ampi::objects::{Kept, Kind};
 use talisman_ampi::process::Process;
 
-use super::agreement::{among, exchange, from_all, from_first, new_number, others_say};
+use super::agreement::{among, exchange, from_all, from_first, new_number, number_later, others_say};
 use super::attribute;
 use super::call::{Outcome, engine, known, known_or_null, length, put};
 use super::group::group_of;
@@ -48,6 +48,35 @@ unsafe fn duplicate<A: Abi>(name: &'static str, communicator: A::Handle, to: *mu
             Ok(Some(parent.duplicate(number, attributes)))
         })?;
         attribute::copy::<A>(parent, made.ok_or(Class::Intern)?)
+    }
+}
+
+/// The first member's number comes while the program goes on. Between two groups all wait for it.
+unsafe fn duplicate_later<A: Abi>(
+    name: &'static str,
+    communicator: A::Handle,
+    to: *mut A::Handle,
+    request: *mut A::Handle,
+) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let parent = known::<A>(Kind::Comm, communicator)?;
+        let number = if engine(|process, _| Ok(process.comms.get(parent)?.remote_group().is_some()))? {
+            duplicate::<A>(name, communicator, to)?;
+            engine(|process, _| {
+                let token = process.engine.null();
+                Ok(process.objects.requests.insert(record(token, 0, Kept::Send)))
+            })?
+        } else {
+            let made = make::<A>(parent, to, |process, parent| {
+                let (attributes, _) = parent.attributes.copied(&process.comms.keyvals);
+                Ok(Some(parent.duplicate(ContextPair::NONE.number(), attributes)))
+            })?;
+            let made = made.ok_or(Class::Intern)?;
+            attribute::copy::<A>(parent, made)?;
+            number_later(parent, made)?
+        };
+        put(request, A::handle(Kind::Request, number))
     }
 }
 
@@ -329,17 +358,12 @@ super::calls! {
     "Comm_dup_with_info" comm_dup_with_info<>(
         communicator: A::Handle, _info: A::Handle, to: *mut A::Handle,
     ) on communicator => duplicate::<A>("MPI_Comm_dup_with_info", communicator, to);
-    // It waits for the others: the number of the new one has to be known when it returns.
     "Comm_idup" comm_idup<>(
         communicator: A::Handle, to: *mut A::Handle, request: *mut A::Handle,
-    ) on communicator => {
-        duplicate::<A>("MPI_Comm_idup", communicator, to)?;
-        let number = engine(|process, _| {
-            let token = process.engine.null();
-            Ok(process.objects.requests.insert(record(token, 0, Kept::Send)))
-        })?;
-        put(request, A::handle(Kind::Request, number))
-    };
+    ) on communicator => duplicate_later::<A>("MPI_Comm_idup", communicator, to, request);
+    "Comm_idup_with_info" comm_idup_with_info<>(
+        communicator: A::Handle, _info: A::Handle, to: *mut A::Handle, request: *mut A::Handle,
+    ) on communicator => duplicate_later::<A>("MPI_Comm_idup_with_info", communicator, to, request);
     "Comm_split" comm_split<>(
         communicator: A::Handle, color: c_int, key: c_int, to: *mut A::Handle,
     ) on communicator => split::<A>("MPI_Comm_split", communicator, (color, key), to);

@@ -7,6 +7,7 @@ use talisman_ampi::objects::{Kept, Kind, Record};
 use talisman_ampi::process::Process;
 use talisman_ampi::raw;
 
+use super::agreement::number_has_come;
 use super::call::{Outcome, engine, known, known_or_null, put};
 use super::message::{Ended, ended, nothing, put_status};
 use super::own_request;
@@ -48,6 +49,10 @@ pub unsafe fn close<A: Abi>(handle: *mut A::Handle, number: u32, taken: Taken) -
     }
     let ended = match taken.record.kind {
         Kept::Own(asks) => own_request::ended::<A>(asks)?,
+        Kept::Duplicate { made, number_at } => {
+            number_has_come(made, number_at)?;
+            taken.ended
+        }
         _ => taken.ended,
     };
     // SAFETY: the caller's promise; nobody uses the old handle any more.
@@ -112,6 +117,10 @@ unsafe fn free<A: Abi>(handle: *mut A::Handle) -> Outcome {
     let number = unsafe { known::<A>(Kind::Request, handle.read_unaligned()) }?;
     let record = engine(|process, _| {
         let record = *process.objects.requests.get(number).ok_or(Class::Request)?;
+        if matches!(record.kind, Kept::Duplicate { .. }) {
+            // The communicator has no number until somebody waits for it.
+            return Err(Class::Request);
+        }
         process.free(record.token)?;
         process.objects.close(number);
         Ok(record)

@@ -7,6 +7,9 @@ use crate::library::{Library, code_of, mpi};
 
 pub fn check<L: Library>(rank: Rank) {
     twins::<L>(rank);
+    if rank.size > 1 {
+        later::<L>(rank);
+    }
     parts::<L>(rank);
     groups::<L>(rank);
     attributes::<L>(rank);
@@ -58,6 +61,29 @@ fn twins<L: Library>(rank: Rank) {
     mpi!(L, "MPI_Wait", &mut request, &mut status);
     assert_eq!((value, crate::library::source::<L>(&status)), (rank.before(), rank.before()));
     assert_eq!(rank_and_size::<L>(L::object("COMM_SELF")), (0, 1));
+}
+
+/// Two duplicates are made at once, while a message is on its way that the first member waits for.
+fn later<L: Library>(rank: Rank) {
+    let (mut one, mut other) = (L::object("COMM_NULL"), L::object("COMM_NULL"));
+    let (mut requests, mut value) = ([L::no_request(); 2], -1);
+    if rank.number == 0 {
+        mpi!(L, "MPI_Recv", &mut value, 1, L::int(), rank.size - 1, 8, L::world(), L::IGNORE);
+        assert_eq!(value, 5);
+    }
+    mpi!(L, "MPI_Comm_idup", L::world(), &mut one, &mut requests[0]);
+    mpi!(L, "MPI_Comm_idup", L::world(), &mut other, &mut requests[1]);
+    if rank.number == rank.size - 1 {
+        mpi!(L, "MPI_Send", &5, 1, L::int(), 0, 8, L::world());
+    }
+    rank.hop();
+    mpi!(L, "MPI_Waitall", 2, &mut requests, L::IGNORE);
+    assert_eq!((sum::<L>(other, 1), sum::<L>(one, 2)), (rank.size, 2 * rank.size));
+    let mut alike = -1;
+    mpi!(L, "MPI_Comm_compare", one, other, &mut alike);
+    assert_eq!(alike, L::IDENT + 1);
+    mpi!(L, "MPI_Comm_free", &mut one);
+    mpi!(L, "MPI_Comm_free", &mut other);
 }
 
 fn parts<L: Library>(rank: Rank) {
