@@ -56,8 +56,8 @@ pub fn pe() -> Result<(u32, u32), CallError> {
     outside(|outside| outside.pe())
 }
 
-/// The rank has looked for a message or the end of a request, and has found it or not: who finds nothing again and again
-/// lets the others run.
+/// The rank has looked for a message or the end of a request, and has found it or not: who finds nothing again and
+/// again lets the others run.
 pub fn has_looked(found: bool) {
     count_look(found);
 }

@@ -11,7 +11,8 @@ pub struct Hooks {
     pub init: fn(),
     /// `MPI_Finalize` was called, by all ranks: may wait.
     pub finalize: fn(),
-    /// The job ends with this status: `MPI_Abort`, or an error that is fatal, with a message for people. Does not return.
+    /// The job ends with this status: `MPI_Abort`, or an error that is fatal, with a message for people. Does not
+    /// return.
     pub abort: fn(status: c_int, message: &str) -> !,
 }
 

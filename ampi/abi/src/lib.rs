@@ -1,7 +1,9 @@
-//! The binary interfaces of MPI over Talisman's virtual ranks: tables of C functions by the names that executables have.
+//! The binary interfaces of MPI over Talisman's virtual ranks: tables of C functions by the names that executables
+//! have.
 //!
-//! An executable that was linked with MPICH or with Open MPI finds here what it wants of its library: functions, and data
-//! that it knows by name. Each function has one body for all interfaces; what they differ in is the trait [`abi::Abi`].
+//! An executable that was linked with MPICH or with Open MPI finds here what it wants of its library: functions, and
+//! data that it knows by name. Each function has one body for all interfaces; what they differ in is the trait
+//! [`abi::Abi`].
 //!
 //! | module | is |
 //! |---|---|

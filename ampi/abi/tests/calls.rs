@@ -1,5 +1,5 @@
-//! The functions of the binary interfaces, called by ranks as a program in C would: through their addresses, with each interface's
-//! handles and constants. Between the calls the ranks move.
+//! The functions of the binary interfaces, called by ranks as a program in C would: through their addresses, with
+//! each interface's handles and constants. Between the calls the ranks move.
 
 #![allow(missing_docs)]
 

@@ -1,6 +1,7 @@
-//! Constants and layouts are those of the libraries' own headers: a program in C is compiled with them, and says. Where there is no
-//! compiler or no header, that is said, and nothing is compared. `TALISMAN_MPICH_INCLUDE`, `TALISMAN_OPENMPI_INCLUDE`
-//! and `TALISMAN_STANDARD_INCLUDE` name the folders of headers that are elsewhere than Debian puts them.
+//! Constants and layouts are those of the libraries' own headers: a program in C is compiled with them, and says.
+//! Where there is no compiler or no header, that is said, and nothing is compared. `TALISMAN_MPICH_INCLUDE`,
+//! `TALISMAN_OPENMPI_INCLUDE` and `TALISMAN_STANDARD_INCLUDE` name the folders of headers that are elsewhere than
+//! Debian puts them.
 
 #![allow(missing_docs)]
 

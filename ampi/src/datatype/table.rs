@@ -118,8 +118,8 @@ impl Datatypes {
         self.made.remove(&handle).map(|_| ()).ok_or(UnknownDatatype(handle))
     }
 
-    /// The program has freed one (`MPI_Type_free`). It stays until [`Datatypes::sweep`]. Returns whether that was the last
-    /// time that the program had it.
+    /// The program has freed one (`MPI_Type_free`). It stays until [`Datatypes::sweep`]. Returns whether that was the
+    /// last time that the program had it.
     ///
     /// # Errors
     /// If there is none, or it is predefined.

@@ -1,7 +1,7 @@
 //! What programs in C and Fortran name by handles, besides communicators, datatypes and operations.
 //!
-//! Programs in Rust have such things as values. The binary interfaces have handles, whose numbers are looked up here; so
-//! all of it moves with the rank, and nothing of it is in the program's memory.
+//! Programs in Rust have such things as values. The binary interfaces have handles, whose numbers are looked up here;
+//! so all of it moves with the rank, and nothing of it is in the program's memory.
 
 mod info;
 mod request;

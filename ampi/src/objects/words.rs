@@ -50,8 +50,8 @@ impl Words {
     }
 }
 
-/// Where the data of an interface are for this program, if not in the interface's own memory: an executable has copies, at
-/// addresses that are its rank's own. By the number of the symbol in the interface's list.
+/// Where the data of an interface are for this program, if not in the interface's own memory: an executable has
+/// copies, at addresses that are its rank's own. By the number of the symbol in the interface's list.
 #[derive(Debug, Default, PartialEq, Eq, Pup)]
 pub struct Places(BTreeMap<u32, u64>);
 

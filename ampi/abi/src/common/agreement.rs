@@ -93,8 +93,8 @@ pub fn new_number<A: Abi>(name: &'static str, communicator: u32) -> Result<u32, 
     Ok(numbers[0] as u32)
 }
 
-/// Begins to agree on the number of a communicator that is made of another. Gives the program's request, which ends when it
-/// is known; then [`number_has_come`] is to be called.
+/// Begins to agree on the number of a communicator that is made of another. Gives the program's request, which ends
+/// when it is known; then [`number_has_come`] is to be called.
 pub fn number_later(parent: u32, made: u32) -> Result<u32, Class> {
     // On the rank's heap, until the number has come.
     let number_at = Box::into_raw(Box::new(0i64)) as u64;

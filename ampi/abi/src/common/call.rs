@@ -30,8 +30,9 @@ pub mod handler {
 pub fn engine<T: Copy>(
     work: impl FnOnce(&mut Process, &mut Actions) -> Result<T, Class>,
 ) -> Result<T, Class> {
-    // SAFETY: buffers are the program's own until their operations have ended: that is MPI's rule for programs (MPI-3.1,
-    // 3.7). Functions of operations are the trampolines of `op`. Bodies keep nothing that they allocate outside.
+    // SAFETY: buffers are the program's own until their operations have ended: that is MPI's rule for programs
+    // (MPI-3.1, 3.7). Functions of operations are the trampolines of `op`. Bodies keep nothing that they allocate
+    // outside.
     unsafe { call(work) }?
 }
 

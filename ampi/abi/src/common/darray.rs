@@ -115,7 +115,8 @@ unsafe fn create<A: Abi>(
     unsafe { put(to, A::handle(Kind::Datatype, number)) }
 }
 
-/// The first of several predefined datatypes that has such a precision and such a range; what is not given is no matter.
+/// The first of several predefined datatypes that has such a precision and such a range; what is not given is no
+/// matter.
 fn fitting<A: Abi>(precision: c_int, range: c_int, all: &[(c_int, c_int, &str)]) -> Result<u32, Class> {
     let enough = |wanted: c_int, has: c_int| wanted == A::UNDEFINED || wanted <= has;
     let found =

@@ -1,8 +1,8 @@
 //! The functions of MPI, each with one body for all interfaces: a file for each chapter.
 
-/// The functions of a chapter: name without `MPI_`, function, arguments, the communicator whose error handler is called,
-/// and a body that gives an [`Outcome`](call::Outcome). A function with a parameter `N` is there twice: with counts of 32
-/// bits, and, as `…_c`, with counts of 64.
+/// The functions of a chapter: name without `MPI_`, function, arguments, the communicator whose error handler is
+/// called, and a body that gives an [`Outcome`](call::Outcome). A function with a parameter `N` is there twice: with
+/// counts of 32 bits, and, as `…_c`, with counts of 64.
 macro_rules! calls {
     ($($name:literal $function:ident<$($n:ident)?>($($argument:ident: $type:ty),* $(,)?)
         $(on $communicator:ident)? => $body:expr;)*) => {

@@ -11,8 +11,8 @@ use super::reductions::combine_here;
 use crate::abi::{Abi, NULL};
 use crate::class::Class;
 
-/// Calls an operation of the program: `right[i] = left[i] op right[i]`. It is called where the rank's values are combined,
-/// which may be while the rank is suspended; MPI cannot be called in it.
+/// Calls an operation of the program: `right[i] = left[i] op right[i]`. It is called where the rank's values are
+/// combined, which may be while the rank is suspended; MPI cannot be called in it.
 fn combine<A: Abi>(operands: UserCombine<'_>) {
     type Function<H> = unsafe extern "C" fn(*const u8, *mut u8, *mut c_int, *mut H);
     let UserCombine { argument, left, right, origin, count, datatype, .. } = operands;

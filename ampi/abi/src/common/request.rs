@@ -39,7 +39,8 @@ pub fn take<A: Abi>(process: &mut Process, number: u32) -> Result<Option<Taken>,
     Ok(Some(Taken { ended, record }))
 }
 
-/// The program's handle of a request that has ended becomes null, unless it is persistent. Returns what its status tells.
+/// The program's handle of a request that has ended becomes null, unless it is persistent. Returns what its status
+/// tells.
 ///
 /// # Safety
 /// `handle` is the program's handle of the request.

@@ -1,8 +1,8 @@
 //! The functions that Fortran calls: `mpi_send_` and its kin, for `mpif.h` and `use mpi`.
 //!
 //! All arguments are addresses, the last one is that of the error code, and texts have their lengths behind all others.
-//! Each function translates what differs and calls the function of C. Handles are integers under both interfaces; that of
-//! Open MPI's Fortran is an [`Abi`] of its own ([`OpenMpiFortran`](crate::openmpi::OpenMpiFortran)).
+//! Each function translates what differs and calls the function of C. Handles are integers under both interfaces;
+//! that of Open MPI's Fortran is an [`Abi`] of its own ([`OpenMpiFortran`](crate::openmpi::OpenMpiFortran)).
 
 mod attributes;
 mod convert;
@@ -94,8 +94,8 @@ pub fn functions<A: Fortran>() -> Vec<(&'static str, usize)> {
     .concat()
 }
 
-/// The name that a function of Fortran has in the table, by how a compiler spells it: in small letters or in large ones, with
-/// no underscore, one or two behind, and of profiling. None if it is no such name.
+/// The name that a function of Fortran has in the table, by how a compiler spells it: in small letters or in large
+/// ones, with no underscore, one or two behind, and of profiling. None if it is no such name.
 pub fn canonical(name: &str) -> Option<String> {
     let has_small = name.bytes().any(|byte| byte.is_ascii_lowercase());
     let has_large = name.bytes().any(|byte| byte.is_ascii_uppercase());

@@ -203,8 +203,8 @@ impl Abi for Mpich {
     }
 }
 
-/// The interface of MPICH as Fortran sees it. Handles are the same numbers; functions that a program gives are called as
-/// Fortran's.
+/// The interface of MPICH as Fortran sees it. Handles are the same numbers; functions that a program gives are called
+/// as Fortran's.
 #[derive(Clone, Copy, Debug)]
 pub struct MpichFortran;
 

@@ -1,8 +1,8 @@
 //! Open MPI's interface: handles are addresses of objects.
 //!
 //! A predefined object is a data symbol of the library. Its first word is our number, so translating is reading that
-//! word: also of the copy that an executable has by a COPY relocation. An object that the program makes is a word in the
-//! rank's heap.
+//! word: also of the copy that an executable has by a COPY relocation. An object that the program makes is a word in
+//! the rank's heap.
 
 mod conversions;
 mod datatypes;
