@@ -2,7 +2,7 @@
 //!
 //! All arguments are addresses, the last one is that of the error code, and texts have their lengths behind all others.
 //! Each function translates what differs and calls the function of C. Handles are integers under both interfaces;
-//! that of Open MPI's Fortran is an [`Abi`] of its own ([`OpenMpiFortran`](crate::openmpi::OpenMpiFortran)).
+//! that of Open MPI's Fortran is an [`Abi`] of its own ([`OpenMpiFortran`]).
 
 mod attributes;
 mod convert;
