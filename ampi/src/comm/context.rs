@@ -28,6 +28,9 @@ impl ContextPair {
         ContextPair::of(ranks + rank)
     }
 
+    /// Of a communicator that has no number yet: nobody may use it.
+    pub const NONE: ContextPair = ContextPair::of(Context::MAX / 2);
+
     /// By its number, as it is told to others.
     pub const fn of(number: u32) -> ContextPair {
         ContextPair { user: 2 * number, collective: 2 * number + 1 }
@@ -73,7 +76,7 @@ impl Contexts {
     pub fn give(&mut self) -> Result<u32, TooMany> {
         let Contexts { ranks, rank, given } = *self;
         let number = given.checked_mul(ranks).and_then(|first| first.checked_add(rank));
-        let number = number.filter(|number| *number <= Context::MAX / 2);
+        let number = number.filter(|number| *number < Context::MAX / 2);
         self.given += u32::from(number.is_some());
         number.ok_or(TooMany { rank, made: given, ranks })
     }

@@ -20,6 +20,11 @@ impl Communicator {
         Communicator { contexts, collectives, attributes, name: String::new(), ..self.clone() }
     }
 
+    /// The number of a communicator that was made before its members had agreed on one (`MPI_Comm_idup`).
+    pub fn renumber(&mut self, number: u32) {
+        self.contexts = ContextPair::of(number);
+    }
+
     /// This member's part of a split (`MPI_Comm_split`): `choices` are those of all members, in their order. All
     /// parts may have the same context, as nobody is in two of them.
     pub fn split(&self, number: u32, choices: &[Choice]) -> Option<Communicator> {
