@@ -15,18 +15,18 @@ use talisman_core_macros::chare;
 use talisman_pup::Pup;
 use talisman_reduce::Concat;
 
-use super::{Outgoing, Outside, Program, Rank, RankError, Wish, program};
+use super::{Memory, Outgoing, Outside, Program, Rank, RankError, Wish, program};
 use crate::engine::{Frame, Payload};
 use crate::process_state;
 use crate::report;
-use crate::slot::{Reserved, Slot};
+use crate::slot::Slot;
 use crate::thread::Resumed;
 
 /// A rank of a world, as an element of an array.
 #[derive(Pup)]
 pub struct RankElement<P: Program> {
-    /// First, so that there are addresses for the slot that follows when this is unpacked.
-    memory: Reserved,
+    /// First, so that there are addresses for the slot that follows when this is unpacked, and what is mapped there.
+    memory: Memory<P>,
     rank: Rank,
     ranks: Array<RankElement<P>>,
     /// Where its result goes, with those of the others.
@@ -34,33 +34,27 @@ pub struct RankElement<P: Program> {
     /// A call of `go_on` is on its way.
     goes_on: bool,
     has_ended: bool,
-    program: PhantomData<P>,
 }
 
 #[chare(array1d)]
 impl<P: Program> RankElement<P> {
     /// Of a world of so many. It does not run yet.
     #[init]
-    fn new(cx: &mut Cx<Self>, ranks: u32, memory: Reserved, program: P) -> Self {
+    fn new(cx: &mut Cx<Self>, ranks: u32, memory: Memory<P>) -> Self {
         process_state::prepare();
         let number = cx.index() as u32;
         let slot = match cx.shares_process() {
             true => Slot::new_in_turn(number),
             false => Slot::new(number),
         };
-        let slot = slot.unwrap_or_else(|error| panic!("rank {number} has no memory: {error}"));
-        let mut rank = Rank::new(slot, number, ranks, program::enter::<P>)
-            .with_arguments(talisman_pup::to_bytes(&program));
-        give_way(cx, &mut rank);
-        RankElement {
-            memory,
-            rank,
-            ranks: cx.array(),
-            done: None,
-            goes_on: false,
-            has_ended: false,
-            program: PhantomData,
+        let mut slot = slot.unwrap_or_else(|error| panic!("rank {number} has no memory: {error}"));
+        if memory.has_images() {
+            slot.load_images().unwrap_or_else(|error| panic!("rank {number} cannot begin: {error}"));
         }
+        let mut rank = Rank::new(slot, number, ranks, program::enter::<P>)
+            .with_arguments(talisman_pup::to_bytes(memory.program()));
+        give_way(cx, &mut rank);
+        RankElement { memory, rank, ranks: cx.array(), done: None, goes_on: false, has_ended: false }
     }
 
     /// The program begins. The callback gets what all ranks return, in their order.
@@ -222,6 +216,10 @@ impl<P: Program> Outside for Calls<'_, P> {
         talisman_pup::to_bytes(&self.0.callback(RankElement::<P>::post))
     }
 
+    fn end_job(&mut self, status: u8, why: &str) {
+        self.0.fail_with(status, why);
+    }
+
     fn ask(&mut self, wish: Wish) {
         match wish {
             Wish::Move(pe) => self.0.migrate_to(pe),
@@ -253,15 +251,9 @@ impl<P: Program> Launch<P> {
 
     /// Gives what the ranks return, in their order.
     #[entry]
-    pub async fn run(
-        &mut self,
-        cx: &mut Cx<Self>,
-        ranks: u32,
-        memory: Reserved,
-        program: P,
-    ) -> Vec<P::Output> {
+    pub async fn run(&mut self, cx: &mut Cx<Self>, ranks: u32, memory: Memory<P>) -> Vec<P::Output> {
         let world: Array<RankElement<P>> =
-            RankElement::<P>::array(ranks as i32).map(Map::Block).new(ranks, memory, program);
+            RankElement::<P>::array(ranks as i32).map(Map::Block).new(ranks, memory);
         world.start(cx.callback(Self::ended));
         let results = cx.when(Self::ended).await;
         results

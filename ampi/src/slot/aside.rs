@@ -44,6 +44,12 @@ impl Piece {
         Ok(Piece { home, now, len })
     }
 
+    /// Addresses without access, aside.
+    pub fn reserved(home: usize, len: usize) -> io::Result<Piece> {
+        let now = if len == 0 { home } else { reserve(len)? };
+        Ok(Piece { home, now, len })
+    }
+
     /// Gives the memory back.
     pub fn discard(&mut self) -> io::Result<()> {
         let (now, len) = (self.now, std::mem::take(&mut self.len));

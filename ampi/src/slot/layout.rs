@@ -46,9 +46,14 @@ impl Layout {
         self.guard + self.stack
     }
 
+    /// Where the room for images begins.
+    pub fn images_start(&self) -> usize {
+        self.header_start() + HEADER
+    }
+
     /// Where the heap begins.
     pub fn heap_start(&self) -> usize {
-        self.header_start() + HEADER + self.images
+        self.images_start() + self.images
     }
 
     /// Whether all parts are whole pages, and those that have to be there are.
