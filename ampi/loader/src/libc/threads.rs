@@ -1,0 +1,38 @@
+//! What a rank cannot do: a second process or thread would not be in its slot, and could not move with it.
+
+use std::ffi::{c_int, c_void};
+
+use super::{functions, set_errno};
+
+functions! {
+    "fork" => fork,
+    "vfork" => fork,
+    "_Fork" => fork,
+    "pthread_create" => create_thread,
+    "thrd_create" => create_thread_of_c,
+}
+
+/// `ENOSYS`: programs know it from systems without processes.
+unsafe extern "C" fn fork() -> c_int {
+    set_errno(::libc::ENOSYS);
+    -1
+}
+
+/// `EAGAIN`: what a system says that has no room for another thread; programs that can do without go on.
+unsafe extern "C" fn create_thread(
+    _thread: *mut ::libc::pthread_t,
+    _attributes: *const c_void,
+    _function: usize,
+    _argument: *mut c_void,
+) -> c_int {
+    ::libc::EAGAIN
+}
+
+/// `thrd_error` of C11.
+unsafe extern "C" fn create_thread_of_c(
+    _thread: *mut c_void,
+    _function: usize,
+    _argument: *mut c_void,
+) -> c_int {
+    2
+}

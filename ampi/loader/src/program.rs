@@ -1,0 +1,350 @@
+//! A program with its private libraries, read and resolved once per process.
+
+use std::ffi::{CStr, CString};
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::mm::ProtFlags;
+
+use crate::closure::{self, Closure};
+use crate::elf::{Elf, OBJECT_MAX};
+use crate::functions::Functions;
+use crate::image::{Mapping, Part, PartKind, map_zeroes, mappings};
+use crate::linker::loaded;
+use crate::names::Names;
+use crate::order::dependencies_first;
+use crate::plan::{Plan, Step, near_objects};
+use crate::resolve::Resolver;
+use crate::scope::Scope;
+use crate::search::Search;
+use crate::thread_locals::{Blocks, ThreadLocals};
+use crate::variables::{self, Cells, Variables};
+use crate::{BASE_ALIGN, Imports, LoadError, PAGE};
+
+/// Programs with all their libraries may be this long in memory.
+const SPAN_MAX: usize = 1 << 31;
+
+/// A program with its private libraries, read and resolved once per process.
+///
+/// Every rank is given a copy ([`Program::load`]), at a base of its own. A program is cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Program(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    objects: Vec<Object>,
+    span: usize,
+    /// From here on, to the end: variables of the C library, and thread-locals.
+    own_data: usize,
+    entry: usize,
+    answered: Vec<String>,
+    parts: Vec<Part>,
+    plan: Plan,
+    functions: Functions,
+    thread_locals: ThreadLocals,
+    variables: Variables,
+    cells: Cells,
+}
+
+/// An executable or a library, at its offset in the image.
+#[derive(Debug)]
+pub(crate) struct Object {
+    pub path: PathBuf,
+    /// The same for C.
+    path_text: CString,
+    pub name: String,
+    file: File,
+    pub offset: usize,
+    pub span: usize,
+    mappings: Vec<Mapping>,
+    /// Where its program headers are, and how many.
+    pub headers: Option<(usize, usize)>,
+    /// Where its table for unwinding is.
+    pub frames: Option<usize>,
+    pub names: Names,
+}
+
+impl Program {
+    /// Reads a program and its libraries, and resolves what they refer to.
+    ///
+    /// Thread-locals of the process's libraries are looked up on the thread that calls.
+    ///
+    /// # Errors
+    /// If the program cannot be run: [`LoadError`] says why, and what to do.
+    pub fn prepare(path: &Path, search: &Search, imports: &dyn Imports) -> Result<Program, LoadError> {
+        let Closure { objects, needs, mut shared, answered } = closure::read(path, search, imports)?;
+        let (offsets, own_data) = place_objects(&objects)?;
+        let scope = Scope::new(&objects)?;
+        let cells = Cells::new(own_data, &scope, &offsets)?;
+        let mut resolver = Resolver::new(&objects, &offsets, &scope, &cells, imports, &mut shared);
+        let near = near_objects(&mut resolver)?;
+        let blocks = Blocks::place(&objects, &near, own_data + variables::LEN)?;
+        let span = blocks.end.next_multiple_of(PAGE);
+        check_span(&objects[0], span)?;
+        let order = dependencies_first(&needs);
+        let plan = Plan::build(&mut resolver, &blocks, &order)?;
+        resolver.check_missing()?;
+        let functions = Functions::of(&objects, &offsets, &order, &plan)?;
+        let entry = objects[0].header.entry;
+        let objects: Result<Vec<Object>, LoadError> =
+            objects.into_iter().zip(offsets).map(|(elf, offset)| Object::new(elf, offset)).collect();
+        let objects = objects?;
+        let parts = parts_of(&objects, own_data..span);
+        let (variables, thread_locals) = (cells.all(), blocks.pad);
+        Ok(Program(Arc::new(Inner {
+            objects,
+            span,
+            own_data,
+            entry,
+            answered,
+            parts,
+            plan,
+            functions,
+            thread_locals,
+            variables,
+            cells,
+        })))
+    }
+
+    /// Bytes from the base to the end, whole pages.
+    pub fn span(&self) -> usize {
+        self.0.span
+    }
+
+    /// Libraries that the process answers for: which MPI the program wants.
+    pub fn sonames_answered(&self) -> &[String] {
+        &self.0.answered
+    }
+
+    /// The files that are mapped, the program first: offset from the base, and path. For debuggers.
+    pub fn objects(&self) -> impl Iterator<Item = (usize, &Path)> {
+        self.0.objects.iter().map(|object| (object.offset, object.path.as_path()))
+    }
+
+    /// What is where, in the order of offsets. Between parts may be holes, which stay as they were.
+    pub fn parts(&self) -> &[Part] {
+        &self.0.parts
+    }
+
+    /// Puts a copy of the program to these addresses: all that a dynamic linker does before it calls the first
+    /// function. Functions of the program that choose among others (`IFUNC`) are called.
+    ///
+    /// # Errors
+    /// If the base is no multiple of [`BASE_ALIGN`], or the system refuses.
+    ///
+    /// # Safety
+    /// The addresses from `base` on, [`Program::span`] of them, are the caller's to use, and nothing there is needed
+    /// any more. What the program's own functions do is up to the program.
+    pub unsafe fn load(&self, base: usize) -> Result<(), LoadError> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.map_again(base)?;
+            self.0.plan.carry_out(base);
+        }
+        Ok(())
+    }
+
+    /// Maps the program without giving values to its variables: after it has moved here, or at a restart. Then its
+    /// touched pages, which come from elsewhere, are put there. Pages that were never touched are the file's.
+    ///
+    /// # Errors
+    /// As for [`Program::load`].
+    ///
+    /// # Safety
+    /// As for [`Program::load`].
+    pub unsafe fn map_again(&self, base: usize) -> Result<(), LoadError> {
+        if !base.is_multiple_of(BASE_ALIGN) || base.checked_add(self.0.span).is_none() {
+            return Err(LoadError::Base { base });
+        }
+        for object in &self.0.objects {
+            let refused = |error| LoadError::Map { path: object.path.clone(), error };
+            for mapping in &object.mappings {
+                // SAFETY: the caller's promise; objects are inside of the span.
+                unsafe { mapping.map(base + object.offset, &object.file) }.map_err(refused)?;
+            }
+        }
+        let own = base + self.0.own_data..base + self.0.span;
+        // SAFETY: the caller's promise.
+        let mapped = unsafe { map_zeroes(own, ProtFlags::READ | ProtFlags::WRITE) };
+        mapped.map_err(|error| LoadError::Map { path: self.0.objects[0].path.clone(), error })
+    }
+
+    /// Where the program begins: expects the stack that the kernel would give it ([`crate::libc::run`]).
+    pub fn entry(&self, base: usize) -> usize {
+        base + self.0.entry
+    }
+
+    /// Functions to be called before `main`, with its arguments, dependencies first.
+    pub fn initializers(&self, base: usize) -> Vec<usize> {
+        self.0.functions.before.iter().map(|function| function.address(base)).collect()
+    }
+
+    /// Functions to be called at the end, after what was registered with `atexit`.
+    pub fn finalizers(&self, base: usize) -> Vec<usize> {
+        self.0.functions.after.iter().map(|function| function.address(base)).collect()
+    }
+
+    pub(crate) fn initializer(&self, base: usize, number: usize) -> Option<usize> {
+        self.0.functions.before.get(number).map(|function| function.address(base))
+    }
+
+    pub(crate) fn finalizer(&self, base: usize, number: usize) -> Option<usize> {
+        self.0.functions.after.get(number).map(|function| function.address(base))
+    }
+
+    /// Makes the copy at `base` known to those who look for code by its address: exceptions, `dladdr` …. To be called
+    /// when it was loaded or mapped again.
+    ///
+    /// # Safety
+    /// The program is mapped there until [`Program::forget_frames`].
+    pub unsafe fn register_frames(&self, base: usize) {
+        loaded::add(base, self);
+    }
+
+    /// Forgets the copy at `base`, before it leaves.
+    pub fn forget_frames(&self, base: usize) {
+        loaded::remove(base);
+    }
+
+    /// Thread-locals that have to be swapped when another rank runs.
+    pub fn thread_locals(&self) -> ThreadLocals {
+        self.0.thread_locals
+    }
+
+    /// Where the C library's variables are that each rank has its own of.
+    pub fn variables(&self) -> Variables {
+        self.0.variables
+    }
+
+    /// The offset of a symbol that the program or a private library defines.
+    pub fn symbol(&self, name: &str) -> Option<usize> {
+        let found = |object: &Object| object.names.find(name.as_bytes()).map(|value| object.offset + value);
+        self.0.objects.iter().find_map(found).or_else(|| self.0.cells.place(name.as_bytes()))
+    }
+
+    /// Object, nearest symbol before, and the distance from it, of a place in the program.
+    pub fn name_of(&self, offset: usize) -> Option<(&str, &str, usize)> {
+        let object = self.object_at(offset)?;
+        let (symbol, distance) = object.names.before(offset - object.offset)?;
+        Some((&object.name, symbol, distance))
+    }
+
+    pub(crate) fn object_at(&self, offset: usize) -> Option<&Object> {
+        self.number_at(offset).map(|number| &self.0.objects[number])
+    }
+
+    /// The number of the object that is at this offset.
+    pub(crate) fn number_at(&self, offset: usize) -> Option<usize> {
+        let after = self.0.objects.partition_point(|object| object.offset <= offset);
+        let number = after.checked_sub(1)?;
+        let object = &self.0.objects[number];
+        (offset - object.offset < object.span).then_some(number)
+    }
+
+    pub(crate) fn all_objects(&self) -> &[Object] {
+        &self.0.objects
+    }
+}
+
+impl Plan {
+    /// # Safety
+    /// The program that this is the plan of is mapped at `base`, and nothing of it runs.
+    unsafe fn carry_out(&self, base: usize) {
+        // SAFETY: places were checked to be inside of writable data when the plan was made.
+        unsafe {
+            for word in &self.relative {
+                ((base + word.at) as *mut usize).write_unaligned(base.wrapping_add(word.value));
+            }
+            for word in &self.fixed {
+                ((base + word.at) as *mut usize).write_unaligned(word.value);
+            }
+            for step in &self.steps {
+                step.carry_out(base);
+            }
+        }
+    }
+}
+
+impl Step {
+    /// # Safety
+    /// As for [`Plan::carry_out`].
+    unsafe fn carry_out(&self, base: usize) {
+        // SAFETY: the same; functions were checked to be in the program's code.
+        unsafe {
+            match *self {
+                Step::Copy { at, from, len } => {
+                    std::ptr::copy((base + from) as *const u8, (base + at) as *mut u8, len);
+                }
+                Step::CopyFromProcess { at, from, len } => {
+                    std::ptr::copy(from as *const u8, (base + at) as *mut u8, len);
+                }
+                Step::Call { at, function, addend } => {
+                    let choose: extern "C" fn() -> usize = std::mem::transmute(base + function);
+                    ((base + at) as *mut usize).write_unaligned(choose().wrapping_add(addend));
+                }
+            }
+        }
+    }
+}
+
+impl Object {
+    fn new(elf: Elf, offset: usize) -> Result<Object, LoadError> {
+        Ok(Object {
+            name: elf.name(),
+            names: Names::of(&elf).map_err(|fault| elf.damaged(fault))?,
+            offset,
+            span: elf.segments.span(),
+            mappings: mappings(&elf.segments),
+            headers: elf.segments.headers,
+            frames: elf.segments.frames.filter(|at| elf.bytes_at(*at, 12).is_ok()),
+            path_text: CString::new(elf.path.as_os_str().as_bytes()).unwrap_or_default(),
+            path: elf.path,
+            file: elf.file,
+        })
+    }
+
+    /// Its path as text of C.
+    pub fn path_text(&self) -> &CStr {
+        &self.path_text
+    }
+}
+
+/// One after the other; where the last one ends.
+fn place_objects(objects: &[Elf]) -> Result<(Vec<usize>, usize), LoadError> {
+    let (mut offsets, mut end) = (Vec::new(), 0usize);
+    for elf in objects {
+        let align = elf.segments.loads.iter().map(|load| load.align).max().unwrap_or(PAGE);
+        // More is the linker's habit, for pages that it could not know the length of.
+        let align = align.clamp(PAGE, BASE_ALIGN);
+        if !align.is_power_of_two() {
+            let fault = crate::Malformed { what: "a segment is aligned to no power of two", at: align };
+            return Err(elf.damaged(fault));
+        }
+        let at = end.next_multiple_of(align);
+        offsets.push(at);
+        end = at + elf.segments.span();
+        check_span(&objects[0], end)?;
+    }
+    Ok((offsets, end))
+}
+
+fn check_span(program: &Elf, bytes: usize) -> Result<(), LoadError> {
+    const { assert!(OBJECT_MAX < SPAN_MAX) };
+    if bytes > SPAN_MAX {
+        let (path, room) = (program.path.clone(), "addresses");
+        return Err(LoadError::TooLarge { path, room, bytes, limit: SPAN_MAX });
+    }
+    Ok(())
+}
+
+fn parts_of(objects: &[Object], own_data: std::ops::Range<usize>) -> Vec<Part> {
+    let of_object = |object: &Object| {
+        let offset = object.offset;
+        object.mappings.iter().map(move |mapping| mapping.part(offset)).collect::<Vec<_>>()
+    };
+    let mut parts: Vec<Part> = objects.iter().flat_map(of_object).collect();
+    parts.push(Part { offset: own_data.start, len: own_data.len(), kind: PartKind::Data });
+    parts
+}

@@ -1,0 +1,188 @@
+//! What references mean: looked up once per process.
+
+use std::collections::HashMap;
+
+use crate::elf::{Elf, Symbol, Version};
+use crate::scope::{Definition, Scope};
+use crate::shared::Shared;
+use crate::variables::Cells;
+use crate::{Imports, LoadError, MissingSymbol, linker};
+
+/// What a reference means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// An offset in the image.
+    Image(usize),
+    /// What the function at this offset in the image returns.
+    Indirect(usize),
+    /// The same address in every rank.
+    Fixed(usize),
+    /// In an object's block of thread-locals.
+    ThreadLocal { object: usize, value: usize },
+    /// Nothing: a weak reference without a definition, or one that is missing.
+    Nothing,
+}
+
+/// All that references can mean.
+pub struct Resolver<'a> {
+    pub objects: &'a [Elf],
+    /// Where in the image each object is.
+    pub offsets: &'a [usize],
+    pub scope: &'a Scope<'a>,
+    pub cells: &'a Cells,
+    pub imports: &'a dyn Imports,
+    pub shared: &'a mut Shared,
+    known: HashMap<(usize, usize), Target>,
+    missing: Vec<MissingSymbol>,
+}
+
+/// What a COPY relocation copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Original {
+    /// At this offset in the image, so many bytes.
+    Image(usize, usize),
+    /// At this address of the process.
+    Process(usize),
+    Nothing,
+}
+
+impl<'a> Resolver<'a> {
+    pub fn new(
+        objects: &'a [Elf],
+        offsets: &'a [usize],
+        scope: &'a Scope<'a>,
+        cells: &'a Cells,
+        imports: &'a dyn Imports,
+        shared: &'a mut Shared,
+    ) -> Resolver<'a> {
+        let (known, missing) = (HashMap::new(), Vec::new());
+        Resolver { objects, offsets, scope, cells, imports, shared, known, missing }
+    }
+
+    /// What a symbol of an object's table means there.
+    pub fn target(&mut self, object: usize, index: usize) -> Result<Target, LoadError> {
+        if let Some(known) = self.known.get(&(object, index)) {
+            return Ok(*known);
+        }
+        let elf = &self.objects[object];
+        let symbol = elf.symbol(index).map_err(|fault| elf.damaged(fault))?;
+        let target = if symbol.is_bound_here() {
+            self.place(Definition { object, index, symbol })?
+        } else {
+            self.look_up(object, index, &symbol)?
+        };
+        self.known.insert((object, index), target);
+        Ok(target)
+    }
+
+    /// References without a definition; to be looked at when all were resolved.
+    pub fn check_missing(self) -> Result<(), LoadError> {
+        if self.missing.is_empty() {
+            return Ok(());
+        }
+        Err(LoadError::MissingSymbols { symbols: self.missing })
+    }
+
+    fn look_up(&mut self, object: usize, index: usize, symbol: &Symbol) -> Result<Target, LoadError> {
+        let elf = &self.objects[object];
+        let damaged = |fault| elf.damaged(fault);
+        let name = elf.string(symbol.name).map_err(damaged)?;
+        let version = elf.versions.wanted(elf, index).map_err(damaged)?;
+        if let Some(address) = self.answered(name) {
+            return Ok(Target::Fixed(address));
+        }
+        if elf.dynamic.symbolic
+            && let Some(own) = self.scope.find_own(object, name, version)?
+        {
+            return self.place(own);
+        }
+        if let Some(found) = self.scope.find(name, version, None)? {
+            return self.place(found);
+        }
+        if let Some(place) = self.cells.place(name) {
+            return Ok(Target::Image(place));
+        }
+        if let Some(address) = self.of_process(name, version) {
+            return Ok(Target::Fixed(address));
+        }
+        if !symbol.is_weak() {
+            self.add_missing(elf, name, version);
+        }
+        Ok(Target::Nothing)
+    }
+
+    fn answered(&self, name: &[u8]) -> Option<usize> {
+        let name = std::str::from_utf8(name).ok()?;
+        self.imports.symbol(name).or_else(|| linker::symbol(name))
+    }
+
+    fn of_process(&mut self, name: &[u8], version: Option<&Version>) -> Option<usize> {
+        let fallback = std::str::from_utf8(name).ok().and_then(|name| self.imports.fallback(name));
+        fallback.or_else(|| self.shared.find(name, version))
+    }
+
+    fn place(&self, found: Definition) -> Result<Target, LoadError> {
+        let Definition { object, symbol, .. } = found;
+        if symbol.is_thread_local() {
+            return Ok(Target::ThreadLocal { object, value: symbol.value });
+        }
+        if symbol.is_absolute() {
+            return Ok(Target::Fixed(symbol.value));
+        }
+        let at = self.offsets[object].wrapping_add(symbol.value);
+        if symbol.is_indirect() {
+            return self.indirect(object, symbol.value).map(Target::Indirect);
+        }
+        Ok(Target::Image(at))
+    }
+
+    /// The offset in the image of a function that is called when the program is loaded: it has to be in the code.
+    pub fn indirect(&self, object: usize, value: usize) -> Result<usize, LoadError> {
+        let elf = &self.objects[object];
+        let code = elf.segments.holding(value, 1).is_some_and(|segment| segment.executable);
+        if !code {
+            let fault = crate::Malformed { what: "an indirect function lies outside of the code", at: value };
+            return Err(elf.damaged(fault));
+        }
+        Ok(self.offsets[object] + value)
+    }
+
+    /// What a COPY relocation of this symbol copies.
+    pub fn original(&mut self, object: usize, index: usize) -> Result<Original, LoadError> {
+        let elf = &self.objects[object];
+        let damaged = |fault| elf.damaged(fault);
+        let symbol = elf.symbol(index).map_err(damaged)?;
+        let name = elf.string(symbol.name).map_err(damaged)?;
+        let version = elf.versions.wanted(elf, index).map_err(damaged)?;
+        if let Some(address) = self.answered(name) {
+            return Ok(Original::Process(address));
+        }
+        if let Some(found) = self.scope.find(name, version, Some(object))? {
+            let at = self.offsets[found.object].wrapping_add(found.symbol.value);
+            let held = self.objects[found.object].segments.holding(found.symbol.value, found.symbol.size);
+            let outside =
+                crate::Malformed { what: "a variable lies outside of the data", at: found.symbol.value };
+            held.ok_or_else(|| self.objects[found.object].damaged(outside))?;
+            return Ok(Original::Image(at, found.symbol.size));
+        }
+        if let Some(cell) = self.cells.source(name) {
+            return Ok(Original::Image(cell, 8));
+        }
+        if let Some(address) = self.of_process(name, version) {
+            return Ok(Original::Process(address));
+        }
+        self.add_missing(elf, name, version);
+        Ok(Original::Nothing)
+    }
+
+    fn add_missing(&mut self, elf: &Elf, name: &[u8], version: Option<&Version>) {
+        let mut name = String::from_utf8_lossy(name).into_owned();
+        if let Some(version) = version {
+            name = format!("{name}@{}", String::from_utf8_lossy(&version.name));
+        }
+        let missing = MissingSymbol { name, wanted_by: elf.path.clone() };
+        if !self.missing.contains(&missing) {
+            self.missing.push(missing);
+        }
+    }
+}
