@@ -39,11 +39,14 @@ pub trait Images: Debug + Sync {
     /// If the system refuses.
     unsafe fn map_again(&self, base: usize) -> io::Result<()>;
 
-    /// A rank that has it is at its addresses from now on.
+    /// A rank that has it is at its addresses from now on. What is allocated is the rank's, here and in the next two.
     fn arrive(&self, base: usize);
 
     /// A rank that has it is about to leave its addresses, or is gone for good.
     fn leave(&self, base: usize);
+
+    /// A rank that has it is about to be copied where it is: the copy may arrive elsewhere, or here later.
+    fn note(&self, base: usize);
 
     /// A rank that has it runs on this thread from now on: what the thread has for it, it gets. Nothing is to be
     /// allocated.

@@ -125,15 +125,17 @@ impl Slot {
             return Err(ImagesError::Room { span, room });
         }
         self.images.len = span;
-        // SAFETY: the room of this slot, which is in place and has no program yet.
-        let loaded = unsafe { images.load(self.images.home) };
+        let loaded = self.as_rank(|| {
+            // SAFETY: the room of this slot, which is in place and has no program yet.
+            unsafe { images.load(self.images.home) }
+        });
         if loaded.is_err() {
             self.images.discard()?;
             return loaded;
         }
         // SAFETY: the slot is in place, and its rank does not run.
         unsafe { self.header().as_mut() }.images = span as u64;
-        images.arrive(self.images.home);
+        self.tell_as_rank(|images, base| images.arrive(base));
         Ok(())
     }
 
@@ -148,7 +150,7 @@ impl Slot {
     /// If the system refuses.
     pub fn put_aside(&mut self) -> Result<(), SlotError> {
         if self.in_place {
-            self.tell_images(|images, base| images.leave(base));
+            self.tell_as_rank(|images, base| images.leave(base));
             self.heap.len = self.heap_len();
             let pieces = [&mut self.low, &mut self.images, &mut self.heap];
             let moved = pieces.into_iter().try_for_each(Piece::put_aside);
@@ -170,7 +172,7 @@ impl Slot {
             let moved = pieces.into_iter().try_for_each(Piece::put_back);
             moved.map_err(|error| self.memory(error))?;
             self.in_place = true;
-            self.tell_images(|images, base| images.arrive(base));
+            self.tell_as_rank(|images, base| images.arrive(base));
         }
         Ok(())
     }
@@ -214,6 +216,18 @@ impl Slot {
         }
     }
 
+    /// The same with the rank's memory to allocate from: while the slot is in place, and its rank does not run.
+    fn tell_as_rank(&self, tell: impl FnOnce(&dyn Images, usize)) {
+        self.as_rank(|| self.tell_images(tell));
+    }
+
+    fn as_rank<T>(&self, work: impl FnOnce() -> T) -> T {
+        let former = set_current(self.header().as_ptr());
+        let result = work();
+        set_current(former);
+        result
+    }
+
     fn memory(&self, error: std::io::Error) -> SlotError {
         SlotError::Memory { slot: self.number, error }
     }
@@ -222,7 +236,7 @@ impl Slot {
 impl Drop for Slot {
     fn drop(&mut self) {
         if self.in_place {
-            self.tell_images(|images, base| images.leave(base));
+            self.tell_as_rank(|images, base| images.leave(base));
             self.heap.len = self.heap_len();
         }
         // What the system refuses to take back stays mapped, and its addresses occupied.

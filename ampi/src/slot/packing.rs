@@ -79,6 +79,9 @@ const IMAGES: u64 = 1 << 62;
 impl Slot {
     /// Reading the system's list of pages can fail only for want of descriptors or memory: then packing is refused.
     fn contents(&self, p: &mut Packer) -> Option<Contents<'_>> {
+        if self.in_place {
+            self.tell_as_rank(|images, base| images.note(base));
+        }
         let heap = Piece { len: self.heap_len(), ..self.heap };
         let head = Head {
             number: self.number,

@@ -99,6 +99,10 @@ impl Images for Program {
         assert!(PRESENT.lock().unwrap().remove(&base), "a rank that has arrived leaves");
     }
 
+    fn note(&self, base: usize) {
+        assert!(PRESENT.lock().unwrap().contains(&base), "what is copied is there");
+    }
+
     fn resume(&self, base: usize) {
         RUNNING.set(base);
     }

@@ -16,6 +16,8 @@ use super::State;
 /// Offsets in the library's `FILE`.
 const NEXT: usize = 0x68;
 const DESCRIPTOR: usize = 0x70;
+/// In the flags, its first word: it is in the list.
+const LINKED: c_int = 0x80;
 const PATH: usize = ::libc::PATH_MAX as usize;
 
 /// A stream that was closed for a move.
@@ -26,6 +28,8 @@ pub struct Departed {
     flags: c_int,
     position: i64,
     path: [c_char; PATH],
+    /// What is behind this length was written after a copy was made; -1 if it was none.
+    length: i64,
 }
 
 /// A stream that cannot move with its rank.
@@ -79,7 +83,26 @@ pub unsafe fn files_depart(state: *mut State, slot: Range<usize>) -> Result<(), 
     Ok(())
 }
 
-/// Opens again what [`files_depart`] has closed.
+/// Notes the streams that lie in these addresses, the rank's, for a copy of the rank: it finds them as they are now,
+/// and files that they write to as long as they are now. Such as are no files are passed over: the copy has none. The
+/// rank does not run; `malloc` gives memory of the rank while this is called.
+///
+/// # Safety
+/// As for [`files_depart`].
+pub unsafe fn files_note(state: *mut State, slot: Range<usize>) {
+    // SAFETY: the caller's promise.
+    let departed = unsafe { &mut (*state).departed };
+    departed.clear();
+    for stream in streams_in(&slot).into_iter().filter_map(|file| look(file).ok()) {
+        // SAFETY: asks about a descriptor.
+        let length = unsafe { ::libc::lseek(descriptor(stream.file), 0, ::libc::SEEK_END) };
+        // SAFETY: puts it back to where it was.
+        unsafe { ::libc::lseek(descriptor(stream.file), stream.position, ::libc::SEEK_SET) };
+        departed.push(Departed { length, ..stream });
+    }
+}
+
+/// Opens again what [`files_depart`] has closed, or [`files_note`] has noted for this copy.
 ///
 /// # Errors
 /// If a file is not there any more.
@@ -153,7 +176,7 @@ fn look(file: usize) -> Result<Departed, FilesError> {
     if len <= 0 || path[0] != b'/' as c_char {
         return Err(FilesError::NoFile { descriptor });
     }
-    Ok(Departed { file, flags, position, path })
+    Ok(Departed { file, flags, position, path, length: -1 })
 }
 
 /// # Safety
@@ -171,7 +194,12 @@ unsafe fn open_again(stream: &Departed) -> Result<(), FilesError> {
     }
     // SAFETY: the stream's own place for it; the library's function for a stream that is in no list.
     unsafe {
+        if stream.length >= 0 && stream.flags & ::libc::O_ACCMODE != ::libc::O_RDONLY {
+            ::libc::ftruncate(descriptor, stream.length);
+        }
         ::libc::lseek(descriptor, stream.position, ::libc::SEEK_SET);
+        // A copy believes that it is in the list.
+        *(stream.file as *mut c_int) &= !LINKED;
         ((stream.file + DESCRIPTOR) as *mut c_int).write(descriptor);
         _IO_link_in(stream.file as *mut c_void);
     }

@@ -1,0 +1,44 @@
+//! Who answers the symbols that programs want of their libraries.
+
+use std::ffi::c_void;
+
+use talisman_loader::Imports;
+
+use crate::control;
+use crate::streams::{ERRORS, OUTPUT};
+use crate::{allocator, ends};
+
+/// This executable, the C library's stand-ins, MPI. All else is the C library's own.
+#[derive(Debug, Default)]
+pub struct Answers {}
+
+impl Imports for Answers {
+    fn answers_for(&self, _soname: &str) -> bool {
+        false
+    }
+
+    /// Memory is allocated by this executable whatever a program brings along.
+    fn symbol(&self, name: &str) -> Option<usize> {
+        allocator::symbol(name)
+    }
+
+    fn fallback(&self, name: &str) -> Option<usize> {
+        let own = ends::symbol(name).or_else(|| (name == "write").then_some(write as *const () as usize));
+        own.or_else(|| talisman_loader::libc::symbol(name))
+    }
+}
+
+/// POSIX's `write`: what goes to the standard streams is the rank's, and comes out in whole lines.
+///
+/// # Safety
+/// As in C.
+unsafe extern "C" fn write(descriptor: i32, bytes: *const c_void, count: usize) -> isize {
+    if !matches!(descriptor, OUTPUT | ERRORS) {
+        // SAFETY: the caller's promise.
+        return unsafe { libc::write(descriptor, bytes, count) };
+    }
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), count) };
+    control::with(|control| control.streams.write(descriptor, bytes));
+    count as isize
+}

@@ -1,0 +1,62 @@
+//! The node program of `talisman mpirun`: its nodes have ranks that run an MPI program as it was built.
+//!
+//! | file | is |
+//! |---|---|
+//! | `rank.rs` | what a rank runs, and what happens at `MPI_Init`, `MPI_Finalize` and `MPI_Abort` |
+//! | `images.rs` | the program and its libraries, as they lie in a slot |
+//! | `answers.rs` | who answers the symbols that the program wants |
+//! | `ends.rs` | how a rank ends, and with it the job |
+//! | `control.rs`, `streams.rs` | what is kept of a rank beside its program: its standard streams among it |
+//! | `allocator.rs` | `malloc` and its family, by the rank that calls |
+
+mod allocator;
+mod answers;
+mod control;
+mod ends;
+mod images;
+mod rank;
+mod streams;
+
+use talisman::prelude::*;
+use talisman_ampi::RankArgs;
+
+use rank::MpiProgram;
+
+/// Room for a program and its libraries in each slot: addresses only.
+const ROOM: u64 = 448 << 20;
+
+/// Runs an MPI program on virtual ranks: `talisman mpirun` starts it.
+#[derive(clap::Parser, Clone, Debug, Pup)]
+struct Options {
+    #[command(flatten)]
+    ranks: RankArgs,
+    /// The program's file
+    #[arg(long, value_name = "FILE")]
+    file: String,
+    /// A variable of the ranks' environment
+    #[arg(long, value_name = "NAME=VALUE")]
+    env: Vec<String>,
+    /// Write a rank's number in front of each of its lines
+    #[arg(long)]
+    label_ranks: bool,
+    /// List what the program needs, and do not run it
+    #[arg(long)]
+    explain: bool,
+    /// The program's name and its arguments
+    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    words: Vec<String>,
+}
+
+#[talisman::main]
+async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
+    let program = MpiProgram {
+        file: options.file,
+        words: options.words,
+        variables: options.env,
+        is_labelled: options.label_ranks,
+    };
+    let ranks = RankArgs { rank_images: ROOM, ..options.ranks };
+    let call = talisman_ampi::run(ranks, program).map_err(|error| error.to_string())?;
+    let _all_zero: Vec<i32> = call.await;
+    Ok(())
+}
