@@ -52,9 +52,9 @@ unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _len: usize, room: *mut
         std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum))
     };
     for header in headers.iter().filter(|header| header.p_type == TLS) {
-        let (len, align) = (header.p_memsz as usize, (header.p_align as usize).max(1));
-        let aligned = (header.p_vaddr as usize).is_multiple_of(align);
-        let rest = if aligned { len.next_multiple_of(align) - len } else { 0 };
+        let end = (header.p_vaddr as usize).wrapping_add(header.p_memsz as usize);
+        // The thread pointer is where the segment would end if it were that much longer.
+        let rest = end.wrapping_neg() % (header.p_align as usize).max(1);
         // SAFETY: `pad_room` gives the address of its variable.
         unsafe { *room.cast::<usize>() = rest };
     }
