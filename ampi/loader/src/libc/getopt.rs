@@ -160,7 +160,8 @@ impl Scan {
             let start = now.max(1);
             // SAFETY: as above.
             unsafe { *index = start };
-            *getopt = Getopt { rest: null_mut(), first: start, last: start, wrong: getopt.wrong, begun: true };
+            *getopt =
+                Getopt { rest: null_mut(), first: start, last: start, wrong: getopt.wrong, begun: true };
         }
     }
 

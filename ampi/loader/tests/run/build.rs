@@ -11,7 +11,8 @@ impl Workshop {
     pub fn new() -> Workshop {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("loader-{}-{number}", std::process::id()));
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+            .join(format!("loader-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("the folder for tests can be written to");
         Workshop(folder)
     }

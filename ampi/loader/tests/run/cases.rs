@@ -109,7 +109,8 @@ fn objects_begin_and_end_in_order() {
     level(2, Some(3), &["-llevel3", "-Wl,--no-as-needed", "-llevel4"]);
     level(5, None, &[]);
     level(1, Some(2), &["-llevel2"]);
-    let options = ["-DFIRST", "-Dfirst_level=level_1", "-Wl,--no-as-needed", "-llevel5", "-llevel1", "-llevel3"];
+    let options =
+        ["-DFIRST", "-Dfirst_level=level_1", "-Wl,--no-as-needed", "-llevel5", "-llevel1", "-llevel3"];
     let program = shop.build("chain", "chain.c", &options);
     let (alone, rank) = (native(&program, 0, &[]), ranks(&program, 1, "stay", &[]));
     let text = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
@@ -158,9 +159,23 @@ fn each_rank_has_its_own_state() {
     }
     let shop = Workshop::new();
     let program = shop.build("state", "state.c", &[]);
-    let arguments =
-        ["first", "-a", "--value=5", "-bc", "second", "--verb", "-cx", "-c", "--maybe", "--val", "7", "-z", "--ma=1",
-         "--", "-a"];
+    let arguments = [
+        "first",
+        "-a",
+        "--value=5",
+        "-bc",
+        "second",
+        "--verb",
+        "-cx",
+        "-c",
+        "--maybe",
+        "--val",
+        "7",
+        "-z",
+        "--ma=1",
+        "--",
+        "-a",
+    ];
     same(&program, &arguments);
     same(&program, &["--v", "--value", "-ab", "x", "--nothing", "-b"]);
 }
@@ -214,7 +229,11 @@ fn open_files_move() {
 
 /// Programs that nobody here has compiled, with libraries of their own.
 fn programs_of_the_system_run() {
-    for (program, arguments) in [("/usr/bin/echo", &["a", "b"][..]), ("/usr/bin/sort", &["--version"]), ("/usr/bin/ls", &["-d", "/usr"])] {
+    for (program, arguments) in [
+        ("/usr/bin/echo", &["a", "b"][..]),
+        ("/usr/bin/sort", &["--version"]),
+        ("/usr/bin/ls", &["-d", "/usr"]),
+    ] {
         let path = Path::new(program);
         if !path.exists() {
             eprintln!("skipped: there is no {program}");

@@ -18,7 +18,8 @@ crate::trials! {
 fn program(shop: &Workshop) -> (PathBuf, Vec<u8>) {
     let map = concat!("-Wl,--version-script=", env!("CARGO_MANIFEST_DIR"), "/tests/programs/symbols_lib.map");
     shop.library("symbols_lib", "symbols_lib.c", &[map]);
-    let path = shop.build("symbols", "symbols.c", &["-lsymbols_lib", "-rdynamic", "-Wl,-z,pack-relative-relocs"]);
+    let path =
+        shop.build("symbols", "symbols.c", &["-lsymbols_lib", "-rdynamic", "-Wl,-z,pack-relative-relocs"]);
     let bytes = std::fs::read(&path).expect("it was built");
     (path, bytes)
 }
@@ -61,10 +62,12 @@ fn changed_programs_do_no_harm() {
 /// of what is loaded.
 fn change(program: &Path, changed: &Path, bytes: &[u8]) {
     let file = std::fs::File::options().write(true).open(changed).expect("it was built");
-    let place = prop_oneof![4 => 0..0x400usize, 4 => 0..0x1000usize, 2 => 0x2000..0x4000usize, 1 => 0..bytes.len()];
+    let place =
+        prop_oneof![4 => 0..0x400usize, 4 => 0..0x1000usize, 2 => 0x2000..0x4000usize, 1 => 0..bytes.len()];
     let value = prop_oneof![any::<u8>(), Just(0), Just(0xff), Just(0x7f)];
     let changes = prop::collection::vec((place, value), 1..6);
-    let mut runner = TestRunner::new(ProptestConfig { cases: 1500, failure_persistence: None, ..Default::default() });
+    let mut runner =
+        TestRunner::new(ProptestConfig { cases: 1500, failure_persistence: None, ..Default::default() });
     let result = runner.run(&changes, |changes| {
         for (at, value) in changes.iter().filter(|(at, _)| *at < bytes.len()) {
             file.write_all_at(&[*value], *at as u64).expect("our own file");

@@ -29,7 +29,10 @@ fn other_files_are_refused() {
         path
     };
     let script = refusal(&write("script", b"#!/usr/bin/env python3\nprint()\n"));
-    assert!(matches!(&script, LoadError::Script { interpreter, .. } if interpreter == "/usr/bin/env python3"), "{script}");
+    assert!(
+        matches!(&script, LoadError::Script { interpreter, .. } if interpreter == "/usr/bin/env python3"),
+        "{script}"
+    );
     assert!(matches!(refusal(&write("text", b"hello")), LoadError::NotElf { .. }));
     assert!(matches!(refusal(&write("empty", b"")), LoadError::NotElf { .. }));
     assert!(matches!(refusal(&shop.0), LoadError::NotElf { .. }), "a folder");
