@@ -1,62 +1,59 @@
 //! Room below the thread pointer that belongs to nobody.
 //!
-//! Thread-locals of an executable end at the thread pointer, but for what rounding their length to their alignment
-//! leaves. A thread-local of ours is aligned to much more than its length, so that is a lot; nothing has to be the
-//! last one that the linker places.
+//! Thread-locals of an executable end at the thread pointer. The last one has to be a reserve that only programs' own
+//! thread-locals are copied to. Linkers put sections of thread-locals that they do not know by name behind those that
+//! they do; whether this one did is checked. Rounding the others' length up would not do: the dynamic linker fills
+//! such gaps with thread-locals of libraries.
 
-use std::arch::global_asm;
-use std::ffi::{c_int, c_void};
-use std::sync::OnceLock;
+use std::arch::{asm, global_asm};
 
-/// What the thread-locals of an executable with this crate are aligned to. As much virtual memory is taken from each
-/// thread's stack, and touched by none.
-const ALIGN: usize = 16 << 10;
+use crate::thread_locals::thread_pointer;
 
+/// As much virtual memory is taken from each thread's stack, and touched where ranks run only.
+const LEN: usize = 16 << 10;
+
+// The first section makes sure that the linker has met `.tbss` when it meets the second one. The alignment is that of
+// thread pointers.
 global_asm!(
-    ".pushsection .tbss.talisman_loader_pad, \"awT\", @nobits",
-    ".balign {align}",
-    "talisman_loader_pad:",
+    ".pushsection .tbss.talisman_loader, \"awT\", @nobits",
+    ".balign 8",
+    "talisman_loader_first:",
     ".zero 8",
     ".popsection",
-    align = const ALIGN,
+    ".pushsection .talisman_loader_pad, \"awT\", @nobits",
+    ".balign 64",
+    "talisman_loader_pad:",
+    ".zero {len}",
+    ".popsection",
+    len = const LEN,
 );
 
-const TLS: u32 = 7;
-
-/// Bytes below each thread's pointer that programs' thread-locals may be copied to ([`crate::ThreadLocals`]).
+/// Bytes below each thread's pointer that programs' thread-locals may be copied to ([`crate::ThreadLocals`]): zero if
+/// the linker of this executable has put something else there.
 pub fn pad_room() -> usize {
-    static ROOM: OnceLock<usize> = OnceLock::new();
-    *ROOM.get_or_init(|| {
-        keep();
-        let mut room = 0;
-        // SAFETY: the callback is of the right type, and gets what it expects.
-        unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut room).cast()) };
-        room
-    })
-}
-
-/// Without a reference the linker would drop it.
-fn keep() {
-    let _address: usize;
-    // SAFETY: computes an address only.
+    let (first, pad): (usize, usize);
+    // SAFETY: computes two distances only.
     unsafe {
-        std::arch::asm!("lea {}, [talisman_loader_pad@tpoff]", out(reg) _address, options(nomem, nostack));
+        asm!(
+            "lea {}, [talisman_loader_first@tpoff]",
+            "lea {}, [talisman_loader_pad@tpoff]",
+            out(reg) first,
+            out(reg) pad,
+            options(pure, nomem, nostack)
+        );
     }
+    let end = thread_pointer().wrapping_add(pad).wrapping_add(LEN);
+    let last = end == thread_pointer() && (first as isize) < (pad as isize);
+    if last { LEN } else { 0 }
 }
 
-/// The process's executable comes first.
-unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _len: usize, room: *mut c_void) -> c_int {
-    // SAFETY: given by the C library, which has mapped these headers.
-    let headers = unsafe {
-        let info = &*info;
-        std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum))
-    };
-    for header in headers.iter().filter(|header| header.p_type == TLS) {
-        let (len, align) = (header.p_memsz as usize, (header.p_align as usize).max(1));
-        let aligned = (header.p_vaddr as usize).is_multiple_of(align);
-        let rest = if aligned { len.next_multiple_of(align) - len } else { 0 };
-        // SAFETY: `pad_room` gives the address of its variable.
-        unsafe { *room.cast::<usize>() = rest };
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reserve_is_the_last_of_all_thread_locals() {
+        assert_eq!(pad_room(), LEN);
+        assert_eq!(std::thread::spawn(pad_room).join().ok(), Some(LEN));
     }
-    1
 }

@@ -20,12 +20,14 @@ pub struct Getopt {
     /// Arguments that were passed over: `first..last`, before `optind`.
     first: c_int,
     last: c_int,
+    /// What `optopt` is after each call: the last option that was wrong.
+    wrong: c_int,
     begun: bool,
 }
 
 impl Getopt {
     pub const fn new() -> Getopt {
-        Getopt { rest: null_mut(), first: 0, last: 0, begun: false }
+        Getopt { rest: null_mut(), first: 0, last: 0, wrong: 0, begun: false }
     }
 }
 
@@ -113,6 +115,13 @@ impl Scan {
     }
 
     fn next(mut self, posix: bool) -> c_int {
+        let result = self.scan(posix);
+        // SAFETY: the running rank's state and variable.
+        unsafe { *(*self.state).variables.optopt = (*self.state).getopt.wrong };
+        result
+    }
+
+    fn scan(&mut self, posix: bool) -> c_int {
         if self.arguments.count() < 1 {
             return END;
         }
@@ -151,7 +160,8 @@ impl Scan {
             let start = now.max(1);
             // SAFETY: as above.
             unsafe { *index = start };
-            *getopt = Getopt { rest: null_mut(), first: start, last: start, begun: true };
+            *getopt =
+                Getopt { rest: null_mut(), first: start, last: start, wrong: getopt.wrong, begun: true };
         }
     }
 
@@ -268,8 +278,8 @@ impl Scan {
     }
 
     fn set_option(&self, option: u8) {
-        // SAFETY: as above.
-        unsafe { *(*self.state).variables.optopt = c_int::from(option) }
+        // SAFETY: the running rank's state.
+        unsafe { (*self.state).getopt.wrong = c_int::from(option) }
     }
 
     /// Whether to print what is wrong.

@@ -69,7 +69,7 @@ mod tests {
         let mut bytes = MAGIC.to_vec();
         bytes.extend((entries.len() as u32).to_le_bytes());
         bytes.resize(HEADER, 0);
-        let mut names = Vec::new();
+        let mut names: Vec<u8> = Vec::new();
         let start = HEADER + entries.len() * ENTRY;
         for (flags, name, path, features) in entries {
             let mut at = |text: &str| {

@@ -1,0 +1,246 @@
+//! Programs that print the same in slots.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::build::{Workshop, compilers};
+
+crate::trials! {
+    data_is_relocated,
+    data_is_relocated_compactly,
+    objects_begin_and_end_in_order,
+    thread_locals_of_each_kind,
+    symbols_and_their_versions,
+    exceptions_cross_libraries,
+    each_rank_has_its_own_state,
+    what_ranks_cannot_do_is_refused,
+    answers_of_the_process_come_first,
+    the_dynamic_linker_knows_ranks,
+    open_files_move,
+    programs_of_the_system_run,
+}
+
+/// Lines of each rank; those that are no rank's have the key "".
+fn lines(output: &Output) -> BTreeMap<String, Vec<String>> {
+    let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        let (who, rest) = line.split_once(": ").unwrap_or(("", line));
+        all.entry(who.to_owned()).or_default().push(rest.to_owned());
+    }
+    all
+}
+
+/// Without ranks: the process is rank `number`.
+fn native(program: &Path, number: usize, rest: &[&str]) -> Output {
+    Command::new(program)
+        .arg(number.to_string())
+        .args(rest)
+        .env_clear()
+        .env("LOADER_TEST", "given")
+        .env("PATH", "/usr/bin:/bin")
+        .output()
+        .expect("a program that was compiled can be started")
+}
+
+fn ranks(program: &Path, count: usize, mode: &str, rest: &[&str]) -> Output {
+    let host = std::env::current_exe().expect("this program");
+    let output = Command::new(host)
+        .args(["host", &count.to_string(), mode])
+        .arg(program)
+        .args(rest)
+        .output()
+        .expect("this program can be started again");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code().is_some_and(|code| code != 101), "{errors} {:?}", output.status);
+    output
+}
+
+/// Three ranks print what three processes print, whether they stay or move.
+fn same(program: &Path, rest: &[&str]) {
+    let alone: Vec<Output> = (0..3).map(|number| native(program, number, rest)).collect();
+    let mut expected = BTreeMap::new();
+    let mut status = 0;
+    for output in &alone {
+        assert!(!output.stdout.is_empty(), "{output:?}");
+        status += output.status.code().expect("no signal");
+        expected.extend(lines(output));
+    }
+    for mode in ["stay", "move"] {
+        let together = ranks(program, 3, mode, rest);
+        assert_eq!(lines(&together), expected, "{mode}: {}", String::from_utf8_lossy(&together.stderr));
+        assert_eq!(together.status.code(), Some(status), "{mode}");
+    }
+}
+
+fn data(options: &[&str]) {
+    let shop = Workshop::new();
+    shop.library("data_lib", "data_lib.c", options);
+    same(&shop.build("data", "data.c", &[options, &["-ldata_lib"]].concat()), &[]);
+}
+
+fn data_is_relocated() {
+    if compilers() {
+        data(&[]);
+        data(&["-Wl,-z,now", "-Wl,--hash-style=sysv"]);
+        data(&["-Wl,-z,noseparate-code", "-Wl,-z,max-page-size=0x200000"]);
+    }
+}
+
+fn data_is_relocated_compactly() {
+    if compilers() {
+        data(&["-Wl,-z,pack-relative-relocs"]);
+    }
+}
+
+/// Not interleaved, so all lines are compared in order.
+fn objects_begin_and_end_in_order() {
+    if !compilers() {
+        return;
+    }
+    let shop = Workshop::new();
+    let level = |level: u32, next: Option<u32>, with: &[&str]| {
+        let (number, own) = (format!("-DLEVEL={level}"), format!("-DOWN=level_{level}"));
+        let next = next.map_or("-DLAST".into(), |next| format!("-DNEXT=level_{next}"));
+        shop.library(&format!("level{level}"), "chain_lib.c", &[&[&number[..], &own, &next], with].concat());
+    };
+    level(4, None, &[]);
+    level(3, Some(4), &["-llevel4"]);
+    level(2, Some(3), &["-llevel3", "-Wl,--no-as-needed", "-llevel4"]);
+    level(5, None, &[]);
+    level(1, Some(2), &["-llevel2"]);
+    let options =
+        ["-DFIRST", "-Dfirst_level=level_1", "-Wl,--no-as-needed", "-llevel5", "-llevel1", "-llevel3"];
+    let program = shop.build("chain", "chain.c", &options);
+    let (alone, rank) = (native(&program, 0, &[]), ranks(&program, 1, "stay", &[]));
+    let text = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(text(&rank), text(&alone));
+    assert!(text(&rank).contains("on exit 7 text"), "{}", text(&rank));
+    assert_eq!((rank.status.code(), alone.status.code()), (Some(7), Some(7)));
+}
+
+fn thread_locals_of_each_kind() {
+    if !compilers() {
+        return;
+    }
+    let shop = Workshop::new();
+    shop.library("general", "tls_general.c", &["-ftls-model=global-dynamic"]);
+    shop.library("user", "tls_user.c", &["-ftls-model=global-dynamic", "-lgeneral"]);
+    shop.library("near", "tls_near.c", &["-ftls-model=initial-exec"]);
+    shop.library("local", "tls_local.c", &["-ftls-model=local-dynamic"]);
+    shop.library("described", "tls_described.c", &["-mtls-dialect=gnu2"]);
+    shop.library("far", "tls_far.c", &["-mtls-dialect=gnu2"]);
+    let libraries = ["-luser", "-lgeneral", "-lnear", "-llocal", "-ldescribed", "-lfar"];
+    same(&shop.build("tls", "tls.c", &libraries), &[]);
+}
+
+fn symbols_and_their_versions() {
+    if !compilers() {
+        return;
+    }
+    let shop = Workshop::new();
+    let map = concat!("-Wl,--version-script=", env!("CARGO_MANIFEST_DIR"), "/tests/programs/symbols_lib.map");
+    shop.library("symbols_lib", "symbols_lib.c", &[map]);
+    same(&shop.build("symbols", "symbols.c", &["-lsymbols_lib"]), &[]);
+}
+
+fn exceptions_cross_libraries() {
+    if !compilers() {
+        return;
+    }
+    let shop = Workshop::new();
+    shop.library("throw_lib", "throw_lib.cpp", &[]);
+    same(&shop.build("throw", "throw.cpp", &["-lthrow_lib"]), &[]);
+}
+
+fn each_rank_has_its_own_state() {
+    if !compilers() {
+        return;
+    }
+    let shop = Workshop::new();
+    let program = shop.build("state", "state.c", &[]);
+    let arguments = [
+        "first",
+        "-a",
+        "--value=5",
+        "-bc",
+        "second",
+        "--verb",
+        "-cx",
+        "-c",
+        "--maybe",
+        "--val",
+        "7",
+        "-z",
+        "--ma=1",
+        "--",
+        "-a",
+    ];
+    same(&program, &arguments);
+    same(&program, &["--v", "--value", "-ab", "x", "--nothing", "-b"]);
+}
+
+fn what_ranks_cannot_do_is_refused() {
+    if !compilers() {
+        return;
+    }
+    let shop = Workshop::new();
+    let output = ranks(&shop.build("refused", "refused.c", &[]), 2, "stay", &[]);
+    let expected = vec!["fork -1 1".to_owned(), "thread 1".to_owned()];
+    assert_eq!(lines(&output), BTreeMap::from([("0".into(), expected.clone()), ("1".into(), expected)]));
+    assert_eq!(output.status.code(), Some(200), "both were aborted");
+}
+
+fn answers_of_the_process_come_first() {
+    if !compilers() {
+        return;
+    }
+    let shop = Workshop::new();
+    shop.library("answered_lib", "answered_lib.c", &[]);
+    shop.library("answered_user", "answered_user.c", &[]);
+    let program = shop.build("answered", "answered.c", &["-lanswered_lib", "-lanswered_user"]);
+    std::fs::remove_file(shop.0.join("libanswered_lib.so")).expect("it is not needed any more");
+    let output = ranks(&program, 2, "move", &[]);
+    let expected = |number: i32| vec!["100 200 31".to_owned(), format!("{} 1", 31 + number)];
+    assert_eq!(lines(&output), BTreeMap::from([("0".into(), expected(0)), ("1".into(), expected(1))]));
+}
+
+fn the_dynamic_linker_knows_ranks() {
+    if !compilers() {
+        return;
+    }
+    let shop = Workshop::new();
+    shop.library("data_lib", "data_lib.c", &[]);
+    same(&shop.build("linker", "linker.c", &["-rdynamic", "-ldata_lib"]), &[]);
+}
+
+/// One rank, since streams of all ranks are on one heap here.
+fn open_files_move() {
+    if !compilers() {
+        return;
+    }
+    let shop = Workshop::new();
+    let program = shop.build("files", "files.c", &[]);
+    let folder = shop.0.to_str().expect("a path that is text");
+    let output = ranks(&program, 1, "move", &[folder, "a"]);
+    assert_eq!(lines(&output), lines(&native(&program, 0, &[folder, "b"])));
+    assert_eq!(lines(&output)["0"].len(), 4);
+}
+
+/// Programs that nobody here has compiled, with libraries of their own.
+fn programs_of_the_system_run() {
+    for (program, arguments) in [
+        ("/usr/bin/echo", &["a", "b"][..]),
+        ("/usr/bin/sort", &["--version"]),
+        ("/usr/bin/ls", &["-d", "/usr"]),
+    ] {
+        let path = Path::new(program);
+        if !path.exists() {
+            eprintln!("skipped: there is no {program}");
+            continue;
+        }
+        let alone = Command::new(path).args(["0"]).args(arguments).output().expect("it can be started");
+        let rank = ranks(path, 1, "stay", arguments);
+        assert_eq!(rank.stdout, alone.stdout, "{program}");
+    }
+}
