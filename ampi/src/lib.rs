@@ -10,11 +10,13 @@
 //! | [`op`] | operations of reductions |
 //! | [`collective`] | collectives as schedules of messages and local operations |
 //! | [`comm`] | groups, communicators, topologies, attributes |
+//! | [`objects`] | what programs in C and Fortran name by handles besides |
 //! | [`process`] | these together: all of MPI's own state of a rank |
 //! | [`slot`] | the memory of a rank, at the same addresses everywhere |
 //! | [`thread`] | its thread: suspend and resume |
 //! | [`rank`] | a rank: thread and state together, and the chare that it is |
 //! | [`api`] | the interface for programs in Rust |
+//! | [`raw`] | what the binary interfaces are made of |
 //! | [`report`] | why a job is stuck |
 //!
 //! Everything but memory and threads of ranks is plain [`Pup`](talisman_pup::Pup) data: it moves with the rank.
@@ -28,10 +30,12 @@ pub mod comm;
 pub mod datatype;
 pub mod engine;
 mod launch;
+pub mod objects;
 pub mod op;
 pub mod process;
 mod process_state;
 pub mod rank;
+pub mod raw;
 pub mod report;
 pub mod slot;
 #[cfg(test)]

@@ -22,6 +22,7 @@ pub const CRATES: &[Crate] = &[
     ("talisman_simulator", "core/sim/src"),
     ("talisman_launch", "core/launch/src"),
     ("talisman_ampi", "ampi/src"),
+    ("talisman_abi", "ampi/abi/src"),
     ("talisman_sim", "tests/sim/src"),
     ("talisman", "src"),
 ];
@@ -65,7 +66,9 @@ pub const DIRECTIONS: &[(&str, &[&str])] = &[
     // Command line, start, signals.
     ("launch", &["node", "cluster", "sim", "core"]),
     ("ampi", &["core", "kernel"]),
-    ("facade", &["launch", "core", "ampi", "sim"]),
+    // The binary interfaces: tables over ranks.
+    ("abi", &["ampi"]),
+    ("facade", &["launch", "core", "ampi", "abi", "sim"]),
     ("tests", &["facade", "sim", "launch"]),
 ];
 
@@ -84,6 +87,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("core/sched/", "sched"),
     ("core/observe/", "observe"),
     ("ampi/", "ampi"),
+    ("ampi/abi/", "abi"),
     ("src/", "facade"),
     ("tests/sim/", "tests"),
     ("core/src/", "core"),

@@ -199,7 +199,7 @@ const LOOKS: u32 = 64;
 
 /// A rank has looked for a message or the end of a request. Who finds nothing again and again, and so waits without
 /// saying so, gives the PE to those that it waits for.
-pub(super) fn count_look(found: bool) {
+pub(crate) fn count_look(found: bool) {
     // SAFETY: no buffer is given.
     let looks = unsafe {
         call(|process, _| {

@@ -15,7 +15,8 @@ pub struct OutOfBounds {
 }
 
 impl Datatype {
-    /// Appends `count` of them to `out`, without gaps. Displacement 0 is at `origin` in `memory`.
+    /// Appends `count` of them to `out`, without gaps. Displacement 0 is at `origin` in `memory`; it may lie before that, as
+    /// a negative number that has wrapped around.
     ///
     /// # Errors
     /// If a value is not within the memory.
@@ -80,7 +81,9 @@ impl Datatype {
     }
 }
 
+/// Displacement 0 may lie before the memory: then `origin` is a negative number that has wrapped around. A value that is
+/// not within the memory has a range that is not, either.
 fn range(at: i64, origin: usize, bytes: u64) -> Option<std::ops::Range<usize>> {
-    let start = origin.checked_add_signed(isize::try_from(at).ok()?)?;
+    let start = origin.wrapping_add_signed(isize::try_from(at).ok()?);
     Some(start..start.checked_add(usize::try_from(bytes).ok()?)?)
 }

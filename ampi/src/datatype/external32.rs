@@ -35,8 +35,12 @@ impl Datatype {
         self.unpack(count, &native, memory, origin)
     }
 
-    /// Turns the bytes of each value around. A value that is there in part only is left as it is.
-    fn swap(&self, count: u64, packed: &mut [u8]) -> Result<(), OutOfBounds> {
+    /// Turns the bytes of each value around: from packed bytes to external32, and back. A value that is there in part
+    /// only is left as it is.
+    ///
+    /// # Errors
+    /// Never: what is not there is left out.
+    pub fn swap(&self, count: u64, packed: &mut [u8]) -> Result<(), OutOfBounds> {
         let mut done = 0;
         self.try_runs(count, |_, basic, n| {
             let end = (done + (n * basic.size()) as usize).min(packed.len());

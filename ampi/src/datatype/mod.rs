@@ -14,8 +14,10 @@
 mod basic;
 mod build;
 mod copy;
+mod envelope;
 mod external32;
 mod flat;
+mod named;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -25,8 +27,10 @@ use talisman_pup::Pup;
 pub use basic::{BASICS, Basic};
 pub use build::{BuildError, Order};
 pub use copy::OutOfBounds;
+pub use envelope::{Combiner, Envelope};
 pub use flat::Map;
-pub use table::{Datatypes, UnknownDatatype};
+pub use named::{NAMED, Named, Shape};
+pub use table::{Datatypes, Made, UnknownDatatype};
 
 /// A datatype. Sizes and displacements are in bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Pup)]

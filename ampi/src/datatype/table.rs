@@ -1,18 +1,39 @@
 //! The datatypes of one rank, by handle.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use talisman_pup::Pup;
 use thiserror::Error;
 
-use super::{BASICS, Basic, Datatype};
+use super::{BASICS, Basic, Datatype, Envelope, NAMED, Named};
+use crate::comm::Attributes;
 
-/// Datatypes by handle. The predefined ones have the lowest, in the order of [`BASICS`]: 0 is bytes.
+/// They are the same for all ranks of a process.
+static PREDEFINED: LazyLock<Vec<Datatype>> = LazyLock::new(|| NAMED.iter().map(Named::datatype).collect());
+
+/// A handle of the binary interfaces has so many bits for the number.
+const NUMBERS: u32 = 1 << 26;
+
+/// Datatypes by handle. The predefined ones have the lowest, in the order of [`NAMED`]: 0 is bytes.
 #[derive(Debug, PartialEq, Eq, Pup)]
 pub struct Datatypes {
-    predefined: Vec<Datatype>,
-    made: BTreeMap<u32, Datatype>,
+    made: BTreeMap<u32, Made>,
     next: u32,
+}
+
+/// A datatype that the program has made.
+#[derive(Debug, PartialEq, Eq, Pup)]
+pub struct Made {
+    datatype: Datatype,
+    /// How it was made.
+    pub envelope: Envelope,
+    /// What the program has attached.
+    pub attributes: Attributes,
+    /// What the program calls it.
+    pub name: String,
+    /// How often the program has got it, and not freed it.
+    holders: u32,
 }
 
 /// There is no such datatype.
@@ -22,8 +43,15 @@ pub struct UnknownDatatype(pub u32);
 
 impl Default for Datatypes {
     fn default() -> Self {
-        let predefined: Vec<_> = BASICS.map(Datatype::of).into();
-        Datatypes { next: predefined.len() as u32, predefined, made: BTreeMap::new() }
+        LazyLock::force(&PREDEFINED);
+        Datatypes { next: NAMED.len() as u32, made: BTreeMap::new() }
+    }
+}
+
+impl Made {
+    /// Whether the program has it once: freeing it then ends it.
+    pub fn is_held_once(&self) -> bool {
+        self.holders == 1
     }
 }
 
@@ -35,10 +63,23 @@ impl Datatypes {
 
     /// Adds one; its handle.
     pub fn insert(&mut self, datatype: Datatype) -> u32 {
+        self.insert_made(datatype, Envelope::NAMED)
+    }
+
+    /// Adds one of which the program may ask how it was made; its handle.
+    pub fn insert_made(&mut self, datatype: Datatype, envelope: Envelope) -> u32 {
+        while self.made.contains_key(&self.next) {
+            self.step();
+        }
         let handle = self.next;
-        self.next += 1;
-        self.made.insert(handle, datatype);
+        self.step();
+        let (attributes, name) = (Attributes::default(), String::new());
+        self.made.insert(handle, Made { datatype, envelope, attributes, name, holders: 1 });
         handle
+    }
+
+    fn step(&mut self) {
+        self.next = if self.next + 1 < NUMBERS { self.next + 1 } else { NAMED.len() as u32 };
     }
 
     /// The datatype of this handle.
@@ -46,8 +87,27 @@ impl Datatypes {
     /// # Errors
     /// If there is none.
     pub fn get(&self, handle: u32) -> Result<&Datatype, UnknownDatatype> {
-        let predefined = self.predefined.get(handle as usize);
-        predefined.or_else(|| self.made.get(&handle)).ok_or(UnknownDatatype(handle))
+        let predefined = PREDEFINED.get(handle as usize);
+        predefined
+            .or_else(|| self.made.get(&handle).map(|made| &made.datatype))
+            .ok_or(UnknownDatatype(handle))
+    }
+
+    /// What the program has made, and has not freed.
+    pub fn made(&self, handle: u32) -> Option<&Made> {
+        self.made.get(&handle).filter(|made| made.holders > 0)
+    }
+
+    /// The same, to be changed.
+    pub fn made_mut(&mut self, handle: u32) -> Option<&mut Made> {
+        self.made.get_mut(&handle).filter(|made| made.holders > 0)
+    }
+
+    /// The program gets one once more, which others are made of (`MPI_Type_get_contents`).
+    pub fn hold(&mut self, handle: u32) {
+        if let Some(made) = self.made.get_mut(&handle) {
+            made.holders += 1;
+        }
     }
 
     /// Frees one. Messages on their way keep its values' places no longer: the caller waits for them.
@@ -56,5 +116,38 @@ impl Datatypes {
     /// If there is none, or it is predefined.
     pub fn free(&mut self, handle: u32) -> Result<(), UnknownDatatype> {
         self.made.remove(&handle).map(|_| ()).ok_or(UnknownDatatype(handle))
+    }
+
+    /// The program has freed one (`MPI_Type_free`). It stays until [`Datatypes::sweep`]. Returns whether that was the last
+    /// time that the program had it.
+    ///
+    /// # Errors
+    /// If there is none, or it is predefined.
+    pub fn release(&mut self, handle: u32) -> Result<bool, UnknownDatatype> {
+        let made = self.made_mut(handle).ok_or(UnknownDatatype(handle))?;
+        made.holders -= 1;
+        Ok(made.holders == 0)
+    }
+
+    /// Removes what was freed and no other one is made of. To be called when no message is under way that may have it.
+    pub fn sweep(&mut self) {
+        let kept: BTreeSet<u32> = self.reachable();
+        self.made.retain(|handle, _| kept.contains(handle));
+    }
+
+    /// Whether something is there that was freed.
+    pub fn has_freed(&self) -> bool {
+        self.made.values().any(|made| made.holders == 0)
+    }
+
+    fn reachable(&self) -> BTreeSet<u32> {
+        let held = self.made.iter().filter(|(_, made)| made.holders > 0).map(|(handle, _)| *handle);
+        let (mut open, mut found): (Vec<u32>, BTreeSet<u32>) = (held.collect(), BTreeSet::new());
+        while let Some(handle) = open.pop() {
+            if let (true, Some(made)) = (found.insert(handle), self.made.get(&handle)) {
+                open.extend(&made.envelope.datatypes);
+            }
+        }
+        found
     }
 }

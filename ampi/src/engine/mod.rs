@@ -179,6 +179,11 @@ impl Engine {
         self.unexpected.heads()
     }
 
+    /// Whether no operation is under way, and none can be started again.
+    pub fn is_idle(&self) -> bool {
+        self.requests.iter().all(|(_, request)| matches!(request.state, request::State::Complete(_)))
+    }
+
     /// Frames that came before earlier ones.
     pub fn early(&self) -> usize {
         self.order.early()

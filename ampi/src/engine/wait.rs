@@ -98,6 +98,15 @@ impl Engine {
         })
     }
 
+    /// Whether a request was begun and not waited for: one that is persistent need not be.
+    ///
+    /// # Errors
+    /// If there is no such request.
+    pub fn is_active(&self, token: Token) -> Result<bool, UnknownRequest> {
+        let request = self.requests.get(token).ok_or(UnknownRequest(token))?;
+        Ok(request.state != State::Inactive)
+    }
+
     /// The first of several requests that has ended. `None` stands for a null request.
     ///
     /// # Errors

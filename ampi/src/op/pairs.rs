@@ -46,15 +46,40 @@ impl Location {
         true
     }
 
+    /// The same on pairs of two such values, the second of which is the index (`MPI_2DOUBLE_PRECISION` and its kin of
+    /// Fortran). Returns whether such pairs exist.
+    pub fn apply_two(self, value: Basic, left: &[u8], right: &mut [u8]) -> bool {
+        match value {
+            Basic::I32 => self.twos::<i32, 4>(left, right),
+            Basic::F32 => self.twos::<f32, 4>(left, right),
+            Basic::F64 => self.twos::<f64, 8>(left, right),
+            _ => return false,
+        }
+        true
+    }
+
+    fn twos<T: Number<N>, const N: usize>(self, left: &[u8], right: &mut [u8]) {
+        for (left, right) in left.chunks_exact(2 * N).zip(right.chunks_exact_mut(2 * N)) {
+            let (a, b) = (T::read(&left[..N]), T::read(&right[..N]));
+            let is_before = T::read(&left[N..]) < T::read(&right[N..]);
+            if self.is_better(a, b) || (a == b && is_before) {
+                right.copy_from_slice(left);
+            }
+        }
+    }
+
+    fn is_better<T: PartialOrd>(self, a: T, b: T) -> bool {
+        match self {
+            Location::Max => a > b,
+            Location::Min => a < b,
+        }
+    }
+
     fn pairs<T: Number<N>, const N: usize>(self, value: Basic, left: &[u8], right: &mut [u8]) {
         let (index, pair) = Location::layout(value);
         for (left, right) in left.chunks_exact(pair).zip(right.chunks_exact_mut(pair)) {
             let (a, b) = (T::read(&left[..N]), T::read(&right[..N]));
-            let better = match self {
-                Location::Max => a > b,
-                Location::Min => a < b,
-            };
-            if better {
+            if self.is_better(a, b) {
                 right.copy_from_slice(left);
             } else if a == b {
                 each::<i32, 4>(&left[index..index + 4], &mut right[index..index + 4], i32::min);

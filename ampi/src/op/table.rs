@@ -19,6 +19,8 @@ pub enum Op {
     User {
         /// Names it to who can call it: an address in the program, which is the same in every process.
         function: u64,
+        /// What the function is given besides the operands.
+        argument: u64,
         /// Whether the order of operands does not matter.
         commutative: bool,
     },
@@ -70,9 +72,14 @@ impl Ops {
 
     /// Adds one of the program's; its handle.
     pub fn insert(&mut self, function: u64, commutative: bool) -> u32 {
+        self.insert_with(function, 0, commutative)
+    }
+
+    /// Adds one whose function is given something besides the operands; its handle.
+    pub fn insert_with(&mut self, function: u64, argument: u64, commutative: bool) -> u32 {
         let handle = self.next;
         self.next += 1;
-        self.all.insert(handle, Op::User { function, commutative });
+        self.all.insert(handle, Op::User { function, argument, commutative });
         handle
     }
 

@@ -2,7 +2,7 @@
 
 use super::memory::{Extent, read, write};
 use super::{Host, PerformError, Process, UserCombine};
-use crate::datatype::{Basic, Datatype, Map};
+use crate::datatype::{Datatype, Map, Shape};
 use crate::engine::{Area, Buffer};
 use crate::op::{Location, Op, Predefined};
 
@@ -19,8 +19,8 @@ impl Process {
         let (from, to) = (Extent::of(left, &datatype), Extent::of(into, &datatype));
         // Both may be in one memory, of which only one can be lent to be written to: the left operands are copied.
         let left = read(self, host, from.area, from.at, from.len)?.to_vec();
-        if let Op::User { function, .. } = op {
-            return self.by_the_program(function, &left, to, into, host);
+        if let Op::User { function, argument, .. } = op {
+            return self.by_the_program((function, argument), &left, to, into, host);
         }
         let right = write(&mut self.scratch, host, to.area, to.at, to.len)?;
         match op {
@@ -33,7 +33,7 @@ impl Process {
     /// The program has its memory while it is called, so its operands are copied out of that.
     fn by_the_program(
         &mut self,
-        function: u64,
+        (function, argument): (u64, u64),
         left: &[u8],
         to: Extent,
         into: &Buffer,
@@ -41,7 +41,8 @@ impl Process {
     ) -> Result<(), PerformError> {
         let Buffer { count, datatype, .. } = *into;
         let mut right = read(self, host, to.area, to.at, to.len)?.to_vec();
-        host.combine(UserCombine { function, left, right: &mut right, origin: to.origin, count, datatype })?;
+        let (origin, right_mut) = (to.origin, &mut right[..]);
+        host.combine(UserCombine { function, argument, left, right: right_mut, origin, count, datatype })?;
         let Extent { area, at, len, .. } = to;
         debug_assert!(matches!(area, Area::Memory | Area::Scratch(_)));
         write(&mut self.scratch, host, area, at, len)?.copy_from_slice(&right);
@@ -63,7 +64,7 @@ fn values(
     let mut result = Ok(());
     for step in 0..count as i64 {
         datatype.map().each_run(step * datatype.extent().1, &mut |at, basic, n| {
-            let start = (origin as i64 + at) as usize;
+            let start = origin.wrapping_add_signed(at as isize);
             let range = start..start + (n * basic.size()) as usize;
             if result.is_ok() {
                 result = op.apply(basic, &left[range.clone()], &mut right[range]);
@@ -81,14 +82,20 @@ fn pairs(
     right: &mut [u8],
     origin: usize,
 ) -> Result<(), PerformError> {
-    let value = pair_of(datatype).ok_or(PerformError::NoPairs)?;
+    let pair = pair_of(datatype).ok_or(PerformError::NoPairs)?;
     let extent = datatype.extent().1 as usize;
-    for at in (0..count as usize).map(|step| origin + step * extent) {
+    for at in (0..count as usize).map(|step| origin.wrapping_add(step * extent)) {
         // The last one need not have the gap behind it.
-        let (mut a, mut b) = (left[at..].to_vec(), right[at..].to_vec());
+        let part = |side: &[u8]| side[at..].iter().copied().take(extent).collect::<Vec<_>>();
+        let (mut a, mut b) = (part(left), part(right));
         a.resize(extent, 0);
         b.resize(extent, 0);
-        if !op.apply(value, &a, &mut b) {
+        let fits = match pair {
+            Shape::Two(basic) => op.apply_two(basic, &a, &mut b),
+            Shape::Pair(basic) => op.apply(basic, &a, &mut b),
+            _ => false,
+        };
+        if !fits {
             return Err(PerformError::NoPairs);
         }
         let len = right[at..].len().min(extent);
@@ -97,13 +104,13 @@ fn pairs(
     Ok(())
 }
 
-/// The kind of the values, if this is a datatype of pairs of a value and an index.
-fn pair_of(datatype: &Datatype) -> Option<Basic> {
+/// How the values lie, if this is a datatype of pairs of a value and an index.
+fn pair_of(datatype: &Datatype) -> Option<Shape> {
     let value = match datatype.map() {
-        Map::Run(Basic::I32, 2) => Basic::I32,
+        Map::Run(basic, 2) => return Some(Shape::Two(*basic)),
         Map::At(parts) => parts.first()?.1.basic()?,
         _ => return None,
     };
     let expected = Location::datatype(value).ok()?;
-    (expected.map() == datatype.map() && expected.extent() == datatype.extent()).then_some(value)
+    (expected.map() == datatype.map() && expected.extent() == datatype.extent()).then_some(Shape::Pair(value))
 }

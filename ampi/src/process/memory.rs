@@ -12,17 +12,16 @@ pub(super) struct Extent {
     /// Its first byte.
     pub at: u64,
     pub len: u64,
-    /// Where in it displacement 0 is.
+    /// Where in it displacement 0 is. That may be before it, by a negative number that has wrapped around: displacements
+    /// are addresses if a buffer begins at address 0 (`MPI_BOTTOM`).
     pub origin: usize,
 }
 
 impl Extent {
     pub fn of(buffer: &Buffer, datatype: &Datatype) -> Extent {
         let (low, high) = datatype.span(buffer.count).unwrap_or_default();
-        // Displacement 0 need not be within the values: then the extent begins there.
-        let (low, high) = (low.min(0), high.max(0));
         let at = buffer.at.wrapping_add_signed(low);
-        Extent { area: buffer.area, at, len: (high - low) as u64, origin: low.unsigned_abs() as usize }
+        Extent { area: buffer.area, at, len: (high - low) as u64, origin: low.wrapping_neg() as usize }
     }
 }
 

@@ -18,6 +18,7 @@ use crate::datatype::Datatypes;
 use crate::engine::{
     Actions, Engine, Frame, FrameError, Owner, Payload, Rank, StartError, Token, UnknownRequest,
 };
+use crate::objects::Objects;
 use crate::op::Ops;
 
 pub use perform::{Outcome, PerformError};
@@ -49,11 +50,13 @@ pub trait Host {
 pub struct UserCombine<'a> {
     /// Names the operation.
     pub function: u64,
+    /// What the operation was made with besides: the program's function, where `function` is one of a binary interface.
+    pub argument: u64,
     /// The left operands.
     pub left: &'a [u8],
     /// The right operands and the results.
     pub right: &'a mut [u8],
-    /// Where in both displacement 0 is.
+    /// Where in both displacement 0 is; before them, it is a negative number that has wrapped around.
     pub origin: usize,
     /// How many values.
     pub count: u64,
@@ -74,6 +77,8 @@ pub struct Process {
     pub datatypes: Datatypes,
     /// Operations.
     pub ops: Ops,
+    /// Objects that programs in C and Fortran have handles of.
+    pub objects: Objects,
     /// How often the program has looked for something that was not there, since it waited or found something.
     pub fruitless_looks: u32,
     scratch: BTreeMap<u32, Vec<u8>>,
@@ -90,6 +95,7 @@ impl Process {
             collectives: Collectives::default(),
             datatypes: Datatypes::default(),
             ops: Ops::default(),
+            objects: Objects::default(),
             fruitless_looks: 0,
             scratch: BTreeMap::new(),
             kept: BTreeMap::new(),
@@ -148,6 +154,13 @@ impl Process {
     pub fn free(&mut self, request: Token) -> Result<(), UnknownRequest> {
         self.kept.remove(&request);
         self.engine.free(request)
+    }
+
+    /// Removes datatypes that the program has freed, if nothing is under way that may have them.
+    pub fn sweep_datatypes(&mut self) {
+        if self.datatypes.has_freed() && self.collectives.under_way() == 0 && self.engine.is_idle() {
+            self.datatypes.sweep();
+        }
     }
 
     /// Bytes of scratch memory of collectives under way.

@@ -1,8 +1,11 @@
 //! Who answers the symbols that programs want of their libraries.
 
+use std::cell::Cell;
 use std::ffi::c_void;
 
+use talisman_abi::Interface;
 use talisman_loader::Imports;
+use talisman_loader::libc::symbol as stand_in;
 
 use crate::control;
 use crate::streams::{ERRORS, OUTPUT};
@@ -10,11 +13,16 @@ use crate::{allocator, ends};
 
 /// This executable, the C library's stand-ins, MPI. All else is the C library's own.
 #[derive(Debug, Default)]
-pub struct Answers {}
+pub struct Answers {
+    /// That of the first library of MPI that was asked for.
+    interface: Cell<Option<Interface>>,
+}
 
 impl Imports for Answers {
-    fn answers_for(&self, _soname: &str) -> bool {
-        false
+    fn answers_for(&self, soname: &str) -> bool {
+        let found = talisman_abi::interface_of(soname);
+        self.interface.set(self.interface.get().or(found));
+        found.is_some()
     }
 
     /// Memory is allocated by this executable whatever a program brings along.
@@ -23,8 +31,14 @@ impl Imports for Answers {
     }
 
     fn fallback(&self, name: &str) -> Option<usize> {
-        let own = ends::symbol(name).or_else(|| (name == "write").then_some(write as *const () as usize));
-        own.or_else(|| talisman_loader::libc::symbol(name))
+        own(name).or_else(|| talisman_abi::symbol(self.interface.get()?, name)).or_else(|| stand_in(name))
+    }
+}
+
+fn own(name: &str) -> Option<usize> {
+    match name {
+        "write" => Some(write as *const () as usize),
+        _ => ends::symbol(name),
     }
 }
 

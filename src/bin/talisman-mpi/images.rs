@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
+use talisman_abi::{Interface, interface_of};
 use talisman_ampi::slot::{Images, ImagesError, PAGE, SlotSpace, on_process_heap};
 use talisman_loader::libc::{State, enter, files_arrive, files_depart, files_note, leave};
 use talisman_loader::{PartKind, Program, Search, ThreadLocals, pad_room};
@@ -19,6 +20,8 @@ use crate::control::{self, Control};
 /// The program of this process.
 pub struct ProgramImages {
     program: Program,
+    /// Which MPI it was built for; none if for none.
+    interface: Option<Interface>,
     thread_locals: ThreadLocals,
     mark: u64,
     written: Vec<Range<usize>>,
@@ -65,7 +68,8 @@ impl ProgramImages {
             .collect();
         written.push(control..span);
         let mark = mark(&program);
-        Ok(ProgramImages { program, thread_locals, mark, written, control, span, is_labelled })
+        let interface = program.sonames_answered().iter().find_map(|name| interface_of(name));
+        Ok(ProgramImages { program, interface, thread_locals, mark, written, control, span, is_labelled })
     }
 
     /// Where the control block of a rank is: an offset in bytes.
@@ -76,6 +80,16 @@ impl ProgramImages {
     /// The first address of the program.
     pub fn entry(&self, base: usize) -> usize {
         self.program.entry(base)
+    }
+
+    /// Tells MPI where the program of the rank that calls has copies of MPI's data.
+    ///
+    /// # Panics
+    /// If no rank calls.
+    pub fn bind(&self, base: usize) {
+        let Some(interface) = self.interface else { return };
+        let place = |name: &str| self.program.symbol(name).map(|offset| base + offset);
+        talisman_abi::bind(interface, place).expect("a rank calls");
     }
 
     /// Memory of zeroes for what this executable keeps of a rank.

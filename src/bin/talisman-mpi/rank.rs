@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
 use talisman::prelude::*;
+use talisman_abi::Hooks;
 use talisman_ampi::api::Universe;
 use talisman_ampi::api::traits::*;
 use talisman_ampi::rank::{self, Program};
@@ -35,6 +36,7 @@ impl Program for MpiProgram {
     fn main(self, _: Universe) -> i32 {
         let images = images::of_process().expect("it was prepared before its ranks were made");
         let base = control::base_of_caller().expect("a rank calls");
+        images.bind(base);
         let words = texts(self.words.into_iter().map(OsString::from));
         let environment = texts(environment(&self.variables));
         let (words, environment): (Vec<&CStr>, Vec<&CStr>) =
@@ -44,6 +46,7 @@ impl Program for MpiProgram {
     }
 
     fn images(&self) -> Result<Option<&'static dyn Images>, ImagesError> {
+        talisman_abi::set_hooks(Hooks { init, finalize, abort });
         let images = images::prepare(Path::new(&self.file), self.is_labelled)?;
         Ok(Some(images))
     }

@@ -1,0 +1,168 @@
+//! What the binary interfaces differ in: one trait, by which each function is compiled once for each of them.
+
+use std::ffi::c_int;
+
+use talisman_ampi::objects::Kind;
+
+use crate::Interface;
+use crate::class::Class;
+
+/// The number of a null handle.
+pub const NULL: u32 = u32::MAX;
+
+/// What a receive or a probe tells, before it is written into a status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// The sender's number in the communicator, as the interface has it.
+    pub source: c_int,
+    /// The tag, as the interface has it.
+    pub tag: c_int,
+    /// Bytes of the message.
+    pub bytes: u64,
+    /// Whether the operation was taken back.
+    pub is_cancelled: bool,
+}
+
+/// A predefined attribute of communicators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attribute {
+    /// The largest tag.
+    TagUb,
+    /// The rank of the host: none.
+    Host,
+    /// Ranks that can do input and output: any.
+    Io,
+    /// Clocks are the same everywhere.
+    WtimeIsGlobal,
+    /// Number of the program.
+    AppNum,
+    /// The last error code.
+    LastUsedCode,
+    /// How many ranks there could be.
+    UniverseSize,
+}
+
+/// A binary interface: handles, constants, layouts.
+pub trait Abi: 'static {
+    /// A handle of any kind.
+    type Handle: Copy + PartialEq;
+
+    /// Which interface it is.
+    const INTERFACE: Interface;
+    /// `MPI_ANY_SOURCE`.
+    const ANY_SOURCE: c_int;
+    /// `MPI_ANY_TAG`.
+    const ANY_TAG: c_int = -1;
+    /// `MPI_PROC_NULL`.
+    const PROC_NULL: c_int;
+    /// `MPI_ROOT`.
+    const ROOT: c_int;
+    /// `MPI_UNDEFINED`.
+    const UNDEFINED: c_int = -32_766;
+    /// `MPI_IN_PLACE`.
+    const IN_PLACE: usize;
+    /// `MPI_STATUS_IGNORE` and `MPI_STATUSES_IGNORE`.
+    const STATUS_IGNORE: usize;
+    /// `MPI_UNWEIGHTED`, and `MPI_WEIGHTS_EMPTY`.
+    const WEIGHTS: fn() -> [usize; 2];
+    /// Bytes of a status.
+    const STATUS_SIZE: usize;
+    /// `MPI_COMBINER_NAMED`; the others follow.
+    const COMBINER_NAMED: c_int;
+    /// `MPI_ORDER_C`, `MPI_ORDER_FORTRAN`.
+    const ORDERS: [c_int; 2];
+    /// `MPI_DISTRIBUTE_BLOCK`, `_CYCLIC`, `_NONE`, `_DFLT_DARG`.
+    const DISTRIBUTE: [c_int; 4];
+    /// `MPI_GRAPH`, `MPI_CART`, `MPI_DIST_GRAPH`.
+    const TOPOLOGIES: [c_int; 3];
+    /// `MPI_TYPECLASS_REAL`, `_INTEGER`, `_COMPLEX`.
+    const TYPECLASSES: [c_int; 3];
+    /// `MPI_COMM_TYPE_SHARED`.
+    const TYPE_SHARED: c_int;
+    /// `MPI_KEYVAL_INVALID`.
+    const KEYVAL_INVALID: c_int;
+    /// The keys of the program begin here.
+    const FIRST_KEYVAL: c_int;
+    /// `MPI_VERSION`, `MPI_SUBVERSION`.
+    const VERSION: [c_int; 2];
+    /// `MPI_BSEND_OVERHEAD`.
+    const BSEND_OVERHEAD: c_int;
+    /// `MPI_MAX_OBJECT_NAME`, `MPI_MAX_PROCESSOR_NAME`, `MPI_MAX_ERROR_STRING`, with the zero at the end.
+    const NAME_ROOM: [usize; 3];
+    /// Whether a handle is one of Fortran.
+    const IS_FORTRAN: bool = false;
+
+    /// The number of the object that a handle names: [`NULL`] for a null handle; none if it names none of this kind.
+    ///
+    /// # Safety
+    /// The handle is the program's: where handles are addresses, what it points to is there.
+    unsafe fn number(kind: Kind, handle: Self::Handle) -> Option<u32>;
+
+    /// The handle of an object, to be given to the program.
+    fn handle(kind: Kind, number: u32) -> Self::Handle;
+
+    /// Lends the handle of an object that the program knows already, for as long as it is used. To be called where MPI cannot
+    /// be called.
+    fn lend(kind: Kind, number: u32, to: &mut dyn FnMut(*mut Self::Handle)) {
+        let mut handle = Self::handle(kind, number);
+        to(&raw mut handle);
+    }
+
+    /// The object of this number is gone, and the program does not use its handle any more.
+    ///
+    /// # Safety
+    /// `handle` is that of the object.
+    unsafe fn forget(kind: Kind, number: u32, handle: Self::Handle);
+
+    /// The error code of a class.
+    fn code(class: Class) -> c_int;
+
+    /// The class of an error code; none for success and what is no code.
+    fn class(code: c_int) -> Option<Class>;
+
+    /// The predefined attribute of this key.
+    fn attribute(key: c_int) -> Option<Attribute>;
+
+    /// Writes a status, but for its error.
+    ///
+    /// # Safety
+    /// `at` is a status of the program.
+    unsafe fn write_status(at: usize, told: Told);
+
+    /// Reads a status.
+    ///
+    /// # Safety
+    /// As for [`Abi::write_status`].
+    unsafe fn read_status(at: usize) -> Told;
+
+    /// Where the error of a status is.
+    fn error_of(status: usize) -> *mut c_int;
+}
+
+/// A number of the program: counts and displacements are of 32 bits, or of 64 in large-count functions.
+pub trait Count: Copy + 'static {
+    /// Its value.
+    fn get(self) -> i64;
+    /// A number of this value, if there is one.
+    fn of(value: i64) -> Option<Self>;
+}
+
+impl Count for c_int {
+    fn get(self) -> i64 {
+        i64::from(self)
+    }
+
+    fn of(value: i64) -> Option<c_int> {
+        c_int::try_from(value).ok()
+    }
+}
+
+impl Count for i64 {
+    fn get(self) -> i64 {
+        self
+    }
+
+    fn of(value: i64) -> Option<i64> {
+        Some(value)
+    }
+}

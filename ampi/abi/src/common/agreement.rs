@@ -1,0 +1,154 @@
+//! What members agree on when they make a communicator: its number, and what each has said.
+
+use talisman_ampi::collective::{self as schedules, Blocks, Call, Member, Place, Schedule, Values};
+use talisman_ampi::engine::{Buffer, Envelope, Mode, Owner, Pattern, Token};
+use talisman_ampi::process::Process;
+use talisman_ampi::raw;
+
+use super::call::{Outcome, engine};
+use super::collective::{Memory, Side, run_now};
+use super::message::wait_without_status;
+use crate::abi::Abi;
+use crate::class::Class;
+
+/// Bytes of so many numbers.
+fn bytes(numbers: usize) -> u64 {
+    numbers as u64 * 8
+}
+
+/// The numbers of the first member, for all of this side.
+pub fn from_first<A: Abi>(name: &'static str, communicator: u32, numbers: &mut [i64]) -> Outcome {
+    let (count, receive) = (bytes(numbers.len()), numbers.as_mut_ptr() as usize);
+    run_now::<A>(name, communicator, Memory { receive, ..Memory::default() }, |_, side| {
+        let me = match side {
+            Side::One(me) => me,
+            Side::Two(sides) => sides.me,
+        };
+        Ok(schedules::bcast(me, 0, count, &Values::BYTES))
+    })
+}
+
+/// The numbers of the other side's first member, for all of this side.
+fn from_other_side<A: Abi>(name: &'static str, communicator: u32, mine: i64) -> Result<i64, Class> {
+    let remote =
+        engine(|process, _| Ok(process.comms.get(communicator)?.remote_group().ok_or(Class::Comm)?.size()))?;
+    let (own, mut theirs) = ([mine], vec![0i64; remote as usize]);
+    let memory = Memory { send: own.as_ptr() as usize, receive: theirs.as_mut_ptr() as usize, op: 0 };
+    run_now::<A>(name, communicator, memory, |_, side| {
+        let Side::Two(sides) = side else { return Err(Class::Comm) };
+        let own = Values::BYTES.span(Place::Send, 0, 8);
+        Ok(schedules::inter_allgather(sides, own, &Blocks::even(sides.remote, 8, Values::BYTES)))
+    })?;
+    theirs.first().copied().ok_or(Class::Comm)
+}
+
+/// What each member of this communicator says, in their order.
+pub fn from_all<A: Abi, const N: usize>(
+    name: &'static str,
+    communicator: u32,
+    mine: [i64; N],
+) -> Result<Vec<[i64; N]>, Class> {
+    let size = engine(|process, _| Ok(process.comms.get(communicator)?.size()))?;
+    let mut all = vec![[0i64; N]; size as usize];
+    let memory = Memory { send: mine.as_ptr() as usize, receive: all.as_mut_ptr() as usize, op: 0 };
+    run_now::<A>(name, communicator, memory, |_, side| {
+        let own = Values::BYTES.span(Place::Send, 0, bytes(N));
+        let me = side.one()?;
+        Ok(schedules::allgather(me, Some(own), &Blocks::even(me.size, bytes(N), Values::BYTES)))
+    })?;
+    Ok(all)
+}
+
+/// Lists of each member, one after the other.
+pub fn lists_of_all<A: Abi>(name: &'static str, communicator: u32, mine: &[i64]) -> Result<Vec<i64>, Class> {
+    let lengths = from_all::<A, 1>(name, communicator, [mine.len() as i64])?;
+    let mut all = vec![0i64; lengths.iter().map(|[length]| *length as usize).sum()];
+    let memory = Memory { send: mine.as_ptr() as usize, receive: all.as_mut_ptr() as usize, op: 0 };
+    run_now::<A>(name, communicator, memory, |_, side| {
+        let counts: Vec<u64> = lengths.iter().map(|[length]| bytes(*length as usize)).collect();
+        let own = Values::BYTES.span(Place::Send, 0, bytes(mine.len()));
+        Ok(schedules::allgatherv(side.one()?, Some(own), &Blocks::following(&counts, Values::BYTES)))
+    })?;
+    Ok(all)
+}
+
+/// A number that no other communicator has: all members call this. Between two groups that with the lower first rank
+/// gives it.
+pub fn new_number<A: Abi>(name: &'static str, communicator: u32) -> Result<u32, Class> {
+    let (number, is_ours, has_other_side) = engine(|process, _| {
+        let found = process.comms.get(communicator)?;
+        let is_first = found.rank() == Some(0);
+        let remote_first = found.remote_group().map(|remote| remote.member(0));
+        let is_ours = remote_first.is_none_or(|remote| found.group().member(0) < remote);
+        let number = if is_first { i64::from(process.comms.contexts.give()?) } else { 0 };
+        Ok((number, is_ours, remote_first.is_some()))
+    })?;
+    let mut numbers = [number];
+    from_first::<A>(name, communicator, &mut numbers)?;
+    if has_other_side {
+        let theirs = from_other_side::<A>(name, communicator, numbers[0])?;
+        numbers[0] = if is_ours { numbers[0] } else { theirs };
+    }
+    Ok(numbers[0] as u32)
+}
+
+/// Whether the other side of an intercommunicator has said yes.
+pub fn others_say<A: Abi>(name: &'static str, communicator: u32, yes: bool) -> Result<bool, Class> {
+    let mut mine = [i64::from(yes)];
+    from_first::<A>(name, communicator, &mut mine)?;
+    Ok(from_other_side::<A>(name, communicator, mine[0])? != 0)
+}
+
+/// The numbers of the first of some members of a communicator, for those members. A tag that is negative is used by no
+/// collective.
+pub fn among<A: Abi>(
+    name: &'static str,
+    (communicator, members, tag): (u32, &[u32], i32),
+    numbers: &mut [i64],
+) -> Outcome {
+    let receive = numbers.as_mut_ptr() as u64;
+    let token = engine(|process, out| {
+        let rank = process.engine.rank();
+        let me = members.iter().position(|member| *member == rank).ok_or(Class::Group)?;
+        let me = Member { rank: me as u32, size: members.len() as u32 };
+        let context = process.comms.get(communicator)?.contexts().collective;
+        let schedule: Schedule = schedules::bcast(me, 0, bytes(numbers.len()), &Values::BYTES);
+        let request = Token { index: 0, generation: 0 };
+        let call = Call { context, tag: reserved(tag), send: 0, receive, op: 0, request };
+        Ok(process.begin(schedule, call, members, out))
+    })?;
+    wait_without_status::<A>(name, token)
+}
+
+/// A tag in a communicator's context for collectives that those do not use.
+fn reserved(tag: i32) -> i32 {
+    -1 - tag.max(0)
+}
+
+/// Sends numbers to a peer in a communicator and receives others from it.
+pub fn exchange<A: Abi>(
+    name: &'static str,
+    (communicator, peer, tag): (u32, u32, i32),
+    mine: &[i64],
+    theirs: &mut [i64],
+) -> Outcome {
+    let (from, into) = (mine.as_ptr() as u64, theirs.as_mut_ptr() as u64);
+    let (sent, received) = (bytes(mine.len()), bytes(theirs.len()));
+    let both = engine(|process: &mut Process, out| {
+        let found = process.comms.get(communicator)?;
+        let (to, context) = (found.world_rank(peer).ok_or(Class::Rank)?, found.contexts().collective);
+        let tag = reserved(tag);
+        let pattern = Pattern { context, source: Some(to), tag: Some(tag) };
+        let receive = process.engine.receive(pattern, Buffer::of_bytes(into, received), Owner::User, out);
+        let envelope = Envelope { context, to, tag };
+        let buffer = Buffer::of_bytes(from, sent);
+        Ok([receive, process.engine.send(Mode::Standard, envelope, buffer, Owner::User, out)])
+    })?;
+    raw::wait_all(name, &both)?;
+    engine(|process, _| {
+        for token in both {
+            process.engine.test(token)?;
+        }
+        Ok(())
+    })
+}

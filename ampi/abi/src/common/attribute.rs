@@ -1,0 +1,327 @@
+//! What programs attach to communicators and datatypes (MPI-3.1, 6.7).
+
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use talisman_ampi::comm::{Asked, Attributes, Copying, Keyvals};
+use talisman_ampi::objects::Kind;
+use talisman_ampi::process::Process;
+
+use super::call::{Outcome, engine, known, put};
+use crate::abi::{Abi, Attribute};
+use crate::class::Class;
+
+/// What has attributes.
+#[derive(Clone, Copy)]
+pub struct Bearer {
+    kind: Kind,
+    number: u32,
+}
+
+impl Bearer {
+    /// A communicator or a datatype of the program.
+    ///
+    /// # Safety
+    /// The handle is the program's.
+    pub unsafe fn of<A: Abi>(kind: Kind, handle: A::Handle) -> Result<Bearer, Class> {
+        // SAFETY: the caller's promise.
+        Ok(Bearer { kind, number: unsafe { known::<A>(kind, handle) }? })
+    }
+
+    fn attributes<'a>(&self, process: &'a mut Process) -> Result<(&'a mut Attributes, Keyvals), Class> {
+        let keyvals = process.comms.keyvals.clone();
+        let attributes = match self.kind {
+            Kind::Datatype => &mut process.datatypes.made_mut(self.number).ok_or(Class::Type)?.attributes,
+            _ => &mut process.comms.get_mut(self.number)?.attributes,
+        };
+        Ok((attributes, keyvals))
+    }
+}
+
+/// The key of the program's number.
+fn key_of<A: Abi>(keyval: c_int) -> Result<u32, Class> {
+    keyval.checked_sub(A::FIRST_KEYVAL).and_then(|key| u32::try_from(key).ok()).ok_or(Class::Keyval)
+}
+
+/// The program's number of a key.
+fn keyval_of<A: Abi>(key: u32) -> c_int {
+    A::FIRST_KEYVAL + key as c_int
+}
+
+fn create<A: Abi>(copy: u64, delete: u64, extra: u64) -> Result<c_int, Class> {
+    engine(|process, _| {
+        let copying = if copy == 0 { Copying::Never } else { Copying::Asked { function: copy } };
+        let key = process.comms.keyvals.insert(copying, (delete != 0).then_some(delete), extra);
+        if A::IS_FORTRAN {
+            process.objects.fortran_keys.insert(key, true);
+        }
+        Ok(keyval_of::<A>(key))
+    })
+}
+
+unsafe fn free<A: Abi>(keyval: *mut c_int) -> Outcome {
+    // SAFETY: the caller's promise.
+    let key = key_of::<A>(unsafe { keyval.read_unaligned() })?;
+    engine(|process, _| match process.comms.keyvals.free(key) {
+        true => Ok(()),
+        false => Err(Class::Keyval),
+    })?;
+    // SAFETY: the caller's promise.
+    unsafe { put(keyval, A::KEYVAL_INVALID) }
+}
+
+/// Attaches a value.
+///
+/// # Errors
+/// If there is no such key, or the function that is called for the former value fails.
+pub fn set<A: Abi>(bearer: Bearer, keyval: c_int, value: u64) -> Outcome {
+    let key = key_of::<A>(keyval)?;
+    let asked = engine(|process, _| {
+        if !process.comms.keyvals.contains(key) {
+            return Err(Class::Keyval);
+        }
+        let (attributes, keyvals) = bearer.attributes(process)?;
+        Ok(attributes.set(key, value, &keyvals))
+    })?;
+    asked.map_or(Ok(()), |asked| ask_to_delete::<A>(bearer, asked))
+}
+
+/// The value of a key of the program.
+///
+/// # Errors
+/// If there is no such key.
+pub fn value_of<A: Abi>(bearer: Bearer, keyval: c_int) -> Result<Option<u64>, Class> {
+    let key = key_of::<A>(keyval)?;
+    engine(|process, _| Ok(bearer.attributes(process)?.0.get(key)))
+}
+
+/// Takes a value away.
+///
+/// # Errors
+/// If there is none, or the function that is called for it fails.
+pub fn delete<A: Abi>(bearer: Bearer, keyval: c_int) -> Outcome {
+    let key = key_of::<A>(keyval)?;
+    let asked = engine(|process, _| {
+        let (attributes, keyvals) = bearer.attributes(process)?;
+        match attributes.delete(key, &keyvals) {
+            (true, asked) => Ok(asked),
+            (false, _) => Err(Class::Keyval),
+        }
+    })?;
+    asked.map_or(Ok(()), |asked| ask_to_delete::<A>(bearer, asked))
+}
+
+/// The communicator is about to go: what it has is deleted.
+pub fn delete_all<A: Abi>(communicator: u32) -> Outcome {
+    delete_all_of::<A>(Bearer { kind: Kind::Comm, number: communicator })
+}
+
+/// The same for a datatype.
+pub fn delete_all_of_datatype<A: Abi>(datatype: u32) -> Outcome {
+    delete_all_of::<A>(Bearer { kind: Kind::Datatype, number: datatype })
+}
+
+fn delete_all_of<A: Abi>(bearer: Bearer) -> Outcome {
+    let nth = |at: usize| {
+        engine(|process, _| {
+            let (attributes, keyvals) = bearer.attributes(process)?;
+            Ok(attributes.deletions(&keyvals).get(at).copied())
+        })
+    };
+    let mut at = 0;
+    while let Some(asked) = nth(at)? {
+        ask_to_delete::<A>(bearer, asked)?;
+        at += 1;
+    }
+    Ok(())
+}
+
+/// Attributes of a communicator whose functions decide: they are copied to its duplicate.
+pub fn copy<A: Abi>(from: u32, to: u32) -> Outcome {
+    copy_to::<A>(Bearer { kind: Kind::Comm, number: from }, Bearer { kind: Kind::Comm, number: to })
+}
+
+/// The same for datatypes.
+pub fn copy_of_datatype<A: Abi>(from: u32, to: u32) -> Outcome {
+    copy_to::<A>(Bearer { kind: Kind::Datatype, number: from }, Bearer { kind: Kind::Datatype, number: to })
+}
+
+fn copy_to<A: Abi>(from: Bearer, to: Bearer) -> Outcome {
+    let nth = |at: usize| {
+        engine(|process, _| {
+            let (attributes, keyvals) = from.attributes(process)?;
+            Ok(attributes.copied(&keyvals).1.get(at).copied())
+        })
+    };
+    let mut at = 0;
+    while let Some(asked) = nth(at)? {
+        if let Some(value) = ask_to_copy::<A>(from, asked)? {
+            engine(|process, _| {
+                let (attributes, keyvals) = to.attributes(process)?;
+                attributes.set(asked.key, value, &keyvals);
+                Ok(())
+            })?;
+        }
+        at += 1;
+    }
+    Ok(())
+}
+
+fn is_fortran(key: u32) -> Result<bool, Class> {
+    engine(|process, _| Ok(process.objects.fortran_keys.contains_key(&key)))
+}
+
+/// Asks the program whether and how a value is copied.
+fn ask_to_copy<A: Abi>(bearer: Bearer, asked: Asked) -> Result<Option<u64>, Class> {
+    type C<H> = unsafe extern "C" fn(H, c_int, u64, u64, *mut u64, *mut c_int) -> c_int;
+    type Fortran<H> =
+        unsafe extern "C" fn(*mut H, *mut c_int, *mut u64, *mut u64, *mut u64, *mut c_int, *mut c_int);
+    let (mut handle, mut keyval) = (A::handle(bearer.kind, bearer.number), keyval_of::<A>(asked.key));
+    let (mut value, mut copied, mut flag, mut code) = (asked.value, asked.value, 0, 0);
+    let mut extra = asked.extra;
+    // SAFETY: the program has given it as such a function.
+    unsafe {
+        if is_fortran(asked.key)? {
+            let ask = std::mem::transmute::<usize, Fortran<A::Handle>>(asked.function as usize);
+            ask(&mut handle, &mut keyval, &mut extra, &mut value, &mut copied, &mut flag, &mut code);
+        } else {
+            let ask = std::mem::transmute::<usize, C<A::Handle>>(asked.function as usize);
+            code = ask(handle, keyval, extra, value, &mut copied, &mut flag);
+        }
+    }
+    if code == 0 { Ok((flag != 0).then_some(copied)) } else { Err(A::class(code).unwrap_or(Class::Other)) }
+}
+
+/// Tells the program that a value is deleted.
+fn ask_to_delete<A: Abi>(bearer: Bearer, asked: Asked) -> Outcome {
+    type C<H> = unsafe extern "C" fn(H, c_int, u64, u64) -> c_int;
+    type Fortran<H> = unsafe extern "C" fn(*mut H, *mut c_int, *mut u64, *mut u64, *mut c_int);
+    let (mut handle, mut keyval) = (A::handle(bearer.kind, bearer.number), keyval_of::<A>(asked.key));
+    let (mut value, mut extra, mut code) = (asked.value, asked.extra, 0);
+    // SAFETY: the program has given it as such a function.
+    unsafe {
+        if is_fortran(asked.key)? {
+            let ask = std::mem::transmute::<usize, Fortran<A::Handle>>(asked.function as usize);
+            ask(&mut handle, &mut keyval, &mut value, &mut extra, &mut code);
+        } else {
+            let ask = std::mem::transmute::<usize, C<A::Handle>>(asked.function as usize);
+            code = ask(handle, keyval, value, extra);
+        }
+    }
+    if code == 0 { Ok(()) } else { Err(A::class(code).unwrap_or(Class::Other)) }
+}
+
+/// Ranks of the world: programs get its address.
+static UNIVERSE: AtomicI32 = AtomicI32::new(0);
+
+/// The place of a predefined attribute's value: the same in every process of a job.
+pub fn predefined<A: Abi>(attribute: Attribute) -> Result<*const c_int, Class> {
+    Ok(match attribute {
+        Attribute::TagUb => &c_int::MAX,
+        Attribute::Host => const { &A::PROC_NULL },
+        Attribute::Io => const { &A::ANY_SOURCE },
+        Attribute::WtimeIsGlobal => &1,
+        Attribute::AppNum => &0,
+        Attribute::LastUsedCode => &92,
+        Attribute::UniverseSize => {
+            UNIVERSE
+                .store(engine(|process, _| Ok(process.comms.get(0)?.size()))? as c_int, Ordering::Relaxed);
+            UNIVERSE.as_ptr()
+        }
+    })
+}
+
+unsafe fn get<A: Abi>(bearer: Bearer, keyval: c_int, value: *mut u64, flag: *mut c_int) -> Outcome {
+    let found = match A::attribute(keyval) {
+        Some(attribute) if bearer.kind == Kind::Comm => Some(predefined::<A>(attribute)? as u64),
+        _ => value_of::<A>(bearer, keyval)?,
+    };
+    // SAFETY: the caller's promise.
+    unsafe {
+        put(flag, c_int::from(found.is_some()))?;
+        found.map_or(Ok(()), |found| put(value, found))
+    }
+}
+
+/// A copy function that copies (`MPI_COMM_DUP_FN` and its kin).
+///
+/// # Safety
+/// Arguments are as MPI says.
+pub unsafe extern "C" fn copy_always<A: Abi>(
+    _: A::Handle,
+    _: c_int,
+    _: u64,
+    value: u64,
+    copied: *mut u64,
+    flag: *mut c_int,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    let written = unsafe { put(copied, value).and_then(|()| put(flag, 1)) };
+    written.map_or_else(A::code, |()| 0)
+}
+
+/// One that does not (`MPI_COMM_NULL_COPY_FN` and its kin).
+///
+/// # Safety
+/// Arguments are as MPI says.
+pub unsafe extern "C" fn copy_never<A: Abi>(
+    _: A::Handle,
+    _: c_int,
+    _: u64,
+    _: u64,
+    _: *mut u64,
+    flag: *mut c_int,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { put(flag, 0) }.map_or_else(A::code, |()| 0)
+}
+
+/// A delete function that does nothing (`MPI_COMM_NULL_DELETE_FN` and its kin).
+///
+/// # Safety
+/// Arguments are as MPI says.
+pub unsafe extern "C" fn delete_nothing<A: Abi>(_: A::Handle, _: c_int, _: u64, _: u64) -> c_int {
+    0
+}
+
+super::calls! {
+    "Comm_create_keyval" comm_create_keyval<>(copy: u64, delete: u64, keyval: *mut c_int, extra: u64) => {
+        put(keyval, create::<A>(copy, delete, extra)?)
+    };
+    "Comm_free_keyval" comm_free_keyval<>(keyval: *mut c_int) => free::<A>(keyval);
+    "Comm_set_attr" comm_set_attr<>(communicator: A::Handle, keyval: c_int, value: u64) on communicator => {
+        set::<A>(Bearer::of::<A>(Kind::Comm, communicator)?, keyval, value)
+    };
+    "Comm_get_attr" comm_get_attr<>(
+        communicator: A::Handle, keyval: c_int, value: *mut u64, flag: *mut c_int,
+    ) on communicator => get::<A>(Bearer::of::<A>(Kind::Comm, communicator)?, keyval, value, flag);
+    "Comm_delete_attr" comm_delete_attr<>(communicator: A::Handle, keyval: c_int) on communicator => {
+        delete::<A>(Bearer::of::<A>(Kind::Comm, communicator)?, keyval)
+    };
+    "Keyval_create" keyval_create<>(copy: u64, delete: u64, keyval: *mut c_int, extra: u64) => {
+        put(keyval, create::<A>(copy, delete, extra)?)
+    };
+    "Keyval_free" keyval_free<>(keyval: *mut c_int) => free::<A>(keyval);
+    "Attr_put" attr_put<>(communicator: A::Handle, keyval: c_int, value: u64) on communicator => {
+        set::<A>(Bearer::of::<A>(Kind::Comm, communicator)?, keyval, value)
+    };
+    "Attr_get" attr_get<>(
+        communicator: A::Handle, keyval: c_int, value: *mut u64, flag: *mut c_int,
+    ) on communicator => get::<A>(Bearer::of::<A>(Kind::Comm, communicator)?, keyval, value, flag);
+    "Attr_delete" attr_delete<>(communicator: A::Handle, keyval: c_int) on communicator => {
+        delete::<A>(Bearer::of::<A>(Kind::Comm, communicator)?, keyval)
+    };
+    "Type_create_keyval" type_create_keyval<>(copy: u64, delete: u64, keyval: *mut c_int, extra: u64) => {
+        put(keyval, create::<A>(copy, delete, extra)?)
+    };
+    "Type_free_keyval" type_free_keyval<>(keyval: *mut c_int) => free::<A>(keyval);
+    "Type_set_attr" type_set_attr<>(datatype: A::Handle, keyval: c_int, value: u64) => {
+        set::<A>(Bearer::of::<A>(Kind::Datatype, datatype)?, keyval, value)
+    };
+    "Type_get_attr" type_get_attr<>(datatype: A::Handle, keyval: c_int, value: *mut u64, flag: *mut c_int) => {
+        get::<A>(Bearer::of::<A>(Kind::Datatype, datatype)?, keyval, value, flag)
+    };
+    "Type_delete_attr" type_delete_attr<>(datatype: A::Handle, keyval: c_int) => {
+        delete::<A>(Bearer::of::<A>(Kind::Datatype, datatype)?, keyval)
+    };
+}

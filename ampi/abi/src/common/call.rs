@@ -1,0 +1,170 @@
+//! What each function does around its body: handles are translated, the engine is called, errors are raised.
+
+use std::ffi::c_int;
+
+use talisman_ampi::engine::Actions;
+use talisman_ampi::objects::Kind;
+use talisman_ampi::process::Process;
+use talisman_ampi::rank::call;
+
+use crate::abi::{Abi, NULL};
+use crate::class::Class;
+use crate::hooks::hooks;
+
+/// What a body gives.
+pub type Outcome = Result<(), Class>;
+
+/// Error handlers that MPI brings along, by their numbers. Those of the program follow.
+pub mod handler {
+    /// `MPI_ERRORS_ARE_FATAL`.
+    pub const FATAL: u32 = 0;
+    /// `MPI_ERRORS_RETURN`.
+    pub const RETURN: u32 = 1;
+    /// `MPI_ERRORS_ABORT`.
+    pub const ABORT: u32 = 3;
+    /// The first of the program.
+    pub const FIRST: u32 = 4;
+}
+
+/// Works on MPI's state of the rank that calls.
+pub fn engine<T: Copy>(
+    work: impl FnOnce(&mut Process, &mut Actions) -> Result<T, Class>,
+) -> Result<T, Class> {
+    // SAFETY: buffers are the program's own until their operations have ended: that is MPI's rule for programs (MPI-3.1,
+    // 3.7). Functions of operations are the trampolines of `op`. Bodies keep nothing that they allocate outside.
+    unsafe { call(work) }?
+}
+
+/// The number of an object that is there; a null handle names none.
+///
+/// # Safety
+/// As for [`Abi::number`].
+pub unsafe fn known<A: Abi>(kind: Kind, handle: A::Handle) -> Result<u32, Class> {
+    // SAFETY: the caller's promise.
+    match unsafe { A::number(kind, handle) } {
+        Some(number) if number != NULL => Ok(number),
+        _ => Err(class_of(kind)),
+    }
+}
+
+/// The number of an object, or none for a null handle.
+///
+/// # Safety
+/// As for [`Abi::number`].
+pub unsafe fn known_or_null<A: Abi>(kind: Kind, handle: A::Handle) -> Result<Option<u32>, Class> {
+    // SAFETY: the caller's promise.
+    match unsafe { A::number(kind, handle) } {
+        Some(NULL) => Ok(None),
+        Some(number) => Ok(Some(number)),
+        None => Err(class_of(kind)),
+    }
+}
+
+fn class_of(kind: Kind) -> Class {
+    match kind {
+        Kind::Comm => Class::Comm,
+        Kind::Group => Class::Group,
+        Kind::Datatype => Class::Type,
+        Kind::Request | Kind::Message => Class::Request,
+        Kind::Op => Class::Op,
+        Kind::Info => Class::Info,
+        Kind::Errhandler => Class::Arg,
+        Kind::Win => Class::Win,
+        Kind::File => Class::File,
+    }
+}
+
+/// Writes a result to where the program wants it.
+///
+/// # Safety
+/// `to` is null or the program's.
+pub unsafe fn put<T>(to: *mut T, value: T) -> Outcome {
+    if to.is_null() {
+        return Err(Class::Arg);
+    }
+    // SAFETY: the caller's promise; Fortran's need not be aligned.
+    unsafe { to.write_unaligned(value) };
+    Ok(())
+}
+
+/// A list of the program.
+///
+/// # Safety
+/// `at` is null or a list of so many.
+pub unsafe fn list<'a, T>(at: *const T, len: usize) -> Result<&'a [T], Class> {
+    match (len, at.is_null()) {
+        (0, _) => Ok(&[]),
+        (_, true) => Err(Class::Arg),
+        // SAFETY: the caller's promise.
+        (_, false) => Ok(unsafe { std::slice::from_raw_parts(at, len) }),
+    }
+}
+
+/// A length that the program gives.
+pub fn length(n: c_int) -> Result<usize, Class> {
+    usize::try_from(n).map_err(|_| Class::Arg)
+}
+
+/// What a function returns to the program: an error is raised on a communicator.
+///
+/// # Safety
+/// As for [`Abi::number`].
+pub unsafe fn done<A: Abi>(name: &'static str, communicator: A::Handle, outcome: Outcome) -> c_int {
+    match outcome {
+        Ok(()) => 0,
+        Err(class) => {
+            // SAFETY: the caller's promise.
+            let number = unsafe { known::<A>(Kind::Comm, communicator) };
+            raise::<A>(name, number.unwrap_or(0), class)
+        }
+    }
+}
+
+/// The same for functions without a communicator: errors are raised on that of all ranks.
+pub fn done_anywhere<A: Abi>(name: &'static str, outcome: Outcome) -> c_int {
+    match outcome {
+        Ok(()) => 0,
+        Err(class) => raise::<A>(name, 0, class),
+    }
+}
+
+/// Calls the error handler of a communicator. Returns what the function returns.
+pub fn raise<A: Abi>(name: &'static str, communicator: u32, class: Class) -> c_int {
+    let found = engine(|process, _| {
+        let handler = process.objects.handlers_of.get(&communicator).copied().unwrap_or(handler::FATAL);
+        let own =
+            handler.checked_sub(handler::FIRST).and_then(|own| process.objects.handlers.get(own).copied());
+        Ok((handler, own, process.engine.rank()))
+    });
+    let code = A::code(class);
+    match found {
+        Ok((handler::RETURN, ..)) => code,
+        Ok((_, Some(own), _)) => {
+            call_handler::<A>(own.function, communicator, code);
+            code
+        }
+        Ok((.., rank)) => fatal(code, &format!("rank {rank}: {}", words(name, class))),
+        Err(_) => fatal(code, &words(name, class)),
+    }
+}
+
+fn words(name: &str, class: Class) -> String {
+    let (class, text) = class.text();
+    format!("{name} failed: {text} ({class})")
+}
+
+/// Ends the job.
+pub fn fatal(code: c_int, message: &str) -> ! {
+    (hooks().abort)(code, message)
+}
+
+/// Calls an error handler of the program.
+pub fn call_handler<A: Abi>(function: u64, communicator: u32, code: c_int) {
+    type Function<H> = unsafe extern "C" fn(*mut H, *mut c_int, ...);
+    let (mut handle, mut code) = (A::handle(Kind::Comm, communicator), code);
+    // SAFETY: the program has given it as such a function.
+    unsafe {
+        let function = std::mem::transmute::<usize, Function<A::Handle>>(function as usize);
+        function(&raw mut handle, &raw mut code);
+    }
+}

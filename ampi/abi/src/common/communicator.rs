@@ -1,0 +1,392 @@
+//! Communicators (MPI-3.1, 6.4 and 6.6).
+
+use std::ffi::c_int;
+
+use talisman_ampi::comm::{Choice, Communicator, Comparison, ContextPair, Group};
+use talisman_ampi::objects::{Kept, Kind};
+use talisman_ampi::process::Process;
+
+use super::agreement::{among, exchange, from_all, from_first, new_number, others_say};
+use super::attribute;
+use super::call::{Outcome, engine, known, known_or_null, length, put};
+use super::group::group_of;
+use super::info;
+use super::message::record;
+use crate::abi::{Abi, NULL};
+use crate::class::Class;
+
+/// Adds a communicator made of another, whose error handler it gets. Gives the program its handle, or a null one.
+///
+/// # Safety
+/// `to` is the program's.
+pub unsafe fn make<A: Abi>(
+    parent: u32,
+    to: *mut A::Handle,
+    from: impl FnOnce(&Process, &Communicator) -> Result<Option<Communicator>, Class>,
+) -> Result<Option<u32>, Class> {
+    let made = engine(|process, _| {
+        let made = from(process, process.comms.get(parent)?)?;
+        let Some(made) = made else { return Ok(None) };
+        let handle = process.comms.insert(made);
+        if let Some(handler) = process.objects.handlers_of.get(&parent).copied() {
+            process.objects.handlers_of.insert(handle, handler);
+        }
+        Ok(Some(handle))
+    })?;
+    // SAFETY: the caller's promise.
+    unsafe { put(to, A::handle(Kind::Comm, made.unwrap_or(NULL))) }?;
+    Ok(made)
+}
+
+unsafe fn duplicate<A: Abi>(name: &'static str, communicator: A::Handle, to: *mut A::Handle) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let parent = known::<A>(Kind::Comm, communicator)?;
+        let number = new_number::<A>(name, parent)?;
+        let made = make::<A>(parent, to, |process, parent| {
+            let (attributes, _) = parent.attributes.copied(&process.comms.keyvals);
+            Ok(Some(parent.duplicate(number, attributes)))
+        })?;
+        attribute::copy::<A>(parent, made.ok_or(Class::Intern)?)
+    }
+}
+
+unsafe fn split<A: Abi>(
+    name: &'static str,
+    communicator: A::Handle,
+    (color, key): (c_int, c_int),
+    to: *mut A::Handle,
+) -> Outcome {
+    // SAFETY: the caller's promise.
+    let parent = unsafe { known::<A>(Kind::Comm, communicator) }?;
+    if color < 0 && color != A::UNDEFINED {
+        return Err(Class::Arg);
+    }
+    let number = new_number::<A>(name, parent)?;
+    let all = from_all::<A, 2>(name, parent, [i64::from(color), i64::from(key)])?;
+    let choice = |[color, key]: &[i64; 2]| {
+        let color = *color as c_int;
+        Choice { color: (color != A::UNDEFINED).then_some(color), key: *key as c_int }
+    };
+    // SAFETY: the caller's promise.
+    unsafe {
+        make::<A>(parent, to, |_, parent| {
+            let choices: Vec<Choice> = all.iter().map(choice).collect();
+            Ok(parent.split(number, &choices))
+        })?;
+    }
+    Ok(())
+}
+
+/// All ranks count as on one host: they can be on any, and move.
+unsafe fn split_type<A: Abi>(
+    communicator: A::Handle,
+    (kind, key): (c_int, c_int),
+    to: *mut A::Handle,
+) -> Outcome {
+    let color = match kind {
+        kind if kind == A::UNDEFINED => A::UNDEFINED,
+        kind if kind == A::TYPE_SHARED => 0,
+        // Other kinds are parts of a host, of which nothing is known.
+        _ => A::UNDEFINED,
+    };
+    // SAFETY: the caller's promise.
+    unsafe { split::<A>("MPI_Comm_split_type", communicator, (color, key), to) }
+}
+
+/// One communicator for a group of another's members; or, of two groups, one group of each.
+unsafe fn create<A: Abi>(communicator: A::Handle, group: A::Handle, to: *mut A::Handle) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (parent, group) = (known::<A>(Kind::Comm, communicator)?, known::<A>(Kind::Group, group)?);
+        if engine(|process, _| Ok(process.comms.get(parent)?.remote_group().is_some()))? {
+            return Err(Class::Comm);
+        }
+        let number = new_number::<A>("MPI_Comm_create", parent)?;
+        make::<A>(parent, to, |process, parent| Ok(parent.create(number, &group_of(process, group)?)))?;
+    }
+    Ok(())
+}
+
+/// The same, called by the members of the group only.
+unsafe fn create_group<A: Abi>(
+    communicator: A::Handle,
+    group: A::Handle,
+    tag: c_int,
+    to: *mut A::Handle,
+) -> Outcome {
+    // SAFETY: the caller's promise.
+    let (parent, group) = unsafe { (known::<A>(Kind::Comm, communicator)?, known::<A>(Kind::Group, group)?) };
+    let size = engine(|process, _| Ok(group_of(process, group)?.size()))?;
+    let mut members = vec![0u32; size as usize];
+    let (mut numbers, is_member) = engine(|process, _| {
+        let (group, rank) = (group_of(process, group)?, process.engine.rank());
+        members.copy_from_slice(&group.members());
+        let number = match group.member(0) == Some(rank) {
+            true => i64::from(process.comms.contexts.give()?),
+            false => 0,
+        };
+        Ok(([number], group.rank_of(rank).is_some()))
+    })?;
+    if is_member {
+        among::<A>("MPI_Comm_create_group", (parent, &members, tag), &mut numbers)?;
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        make::<A>(parent, to, |_, parent| Ok(parent.create(numbers[0] as u32, &Group::of(&members))))?;
+    }
+    Ok(())
+}
+
+/// Two groups that know each other by their leaders, which are members of `peer`.
+unsafe fn intercommunicator<A: Abi>(
+    (local, leader): (A::Handle, c_int),
+    (peer, remote_leader): (A::Handle, c_int),
+    tag: c_int,
+    to: *mut A::Handle,
+) -> Outcome {
+    const NAME: &str = "MPI_Intercomm_create";
+    // SAFETY: the caller's promise.
+    let local = unsafe { known::<A>(Kind::Comm, local) }?;
+    let (rank, size) = engine(|process, _| {
+        let found = process.comms.get(local)?;
+        Ok((found.rank().ok_or(Class::Comm)?, found.size()))
+    })?;
+    let leader = u32::try_from(leader).ok().filter(|leader| *leader < size).ok_or(Class::Rank)?;
+    let (mut theirs, mut head) = (Vec::new(), [0i64; 2]);
+    if rank == leader {
+        // SAFETY: the caller's promise.
+        let peer = unsafe { known::<A>(Kind::Comm, peer) }?;
+        let remote = u32::try_from(remote_leader).map_err(|_| Class::Rank)?;
+        let mut mine = vec![0i64; size as usize];
+        let number = engine(|process, _| {
+            let members = process.comms.get(local)?.group().members();
+            mine.iter_mut().zip(members).for_each(|(place, member)| *place = i64::from(member));
+            Ok(i64::from(process.comms.contexts.give()?))
+        })?;
+        exchange::<A>(NAME, (peer, remote, tag), &[number, i64::from(size)], &mut head)?;
+        theirs = vec![0i64; usize::try_from(head[1]).map_err(|_| Class::Intern)?];
+        exchange::<A>(NAME, (peer, remote, tag), &mine, &mut theirs)?;
+        // The side with the lower leader gives the number.
+        let is_ours = engine(|process, _| {
+            let found = process.comms.get(peer)?;
+            Ok(found.world_rank(remote).is_some_and(|other| process.engine.rank() < other))
+        })?;
+        head[0] = if is_ours { number } else { head[0] };
+    }
+    told_by_leader::<A>(NAME, local, leader, &mut head)?;
+    theirs.resize(usize::try_from(head[1]).map_err(|_| Class::Intern)?, 0);
+    told_by_leader::<A>(NAME, local, leader, &mut theirs)?;
+    // SAFETY: the caller's promise.
+    unsafe {
+        make::<A>(local, to, |process, found| {
+            let remote: Vec<u32> = theirs.iter().map(|member| *member as u32).collect();
+            let contexts = ContextPair::of(head[0] as u32);
+            let rank = process.engine.rank();
+            Ok(Some(Communicator::between(found.group().clone(), Group::of(&remote), contexts, rank)))
+        })?;
+    }
+    Ok(())
+}
+
+/// The leader's numbers, for all of a communicator.
+fn told_by_leader<A: Abi>(
+    name: &'static str,
+    communicator: u32,
+    leader: u32,
+    numbers: &mut [i64],
+) -> Outcome {
+    if leader == 0 {
+        return from_first::<A>(name, communicator, numbers);
+    }
+    use super::collective::{Memory, run_now};
+    use talisman_ampi::collective::{Values, bcast};
+    let (count, receive) = (numbers.len() as u64 * 8, numbers.as_mut_ptr() as usize);
+    run_now::<A>(name, communicator, Memory { receive, ..Memory::default() }, |_, side| {
+        Ok(bcast(side.one()?, leader, count, &Values::BYTES))
+    })
+}
+
+unsafe fn merge<A: Abi>(communicator: A::Handle, high: c_int, to: *mut A::Handle) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let parent = known::<A>(Kind::Comm, communicator)?;
+        let number = new_number::<A>("MPI_Intercomm_merge", parent)?;
+        let theirs = others_say::<A>("MPI_Intercomm_merge", parent, high != 0)?;
+        make::<A>(parent, to, |_, parent| Ok(parent.merge(number, high != 0, theirs)))?;
+    }
+    Ok(())
+}
+
+/// The communicator is gone; requests of it go on.
+///
+/// # Safety
+/// `handle` is the program's.
+pub unsafe fn free<A: Abi>(handle: *mut A::Handle) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let number = known::<A>(Kind::Comm, handle.read_unaligned())?;
+        if number <= talisman_ampi::comm::Communicators::ALONE {
+            return Err(Class::Comm);
+        }
+        attribute::delete_all::<A>(number)?;
+        engine(|process, _| {
+            let freed = process.comms.free(number)?;
+            process.objects.retire(number, freed);
+            Ok(())
+        })?;
+        A::forget(Kind::Comm, number, handle.read_unaligned());
+        put(handle, A::handle(Kind::Comm, NULL))
+    }
+}
+
+/// How two are alike, as a number of the interfaces.
+pub fn comparison(found: Comparison) -> c_int {
+    match found {
+        Comparison::Identical => 0,
+        Comparison::Congruent => 1,
+        Comparison::Similar => 2,
+        Comparison::Unequal => 3,
+    }
+}
+
+/// Something of a communicator.
+///
+/// # Safety
+/// The handle is the program's.
+pub unsafe fn look<A: Abi, T: Copy>(
+    communicator: A::Handle,
+    at: impl FnOnce(&Communicator) -> Result<T, Class>,
+) -> Result<T, Class> {
+    // SAFETY: the caller's promise.
+    let number = unsafe { known::<A>(Kind::Comm, communicator) }?;
+    engine(|process, _| at(process.comms.get(number)?))
+}
+
+/// A text of the program, without the zero at its end.
+///
+/// # Safety
+/// `text` ends with a zero.
+pub unsafe fn text_of<'a>(text: *const u8) -> Result<&'a [u8], Class> {
+    if text.is_null() {
+        return Err(Class::Arg);
+    }
+    // SAFETY: the caller's promise.
+    Ok(unsafe { std::ffi::CStr::from_ptr(text.cast()) }.to_bytes())
+}
+
+/// Writes a text with a zero at its end, cut to the room that there is, and its length.
+///
+/// # Safety
+/// There is so much room.
+pub unsafe fn put_text(to: *mut u8, room: usize, len: *mut c_int, text: &[u8]) -> Outcome {
+    let text = &text[..text.len().min(room.saturating_sub(1))];
+    // SAFETY: the caller's promise.
+    unsafe {
+        std::ptr::copy_nonoverlapping(text.as_ptr(), to, text.len());
+        put(to.add(text.len()), 0)?;
+        put(len, text.len() as c_int)
+    }
+}
+
+/// A name that the state has, brought out of it: the room is the interface's.
+pub fn name_from<const ROOM: usize>(
+    find: impl FnOnce(&mut Process) -> Result<&str, Class>,
+) -> Result<([u8; ROOM], usize), Class> {
+    engine(|process, _| {
+        let name = find(process)?.as_bytes();
+        let mut copy = [0u8; ROOM];
+        let len = name.len().min(ROOM);
+        copy[..len].copy_from_slice(&name[..len]);
+        Ok((copy, len))
+    })
+}
+
+super::calls! {
+    "Comm_rank" comm_rank<>(communicator: A::Handle, rank: *mut c_int) on communicator => {
+        let number = look::<A, _>(communicator, |found| found.rank().ok_or(Class::Comm))?;
+        put(rank, number as c_int)
+    };
+    "Comm_size" comm_size<>(communicator: A::Handle, size: *mut c_int) on communicator => {
+        put(size, look::<A, _>(communicator, |found| Ok(found.size()))? as c_int)
+    };
+    "Comm_remote_size" comm_remote_size<>(communicator: A::Handle, size: *mut c_int) on communicator => {
+        let remote = |found: &Communicator| Ok(found.remote_group().ok_or(Class::Comm)?.size());
+        put(size, look::<A, _>(communicator, remote)? as c_int)
+    };
+    "Comm_test_inter" comm_test_inter<>(communicator: A::Handle, flag: *mut c_int) on communicator => {
+        put(flag, c_int::from(look::<A, _>(communicator, |found| Ok(found.remote_group().is_some()))?))
+    };
+    "Comm_compare" comm_compare<>(one: A::Handle, other: A::Handle, result: *mut c_int) on one => {
+        let (one, other) = (known::<A>(Kind::Comm, one)?, known::<A>(Kind::Comm, other)?);
+        let found = engine(|process, _| Ok(process.comms.get(one)?.compare(process.comms.get(other)?)))?;
+        put(result, comparison(found))
+    };
+    "Comm_dup" comm_dup<>(communicator: A::Handle, to: *mut A::Handle) on communicator => {
+        duplicate::<A>("MPI_Comm_dup", communicator, to)
+    };
+    "Comm_dup_with_info" comm_dup_with_info<>(
+        communicator: A::Handle, _info: A::Handle, to: *mut A::Handle,
+    ) on communicator => duplicate::<A>("MPI_Comm_dup_with_info", communicator, to);
+    // It waits for the others: the number of the new one has to be known when it returns.
+    "Comm_idup" comm_idup<>(
+        communicator: A::Handle, to: *mut A::Handle, request: *mut A::Handle,
+    ) on communicator => {
+        duplicate::<A>("MPI_Comm_idup", communicator, to)?;
+        let number = engine(|process, _| {
+            let token = process.engine.null();
+            Ok(process.objects.requests.insert(record(token, 0, Kept::Send)))
+        })?;
+        put(request, A::handle(Kind::Request, number))
+    };
+    "Comm_split" comm_split<>(
+        communicator: A::Handle, color: c_int, key: c_int, to: *mut A::Handle,
+    ) on communicator => split::<A>("MPI_Comm_split", communicator, (color, key), to);
+    "Comm_split_type" comm_split_type<>(
+        communicator: A::Handle, kind: c_int, key: c_int, _info: A::Handle, to: *mut A::Handle,
+    ) on communicator => split_type::<A>(communicator, (kind, key), to);
+    "Comm_create" comm_create<>(
+        communicator: A::Handle, group: A::Handle, to: *mut A::Handle,
+    ) on communicator => create::<A>(communicator, group, to);
+    "Comm_create_group" comm_create_group<>(
+        communicator: A::Handle, group: A::Handle, tag: c_int, to: *mut A::Handle,
+    ) on communicator => create_group::<A>(communicator, group, tag, to);
+    "Comm_free" comm_free<>(communicator: *mut A::Handle) => free::<A>(communicator);
+    "Comm_disconnect" comm_disconnect<>(communicator: *mut A::Handle) => free::<A>(communicator);
+    "Intercomm_create" intercomm_create<>(
+        local: A::Handle, leader: c_int, peer: A::Handle, remote_leader: c_int, tag: c_int, to: *mut A::Handle,
+    ) on local => intercommunicator::<A>((local, leader), (peer, remote_leader), tag, to);
+    "Intercomm_merge" intercomm_merge<>(
+        communicator: A::Handle, high: c_int, to: *mut A::Handle,
+    ) on communicator => merge::<A>(communicator, high, to);
+    "Comm_set_name" comm_set_name<>(communicator: A::Handle, name: *const u8) on communicator => {
+        let (number, name) = (known::<A>(Kind::Comm, communicator)?, text_of(name)?);
+        engine(|process, _| {
+            process.comms.get_mut(number)?.name = String::from_utf8_lossy(name).into_owned();
+            Ok(())
+        })
+    };
+    "Comm_get_name" comm_get_name<>(communicator: A::Handle, name: *mut u8, len: *mut c_int) on communicator => {
+        let number = known::<A>(Kind::Comm, communicator)?;
+        let (text, n) = name_from::<128>(|process| Ok(process.comms.get(number)?.name.as_str()))?;
+        put_text(name, A::NAME_ROOM[0], len, &text[..n])
+    };
+    "Comm_set_info" comm_set_info<>(communicator: A::Handle, hints: A::Handle) on communicator => {
+        known::<A>(Kind::Comm, communicator)?;
+        known_or_null::<A>(Kind::Info, hints).map(|_| ())
+    };
+    "Comm_get_info" comm_get_info<>(communicator: A::Handle, hints: *mut A::Handle) on communicator => {
+        known::<A>(Kind::Comm, communicator)?;
+        info::empty::<A>(hints)
+    };
+    "Comm_get_parent" comm_get_parent<>(parent: *mut A::Handle) => put(parent, A::handle(Kind::Comm, NULL));
+}
+
+/// A list of numbers of the program.
+///
+/// # Safety
+/// The list has so many.
+pub unsafe fn ints(at: *const c_int, n: c_int) -> Result<Vec<c_int>, Class> {
+    // SAFETY: the caller's promise.
+    Ok(unsafe { super::call::list(at, length(n)?) }?.to_vec())
+}

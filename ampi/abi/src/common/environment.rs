@@ -1,0 +1,128 @@
+//! Beginning, ending, time, names (MPI-3.1, chapter 8).
+
+use std::ffi::c_int;
+
+use talisman_ampi::comm::Communicators;
+use talisman_ampi::raw;
+
+use super::call::{Outcome, done_anywhere, engine, fatal, put};
+use super::collective::{Memory, Side, run_now};
+use super::communicator::put_text;
+use crate::abi::Abi;
+use crate::class::Class;
+use crate::hooks::hooks;
+
+/// Levels of threads: a rank has one thread, which may be any.
+const SERIALIZED: c_int = 2;
+
+fn begin(threads: c_int) -> Outcome {
+    engine(|process, _| {
+        let life = &mut process.objects.life;
+        if life.has_begun {
+            return Err(Class::Other);
+        }
+        (life.has_begun, life.threads) = (true, threads);
+        Ok(())
+    })?;
+    (hooks().init)();
+    Ok(())
+}
+
+/// All ranks come before any goes.
+fn end<A: Abi>() -> Outcome {
+    super::attribute::delete_all::<A>(Communicators::ALONE)?;
+    run_now::<A>("MPI_Finalize", Communicators::WORLD, Memory::default(), |_, side| match side {
+        Side::One(me) => Ok(talisman_ampi::collective::barrier(me)),
+        Side::Two(_) => Err(Class::Comm),
+    })?;
+    engine(|process, _| {
+        process.objects.life.has_ended = true;
+        Ok(())
+    })?;
+    (hooks().finalize)();
+    Ok(())
+}
+
+/// `MPI_Wtime`: seconds since the job started.
+pub extern "C" fn wtime() -> f64 {
+    raw::now().map_or(0.0, |now| now.as_secs_f64())
+}
+
+/// `MPI_Wtick`: the clock counts nanoseconds.
+pub extern "C" fn wtick() -> f64 {
+    1e-9
+}
+
+/// `MPI_Abort`: ends the job.
+///
+/// # Safety
+/// Arguments are as MPI says.
+pub unsafe extern "C" fn abort<A: Abi>(_: A::Handle, code: c_int) -> c_int {
+    let rank = engine(|process, _| Ok(process.engine.rank()));
+    match rank {
+        Ok(rank) => fatal(code, &format!("rank {rank}: MPI_Abort was called with {code}")),
+        Err(class) => done_anywhere::<A>("MPI_Abort", Err(class)),
+    }
+}
+
+/// `MPI_Pcontrol`: for tools, of which there is none. It takes any arguments.
+pub extern "C" fn pcontrol(_: c_int) -> c_int {
+    0
+}
+
+/// `MPI_Aint_add`.
+pub extern "C" fn aint_add(base: i64, displacement: i64) -> i64 {
+    base.wrapping_add(displacement)
+}
+
+/// `MPI_Aint_diff`.
+pub extern "C" fn aint_diff(one: i64, other: i64) -> i64 {
+    one.wrapping_sub(other)
+}
+
+/// What the library is, in words.
+fn library() -> &'static str {
+    concat!("Talisman ", env!("CARGO_PKG_VERSION"), ", virtual MPI ranks")
+}
+
+/// Functions of this chapter that are not as the others: names and addresses.
+pub fn others<A: Abi>() -> Vec<(&'static str, usize)> {
+    vec![
+        ("MPI_Wtime", wtime as *const () as usize),
+        ("MPI_Wtick", wtick as *const () as usize),
+        ("MPI_Abort", abort::<A> as *const () as usize),
+        ("MPI_Pcontrol", pcontrol as *const () as usize),
+        ("MPI_Aint_add", aint_add as *const () as usize),
+        ("MPI_Aint_diff", aint_diff as *const () as usize),
+    ]
+}
+
+super::calls! {
+    "Init" init<>(_argc: usize, _argv: usize) => begin(0);
+    "Init_thread" init_thread<>(_argc: usize, _argv: usize, wanted: c_int, granted: *mut c_int) => {
+        let level = wanted.clamp(0, SERIALIZED);
+        put(granted, level)?;
+        begin(level)
+    };
+    "Initialized" initialized<>(flag: *mut c_int) => {
+        put(flag, c_int::from(engine(|process, _| Ok(process.objects.life.has_begun)).unwrap_or(false)))
+    };
+    "Finalize" finalize<>() => end::<A>();
+    "Finalized" finalized<>(flag: *mut c_int) => {
+        put(flag, c_int::from(engine(|process, _| Ok(process.objects.life.has_ended)).unwrap_or(false)))
+    };
+    "Query_thread" query_thread<>(level: *mut c_int) => {
+        put(level, engine(|process, _| Ok(process.objects.life.threads))?)
+    };
+    "Is_thread_main" is_thread_main<>(flag: *mut c_int) => put(flag, 1);
+    "Get_version" get_version<>(version: *mut c_int, subversion: *mut c_int) => {
+        put(version, A::VERSION[0])?;
+        put(subversion, A::VERSION[1])
+    };
+    "Get_library_version" get_library_version<>(text: *mut u8, len: *mut c_int) => {
+        put_text(text, 256, len, library().as_bytes())
+    };
+    "Get_processor_name" get_processor_name<>(name: *mut u8, len: *mut c_int) => {
+        put_text(name, A::NAME_ROOM[1], len, rustix::system::uname().nodename().to_bytes())
+    };
+}

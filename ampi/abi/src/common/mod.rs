@@ -1,0 +1,76 @@
+//! The functions of MPI, each with one body for all interfaces: a file for each chapter.
+
+/// The functions of a chapter: name without `MPI_`, function, arguments, the communicator whose error handler is called,
+/// and a body that gives an [`Outcome`](call::Outcome). A function with a parameter `N` is there twice: with counts of 32
+/// bits, and, as `…_c`, with counts of 64.
+macro_rules! calls {
+    ($($name:literal $function:ident<$($n:ident)?>($($argument:ident: $type:ty),* $(,)?)
+        $(on $communicator:ident)? => $body:expr;)*) => {
+        $(
+            #[doc = concat!("`MPI_", $name, "`.")]
+            ///
+            /// # Safety
+            /// Arguments are as MPI says.
+            pub unsafe extern "C" fn $function<A: $crate::abi::Abi $(, $n: $crate::abi::Count)?>(
+                $($argument: $type),*
+            ) -> std::ffi::c_int {
+                // Some bodies need nothing of what is unsafe.
+                #[allow(unused_unsafe)]
+                let body = || -> $crate::common::call::Outcome {
+                    // SAFETY: handles, buffers and places for results are the program's, by its promise.
+                    unsafe { $body }
+                };
+                let outcome = body();
+                $crate::common::calls!(@done $name, outcome $(, $communicator)?)
+            }
+        )*
+
+        /// The functions of this chapter for one interface: names and addresses.
+        pub fn functions<A: $crate::abi::Abi>() -> Vec<(&'static str, usize)> {
+            let mut all: Vec<(&'static str, usize)> = Vec::new();
+            $($crate::common::calls!(@entry all, $name, $function $(, $n)?);)*
+            all
+        }
+    };
+    (@done $name:literal, $outcome:expr) => {
+        $crate::common::call::done_anywhere::<A>(concat!("MPI_", $name), $outcome)
+    };
+    (@done $name:literal, $outcome:expr, $communicator:expr) => {
+        // SAFETY: the handle is the program's.
+        unsafe { $crate::common::call::done::<A>(concat!("MPI_", $name), $communicator, $outcome) }
+    };
+    (@entry $all:expr, $name:literal, $function:ident) => {
+        $all.push((concat!("MPI_", $name), $function::<A> as *const () as usize))
+    };
+    (@entry $all:expr, $name:literal, $function:ident, $n:ident) => {
+        $all.push((concat!("MPI_", $name), $function::<A, std::ffi::c_int> as *const () as usize));
+        $all.push((concat!("MPI_", $name, "_c"), $function::<A, i64> as *const () as usize))
+    };
+}
+pub(crate) use calls;
+
+pub mod agreement;
+pub mod attribute;
+pub mod buffers;
+pub mod call;
+pub mod collective;
+pub mod communicator;
+pub mod datatype;
+pub mod environment;
+pub mod errhandler;
+pub mod group;
+pub mod info;
+pub mod matched;
+pub mod message;
+pub mod neighborhood;
+pub mod op;
+pub mod own_request;
+pub mod pack;
+pub mod persistent;
+pub mod point_to_point;
+pub mod probe;
+pub mod reductions;
+pub mod request;
+pub mod several;
+pub mod status;
+pub mod topology;

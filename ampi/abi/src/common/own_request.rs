@@ -1,0 +1,76 @@
+//! Requests of the program's own (MPI-3.1, 12.2).
+
+use std::ffi::c_int;
+
+use talisman_ampi::engine::{Owner, Status};
+use talisman_ampi::objects::{Asks, Kept, Kind};
+
+use super::call::{Outcome, engine, known, put};
+use super::message::{Ended, nothing, record};
+use super::request::token_of;
+use crate::abi::Abi;
+use crate::class::Class;
+
+type Query = unsafe extern "C" fn(u64, usize) -> c_int;
+type Free = unsafe extern "C" fn(u64) -> c_int;
+type Cancel = unsafe extern "C" fn(u64, c_int) -> c_int;
+
+/// The program is asked for the status of one that has ended, and it is freed.
+pub fn ended<A: Abi>(asks: Asks) -> Result<Ended, Class> {
+    // A status of any interface fits in.
+    let mut status = [0u64; 8];
+    let at = status.as_mut_ptr() as usize;
+    // SAFETY: the place is large enough; the functions are what the program has given for this.
+    let (told, code) = unsafe {
+        A::write_status(at, nothing::<A>());
+        let query = std::mem::transmute::<usize, Query>(asks.query as usize);
+        let code = query(asks.extra, at);
+        (A::read_status(at), code)
+    };
+    free(asks);
+    let error = (code != 0).then(|| A::class(code).unwrap_or(Class::Other));
+    Ok(Ended { told, error })
+}
+
+/// The program frees what it has kept for one.
+pub fn free(asks: Asks) {
+    // SAFETY: what the program has given for this.
+    unsafe {
+        let free = std::mem::transmute::<usize, Free>(asks.free as usize);
+        free(asks.extra);
+    }
+}
+
+/// The program is asked to take one back.
+pub fn cancel(asks: Asks, has_ended: bool) -> Outcome {
+    // SAFETY: what the program has given for this.
+    let code = unsafe {
+        let cancel = std::mem::transmute::<usize, Cancel>(asks.cancel as usize);
+        cancel(asks.extra, c_int::from(has_ended))
+    };
+    if code == 0 { Ok(()) } else { Err(Class::Other) }
+}
+
+super::calls! {
+    "Grequest_start" grequest_start<>(
+        query: u64, free: u64, cancel: u64, extra: u64, request: *mut A::Handle,
+    ) => {
+        if [query, free, cancel].contains(&0) {
+            return Err(Class::Arg);
+        }
+        let asks = Asks { query, free, cancel, extra };
+        let number = engine(|process, _| {
+            let token = process.engine.open(Owner::User);
+            Ok(process.objects.requests.insert(record(token, 0, Kept::Own(asks))))
+        })?;
+        put(request, A::handle(Kind::Request, number))
+    };
+    "Grequest_complete" grequest_complete<>(request: A::Handle) => {
+        let number = known::<A>(Kind::Request, request)?;
+        engine(|process, out| {
+            let token = token_of(process, number)?;
+            process.engine.finish(token, Status::EMPTY, out);
+            Ok(())
+        })
+    };
+}

@@ -1,0 +1,38 @@
+//! What the program that embeds the interfaces does at the calls that are not only MPI's.
+
+use std::ffi::c_int;
+use std::io::Write;
+use std::sync::OnceLock;
+
+/// Functions that are called by the rank that calls MPI, on its own thread.
+#[derive(Clone, Copy, Debug)]
+pub struct Hooks {
+    /// `MPI_Init` was called: may wait.
+    pub init: fn(),
+    /// `MPI_Finalize` was called, by all ranks: may wait.
+    pub finalize: fn(),
+    /// The job ends with this status: `MPI_Abort`, or an error that is fatal, with a message for people. Does not return.
+    pub abort: fn(status: c_int, message: &str) -> !,
+}
+
+static HOOKS: OnceLock<Hooks> = OnceLock::new();
+
+/// Without an embedder: only the process ends, with a message.
+const ALONE: Hooks = Hooks { init: nothing, finalize: nothing, abort: end_the_process };
+
+/// Says what is done at these calls. Once in a process, before the first rank runs; later calls change nothing.
+pub fn set_hooks(hooks: Hooks) {
+    let _first = HOOKS.set(hooks);
+}
+
+/// What is done at them.
+pub(crate) fn hooks() -> Hooks {
+    *HOOKS.get().unwrap_or(&ALONE)
+}
+
+fn nothing() {}
+
+fn end_the_process(status: c_int, message: &str) -> ! {
+    let _unwritten = writeln!(std::io::stderr(), "{message}");
+    std::process::exit(if status == 0 { 1 } else { status })
+}

@@ -1,0 +1,88 @@
+//! Functions of MPI that are not here: calling one ends the job, with its name. A program may have them without calling
+//! them.
+
+use crate::common::call::fatal;
+
+/// Makes a function for each name, so that each knows its own.
+macro_rules! refused {
+    ($($name:ident)*) => {
+        /// Names and addresses.
+        pub fn functions() -> Vec<(&'static str, usize)> {
+            $(
+                extern "C" fn $name() -> std::ffi::c_int {
+                    refuse(stringify!($name))
+                }
+            )*
+            vec![$((stringify!($name), $name as *const () as usize)),*]
+        }
+    };
+}
+
+fn refuse(name: &str) -> ! {
+    fatal(1, &format!("{name} is not supported: {}", reason(name)))
+}
+
+/// Of which part of MPI a function is, and that this part is not here.
+fn reason(name: &str) -> &'static str {
+    match name {
+        _ if name.starts_with("MPI_File") => "files of MPI are not there yet",
+        _ if name.starts_with("MPI_Session") => "sessions are not there yet",
+        _ if name.starts_with("MPI_T_") => "the interface for tools is not there yet",
+        _ if name.starts_with("MPI_P") => "partitioned communication and ports are not there yet",
+        _ if name.starts_with("MPI_Comm") => "processes are not started while the job runs",
+        _ if name.starts_with("MPI_Win") => "one-sided communication is not there yet",
+        _ => "this part of MPI is not there yet",
+    }
+}
+
+#[allow(non_snake_case)]
+mod names {
+    use super::refuse;
+
+    refused! {
+        MPI_Accumulate MPI_Compare_and_swap MPI_Fetch_and_op MPI_Get MPI_Get_accumulate MPI_Put MPI_Raccumulate
+        MPI_Rget MPI_Rget_accumulate MPI_Rput
+        MPI_Accumulate_c MPI_Get_c MPI_Get_accumulate_c MPI_Put_c MPI_Raccumulate_c MPI_Rget_c MPI_Rget_accumulate_c
+        MPI_Rput_c
+        MPI_Win_allocate MPI_Win_allocate_shared MPI_Win_attach MPI_Win_call_errhandler MPI_Win_complete
+        MPI_Win_create MPI_Win_create_dynamic MPI_Win_create_errhandler MPI_Win_create_keyval MPI_Win_delete_attr
+        MPI_Win_detach MPI_Win_fence MPI_Win_flush MPI_Win_flush_all MPI_Win_flush_local MPI_Win_flush_local_all
+        MPI_Win_free MPI_Win_free_keyval MPI_Win_get_attr MPI_Win_get_errhandler MPI_Win_get_group MPI_Win_get_info
+        MPI_Win_get_name MPI_Win_lock MPI_Win_lock_all MPI_Win_post MPI_Win_set_attr MPI_Win_set_errhandler
+        MPI_Win_set_info MPI_Win_set_name MPI_Win_shared_query MPI_Win_start MPI_Win_sync MPI_Win_test
+        MPI_Win_unlock MPI_Win_unlock_all MPI_Win_wait MPI_Win_c2f MPI_Win_f2c MPI_Win_create_c MPI_Win_allocate_c
+        MPI_Win_allocate_shared_c MPI_Win_shared_query_c
+        MPI_File_c2f MPI_File_call_errhandler MPI_File_close MPI_File_create_errhandler MPI_File_delete MPI_File_f2c
+        MPI_File_get_amode MPI_File_get_atomicity MPI_File_get_byte_offset MPI_File_get_errhandler
+        MPI_File_get_group MPI_File_get_info MPI_File_get_position MPI_File_get_position_shared MPI_File_get_size
+        MPI_File_get_type_extent MPI_File_get_view MPI_File_iread MPI_File_iread_all MPI_File_iread_at
+        MPI_File_iread_at_all MPI_File_iread_shared MPI_File_iwrite MPI_File_iwrite_all MPI_File_iwrite_at
+        MPI_File_iwrite_at_all MPI_File_iwrite_shared MPI_File_open MPI_File_preallocate MPI_File_read
+        MPI_File_read_all MPI_File_read_all_begin MPI_File_read_all_end MPI_File_read_at MPI_File_read_at_all
+        MPI_File_read_at_all_begin MPI_File_read_at_all_end MPI_File_read_ordered MPI_File_read_ordered_begin
+        MPI_File_read_ordered_end MPI_File_read_shared MPI_File_seek MPI_File_seek_shared MPI_File_set_atomicity
+        MPI_File_set_errhandler MPI_File_set_info MPI_File_set_size MPI_File_set_view MPI_File_sync MPI_File_write
+        MPI_File_write_all MPI_File_write_all_begin MPI_File_write_all_end MPI_File_write_at MPI_File_write_at_all
+        MPI_File_write_at_all_begin MPI_File_write_at_all_end MPI_File_write_ordered MPI_File_write_ordered_begin
+        MPI_File_write_ordered_end MPI_File_write_shared MPI_Register_datarep
+        MPI_Close_port MPI_Comm_accept MPI_Comm_connect MPI_Comm_join MPI_Comm_spawn MPI_Comm_spawn_multiple
+        MPI_Lookup_name MPI_Open_port MPI_Publish_name MPI_Unpublish_name
+        MPI_Session_init MPI_Session_finalize MPI_Session_get_info MPI_Session_get_num_psets
+        MPI_Session_get_nth_pset MPI_Session_get_pset_info MPI_Session_call_errhandler
+        MPI_Session_create_errhandler MPI_Session_get_errhandler MPI_Session_set_errhandler
+        MPI_Group_from_session_pset MPI_Comm_create_from_group MPI_Intercomm_create_from_groups
+        MPI_Psend_init MPI_Precv_init MPI_Pready MPI_Pready_range MPI_Pready_list MPI_Parrived
+        MPI_T_init_thread MPI_T_finalize MPI_T_cvar_get_num MPI_T_cvar_get_info MPI_T_cvar_get_index
+        MPI_T_cvar_handle_alloc MPI_T_cvar_handle_free MPI_T_cvar_read MPI_T_cvar_write MPI_T_pvar_get_num
+        MPI_T_pvar_get_info MPI_T_pvar_get_index MPI_T_pvar_session_create MPI_T_pvar_session_free
+        MPI_T_pvar_handle_alloc MPI_T_pvar_handle_free MPI_T_pvar_start MPI_T_pvar_stop MPI_T_pvar_read
+        MPI_T_pvar_readreset MPI_T_pvar_reset MPI_T_pvar_write MPI_T_category_get_num MPI_T_category_get_info
+        MPI_T_category_get_index MPI_T_category_get_cvars MPI_T_category_get_pvars MPI_T_category_get_categories
+        MPI_T_category_changed MPI_T_enum_get_info MPI_T_enum_get_item
+        MPI_Type_create_darray MPI_Type_create_f90_real MPI_Type_create_f90_complex MPI_Type_create_f90_integer
+        MPI_Add_error_class MPI_Add_error_code MPI_Add_error_string MPI_Isendrecv MPI_Isendrecv_replace
+        MPI_Comm_idup_with_info MPI_Type_get_envelope_c MPI_Type_get_contents_c
+    }
+}
+
+pub use names::functions;

@@ -1,0 +1,63 @@
+//! How a datatype was made (MPI-3.1, 4.1.13).
+
+use talisman_pup::Pup;
+
+/// The call that has made a datatype.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pup)]
+pub enum Combiner {
+    /// None: it is predefined.
+    Named,
+    /// `MPI_Type_dup`.
+    Dup,
+    /// `MPI_Type_contiguous`.
+    Contiguous,
+    /// `MPI_Type_vector`.
+    Vector,
+    /// `MPI_Type_create_hvector`.
+    Hvector,
+    /// `MPI_Type_indexed`.
+    Indexed,
+    /// `MPI_Type_create_hindexed`.
+    Hindexed,
+    /// `MPI_Type_create_indexed_block`.
+    IndexedBlock,
+    /// `MPI_Type_create_struct`.
+    Struct,
+    /// `MPI_Type_create_subarray`.
+    Subarray,
+    /// `MPI_Type_create_darray`.
+    Darray,
+    /// `MPI_Type_create_f90_real`.
+    F90Real,
+    /// `MPI_Type_create_f90_complex`.
+    F90Complex,
+    /// `MPI_Type_create_f90_integer`.
+    F90Integer,
+    /// `MPI_Type_create_resized`.
+    Resized,
+    /// `MPI_Type_create_hindexed_block`.
+    HindexedBlock,
+}
+
+/// The call and what it was given, in the order of MPI's tables.
+#[derive(Clone, Debug, PartialEq, Eq, Pup)]
+pub struct Envelope {
+    /// Which call.
+    pub combiner: Combiner,
+    /// Numbers.
+    pub integers: Vec<i64>,
+    /// Displacements in bytes.
+    pub addresses: Vec<i64>,
+    /// Datatypes, by their handles.
+    pub datatypes: Vec<u32>,
+}
+
+impl Envelope {
+    /// Of what no call of the program has made.
+    pub const NAMED: Envelope = Envelope {
+        combiner: Combiner::Named,
+        integers: Vec::new(),
+        addresses: Vec::new(),
+        datatypes: Vec::new(),
+    };
+}

@@ -1,0 +1,90 @@
+//! What programs in C and Fortran name by handles, besides communicators, datatypes and operations.
+//!
+//! Programs in Rust have such things as values. The binary interfaces have handles, whose numbers are looked up here; so
+//! all of it moves with the rank, and nothing of it is in the program's memory.
+
+mod info;
+mod request;
+mod table;
+mod words;
+
+use std::collections::BTreeMap;
+
+use talisman_pup::Pup;
+
+use crate::comm::{Communicator, Group};
+use crate::engine::Held;
+
+pub use info::Info;
+pub use request::{Asks, Kept, Record};
+pub use table::Table;
+pub use words::{Kind, Places, Words};
+
+/// The objects of one rank.
+#[derive(Debug, Default, PartialEq, Pup)]
+pub struct Objects {
+    /// How far the program is.
+    pub life: Life,
+    /// Requests.
+    pub requests: Table<Record>,
+    /// Groups; 0 has no member.
+    pub groups: Table<Group>,
+    /// Hints.
+    pub infos: Table<Info>,
+    /// Error handlers of the program.
+    pub handlers: Table<Handler>,
+    /// Messages that matched probes have taken out, and the communicators that they came in.
+    pub messages: Table<(Held, u32)>,
+    /// The error handlers of communicators that have others than at first, by the communicator's handle.
+    pub handlers_of: BTreeMap<u32, u32>,
+    /// Communicators that were freed and have requests.
+    pub retired: BTreeMap<u32, Communicator>,
+    /// Keys of attributes whose functions are Fortran's.
+    pub fortran_keys: BTreeMap<u32, bool>,
+    /// Where handles that are addresses point to.
+    pub words: Words,
+    /// Where the program has its copies of the interface's data.
+    pub places: Places,
+    /// Memory that the program has given for buffered sends: address and length. Messages are copied without it.
+    pub buffer: Option<(u64, u64)>,
+}
+
+/// How far a program is between `MPI_Init` and `MPI_Finalize`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pup)]
+pub struct Life {
+    /// `MPI_Init` was called.
+    pub has_begun: bool,
+    /// `MPI_Finalize` was called.
+    pub has_ended: bool,
+    /// The level of threads that the program was granted.
+    pub threads: i32,
+}
+
+/// An error handler of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pup)]
+pub struct Handler {
+    /// Its function's address.
+    pub function: u64,
+    /// Whether it is Fortran's.
+    pub is_fortran: bool,
+    /// How many handles the program has of it.
+    pub holders: u32,
+}
+
+impl Objects {
+    /// The program has freed a communicator. Its requests still name it.
+    pub fn retire(&mut self, handle: u32, communicator: Communicator) {
+        self.handlers_of.remove(&handle);
+        if self.requests.iter().any(|(_, record)| record.communicator == handle) {
+            self.retired.insert(handle, communicator);
+        }
+    }
+
+    /// Takes a request out.
+    pub fn close(&mut self, number: u32) {
+        self.requests.remove(number);
+        if self.requests.is_empty() {
+            self.retired.clear();
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What the binary interfaces of MPI are made of, besides [`rank::call`](crate::rank::call): waiting in the program's
+//! call by its name, time, and letting others run.
+
+use std::panic::Location;
+use std::time::Duration;
+
+use crate::api::request::count_look;
+use crate::engine::{Condition, Pattern, Token};
+use crate::rank::{CallError, outside, wait_for};
+use crate::thread::suspend;
+
+/// Suspends the rank that calls until these requests have ended, in this call of the program.
+///
+/// # Errors
+/// If no rank calls.
+#[track_caller]
+pub fn wait_all(name: &'static str, requests: &[Token]) -> Result<(), CallError> {
+    let condition = || match requests {
+        [request] => Condition::One(*request),
+        _ => Condition::All(requests.to_vec()),
+    };
+    wait_for(condition, name, Location::caller())
+}
+
+/// Suspends the rank that calls until one of these requests has ended, in this call of the program.
+///
+/// # Errors
+/// If no rank calls.
+#[track_caller]
+pub fn wait_any(name: &'static str, requests: &[Token]) -> Result<(), CallError> {
+    wait_for(|| Condition::Any(requests.to_vec()), name, Location::caller())
+}
+
+/// Suspends the rank that calls until a message is there that this accepts, in this call of the program.
+///
+/// # Errors
+/// If no rank calls.
+#[track_caller]
+pub fn wait_message(name: &'static str, pattern: Pattern) -> Result<(), CallError> {
+    wait_for(|| Condition::Message(pattern), name, Location::caller())
+}
+
+/// Time since the job started.
+///
+/// # Errors
+/// If no rank calls.
+pub fn now() -> Result<Duration, CallError> {
+    outside(|outside| outside.now())
+}
+
+/// The PE that the rank is on, of so many.
+///
+/// # Errors
+/// If no rank calls.
+pub fn pe() -> Result<(u32, u32), CallError> {
+    outside(|outside| outside.pe())
+}
+
+/// The rank has looked for a message or the end of a request, and has found it or not: who finds nothing again and again
+/// lets the others run.
+pub fn has_looked(found: bool) {
+    count_look(found);
+}
+
+/// Lets the other ranks of the PE run.
+///
+/// # Panics
+/// If no rank calls.
+pub fn yield_now() {
+    suspend();
+}
