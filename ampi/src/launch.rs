@@ -7,7 +7,7 @@ use talisman_pup::Pup;
 use thiserror::Error;
 
 use crate::rank::{Launch, Memory, Program};
-use crate::slot::{ImagesError, Layout, PAGE, Reserved, SlotError, SlotSpace};
+use crate::slot::{ImagesError, Layout, Reserved, SlotError, SlotSpace};
 
 /// Options of programs with ranks: `#[command(flatten)] ranks: RankArgs`.
 #[derive(clap::Args, Clone, Debug, PartialEq, Eq, Pup)]
@@ -41,12 +41,15 @@ impl RankArgs {
     }
 }
 
-/// Whole pages, from 64 KiB on.
+/// Sizes are multiples of this: of pages, and of what programs that are mapped begin at.
+const UNIT: u64 = 64 << 10;
+
+/// Whole units, from 64 KiB on.
 fn pages(text: &str) -> Result<u64, String> {
     let wrong = || format!("give a size from 64KiB to 1TiB, such as 16MiB or 2GiB, not `{text}`");
     let bytes = text.parse::<ByteSize>().map_err(|_| wrong())?.as_u64();
-    let is_possible = (64 << 10..=1 << 40).contains(&bytes);
-    is_possible.then(|| bytes.next_multiple_of(PAGE as u64)).ok_or_else(wrong)
+    let is_possible = (UNIT..=1 << 40).contains(&bytes);
+    is_possible.then(|| bytes.next_multiple_of(UNIT)).ok_or_else(wrong)
 }
 
 /// Why ranks cannot begin.

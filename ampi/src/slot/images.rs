@@ -33,7 +33,8 @@ pub trait Images: Debug + Sync {
     /// Maps it as its files have it, for pages that have arrived. Parts that are written to can be.
     ///
     /// # Safety
-    /// As many bytes as it [spans](Images::span) are the caller's from `base` on, which need not be in a slot.
+    /// As many bytes as it [spans](Images::span) are the caller's from `base` on, which is a multiple of 64 KiB, and need
+    /// not be in a slot.
     ///
     /// # Errors
     /// If the system refuses.

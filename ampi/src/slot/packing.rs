@@ -7,7 +7,7 @@ use talisman_pup::{Lender, Packer, Page, PageRun, Pup, PupError, Unpacker};
 
 use super::aside::Piece;
 use super::header::MAGIC;
-use super::layout::{HEADER, PAGE};
+use super::layout::{HEADER, IMAGES_ALIGN, PAGE};
 use super::pages::PageMap;
 use super::{ImagesError, Slot, SlotSpace, images};
 
@@ -219,7 +219,7 @@ impl Head {
         if span > room {
             return Err(ImagesError::Room { span, room });
         }
-        slot.images = Piece::reserved(slot.images.home, span)?;
+        slot.images = Piece::reserved(slot.images.home, span, IMAGES_ALIGN)?;
         // SAFETY: as many bytes as the program spans, reserved just now.
         Ok(unsafe { program.map_again(slot.images.now) }?)
     }

@@ -11,11 +11,12 @@ use std::sync::OnceLock;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 use talisman_abi::{Interface, interface_of};
 use talisman_ampi::slot::{Images, ImagesError, PAGE, SlotSpace, on_process_heap};
-use talisman_loader::libc::{State, enter, files_arrive, files_depart, files_note, leave};
+use talisman_loader::libc::{State, enter, files_arrive, files_depart, files_note, files_open, leave};
 use talisman_loader::{PartKind, Program, Search, ThreadLocals, pad_room};
 
 use crate::answers::Answers;
 use crate::control::{self, Control};
+use crate::streams;
 
 /// The program of this process.
 pub struct ProgramImages {
@@ -56,6 +57,7 @@ impl ProgramImages {
     fn new(file: &Path, is_labelled: bool) -> Result<ProgramImages, String> {
         let program = Program::prepare(file, &Search::from_environment(), &Answers::default())
             .map_err(|error| error.to_string())?;
+        streams::prepare()?;
         let thread_locals = program.thread_locals();
         check_thread_locals(&thread_locals)?;
         let control = program.span().next_multiple_of(PAGE);
@@ -189,6 +191,8 @@ impl Images for ProgramImages {
     fn arrive(&self, base: usize) {
         // SAFETY: the program is mapped there until it leaves.
         on_process_heap(|| unsafe { self.program.register_frames(base) });
+        // SAFETY: as below.
+        unsafe { (*self.control_at(base)).streams.renew() };
         // SAFETY: the rank has arrived with all its memory, which is allocated from.
         if let Err(error) = unsafe { files_arrive(self.state_at(base)) } {
             on_process_heap(|| complain(base, "a file that it has open", &error));
@@ -204,8 +208,11 @@ impl Images for ProgramImages {
     }
 
     fn note(&self, base: usize) {
+        // Where nothing has been opened since the last time, nothing changes in the rank's memory.
+        let open = on_process_heap(|| files_open(slot_around(base)));
         // SAFETY: as in `leave`.
-        unsafe { files_note(self.state_at(base), slot_around(base)) };
+        unsafe { files_note(self.state_at(base), &open) };
+        on_process_heap(|| drop(open));
     }
 
     fn resume(&self, base: usize) {

@@ -6,12 +6,14 @@
 //! | `images.rs` | the program and its libraries, as they lie in a slot |
 //! | `answers.rs` | who answers the symbols that the program wants |
 //! | `ends.rs` | how a rank ends, and with it the job |
-//! | `control.rs`, `streams.rs` | what is kept of a rank beside its program: its standard streams among it |
+//! | `control.rs` | what is kept of a rank beside its program |
+//! | `streams.rs`, `cookie.rs` | its standard streams; streams of the C library that call functions here |
 //! | `allocator.rs` | `malloc` and its family, by the rank that calls |
 
 mod allocator;
 mod answers;
 mod control;
+mod cookie;
 mod ends;
 mod images;
 mod rank;

@@ -92,9 +92,9 @@ fn finalize() {
 }
 
 fn abort(status: i32, message: &str) -> ! {
-    let number = control::with(|control| control.rank);
+    control::flush();
     let status = u8::try_from(status).ok().filter(|status| *status != 0).unwrap_or(1);
-    rank::end_job(status, &format!("rank {number}: {message}"))
+    rank::end_job(status, message)
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! Standard streams of a rank: its lines go to the output of the job, each once and whole.
 //!
 //! The C library has its streams once in a process. While a rank runs its `stdin`, `stdout` and `stderr` are the rank's
-//! own, which lie in its heap: what is written to them comes to functions here. They are in none of the C library's lists,
-//! so that they can move.
+//! own, which lie in its heap: what is written to them comes to functions here.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::io;
@@ -10,6 +9,8 @@ use std::mem::swap;
 use std::ptr::{from_mut, null_mut};
 
 use talisman_ampi::api::Universe;
+
+use crate::cookie::{Functions, Kind};
 
 /// Numbers of descriptors of the streams.
 pub const INPUT: c_int = 0;
@@ -19,28 +20,40 @@ pub const ERRORS: c_int = 2;
 /// What a line may have before memory is asked for.
 const LINE: usize = 1 << 10;
 
-#[repr(C)]
-struct Functions {
-    read: Option<unsafe extern "C" fn(*mut c_void, *mut c_char, usize) -> isize>,
-    write: Option<unsafe extern "C" fn(*mut c_void, *const c_char, usize) -> isize>,
-    seek: Option<unsafe extern "C" fn(*mut c_void, *mut i64, c_int) -> c_int>,
-    close: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
-}
-
 unsafe extern "C" {
     static mut stdin: *mut libc::FILE;
     static mut stdout: *mut libc::FILE;
     static mut stderr: *mut libc::FILE;
-    fn fopencookie(cookie: *mut c_void, mode: *const c_char, functions: Functions) -> *mut libc::FILE;
-    fn _IO_un_link(stream: *mut libc::FILE);
+}
+
+/// Streams that are read, and such as are written to.
+static READ: Kind =
+    Kind::new(Functions { read: Some(read), write: None, seek: None, close: Some(close_input) }, c"r");
+static WRITTEN: Kind =
+    Kind::new(Functions { read: None, write: Some(write), seek: None, close: Some(close) }, c"w");
+
+/// Looks whether this process can have streams of ranks.
+///
+/// # Errors
+/// If not, with the reason.
+pub fn prepare() -> Result<(), String> {
+    READ.prepare().and_then(|()| WRITTEN.prepare())
 }
 
 /// The standard streams of a rank. They lie in its slot, and do not change their place.
 #[derive(Debug)]
 pub struct Streams {
     files: [*mut libc::FILE; 3],
+    input: Input,
     lines: [Lines; 2],
-    rank: u32,
+}
+
+/// What a rank reads.
+#[derive(Debug)]
+struct Input {
+    /// It reads the job's input; others have none.
+    is_first: bool,
+    is_closed: bool,
 }
 
 /// What a rank has written of a line that has not ended.
@@ -63,7 +76,8 @@ impl Streams {
             begun: Vec::with_capacity(LINE),
             is_closed: false,
         };
-        Streams { files: [null_mut(); 3], lines: [lines(OUTPUT), lines(ERRORS)], rank }
+        let input = Input { is_first: rank == 0, is_closed: false };
+        Streams { files: [null_mut(); 3], input, lines: [lines(OUTPUT), lines(ERRORS)] }
     }
 
     /// Makes the C library's streams of them.
@@ -74,17 +88,31 @@ impl Streams {
     /// # Errors
     /// If the C library refuses.
     pub unsafe fn open(&mut self) -> io::Result<()> {
-        let read = Functions { read: Some(read), write: None, seek: None, close: None };
-        let reads = if self.rank == 0 { from_mut(&mut self.lines[0]).cast() } else { null_mut() };
-        // SAFETY: the function takes such cookies; the structure stays where it is.
-        self.files[0] = unsafe { opened(reads, c"r".as_ptr(), read, libc::_IOFBF) }?;
-        for (lines, file, buffering) in [(0, 1, libc::_IOLBF), (1, 2, libc::_IONBF)] {
-            let write = Functions { read: None, write: Some(write), seek: None, close: Some(close) };
-            let cookie = from_mut(&mut self.lines[lines]).cast();
-            // SAFETY: as above.
-            self.files[file] = unsafe { opened(cookie, c"w".as_ptr(), write, buffering) }?;
+        let [output, errors] = &mut self.lines;
+        // SAFETY: the functions take such cookies, which stay where they are.
+        unsafe {
+            self.files = [
+                READ.open(from_mut(&mut self.input).cast(), libc::_IOFBF)?,
+                WRITTEN.open(from_mut(output).cast(), libc::_IOLBF)?,
+                WRITTEN.open(from_mut(errors).cast(), libc::_IONBF)?,
+            ];
         }
         Ok(())
+    }
+
+    /// The rank has arrived in this process. It does not run.
+    pub fn renew(&mut self) {
+        let [input, output, errors] = self.files;
+        let [of_output, of_errors] = [0, 1].map(|at| self.lines[at].is_closed);
+        let streams = [
+            (&READ, input, self.input.is_closed),
+            (&WRITTEN, output, of_output),
+            (&WRITTEN, errors, of_errors),
+        ];
+        for (kind, file, _) in streams.into_iter().filter(|(_, _, is_closed)| !is_closed) {
+            // SAFETY: opened as such, and not closed.
+            unsafe { kind.renew(file) };
+        }
     }
 
     /// Puts the rank's streams in the place of those that are the C library's now: and the other way round.
@@ -121,27 +149,6 @@ impl Streams {
     }
 }
 
-/// # Safety
-/// The functions take the cookie, which is there as long as the stream.
-unsafe fn opened(
-    cookie: *mut c_void,
-    mode: *const c_char,
-    functions: Functions,
-    buffering: c_int,
-) -> io::Result<*mut libc::FILE> {
-    // SAFETY: the caller's promise.
-    let file = unsafe { fopencookie(cookie, mode, functions) };
-    if file.is_null() {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: a stream that was opened just now. Its buffer is made at its first use.
-    unsafe {
-        libc::setvbuf(file, null_mut(), buffering, 0);
-        _IO_un_link(file);
-    }
-    Ok(file)
-}
-
 impl Lines {
     fn write(&mut self, bytes: &[u8]) {
         self.begun.extend_from_slice(bytes);
@@ -176,7 +183,7 @@ unsafe extern "C" fn write(cookie: *mut c_void, bytes: *const c_char, count: usi
     count as isize
 }
 
-/// The program has closed the stream.
+/// The program has closed a stream that it wrote to.
 unsafe extern "C" fn close(cookie: *mut c_void) -> c_int {
     // SAFETY: the cookie that the stream was opened with.
     unsafe { (*cookie.cast::<Lines>()).is_closed = true };
@@ -185,11 +192,19 @@ unsafe extern "C" fn close(cookie: *mut c_void) -> c_int {
 
 /// The C library wants what the rank reads: rank 0 the job's input, the others nothing.
 unsafe extern "C" fn read(cookie: *mut c_void, bytes: *mut c_char, count: usize) -> isize {
-    if cookie.is_null() {
+    // SAFETY: the cookie that the stream was opened with.
+    if unsafe { !(*cookie.cast::<Input>()).is_first } {
         return 0;
     }
     // SAFETY: room for so many bytes, by the C library.
     unsafe { libc::read(INPUT, bytes.cast(), count) }
+}
+
+/// The program has closed the stream that it read.
+unsafe extern "C" fn close_input(cookie: *mut c_void) -> c_int {
+    // SAFETY: the cookie that the stream was opened with.
+    unsafe { (*cookie.cast::<Input>()).is_closed = true };
+    0
 }
 
 #[cfg(test)]

@@ -7,10 +7,10 @@
 
 static void last_words(void) { printf("last words\n"); }
 
-int fault_here(volatile int *nowhere) { return *nowhere; }
+__attribute__((noinline)) int fault_here(volatile int *nowhere) { return *nowhere; }
 
 static void end(const char *how, int rank) {
-    if (!strcmp(how, "status")) exit(rank == 1 ? 5 : 0);
+    if (!strcmp(how, "status") && rank == 1) exit(5);
     if (!strcmp(how, "abort")) MPI_Abort(MPI_COMM_WORLD, 7);
     if (!strcmp(how, "aborts")) abort();
     if (!strcmp(how, "fault") && rank == 1) fault_here((int *)64);

@@ -21,7 +21,7 @@ const LINKED: c_int = 0x80;
 const PATH: usize = ::libc::PATH_MAX as usize;
 
 /// A stream that was closed for a move.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Departed {
     file: usize,
@@ -83,22 +83,37 @@ pub unsafe fn files_depart(state: *mut State, slot: Range<usize>) -> Result<(), 
     Ok(())
 }
 
-/// Notes the streams that lie in these addresses, the rank's, for a copy of the rank: it finds them as they are now,
-/// and files that they write to as long as they are now. Such as are no files are passed over: the copy has none. The
-/// rank does not run; `malloc` gives memory of the rank while this is called.
+/// The streams that lie in these addresses, a rank's, for a copy of the rank: it finds them as they are now, and files
+/// that they write to as long as they are now. Such as are no files are passed over: the copy has none. The rank does
+/// not run.
+pub fn files_open(slot: Range<usize>) -> Vec<Departed> {
+    let with_length = |stream: Departed| {
+        let descriptor = descriptor(stream.file);
+        // SAFETY: asks about a descriptor, and puts it back to where it was.
+        let length = unsafe {
+            let length = ::libc::lseek(descriptor, 0, ::libc::SEEK_END);
+            ::libc::lseek(descriptor, stream.position, ::libc::SEEK_SET);
+            length
+        };
+        Departed { length, ..stream }
+    };
+    streams_in(&slot).into_iter().filter_map(|file| look(file).ok()).map(with_length).collect()
+}
+
+/// Notes these streams in a rank that is about to be copied. If they have been noted before, nothing is changed.
+/// `malloc` gives memory of the rank while this is called.
 ///
 /// # Safety
-/// As for [`files_depart`].
-pub unsafe fn files_note(state: *mut State, slot: Range<usize>) {
+/// The state is that of the rank, which does not run.
+pub unsafe fn files_note(state: *mut State, open: &[Departed]) {
     // SAFETY: the caller's promise.
     let departed = unsafe { &mut (*state).departed };
-    departed.clear();
-    for stream in streams_in(&slot).into_iter().filter_map(|file| look(file).ok()) {
-        // SAFETY: asks about a descriptor.
-        let length = unsafe { ::libc::lseek(descriptor(stream.file), 0, ::libc::SEEK_END) };
-        // SAFETY: puts it back to where it was.
-        unsafe { ::libc::lseek(descriptor(stream.file), stream.position, ::libc::SEEK_SET) };
-        departed.push(Departed { length, ..stream });
+    let is_noted =
+        departed.len() == open.len() && (0..).zip(open).all(|(i, one)| departed.get(i) == Some(*one));
+    if !is_noted {
+        departed.clear();
+        // What there is no memory for is not opened in the copy.
+        let _all = open.iter().all(|stream| departed.push(*stream));
     }
 }
 

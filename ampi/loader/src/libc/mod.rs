@@ -22,7 +22,9 @@ mod threads;
 use std::cell::Cell;
 use std::ptr::null_mut;
 
-pub use files::{FilesError, files_arrive, files_depart, files_note, streams_are_known};
+pub use files::{
+    Departed, FilesError, files_arrive, files_depart, files_note, files_open, streams_are_known,
+};
 pub use pause::{Hooks, set_hooks};
 pub use start::run;
 pub use state::{Ended, State};
