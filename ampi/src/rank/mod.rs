@@ -9,6 +9,7 @@ mod memory;
 mod outside;
 mod program;
 mod running;
+mod sayings;
 mod site;
 
 use std::collections::VecDeque;
@@ -27,6 +28,7 @@ pub use program::{Memory, Program, end};
 pub use running::{CallError, call, end_job, wait_all, wait_any, wait_message};
 use running::{Running, Slots};
 pub(crate) use running::{mailbox, next_post, outside, pause, wait_for};
+pub use sayings::Said;
 pub use site::Site;
 
 use thiserror::Error;
