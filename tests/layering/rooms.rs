@@ -22,6 +22,7 @@ pub const CRATES: &[Crate] = &[
     ("talisman_simulator", "core/sim/src"),
     ("talisman_launch", "core/launch/src"),
     ("talisman_ampi", "ampi/src"),
+    ("talisman_loader", "ampi/loader/src"),
     ("talisman_sim", "tests/sim/src"),
     ("talisman", "src"),
 ];
@@ -65,6 +66,8 @@ pub const DIRECTIONS: &[(&str, &[&str])] = &[
     // Command line, start, signals.
     ("launch", &["node", "cluster", "sim", "core"]),
     ("ampi", &["core", "kernel"]),
+    // Programs of others in slots. Knows no rank.
+    ("loader", &[]),
     ("facade", &["launch", "core", "ampi", "sim"]),
     ("tests", &["facade", "sim", "launch"]),
 ];
@@ -84,6 +87,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("core/sched/", "sched"),
     ("core/observe/", "observe"),
     ("ampi/", "ampi"),
+    ("ampi/loader/", "loader"),
     ("src/", "facade"),
     ("tests/sim/", "tests"),
     ("core/src/", "core"),

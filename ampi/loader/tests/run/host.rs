@@ -80,11 +80,7 @@ pub fn main(arguments: &[String]) -> i32 {
             }
         }
     }
-    let status = |rank: &Box<Rank>| match rank.ended {
-        Some(Ended::Exited(status)) => status,
-        _ => 100,
-    };
-    ranks.iter().map(status).sum()
+    ranks.iter().map(|rank| rank.status()).sum()
 }
 
 /// Called by a rank.
@@ -135,6 +131,14 @@ impl Rank {
         // SAFETY: the end of the rank's stack.
         rank.stack_pointer = unsafe { prepare(start + STACK, run, &raw mut *rank as usize) };
         rank
+    }
+
+    /// 100 if it was aborted.
+    fn status(&self) -> i32 {
+        match self.ended {
+            Some(Ended::Exited(status)) => status,
+            _ => 100,
+        }
     }
 
     fn resume(&mut self) {
