@@ -44,6 +44,7 @@ struct Inner {
     plan: Plan,
     functions: Functions,
     thread_locals: ThreadLocals,
+    executable_stack: bool,
     variables: Variables,
     cells: Cells,
 }
@@ -88,6 +89,7 @@ impl Program {
         resolver.check_missing()?;
         let functions = Functions::of(&objects, &offsets, &order, &plan)?;
         let entry = objects[0].header.entry;
+        let executable_stack = objects.iter().any(|elf| elf.segments.executable_stack);
         let objects: Result<Vec<Object>, LoadError> =
             objects.into_iter().zip(offsets).map(|(elf, offset)| Object::new(elf, offset)).collect();
         let objects = objects?;
@@ -103,6 +105,7 @@ impl Program {
             plan,
             functions,
             thread_locals,
+            executable_stack,
             variables,
             cells,
         })))
@@ -211,6 +214,12 @@ impl Program {
     /// Thread-locals that have to be swapped when another rank runs.
     pub fn thread_locals(&self) -> ThreadLocals {
         self.0.thread_locals
+    }
+
+    /// Whether the stack has to be executable: functions inside of functions are passed by code on it (Fortran's internal
+    /// procedures, GNU C's nested functions).
+    pub fn needs_executable_stack(&self) -> bool {
+        self.0.executable_stack
     }
 
     /// Where the C library's variables are that each rank has its own of.

@@ -8,6 +8,8 @@ functions! {
     "fork" => fork,
     "vfork" => fork,
     "_Fork" => fork,
+    "__register_atfork" => at_fork,
+    "pthread_atfork" => at_fork,
     "pthread_create" => create_thread,
     "thrd_create" => create_thread_of_c,
 }
@@ -16,6 +18,11 @@ functions! {
 unsafe extern "C" fn fork() -> c_int {
     set_errno(::libc::ENOSYS);
     -1
+}
+
+/// Never called, as there is no fork. The C library would keep them for the process.
+unsafe extern "C" fn at_fork(_before: usize, _in_parent: usize, _in_child: usize) -> c_int {
+    0
 }
 
 /// `EAGAIN`: what a system says that has no room for another thread; programs that can do without go on.

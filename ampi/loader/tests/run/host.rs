@@ -28,6 +28,7 @@ struct Rank {
 
 thread_local! {
     static RUNNING: Cell<*mut Rank> = const { Cell::new(null_mut()) };
+    static IN_PROCESS: Cell<bool> = const { Cell::new(false) };
 }
 
 /// What this process answers.
@@ -69,7 +70,7 @@ pub fn main(arguments: &[String]) -> i32 {
         Err(error) => panic!("{error}"),
     };
     assert!(program.thread_locals().len <= pad_room(), "{:?}, {}", program.thread_locals(), pad_room());
-    assert!(rank_libc::set_hooks(Hooks { give_way, sleep: |_| give_way() }));
+    assert!(rank_libc::set_hooks(Hooks { give_way, sleep: |_| give_way(), process_memory }));
     let mut ranks: Vec<Box<Rank>> =
         (0..ranks).map(|number| Rank::new(&program, path, number, rest)).collect();
     while ranks.iter().any(|rank| rank.ended.is_none()) {
@@ -81,6 +82,11 @@ pub fn main(arguments: &[String]) -> i32 {
         }
     }
     ranks.iter().map(|rank| rank.status()).sum()
+}
+
+/// Called by a rank, in pairs.
+fn process_memory(process: bool) {
+    assert_ne!(IN_PROCESS.replace(process), process, "calls come in pairs");
 }
 
 /// Called by a rank.
