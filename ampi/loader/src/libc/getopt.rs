@@ -190,10 +190,10 @@ impl Scan {
             }
             // SAFETY: as above.
             let third = unsafe { *text.add(2) };
-            if self.long.only && (third != 0 || self.find_short(second).is_none()) {
+            if self.long.only && (third != 0 || !self.mentions(second)) {
                 // SAFETY: as above.
                 self.set_rest(unsafe { text.add(1) });
-                if self.long.finds(self.rest()) || self.find_short(second).is_none() {
+                if self.long.finds(self.rest()) || !self.mentions(second) {
                     return Some(self.take_long(Spelling::OneDash));
                 }
             }
@@ -243,6 +243,12 @@ impl Scan {
         }
         self.set_rest(null_mut());
         result
+    }
+
+    /// Whether the program's text of short options has this byte, maybe as a sign.
+    fn mentions(&self, byte: u8) -> bool {
+        // SAFETY: a string of the program's.
+        unsafe { std::ffi::CStr::from_ptr(self.short) }.to_bytes().contains(&byte)
     }
 
     /// How many colons are after a short option: none for one that there is not.
