@@ -40,6 +40,7 @@ mod variables;
 pub use error::{LoadError, Malformed, MissingSymbol};
 pub use image::{Part, PartKind};
 pub use imports::{Imports, NoImports};
+pub use linker::answer_names;
 pub use pad::pad_room;
 pub use program::Program;
 pub use search::Search;

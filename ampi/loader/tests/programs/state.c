@@ -121,6 +121,15 @@ static void handlers(void) {
     void (*before)(int) = signal(SIGUSR2, SIG_IGN);
     raise(SIGUSR2);
     say("ignored %d, default before %d", signals, before == SIG_DFL);
+    sigset_t set, known;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    int blocked = sigprocmask(SIG_BLOCK, &set, NULL);
+    sched_yield();
+    sigprocmask(SIG_UNBLOCK, &set, &known);
+    say("blocked %d %d", blocked, sigismember(&known, SIGTERM));
+    kill(getpid(), SIGUSR1);
+    say("sent %d", signals);
     errno = 0;
     before = signal(SIGKILL, count);
     say("no such %d %d", before == SIG_ERR, errno == EINVAL);

@@ -260,7 +260,8 @@ fn answers_of_the_process_come_first() {
     let program = shop.build("answered", "answered.c", &["-lanswered_lib", "-lanswered_user"]);
     std::fs::remove_file(shop.0.join("libanswered_lib.so")).expect("it is not needed any more");
     let output = ranks(&program, 2, "move", &[]);
-    let expected = |number: i32| vec!["100 200 31".to_owned(), format!("{} 1", 31 + number)];
+    let expected =
+        |number: i32| vec!["100 200 31".to_owned(), "by name 1".to_owned(), format!("{} 1", 31 + number)];
     assert_eq!(lines(&output), BTreeMap::from([("0".into(), expected(0)), ("1".into(), expected(1))]));
 }
 

@@ -9,7 +9,7 @@ use std::ptr::null_mut;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 use talisman_loader::libc::{self as rank_libc, Ended, Hooks, State};
-use talisman_loader::{BASE_ALIGN, Imports, PAGE, PartKind, Program, Search, pad_room};
+use talisman_loader::{BASE_ALIGN, Imports, PAGE, PartKind, Program, Search, answer_names, pad_room};
 
 use crate::switch::{prepare, switch};
 
@@ -71,6 +71,7 @@ pub fn main(arguments: &[String]) -> i32 {
     };
     assert!(program.thread_locals().len <= pad_room(), "{:?}, {}", program.thread_locals(), pad_room());
     assert!(rank_libc::set_hooks(Hooks { give_way, sleep: |_| give_way(), process_memory }));
+    assert!(answer_names(|name| Answers.symbol(name).or_else(|| Answers.fallback(name))));
     let mut ranks: Vec<Box<Rank>> =
         (0..ranks).map(|number| Rank::new(&program, path, number, rest)).collect();
     while ranks.iter().any(|rank| rank.ended.is_none()) {
