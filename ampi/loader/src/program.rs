@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rustix::mm::ProtFlags;
 
@@ -65,6 +65,8 @@ pub(crate) struct Object {
     /// Where its table for unwinding is.
     pub frames: Option<usize>,
     pub names: Names,
+    /// All functions, read when somebody asks for one by its place.
+    functions: OnceLock<Names>,
 }
 
 impl Program {
@@ -233,10 +235,14 @@ impl Program {
         self.0.objects.iter().find_map(found).or_else(|| self.0.cells.place(name.as_bytes()))
     }
 
-    /// Object, nearest symbol before, and the distance from it, of a place in the program.
+    /// Object, nearest symbol before, and the distance from it, of a place in the program. Functions that are not exported
+    /// are known, too, if the file was not stripped: then its full table is read at the first call. Not to be called in a
+    /// handler of a signal.
     pub fn name_of(&self, offset: usize) -> Option<(&str, &str, usize)> {
         let object = self.object_at(offset)?;
-        let (symbol, distance) = object.names.before(offset - object.offset)?;
+        let functions = object.functions.get_or_init(|| Names::of_functions(&object.file));
+        let at = offset - object.offset;
+        let (symbol, distance) = functions.before(at).or_else(|| object.names.before(at))?;
         Some((&object.name, symbol, distance))
     }
 
@@ -303,6 +309,7 @@ impl Object {
         Ok(Object {
             name: elf.name(),
             names: Names::of(&elf).map_err(|fault| elf.damaged(fault))?,
+            functions: OnceLock::new(),
             offset,
             span: elf.segments.span(),
             mappings: mappings(&elf.segments),
