@@ -14,8 +14,8 @@ pub struct Hooks {
     pub give_way: fn(),
     /// The rank is not to go on before so many nanoseconds have passed.
     pub sleep: fn(nanoseconds: u64),
-    /// From now on `malloc` is to give the process's memory, or that of the running rank again. Calls come in pairs, not one
-    /// pair inside of another; the rank does not wait in between.
+    /// From now on `malloc` is to give the process's memory, or that of the running rank again. Calls come in pairs,
+    /// not one pair inside of another; the rank does not wait in between.
     pub process_memory: fn(process: bool),
 }
 

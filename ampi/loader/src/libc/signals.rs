@@ -1,7 +1,8 @@
 //! Signals: what a rank asks for is remembered, but not asked of the system.
 //!
 //! A signal comes to the process, where any rank may run, and its handler would be in a slot. So are timers that send
-//! signals, and the stack for handlers. A program is told what it has asked for, and a signal that it sends itself calls its handler. `SIGINT` and its like stay the runtime's;
+//! signals, and the stack for handlers. A program is told what it has asked for, and a signal that it sends itself
+//! calls its handler. `SIGINT` and its like stay the runtime's;
 //! so do faults, which end the rank that causes them.
 
 use std::ffi::c_int;

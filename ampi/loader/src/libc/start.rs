@@ -33,8 +33,8 @@ pub unsafe fn run(entry: usize, arguments: &[&CStr], environment: &[&CStr]) -> O
     }
 }
 
-/// What a program finds on its stack (System V ABI for x86-64, figure 3.9): the number of arguments, their addresses, those of
-/// the environment, and an auxiliary vector with nothing in it.
+/// What a program finds on its stack (System V ABI for x86-64, figure 3.9): the number of arguments, their addresses,
+/// those of the environment, and an auxiliary vector with nothing in it.
 fn first_words(arguments: &[&CStr], environment: &[&CStr]) -> Option<(*const usize, usize)> {
     let count = arguments.len() + environment.len() + 5;
     // SAFETY: plain memory.

@@ -92,8 +92,7 @@ unsafe extern "C" fn symbol_for(
             number if number < FIRST + objects.len() => number - FIRST..number - FIRST + 1,
             _ => return None,
         };
-        let find =
-            |object: &crate::program::Object| Some(object.offset + object.names.find(name.as_bytes())?);
+        let find = |object: &crate::object::Object| Some(object.offset + object.names.find(name.as_bytes())?);
         objects[from].iter().find_map(find).map(|offset| copy.base + offset)
     });
     let answered = || {
