@@ -2,8 +2,8 @@
 //!
 //! Thread-locals of an executable end at the thread pointer. The last one has to be a reserve that only programs' own
 //! thread-locals are copied to. GNU's linker puts `.tcommon` behind all others, and LLVM's does so with names that it
-//! does not know; whether this one did is checked. Rounding the others' length up would not do: the dynamic linker fills
-//! such gaps with thread-locals of libraries.
+//! does not know; whether this one did is checked. Rounding the others' length up would not do: the dynamic linker
+//! fills such gaps with thread-locals of libraries.
 
 use std::arch::{asm, global_asm};
 

@@ -58,11 +58,12 @@ fn changed_programs_do_no_harm() {
     change(&path, &library, &library_bytes);
 }
 
-/// Changes a few bytes of `changed`, which `program` needs, or is. Headers and tables are at the beginning, and at the end
-/// of what is loaded.
+/// Changes a few bytes of `changed`, which `program` needs, or is. Headers and tables are at the beginning, and at the
+/// end of what is loaded.
 fn change(program: &Path, changed: &Path, bytes: &[u8]) {
     let file = std::fs::File::options().write(true).open(changed).expect("it was built");
-    let place = prop_oneof![4 => 0..0x400usize, 4 => 0..0x1000usize, 2 => 0x2000..0x4000usize, 1 => 0..bytes.len(), 1 => bytes.len() - 0x800..bytes.len()];
+    let (start, tables, end) = (0..0x400usize, 0..0x1000usize, bytes.len() - 0x800..bytes.len());
+    let place = prop_oneof![4 => start, 4 => tables, 2 => 0x2000..0x4000usize, 1 => 0..bytes.len(), 1 => end];
     let value = prop_oneof![any::<u8>(), Just(0), Just(0xff), Just(0x7f)];
     let changes = prop::collection::vec((place, value), 1..6);
     let mut runner =
