@@ -23,6 +23,7 @@ pub const CRATES: &[Crate] = &[
     ("talisman_launch", "core/launch/src"),
     ("talisman_ampi", "ampi/src"),
     ("talisman_abi", "ampi/abi/src"),
+    ("talisman_loader", "ampi/loader/src"),
     ("talisman_sim", "tests/sim/src"),
     ("talisman", "src"),
 ];
@@ -68,7 +69,9 @@ pub const DIRECTIONS: &[(&str, &[&str])] = &[
     ("ampi", &["core", "kernel"]),
     // The binary interfaces: tables over ranks.
     ("abi", &["ampi"]),
-    ("facade", &["launch", "core", "ampi", "abi", "sim"]),
+    // Programs of others in slots. Knows no rank.
+    ("loader", &[]),
+    ("facade", &["launch", "core", "ampi", "abi", "loader", "sim"]),
     ("tests", &["facade", "sim", "launch"]),
 ];
 
@@ -88,6 +91,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("core/observe/", "observe"),
     ("ampi/", "ampi"),
     ("ampi/abi/", "abi"),
+    ("ampi/loader/", "loader"),
     ("src/", "facade"),
     ("tests/sim/", "tests"),
     ("core/src/", "core"),

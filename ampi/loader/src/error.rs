@@ -45,7 +45,7 @@ pub enum LoadError {
     },
     /// It has to be at one address, where only one rank's could be.
     #[error(
-        "{} is not position-independent, so only one copy fits into a process: compile it with -fPIE and link it with -pie",
+        "{} is not position-independent, so a process can have one copy only: compile with -fPIE and link with -pie",
         path.display()
     )]
     FixedAddress {
@@ -119,7 +119,10 @@ pub enum LoadError {
         limit: usize,
     },
     /// The system refuses a mapping.
-    #[error("cannot map {} ({error}): if memory is short, use fewer ranks per node or a higher vm.max_map_count", path.display())]
+    #[error(
+        "cannot map {} ({error}): if memory is short, use fewer ranks per node or a higher vm.max_map_count",
+        path.display()
+    )]
     Map {
         /// The file that was mapped.
         path: PathBuf,

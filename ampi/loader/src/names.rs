@@ -1,9 +1,10 @@
 //! Names of an object's symbols, which stay known when its file was read: for `dlsym`, and to say where somebody is.
 
 use std::ffi::CStr;
+use std::fs::File;
 
 use crate::Malformed;
-use crate::elf::{Elf, Symbol};
+use crate::elf::{Elf, FullTable, Symbol};
 
 /// What an object defines for others.
 #[derive(Debug, Default)]
@@ -30,12 +31,31 @@ impl Names {
         for (_, symbol) in elf.exports.iter().filter(|(_, s)| s.is_place() && !s.is_absolute()) {
             names.add(symbol, elf.string(symbol.name)?);
         }
-        names.places.sort_by_key(|place| place.value);
-        names.by_name = (0..names.places.len() as u32).collect();
-        let mut by_name = std::mem::take(&mut names.by_name);
-        by_name.sort_by_key(|index| names.name(&names.places[*index as usize]));
-        names.by_name = by_name;
+        names.sort();
         Ok(names)
+    }
+
+    /// All functions of a file, those that only itself knows, too: none if it was stripped, or is not as it should be.
+    pub fn of_functions(file: &File) -> Names {
+        let mut names = Names::default();
+        let Ok(Some(table)) = FullTable::read(file) else { return names };
+        // Names may share their ends, but that many do not.
+        let room = table.names_len().saturating_mul(8);
+        for (symbol, name) in table.functions() {
+            names.add(&symbol, name);
+            if names.text.len() > room {
+                break;
+            }
+        }
+        names.sort();
+        names
+    }
+
+    fn sort(&mut self) {
+        self.places.sort_by_key(|place| place.value);
+        let mut by_name: Vec<u32> = (0..self.places.len() as u32).collect();
+        by_name.sort_by_key(|index| self.name(&self.places[*index as usize]));
+        self.by_name = by_name;
     }
 
     fn add(&mut self, symbol: &Symbol, name: &[u8]) {

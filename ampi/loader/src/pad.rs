@@ -1,9 +1,9 @@
 //! Room below the thread pointer that belongs to nobody.
 //!
 //! Thread-locals of an executable end at the thread pointer. The last one has to be a reserve that only programs' own
-//! thread-locals are copied to. Linkers put sections of thread-locals that they do not know by name behind those that
-//! they do; whether this one did is checked. Rounding the others' length up would not do: the dynamic linker fills
-//! such gaps with thread-locals of libraries.
+//! thread-locals are copied to. GNU's linker puts `.tcommon` behind all others, and LLVM's does so with names that it
+//! does not know; whether this one did is checked. Rounding the others' length up would not do: the dynamic linker
+//! fills such gaps with thread-locals of libraries.
 
 use std::arch::{asm, global_asm};
 
@@ -20,7 +20,7 @@ global_asm!(
     "talisman_loader_first:",
     ".zero 8",
     ".popsection",
-    ".pushsection .talisman_loader_pad, \"awT\", @nobits",
+    ".pushsection .tcommon, \"awT\", @nobits",
     ".balign 64",
     "talisman_loader_pad:",
     ".zero {len}",

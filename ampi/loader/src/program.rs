@@ -1,30 +1,25 @@
 //! A program with its private libraries, read and resolved once per process.
 
-use std::ffi::{CStr, CString};
-use std::fs::File;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use rustix::mm::ProtFlags;
 
 use crate::closure::{self, Closure};
-use crate::elf::{Elf, OBJECT_MAX};
 use crate::functions::Functions;
-use crate::image::{Mapping, Part, PartKind, map_zeroes, mappings};
+use crate::image::{Part, PartKind, map_zeroes};
 use crate::linker::loaded;
-use crate::names::Names;
+use crate::object::Object;
 use crate::order::dependencies_first;
-use crate::plan::{Plan, Step, near_objects};
+use crate::place::{check_span, place_objects};
+use crate::plan::{Plan, near_objects};
 use crate::resolve::Resolver;
 use crate::scope::Scope;
 use crate::search::Search;
 use crate::thread_locals::{Blocks, ThreadLocals};
 use crate::variables::{self, Cells, Variables};
 use crate::{BASE_ALIGN, Imports, LoadError, PAGE};
-
-/// Programs with all their libraries may be this long in memory.
-const SPAN_MAX: usize = 1 << 31;
 
 /// A program with its private libraries, read and resolved once per process.
 ///
@@ -44,26 +39,9 @@ struct Inner {
     plan: Plan,
     functions: Functions,
     thread_locals: ThreadLocals,
+    executable_stack: bool,
     variables: Variables,
     cells: Cells,
-}
-
-/// An executable or a library, at its offset in the image.
-#[derive(Debug)]
-pub(crate) struct Object {
-    pub path: PathBuf,
-    /// The same for C.
-    path_text: CString,
-    pub name: String,
-    file: File,
-    pub offset: usize,
-    pub span: usize,
-    mappings: Vec<Mapping>,
-    /// Where its program headers are, and how many.
-    pub headers: Option<(usize, usize)>,
-    /// Where its table for unwinding is.
-    pub frames: Option<usize>,
-    pub names: Names,
 }
 
 impl Program {
@@ -88,6 +66,7 @@ impl Program {
         resolver.check_missing()?;
         let functions = Functions::of(&objects, &offsets, &order, &plan)?;
         let entry = objects[0].header.entry;
+        let executable_stack = objects.iter().any(|elf| elf.segments.executable_stack);
         let objects: Result<Vec<Object>, LoadError> =
             objects.into_iter().zip(offsets).map(|(elf, offset)| Object::new(elf, offset)).collect();
         let objects = objects?;
@@ -103,6 +82,7 @@ impl Program {
             plan,
             functions,
             thread_locals,
+            executable_stack,
             variables,
             cells,
         })))
@@ -159,11 +139,8 @@ impl Program {
             return Err(LoadError::Base { base });
         }
         for object in &self.0.objects {
-            let refused = |error| LoadError::Map { path: object.path.clone(), error };
-            for mapping in &object.mappings {
-                // SAFETY: the caller's promise; objects are inside of the span.
-                unsafe { mapping.map(base + object.offset, &object.file) }.map_err(refused)?;
-            }
+            // SAFETY: the caller's promise; objects are inside of the span.
+            unsafe { object.map(base) }?;
         }
         let own = base + self.0.own_data..base + self.0.span;
         // SAFETY: the caller's promise.
@@ -213,6 +190,12 @@ impl Program {
         self.0.thread_locals
     }
 
+    /// Whether the stack has to be executable: functions inside of functions are passed by code on it (Fortran's
+    /// internal procedures, GNU C's nested functions).
+    pub fn needs_executable_stack(&self) -> bool {
+        self.0.executable_stack
+    }
+
     /// Where the C library's variables are that each rank has its own of.
     pub fn variables(&self) -> Variables {
         self.0.variables
@@ -224,10 +207,12 @@ impl Program {
         self.0.objects.iter().find_map(found).or_else(|| self.0.cells.place(name.as_bytes()))
     }
 
-    /// Object, nearest symbol before, and the distance from it, of a place in the program.
+    /// Object, nearest symbol before, and the distance from it, of a place in the program. Functions that are not
+    /// exported are known, too, if the file was not stripped: then its full table is read at the first call. Not to be
+    /// called in a handler of a signal.
     pub fn name_of(&self, offset: usize) -> Option<(&str, &str, usize)> {
         let object = self.object_at(offset)?;
-        let (symbol, distance) = object.names.before(offset - object.offset)?;
+        let (symbol, distance) = object.name_at(offset - object.offset)?;
         Some((&object.name, symbol, distance))
     }
 
@@ -248,103 +233,8 @@ impl Program {
     }
 }
 
-impl Plan {
-    /// # Safety
-    /// The program that this is the plan of is mapped at `base`, and nothing of it runs.
-    unsafe fn carry_out(&self, base: usize) {
-        // SAFETY: places were checked to be inside of writable data when the plan was made.
-        unsafe {
-            for word in &self.relative {
-                ((base + word.at) as *mut usize).write_unaligned(base.wrapping_add(word.value));
-            }
-            for word in &self.fixed {
-                ((base + word.at) as *mut usize).write_unaligned(word.value);
-            }
-            for step in &self.steps {
-                step.carry_out(base);
-            }
-        }
-    }
-}
-
-impl Step {
-    /// # Safety
-    /// As for [`Plan::carry_out`].
-    unsafe fn carry_out(&self, base: usize) {
-        // SAFETY: the same; functions were checked to be in the program's code.
-        unsafe {
-            match *self {
-                Step::Copy { at, from, len } => {
-                    std::ptr::copy((base + from) as *const u8, (base + at) as *mut u8, len);
-                }
-                Step::CopyFromProcess { at, from, len } => {
-                    std::ptr::copy(from as *const u8, (base + at) as *mut u8, len);
-                }
-                Step::Call { at, function, addend } => {
-                    let choose: extern "C" fn() -> usize = std::mem::transmute(base + function);
-                    ((base + at) as *mut usize).write_unaligned(choose().wrapping_add(addend));
-                }
-            }
-        }
-    }
-}
-
-impl Object {
-    fn new(elf: Elf, offset: usize) -> Result<Object, LoadError> {
-        Ok(Object {
-            name: elf.name(),
-            names: Names::of(&elf).map_err(|fault| elf.damaged(fault))?,
-            offset,
-            span: elf.segments.span(),
-            mappings: mappings(&elf.segments),
-            headers: elf.segments.headers,
-            frames: elf.segments.frames.filter(|at| elf.bytes_at(*at, 12).is_ok()),
-            path_text: CString::new(elf.path.as_os_str().as_bytes()).unwrap_or_default(),
-            path: elf.path,
-            file: elf.file,
-        })
-    }
-
-    /// Its path as text of C.
-    pub fn path_text(&self) -> &CStr {
-        &self.path_text
-    }
-}
-
-/// One after the other; where the last one ends.
-fn place_objects(objects: &[Elf]) -> Result<(Vec<usize>, usize), LoadError> {
-    let (mut offsets, mut end) = (Vec::new(), 0usize);
-    for elf in objects {
-        let align = elf.segments.loads.iter().map(|load| load.align).max().unwrap_or(PAGE);
-        // More is the linker's habit, for pages that it could not know the length of.
-        let align = align.clamp(PAGE, BASE_ALIGN);
-        if !align.is_power_of_two() {
-            let fault = crate::Malformed { what: "a segment is aligned to no power of two", at: align };
-            return Err(elf.damaged(fault));
-        }
-        let at = end.next_multiple_of(align);
-        offsets.push(at);
-        end = at + elf.segments.span();
-        check_span(&objects[0], end)?;
-    }
-    Ok((offsets, end))
-}
-
-fn check_span(program: &Elf, bytes: usize) -> Result<(), LoadError> {
-    const { assert!(OBJECT_MAX < SPAN_MAX) };
-    if bytes > SPAN_MAX {
-        let (path, room) = (program.path.clone(), "addresses");
-        return Err(LoadError::TooLarge { path, room, bytes, limit: SPAN_MAX });
-    }
-    Ok(())
-}
-
-fn parts_of(objects: &[Object], own_data: std::ops::Range<usize>) -> Vec<Part> {
-    let of_object = |object: &Object| {
-        let offset = object.offset;
-        object.mappings.iter().map(move |mapping| mapping.part(offset)).collect::<Vec<_>>()
-    };
-    let mut parts: Vec<Part> = objects.iter().flat_map(of_object).collect();
+fn parts_of(objects: &[Object], own_data: Range<usize>) -> Vec<Part> {
+    let mut parts: Vec<Part> = objects.iter().flat_map(Object::parts).collect();
     parts.push(Part { offset: own_data.start, len: own_data.len(), kind: PartKind::Data });
     parts
 }

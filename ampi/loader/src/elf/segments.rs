@@ -13,6 +13,7 @@ const DYNAMIC: u32 = 2;
 const INTERPRETER: u32 = 3;
 const TLS: u32 = 7;
 const FRAMES: u32 = 0x6474_e550;
+const STACK: u32 = 0x6474_e551;
 
 /// A part of the file and its place, relative to the object's own zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +52,8 @@ pub struct Segments {
     pub thread_locals: Option<Segment>,
     /// The sorted table for unwinding (`.eh_frame_hdr`).
     pub frames: Option<usize>,
+    /// Whether code is put onto the stack.
+    pub executable_stack: bool,
     /// Whether a dynamic linker is asked for.
     pub interpreter: bool,
     /// Where the program headers are in memory, and how many.
@@ -87,6 +90,7 @@ impl Segments {
             DYNAMIC => self.dynamic = Some(*segment),
             TLS => self.thread_locals = Some(check_thread_locals(segment)?),
             FRAMES => self.frames = Some(segment.at),
+            STACK => self.executable_stack = segment.executable,
             INTERPRETER => self.interpreter = true,
             _ => {}
         }

@@ -56,6 +56,10 @@ impl Symbol {
         self.info & 15 == 10
     }
 
+    pub fn is_function(&self) -> bool {
+        self.is_defined() && matches!(self.info & 15, 2 | 10)
+    }
+
     /// A function or a variable, whose name helps to say where somebody is.
     pub fn is_place(&self) -> bool {
         matches!(self.info & 15, 0 | 1 | 2 | 10)

@@ -6,7 +6,7 @@ use std::ptr::null_mut;
 use super::list::List;
 use super::start::finish;
 use super::state::{ABORTED, EXITED};
-use super::{State, current, functions};
+use super::{State, current, functions, signals};
 use crate::linker::loaded;
 
 /// Functions for the end, in the order in which they were registered.
@@ -142,6 +142,8 @@ unsafe extern "C" fn exit_at_once(status: c_int) -> ! {
 }
 
 unsafe extern "C" fn abort() -> ! {
+    // A handler may end the program in another way.
+    signals::handle(::libc::SIGABRT);
     end(ABORTED, 0)
 }
 

@@ -3,7 +3,7 @@
 //! A `FILE` is in the rank's heap, but the C library has it in a list of the process, and its descriptor is the
 //! process's. So a stream is written out, taken from the list and closed before the rank leaves, and opened again by
 //! its path where it arrives. Of the library's insides two offsets and three names are relied on, which have been the
-//! same since glibc 2.1; [`streams_are_known`] checks them.
+//! same since glibc 2.1; [`prepare_streams`] checks them.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::io;
@@ -18,6 +18,8 @@ const NEXT: usize = 0x68;
 const DESCRIPTOR: usize = 0x70;
 /// In the flags, its first word: it is in the list.
 const LINKED: c_int = 0x80;
+/// Of the process's own streams: what the library takes for files.
+const BUFFER: usize = 4096;
 const PATH: usize = ::libc::PATH_MAX as usize;
 
 /// A stream that was closed for a move.
@@ -136,8 +138,24 @@ pub unsafe fn files_arrive(state: *mut State) -> Result<(), FilesError> {
     Ok(())
 }
 
-/// Whether streams are as this module expects: to be asked once, before programs run.
-pub fn streams_are_known() -> bool {
+/// Gives the process's own streams their buffers, which the C library would allocate when a rank first uses them. To be
+/// called once, before programs run. False if streams are not as this module expects: then ranks with open files
+/// cannot move.
+pub fn prepare_streams() -> bool {
+    for name in [c"stdin", c"stdout"] {
+        // SAFETY: a string of C, and the library's variable of this name.
+        unsafe {
+            let stream = ::libc::dlsym(::libc::RTLD_DEFAULT, name.as_ptr()).cast::<*mut FILE>();
+            // Lines appear whole where ranks take turns.
+            let mode = if name == c"stdin" { ::libc::_IOFBF } else { ::libc::_IOLBF };
+            let buffer = Box::leak(vec![0u8; BUFFER].into_boxed_slice());
+            ::libc::setvbuf(*stream, buffer.as_mut_ptr().cast(), mode, buffer.len());
+        }
+    }
+    streams_are_known()
+}
+
+fn streams_are_known() -> bool {
     // SAFETY: a stream of our own.
     unsafe {
         let file = ::libc::fopen(c"/dev/null".as_ptr(), c"r".as_ptr());
@@ -234,7 +252,7 @@ mod tests {
 
     #[test]
     fn this_c_library_is_known() {
-        assert!(streams_are_known());
+        assert!(prepare_streams());
     }
 
     #[test]

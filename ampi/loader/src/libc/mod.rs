@@ -11,9 +11,12 @@ mod exit;
 mod files;
 mod folder;
 mod getopt;
+mod keys;
 mod list;
 mod pause;
+mod process;
 mod random;
+mod signals;
 mod start;
 mod state;
 mod text;
@@ -23,7 +26,7 @@ use std::cell::Cell;
 use std::ptr::null_mut;
 
 pub use files::{
-    Departed, FilesError, files_arrive, files_depart, files_note, files_open, streams_are_known,
+    Departed, FilesError, files_arrive, files_depart, files_note, files_open, prepare_streams,
 };
 pub use pause::{Hooks, set_hooks};
 pub use start::run;
@@ -55,7 +58,7 @@ pub fn leave() {
 
 /// The function that answers for this one of the C library.
 pub fn symbol(name: &str) -> Option<usize> {
-    let parts: [fn(&str) -> Option<usize>; 9] = [
+    let parts: [fn(&str) -> Option<usize>; 12] = [
         start::symbol,
         exit::symbol,
         environment::symbol,
@@ -65,6 +68,9 @@ pub fn symbol(name: &str) -> Option<usize> {
         folder::symbol,
         pause::symbol,
         threads::symbol,
+        keys::symbol,
+        signals::symbol,
+        process::symbol,
     ];
     parts.iter().find_map(|part| part(name))
 }

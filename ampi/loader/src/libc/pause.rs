@@ -7,13 +7,16 @@ use ::libc::{clockid_t, timespec};
 
 use super::{functions, set_errno};
 
-/// What who runs ranks does when one of them lets time pass. Called by the rank, on its stack.
+/// What who runs ranks does for them. Called by a rank, on its stack.
 #[derive(Clone, Copy, Debug)]
 pub struct Hooks {
     /// Another rank may run.
     pub give_way: fn(),
     /// The rank is not to go on before so many nanoseconds have passed.
     pub sleep: fn(nanoseconds: u64),
+    /// From now on `malloc` is to give the process's memory, or that of the running rank again. Calls come in pairs,
+    /// not one pair inside of another; the rank does not wait in between.
+    pub process_memory: fn(process: bool),
 }
 
 static HOOKS: OnceLock<Hooks> = OnceLock::new();
@@ -38,6 +41,13 @@ unsafe extern "C" fn give_way() -> c_int {
         None => std::thread::yield_now(),
     }
     0
+}
+
+/// See [`Hooks::process_memory`].
+pub(super) fn process_memory(process: bool) {
+    if let Some(hooks) = HOOKS.get() {
+        (hooks.process_memory)(process);
+    }
 }
 
 fn sleep(nanoseconds: u64) {

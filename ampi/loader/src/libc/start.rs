@@ -2,7 +2,6 @@
 
 use std::arch::naked_asm;
 use std::ffi::{CStr, c_char, c_int};
-use std::ptr::null_mut;
 
 use super::exit::exit;
 use super::state::{ABORTED, Ended, State};
@@ -34,8 +33,8 @@ pub unsafe fn run(entry: usize, arguments: &[&CStr], environment: &[&CStr]) -> O
     }
 }
 
-/// What a program finds on its stack (System V ABI for x86-64, figure 3.9): the number of arguments, their addresses, those of
-/// the environment, and an auxiliary vector with nothing in it.
+/// What a program finds on its stack (System V ABI for x86-64, figure 3.9): the number of arguments, their addresses,
+/// those of the environment, and an auxiliary vector with nothing in it.
 fn first_words(arguments: &[&CStr], environment: &[&CStr]) -> Option<(*const usize, usize)> {
     let count = arguments.len() + environment.len() + 5;
     // SAFETY: plain memory.
@@ -137,6 +136,6 @@ unsafe fn set_variables(state: &State, argv: *mut *mut c_char, environment: *mut
         }
         *variables.program_name = name;
         let slash = ::libc::strrchr(name, c_int::from(b'/'));
-        *variables.program_short_name = if slash == null_mut() { name } else { slash.add(1) };
+        *variables.program_short_name = if slash.is_null() { name } else { slash.add(1) };
     }
 }

@@ -7,8 +7,10 @@ use super::exit::Exits;
 use super::files::Departed;
 use super::folder::Folder;
 use super::getopt::Getopt;
+use super::keys::Keys;
 use super::list::List;
 use super::random::Random;
+use super::signals::Signals;
 use super::text::Texts;
 use crate::Program;
 
@@ -34,6 +36,8 @@ pub struct State {
     pub(super) random: Random,
     pub(super) texts: Texts,
     pub(super) folder: Folder,
+    pub(super) keys: Keys,
+    pub(super) signals: Signals,
     pub(super) departed: List<Departed>,
 }
 
@@ -88,6 +92,8 @@ impl State {
             random: Random::new(),
             texts: Texts::new(),
             folder: Folder::new(),
+            keys: Keys::new(),
+            signals: Signals::new(),
             departed: List::new(),
         }
     }

@@ -5,6 +5,7 @@ use std::ptr::null_mut;
 
 use ::libc::{time_t, tm};
 
+use super::pause::process_memory;
 use super::{current, functions};
 
 /// What they keep.
@@ -41,8 +42,12 @@ unsafe extern "C" fn next_token(text: *mut c_char, between: *const c_char) -> *m
 }
 
 unsafe extern "C" fn local_time(time: *const time_t) -> *mut tm {
+    // Time zones are read when they are first needed.
+    process_memory(true);
     // SAFETY: called as C's function is.
-    unsafe { ::libc::localtime_r(time, &raw mut texts().time) }
+    let local = unsafe { ::libc::localtime_r(time, &raw mut texts().time) };
+    process_memory(false);
+    local
 }
 
 unsafe extern "C" fn universal_time(time: *const time_t) -> *mut tm {

@@ -1,4 +1,5 @@
-//! What a rank cannot do: a second process or thread would not be in its slot, and could not move with it.
+//! What a rank cannot do: a second process or thread would not be in its slot, and could not move with it; nor can it
+//! bind the thread that it shares.
 
 use std::ffi::{c_int, c_void};
 
@@ -8,6 +9,10 @@ functions! {
     "fork" => fork,
     "vfork" => fork,
     "_Fork" => fork,
+    "__register_atfork" => at_fork,
+    "pthread_atfork" => at_fork,
+    "sched_setaffinity" => bind,
+    "pthread_setaffinity_np" => bind,
     "pthread_create" => create_thread,
     "thrd_create" => create_thread_of_c,
 }
@@ -16,6 +21,16 @@ functions! {
 unsafe extern "C" fn fork() -> c_int {
     set_errno(::libc::ENOSYS);
     -1
+}
+
+/// Never called, as there is no fork. The C library would keep them for the process.
+unsafe extern "C" fn at_fork(_before: usize, _in_parent: usize, _in_child: usize) -> c_int {
+    0
+}
+
+/// Which processor a rank runs on is the runtime's business: its thread is that of others, too.
+unsafe extern "C" fn bind(_thread: usize, _len: usize, _processors: *const c_void) -> c_int {
+    0
 }
 
 /// `EAGAIN`: what a system says that has no room for another thread; programs that can do without go on.

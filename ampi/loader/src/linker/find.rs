@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use super::loaded::{self, Copy};
 use super::{IterateCallback, Text};
-use crate::program::Object;
+use crate::object::Object;
 
 /// What `_dl_find_object` fills (`struct dl_find_object` of the C library since 2.35).
 #[repr(C)]

@@ -6,10 +6,20 @@ use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::Path;
 use std::ptr::{null, null_mut};
+use std::sync::OnceLock;
 
 use super::find::text;
 use super::{Text, loaded};
 use crate::shared::is_shared;
+
+/// What [`answer_names`] was given.
+static ANSWERS: OnceLock<fn(&str) -> Option<usize>> = OnceLock::new();
+
+/// Says what `dlsym` finds besides symbols of programs and of the process's libraries: as a rule what
+/// [`crate::Imports`] answers. Once for a process: false if it was said before.
+pub fn answer_names(answer: fn(&str) -> Option<usize>) -> bool {
+    ANSWERS.set(answer).is_ok()
+}
 
 /// Handles of a rank's libraries: their number in the program, from here on. No address is that small.
 const FIRST: usize = 16;
@@ -82,11 +92,14 @@ unsafe extern "C" fn symbol_for(
             number if number < FIRST + objects.len() => number - FIRST..number - FIRST + 1,
             _ => return None,
         };
-        let find =
-            |object: &crate::program::Object| Some(object.offset + object.names.find(name.as_bytes())?);
+        let find = |object: &crate::object::Object| Some(object.offset + object.names.find(name.as_bytes())?);
         objects[from].iter().find_map(find).map(|offset| copy.base + offset)
     });
-    match own.or_else(|| super::symbol(wanted?)) {
+    let answered = || {
+        let name = wanted?;
+        super::symbol(name).or_else(|| ANSWERS.get().and_then(|answer| answer(name)))
+    };
+    match own.or_else(answered) {
         Some(address) => address as *mut c_void,
         // SAFETY: as above.
         None => unsafe { of_process(handle, name, version) },

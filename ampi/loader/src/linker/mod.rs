@@ -7,6 +7,8 @@ pub mod tls;
 
 use std::ffi::{c_char, c_int, c_void};
 
+pub use handles::answer_names;
+
 /// The address of a function of the dynamic linker that programs are given.
 pub fn symbol(name: &str) -> Option<usize> {
     let address = match name {

@@ -5,7 +5,7 @@
 
 use std::arch::naked_asm;
 
-use super::super::thread_locals::thread_pointer;
+use crate::thread_locals::thread_pointer;
 
 /// `__tls_get_addr`: where a thread-local of the running rank is.
 ///

@@ -14,5 +14,6 @@ int main(int argc, char **argv) {
     say("fork %d %d", child, errno == ENOSYS);
     pthread_t thread;
     say("thread %d", pthread_create(&thread, NULL, body, NULL) == EAGAIN);
+    say("at fork %d", pthread_atfork(NULL, NULL, NULL));
     abort();
 }

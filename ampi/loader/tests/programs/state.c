@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "say.h"
 #include <errno.h>
+#include <locale.h>
+#include <signal.h>
 #include <getopt.h>
 #include <pthread.h>
 #include <sys/types.h>
@@ -101,6 +103,59 @@ static void times(void) {
     say("day %d, %.10s", day, text);
 }
 
+static volatile int signals;
+static void count(int signal) { signals += signal; }
+
+static void handlers(void) {
+    struct sigaction action, former;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = count;
+    sigemptyset(&action.sa_mask);
+    sigaddset(&action.sa_mask, SIGUSR2);
+    sigaction(SIGUSR1, &action, NULL);
+    sched_yield();
+    sigaction(SIGUSR1, NULL, &former);
+    say("handler %d %d", former.sa_handler == count, sigismember(&former.sa_mask, SIGUSR2));
+    raise(SIGUSR1);
+    say("signals %d", signals);
+    void (*before)(int) = signal(SIGUSR2, SIG_IGN);
+    raise(SIGUSR2);
+    say("ignored %d, default before %d", signals, before == SIG_DFL);
+    sigset_t set, known;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    int blocked = sigprocmask(SIG_BLOCK, &set, NULL);
+    sched_yield();
+    sigprocmask(SIG_UNBLOCK, &set, &known);
+    say("blocked %d %d", blocked, sigismember(&known, SIGTERM));
+    kill(getpid(), SIGUSR1);
+    say("sent %d", signals);
+    errno = 0;
+    before = signal(SIGKILL, count);
+    say("no such %d %d", before == SIG_ERR, errno == EINVAL);
+}
+
+static void keys(void) {
+    pthread_key_t first, second;
+    int made = pthread_key_create(&first, NULL) + pthread_key_create(&second, free);
+    pthread_setspecific(first, who);
+    sched_yield();
+    int none = pthread_getspecific(second) == NULL;
+    pthread_setspecific(second, &signals);
+    say("keys %d %d %d", made, none, pthread_getspecific(first) == who);
+    int deleted = pthread_key_delete(first) + pthread_key_delete(second);
+    say("deleted %d %d", deleted, pthread_getspecific(first) == NULL);
+}
+
+static void locales(void) {
+    char text[64];
+    time_t noon = 43200;
+    struct tm local;
+    say("locale %s %s", setlocale(LC_ALL, "C"), strerror(ENOENT));
+    strftime(text, sizeof text, "%Y-%m-%d", localtime_r(&noon, &local));
+    say("date %s", text);
+}
+
 int main(int argc, char **argv) {
     who = argv[1];
     const char *slash = strrchr(argv[0], '/');
@@ -111,6 +166,9 @@ int main(int argc, char **argv) {
     environment();
     folders();
     times();
+    handlers();
+    keys();
+    locales();
     struct timespec pause = {0, 1000000};
     int first = sleep(0), second = usleep(10), third = nanosleep(&pause, NULL);
     say("pauses %d %d %d", first, second, third);

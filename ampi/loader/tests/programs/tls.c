@@ -7,6 +7,8 @@ int near_next(void);
 int local_next(void);
 int described_next(void);
 extern __thread int described;
+extern __thread int mixed;
+int mixed_next(void);
 int far_next(void);
 
 static int target = 5;
@@ -25,9 +27,12 @@ int main(int argc, char **argv) {
         *general_of_user() += own;
         *pointer += own;
         described += own;
+        mixed += own;
         sched_yield();
         say("%d %d %d %d %ld %d", number, zeroes[299], *general_address(), target, aligned, (int)((long)&aligned % 64));
         say("%d %d %d", near_next(), local_next(), described_next());
+        int next = mixed_next();
+        say("%d %d", mixed, next);
         say("%d %s", far_next(), general_address() == general_of_user() ? "one" : "two");
     }
     return 0;

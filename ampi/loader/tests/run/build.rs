@@ -38,9 +38,14 @@ impl Workshop {
 
     /// A library, `lib` and `.so` around its name.
     pub fn library(&self, name: &str, source: &str, options: &[&str]) {
+        self.library_in(".", name, source, options);
+    }
+
+    /// The same in a folder.
+    pub fn library_in(&self, folder: &str, name: &str, source: &str, options: &[&str]) {
         let file = format!("lib{name}.so");
         let soname = format!("-Wl,-soname,{file}");
-        self.build(&file, source, &[&["-shared", "-fPIC", &soname], options].concat());
+        self.build(&format!("{folder}/{file}"), source, &[&["-shared", "-fPIC", &soname], options].concat());
     }
 }
 

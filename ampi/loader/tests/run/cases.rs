@@ -14,6 +14,8 @@ crate::trials! {
     symbols_and_their_versions,
     exceptions_cross_libraries,
     each_rank_has_its_own_state,
+    options_are_read_as_the_c_library_does,
+    libraries_are_found_where_the_dynamic_linker_finds_them,
     what_ranks_cannot_do_is_refused,
     answers_of_the_process_come_first,
     the_dynamic_linker_knows_ranks,
@@ -180,13 +182,70 @@ fn each_rank_has_its_own_state() {
     same(&program, &["--v", "--value", "-ab", "x", "--nothing", "-b"]);
 }
 
+/// What is printed about wrong ones, too: not interleaved.
+fn options_are_read_as_the_c_library_does() {
+    if !compilers() {
+        return;
+    }
+    let shop = Workshop::new();
+    let program = shop.build("options", "options.c", &[]);
+    let (alone, rank) = (native(&program, 0, &[]), ranks(&program, 1, "stay", &[]));
+    let out = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
+    let (rank_lines, alone_lines) = (out(&rank), out(&alone));
+    let different = rank_lines.lines().zip(alone_lines.lines()).find(|(rank, alone)| rank != alone);
+    assert_eq!(different, None, "a rank, and alone");
+    assert_eq!(rank_lines.len(), alone_lines.len());
+    let errors = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(errors(&rank), errors(&alone));
+    assert!(
+        errors(&rank).contains("is ambiguous; possibilities: '--verbose' '--version'"),
+        "{}",
+        errors(&rank)
+    );
+}
+
+/// One library in each place that there is; the program, and a library that is found by another place, use it.
+fn libraries_are_found_where_the_dynamic_linker_finds_them() {
+    if !compilers() {
+        return;
+    }
+    let shop = Workshop::new();
+    for (number, folder) in ["first", "second", "environment"].iter().enumerate() {
+        std::fs::create_dir(shop.0.join(folder)).expect("a folder of our own");
+        let found = format!("-DFOUND={}", number + 1);
+        shop.library_in(folder, "found", "search_lib.c", &[&found]);
+    }
+    let (old, new) = ("-Wl,--disable-new-dtags", "-Wl,--enable-new-dtags");
+    let path = |folder: &str| format!("-Wl,-rpath,$ORIGIN/{folder}");
+    let link = format!("-L{}/first", shop.0.display());
+    for (program_tags, library_tags) in [(old, old), (old, new), (new, old), (new, new)] {
+        let options = ["-DNEEDS", &link, "-lfound", library_tags, &path("second")];
+        shop.library_in(".", "needed", "search_lib.c", &options);
+        let options = ["-Wl,--no-as-needed", "-lneeded", &link, "-lfound", program_tags, &path("first")];
+        let program = shop.build("search", "search.c", &options);
+        for environment in ["", "environment", "nowhere"] {
+            let environment = shop.0.join(environment);
+            let run = |command: &mut Command| {
+                let output =
+                    command.env("LD_LIBRARY_PATH", &environment).output().expect("it can be started");
+                String::from_utf8_lossy(&output.stdout).into_owned()
+            };
+            let alone = run(Command::new(&program).arg("0"));
+            let host = std::env::current_exe().expect("this program");
+            let rank = run(Command::new(host).args(["host", "1", "stay"]).arg(&program));
+            assert!(alone.starts_with("0: "), "{alone}");
+            assert_eq!(rank, alone, "{program_tags} {library_tags} {}", environment.display());
+        }
+    }
+}
+
 fn what_ranks_cannot_do_is_refused() {
     if !compilers() {
         return;
     }
     let shop = Workshop::new();
     let output = ranks(&shop.build("refused", "refused.c", &[]), 2, "stay", &[]);
-    let expected = vec!["fork -1 1".to_owned(), "thread 1".to_owned()];
+    let expected = vec!["fork -1 1".to_owned(), "thread 1".to_owned(), "at fork 0".to_owned()];
     assert_eq!(lines(&output), BTreeMap::from([("0".into(), expected.clone()), ("1".into(), expected)]));
     assert_eq!(output.status.code(), Some(200), "both were aborted");
 }
@@ -201,7 +260,8 @@ fn answers_of_the_process_come_first() {
     let program = shop.build("answered", "answered.c", &["-lanswered_lib", "-lanswered_user"]);
     std::fs::remove_file(shop.0.join("libanswered_lib.so")).expect("it is not needed any more");
     let output = ranks(&program, 2, "move", &[]);
-    let expected = |number: i32| vec!["100 200 31".to_owned(), format!("{} 1", 31 + number)];
+    let expected =
+        |number: i32| vec!["100 200 31".to_owned(), "by name 1".to_owned(), format!("{} 1", 31 + number)];
     assert_eq!(lines(&output), BTreeMap::from([("0".into(), expected(0)), ("1".into(), expected(1))]));
 }
 

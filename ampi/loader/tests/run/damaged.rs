@@ -58,12 +58,12 @@ fn changed_programs_do_no_harm() {
     change(&path, &library, &library_bytes);
 }
 
-/// Changes a few bytes of `changed`, which `program` needs, or is. Headers and tables are at the beginning, and at the end
-/// of what is loaded.
+/// Changes a few bytes of `changed`, which `program` needs, or is. Headers and tables are at the beginning, and at the
+/// end of what is loaded.
 fn change(program: &Path, changed: &Path, bytes: &[u8]) {
     let file = std::fs::File::options().write(true).open(changed).expect("it was built");
-    let place =
-        prop_oneof![4 => 0..0x400usize, 4 => 0..0x1000usize, 2 => 0x2000..0x4000usize, 1 => 0..bytes.len()];
+    let (start, tables, end) = (0..0x400usize, 0..0x1000usize, bytes.len() - 0x800..bytes.len());
+    let place = prop_oneof![4 => start, 4 => tables, 2 => 0x2000..0x4000usize, 1 => 0..bytes.len(), 1 => end];
     let value = prop_oneof![any::<u8>(), Just(0), Just(0xff), Just(0x7f)];
     let changes = prop::collection::vec((place, value), 1..6);
     let mut runner =
@@ -73,6 +73,10 @@ fn change(program: &Path, changed: &Path, bytes: &[u8]) {
             file.write_all_at(&[*value], *at as u64).expect("our own file");
         }
         let prepared = prepare(program);
+        if let Ok(program) = &prepared {
+            let named = program.name_of(program.entry(0));
+            prop_assert!(named.is_none_or(|(object, ..)| !object.is_empty()));
+        }
         for (at, _) in changes.iter().filter(|(at, _)| *at < bytes.len()) {
             file.write_all_at(&bytes[*at..*at + 1], *at as u64).expect("our own file");
         }

@@ -9,7 +9,7 @@ use std::ptr::null_mut;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 use talisman_loader::libc::{self as rank_libc, Ended, Hooks, State};
-use talisman_loader::{BASE_ALIGN, Imports, PAGE, PartKind, Program, Search, pad_room};
+use talisman_loader::{BASE_ALIGN, Imports, PAGE, PartKind, Program, Search, answer_names, pad_room};
 
 use crate::switch::{prepare, switch};
 
@@ -28,6 +28,7 @@ struct Rank {
 
 thread_local! {
     static RUNNING: Cell<*mut Rank> = const { Cell::new(null_mut()) };
+    static IN_PROCESS: Cell<bool> = const { Cell::new(false) };
 }
 
 /// What this process answers.
@@ -69,7 +70,8 @@ pub fn main(arguments: &[String]) -> i32 {
         Err(error) => panic!("{error}"),
     };
     assert!(program.thread_locals().len <= pad_room(), "{:?}, {}", program.thread_locals(), pad_room());
-    assert!(rank_libc::set_hooks(Hooks { give_way, sleep: |_| give_way() }));
+    assert!(rank_libc::set_hooks(Hooks { give_way, sleep: |_| give_way(), process_memory }));
+    assert!(answer_names(|name| Answers.symbol(name).or_else(|| Answers.fallback(name))));
     let mut ranks: Vec<Box<Rank>> =
         (0..ranks).map(|number| Rank::new(&program, path, number, rest)).collect();
     while ranks.iter().any(|rank| rank.ended.is_none()) {
@@ -80,11 +82,12 @@ pub fn main(arguments: &[String]) -> i32 {
             }
         }
     }
-    let status = |rank: &Box<Rank>| match rank.ended {
-        Some(Ended::Exited(status)) => status,
-        _ => 100,
-    };
-    ranks.iter().map(status).sum()
+    ranks.iter().map(|rank| rank.status()).sum()
+}
+
+/// Called by a rank, in pairs.
+fn process_memory(process: bool) {
+    assert_ne!(IN_PROCESS.replace(process), process, "calls come in pairs");
 }
 
 /// Called by a rank.
@@ -135,6 +138,14 @@ impl Rank {
         // SAFETY: the end of the rank's stack.
         rank.stack_pointer = unsafe { prepare(start + STACK, run, &raw mut *rank as usize) };
         rank
+    }
+
+    /// 100 if it was aborted.
+    fn status(&self) -> i32 {
+        match self.ended {
+            Some(Ended::Exited(status)) => status,
+            _ => 100,
+        }
     }
 
     fn resume(&mut self) {

@@ -94,11 +94,20 @@ fn places_have_names() {
     }
     let shop = Workshop::new();
     shop.library("data_lib", "data_lib.c", &[]);
-    let path = shop.build("data", "data.c", &["-rdynamic", "-ldata_lib"]);
+    let path = shop.build("data", "data.c", &["-ldata_lib"]);
     let program = Program::prepare(&path, &Search::default(), &NoImports).expect("a program that runs");
-    let at = |name: &str| program.symbol(name).unwrap_or_else(|| panic!("{name} is defined"));
-    assert_eq!(program.name_of(at("main") + 5), Some(("data", "main", 5)));
-    assert_eq!(program.name_of(at("lib_count") + 1), Some(("libdata_lib.so", "lib_count", 1)));
+    // `main` is not exported, but `shared_name` is, as the library refers to it.
+    let shared = program.symbol("shared_name").expect("it is exported");
+    assert_eq!(program.symbol("main"), None);
+    assert_eq!(program.name_of(shared + 1), Some(("data", "shared_name", 1)));
+    let entry = program.name_of(program.entry(0) + 4);
+    assert_eq!(entry, Some(("data", "_start", 4)));
+    let count = program.symbol("lib_count").expect("it is exported");
+    assert_eq!(program.name_of(count + 1), Some(("libdata_lib.so", "lib_count", 1)));
+    let stripped = shop.build("stripped", "data.c", &["-ldata_lib", "-s"]);
+    let stripped = Program::prepare(&stripped, &Search::default(), &NoImports).expect("a program that runs");
+    let shared = stripped.symbol("shared_name").expect("it is exported");
+    assert_eq!(stripped.name_of(shared + 1), Some(("stripped", "shared_name", 1)));
     assert_eq!((program.symbol("no_such_name"), program.name_of(program.span())), (None, None));
     assert_eq!(program.objects().count(), 2);
 }

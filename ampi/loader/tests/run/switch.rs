@@ -29,11 +29,12 @@ unsafe extern "sysv64" fn begin() {
     naked_asm!("mov rdi, r12", "xor ebp, ebp", "call r13", "ud2")
 }
 
-/// Writes a first frame below `top`, from which [`switch`] calls `function` with `argument`; the stack pointer.
+/// Writes a first frame below `top`, a multiple of 16, from which [`switch`] calls `function` with `argument`. The stack
+/// pointer.
 pub unsafe fn prepare(top: usize, function: extern "sysv64" fn(usize) -> !, argument: usize) -> usize {
-    let frame = [0, 0, function as usize, argument, 0, 0, begin as *const () as usize, 0, 0, 0];
+    let frame = [0, 0, function as usize, argument, 0, 0, begin as *const () as usize, 0, 0];
     let at = top - size_of_val(&frame);
     // SAFETY: the caller's stack.
-    unsafe { (at as *mut [usize; 10]).write(frame) };
+    unsafe { (at as *mut [usize; 9]).write(frame) };
     at
 }
