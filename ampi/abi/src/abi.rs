@@ -166,3 +166,56 @@ impl Count for i64 {
         Some(value)
     }
 }
+
+/// What an interface has in Fortran as in C: all but handles.
+macro_rules! as_in_c {
+    ($interface:ty) => {
+        const INTERFACE: $crate::Interface = <$interface>::INTERFACE;
+        const ANY_SOURCE: std::ffi::c_int = <$interface>::ANY_SOURCE;
+        const PROC_NULL: std::ffi::c_int = <$interface>::PROC_NULL;
+        const ROOT: std::ffi::c_int = <$interface>::ROOT;
+        const IN_PLACE: usize = <$interface>::IN_PLACE;
+        const STATUS_IGNORE: usize = <$interface>::STATUS_IGNORE;
+        const WEIGHTS: fn() -> [usize; 2] = <$interface>::WEIGHTS;
+        const STATUS_SIZE: usize = <$interface>::STATUS_SIZE;
+        const COMBINER_NAMED: std::ffi::c_int = <$interface>::COMBINER_NAMED;
+        const ORDERS: [std::ffi::c_int; 2] = <$interface>::ORDERS;
+        const DISTRIBUTE: [std::ffi::c_int; 4] = <$interface>::DISTRIBUTE;
+        const TOPOLOGIES: [std::ffi::c_int; 3] = <$interface>::TOPOLOGIES;
+        const TYPECLASSES: [std::ffi::c_int; 3] = <$interface>::TYPECLASSES;
+        const TYPE_SHARED: std::ffi::c_int = <$interface>::TYPE_SHARED;
+        const KEYVAL_INVALID: std::ffi::c_int = <$interface>::KEYVAL_INVALID;
+        const FIRST_KEYVAL: std::ffi::c_int = <$interface>::FIRST_KEYVAL;
+        const VERSION: [std::ffi::c_int; 2] = <$interface>::VERSION;
+        const BSEND_OVERHEAD: std::ffi::c_int = <$interface>::BSEND_OVERHEAD;
+        const NAME_ROOM: [usize; 3] = <$interface>::NAME_ROOM;
+        const IS_FORTRAN: bool = true;
+
+        fn code(class: $crate::class::Class) -> std::ffi::c_int {
+            <$interface>::code(class)
+        }
+
+        fn class(code: std::ffi::c_int) -> Option<$crate::class::Class> {
+            <$interface>::class(code)
+        }
+
+        fn attribute(key: std::ffi::c_int) -> Option<$crate::abi::Attribute> {
+            <$interface>::attribute(key)
+        }
+
+        unsafe fn write_status(at: usize, told: $crate::abi::Told) {
+            // SAFETY: the caller's promise.
+            unsafe { <$interface>::write_status(at, told) }
+        }
+
+        unsafe fn read_status(at: usize) -> $crate::abi::Told {
+            // SAFETY: the caller's promise.
+            unsafe { <$interface>::read_status(at) }
+        }
+
+        fn error_of(status: usize) -> *mut std::ffi::c_int {
+            <$interface>::error_of(status)
+        }
+    };
+}
+pub(crate) use as_in_c;

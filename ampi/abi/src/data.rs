@@ -53,7 +53,7 @@ pub struct Cell<const WORDS: usize>([AtomicU64; WORDS]);
 
 impl<const WORDS: usize> Cell<WORDS> {
     /// Of zeroes.
-    pub const fn new() -> Self {
+    pub const fn zeroes() -> Self {
         Cell([const { AtomicU64::new(0) }; WORDS])
     }
 }

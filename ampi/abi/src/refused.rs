@@ -51,7 +51,8 @@ mod names {
         MPI_Win_get_name MPI_Win_lock MPI_Win_lock_all MPI_Win_post MPI_Win_set_attr MPI_Win_set_errhandler
         MPI_Win_set_info MPI_Win_set_name MPI_Win_shared_query MPI_Win_start MPI_Win_sync MPI_Win_test
         MPI_Win_unlock MPI_Win_unlock_all MPI_Win_wait MPI_Win_c2f MPI_Win_f2c MPI_Win_create_c MPI_Win_allocate_c
-        MPI_Win_allocate_shared_c MPI_Win_shared_query_c
+        MPI_Win_allocate_shared_c MPI_Win_shared_query_c MPI_Win_allocate_cptr MPI_Win_allocate_shared_cptr
+        MPI_Win_shared_query_cptr
         MPI_File_c2f MPI_File_call_errhandler MPI_File_close MPI_File_create_errhandler MPI_File_delete MPI_File_f2c
         MPI_File_get_amode MPI_File_get_atomicity MPI_File_get_byte_offset MPI_File_get_errhandler
         MPI_File_get_group MPI_File_get_info MPI_File_get_position MPI_File_get_position_shared MPI_File_get_size
@@ -79,9 +80,21 @@ mod names {
         MPI_T_pvar_readreset MPI_T_pvar_reset MPI_T_pvar_write MPI_T_category_get_num MPI_T_category_get_info
         MPI_T_category_get_index MPI_T_category_get_cvars MPI_T_category_get_pvars MPI_T_category_get_categories
         MPI_T_category_changed MPI_T_enum_get_info MPI_T_enum_get_item
-        MPI_Type_create_darray MPI_Type_create_f90_real MPI_Type_create_f90_complex MPI_Type_create_f90_integer
-        MPI_Add_error_class MPI_Add_error_code MPI_Add_error_string MPI_Isendrecv MPI_Isendrecv_replace
+        MPI_Isendrecv MPI_Isendrecv_replace
         MPI_Comm_idup_with_info MPI_Type_get_envelope_c MPI_Type_get_contents_c
+        MPI_File_get_type_extent_c MPI_File_iread_all_c MPI_File_iread_at_all_c MPI_File_iread_at_c MPI_File_iread_c
+        MPI_File_iread_shared_c MPI_File_iwrite_all_c MPI_File_iwrite_at_all_c MPI_File_iwrite_at_c MPI_File_iwrite_c
+        MPI_File_iwrite_shared_c MPI_File_read_all_begin_c MPI_File_read_all_c MPI_File_read_at_all_begin_c
+        MPI_File_read_at_all_c MPI_File_read_at_c MPI_File_read_c MPI_File_read_ordered_begin_c
+        MPI_File_read_ordered_c MPI_File_read_shared_c MPI_File_write_all_begin_c MPI_File_write_all_c
+        MPI_File_write_at_all_begin_c MPI_File_write_at_all_c MPI_File_write_at_c MPI_File_write_c
+        MPI_File_write_ordered_begin_c MPI_File_write_ordered_c MPI_File_write_shared_c MPI_Isendrecv_c
+        MPI_Isendrecv_replace_c MPI_Register_datarep_c MPI_T_category_get_events MPI_T_category_get_num_events
+        MPI_T_event_callback_get_info MPI_T_event_callback_set_info MPI_T_event_copy MPI_T_event_get_index
+        MPI_T_event_get_info MPI_T_event_get_num MPI_T_event_get_source MPI_T_event_get_timestamp
+        MPI_T_event_handle_alloc MPI_T_event_handle_free MPI_T_event_handle_get_info MPI_T_event_handle_set_info
+        MPI_T_event_read MPI_T_event_register_callback MPI_T_event_set_dropped_handler MPI_T_source_get_info
+        MPI_T_source_get_num MPI_T_source_get_timestamp
     }
 }
 

@@ -39,7 +39,7 @@ fn table(interface: Interface) -> Table {
         refused::functions().into_iter().map(|(name, at)| (name, Answer::Refusal(at))).collect();
     let functions = match interface {
         Interface::Mpich => {
-            [of_c::<mpich::Mpich>(), fortran::functions::<mpich::Mpich>(), special_of_mpich()]
+            [of_c::<mpich::Mpich>(), fortran::functions::<mpich::MpichFortran>(), special_of_mpich()]
         }
         Interface::OpenMpi => [
             of_c::<openmpi::OpenMpi>(),
@@ -69,9 +69,11 @@ fn of_c<A: Abi>() -> Vec<(&'static str, usize)> {
         common::collective::functions::<A>(),
         common::collective::again::functions::<A>(),
         common::communicator::functions::<A>(),
+        common::darray::functions::<A>(),
         common::datatype::functions::<A>(),
         common::environment::functions::<A>(),
         common::environment::others::<A>(),
+        common::status::others::<A>(),
         common::errhandler::functions::<A>(),
         common::group::functions::<A>(),
         common::info::functions::<A>(),
@@ -147,7 +149,17 @@ pub fn answer(interface: Interface, name: &str) -> Option<Answer> {
     if let Some(function) = name.strip_prefix("PMPI_").and_then(|rest| table.get(&*format!("MPI_{rest}"))) {
         return Some(*function);
     }
-    table.get(fortran::canonical(name)?.as_str()).copied()
+    let bare = fortran::canonical(name)?;
+    table.get(bare.as_str()).copied().or_else(|| refusal_of_fortran(table, &bare))
+}
+
+/// A function of Fortran that is not here ends the job as that of C does.
+fn refusal_of_fortran(table: &Table, bare: &str) -> Option<Answer> {
+    let is_refused = |answer: &Answer| matches!(answer, Answer::Refusal(_));
+    table
+        .iter()
+        .find(|(name, answer)| is_refused(answer) && name.eq_ignore_ascii_case(bare))
+        .map(|(_, answer)| *answer)
 }
 
 /// The address of a symbol. A function that is not here and is one of MPI's has one too: calling it ends the job.

@@ -45,6 +45,8 @@ pub struct Objects {
     pub words: Words,
     /// Where the program has its copies of the interface's data.
     pub places: Places,
+    /// Error classes and codes of the program, with their classes and texts.
+    pub codes: BTreeMap<i32, (i32, String)>,
     /// Memory that the program has given for buffered sends: address and length. Messages are copied without it.
     pub buffer: Option<(u64, u64)>,
 }

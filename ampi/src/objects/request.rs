@@ -41,4 +41,6 @@ pub struct Asks {
     pub cancel: u64,
     /// What each is given.
     pub extra: u64,
+    /// Whether they are Fortran's.
+    pub is_fortran: bool,
 }

@@ -650,18 +650,18 @@ macro_rules! collectives {
 
             /// Their names and addresses, for one interface.
             pub fn functions<A: Abi>() -> Vec<(&'static str, usize)> {
-                let mut all: Vec<(&'static str, usize)> = Vec::new();
-                $($crate::common::collective::collectives!(@entry all, $name, $again $(, $n)?);)*
-                all
+                [$(&$crate::common::collective::collectives!(@entry $name, $again $(, $n)?)[..]),*].concat()
             }
         }
     };
-    (@entry $all:expr, $name:literal, $again:ident) => {
-        $all.push((concat!("MPI_", $name, "_init"), $again::<A> as *const () as usize))
+    (@entry $name:literal, $again:ident) => {
+        [(concat!("MPI_", $name, "_init"), $again::<A> as *const () as usize)]
     };
-    (@entry $all:expr, $name:literal, $again:ident, $n:ident) => {
-        $all.push((concat!("MPI_", $name, "_init"), $again::<A, c_int> as *const () as usize));
-        $all.push((concat!("MPI_", $name, "_init_c"), $again::<A, i64> as *const () as usize))
+    (@entry $name:literal, $again:ident, $n:ident) => {
+        [
+            (concat!("MPI_", $name, "_init"), $again::<A, c_int> as *const () as usize),
+            (concat!("MPI_", $name, "_init_c"), $again::<A, i64> as *const () as usize),
+        ]
     };
 }
 pub(crate) use collectives;

@@ -348,6 +348,10 @@ super::calls! {
         let told = (Combiner::Resized, &[][..], &[lower, extent][..]);
         of_one::<A>(of, to, told, |datatype| Ok(datatype.resized(lower, extent)))
     };
+    "Type_create_resized_c" type_create_resized_c<>(of: A::Handle, lower: i64, extent: i64, to: *mut A::Handle) => {
+        let told = (Combiner::Resized, &[][..], &[lower, extent][..]);
+        of_one::<A>(of, to, told, |datatype| Ok(datatype.resized(lower, extent)))
+    };
     "Type_dup" type_dup<>(of: A::Handle, to: *mut A::Handle) => {
         let number = known::<A>(Kind::Datatype, of)?;
         let made = make::<A>(to, |process| {

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use talisman_ampi::objects::{Handler, Kind};
 
 use super::call::{Outcome, call_handler, engine, fatal, handler, known, put};
-use super::communicator::put_text;
+use super::communicator::{name_from, put_text, text_of};
 use crate::abi::{Abi, NULL};
 use crate::class::Class;
 
@@ -88,8 +88,31 @@ unsafe fn call<A: Abi>(communicator: A::Handle, code: c_int) -> Outcome {
     }
 }
 
+/// The first error code of the program.
+const FIRST_CODE: c_int = 1_000;
+
+/// A new error code of the program. One without a class is a class itself.
+fn add_code(class: Option<c_int>) -> Result<c_int, Class> {
+    engine(|process, _| {
+        let code = FIRST_CODE + process.objects.codes.len() as c_int;
+        process.objects.codes.insert(code, (class.unwrap_or(code), String::new()));
+        Ok(code)
+    })
+}
+
+/// The class of a code: those of MPI are their own.
+fn class_of(code: c_int) -> Result<c_int, Class> {
+    engine(|process, _| Ok(process.objects.codes.get(&code).map_or(code, |(class, _)| *class)))
+}
+
 /// The text of an error code.
 pub fn words<A: Abi>(code: c_int) -> String {
+    if code >= FIRST_CODE {
+        let own = name_from::<256>(|process| {
+            Ok(process.objects.codes.get(&code).map_or("", |(_, text)| text.as_str()))
+        });
+        return own.map(|(text, n)| String::from_utf8_lossy(&text[..n]).into_owned()).unwrap_or_default();
+    }
     match A::class(code) {
         None if code == 0 => "MPI_SUCCESS: no error".to_owned(),
         None => format!("error code {code}"),
@@ -121,7 +144,17 @@ super::calls! {
     "Comm_call_errhandler" comm_call_errhandler<>(communicator: A::Handle, code: c_int) on communicator => {
         call::<A>(communicator, code)
     };
-    "Error_class" error_class<>(code: c_int, class: *mut c_int) => put(class, code);
+    "Error_class" error_class<>(code: c_int, class: *mut c_int) => put(class, class_of(code)?);
+    "Add_error_class" add_error_class<>(class: *mut c_int) => put(class, add_code(None)?);
+    "Add_error_code" add_error_code<>(class: c_int, code: *mut c_int) => put(code, add_code(Some(class))?);
+    "Add_error_string" add_error_string<>(code: c_int, text: *const u8) => {
+        let text = text_of(text)?;
+        engine(|process, _| {
+            let found = process.objects.codes.get_mut(&code).ok_or(Class::Arg)?;
+            found.1 = String::from_utf8_lossy(text).into_owned();
+            Ok(())
+        })
+    };
     "Error_string" error_string<>(code: c_int, text: *mut u8, len: *mut c_int) => {
         put_text(text, A::NAME_ROOM[2], len, words::<A>(code).as_bytes())
     };

@@ -27,9 +27,7 @@ macro_rules! calls {
 
         /// The functions of this chapter for one interface: names and addresses.
         pub fn functions<A: $crate::abi::Abi>() -> Vec<(&'static str, usize)> {
-            let mut all: Vec<(&'static str, usize)> = Vec::new();
-            $($crate::common::calls!(@entry all, $name, $function $(, $n)?);)*
-            all
+            [$(&$crate::common::calls!(@entry $name, $function $(, $n)?)[..]),*].concat()
         }
     };
     (@done $name:literal, $outcome:expr) => {
@@ -39,12 +37,14 @@ macro_rules! calls {
         // SAFETY: the handle is the program's.
         unsafe { $crate::common::call::done::<A>(concat!("MPI_", $name), $communicator, $outcome) }
     };
-    (@entry $all:expr, $name:literal, $function:ident) => {
-        $all.push((concat!("MPI_", $name), $function::<A> as *const () as usize))
+    (@entry $name:literal, $function:ident) => {
+        [(concat!("MPI_", $name), $function::<A> as *const () as usize)]
     };
-    (@entry $all:expr, $name:literal, $function:ident, $n:ident) => {
-        $all.push((concat!("MPI_", $name), $function::<A, std::ffi::c_int> as *const () as usize));
-        $all.push((concat!("MPI_", $name, "_c"), $function::<A, i64> as *const () as usize))
+    (@entry $name:literal, $function:ident, $n:ident) => {
+        [
+            (concat!("MPI_", $name), $function::<A, std::ffi::c_int> as *const () as usize),
+            (concat!("MPI_", $name, "_c"), $function::<A, i64> as *const () as usize),
+        ]
     };
 }
 pub(crate) use calls;
@@ -55,6 +55,7 @@ pub mod buffers;
 pub mod call;
 pub mod collective;
 pub mod communicator;
+pub mod darray;
 pub mod datatype;
 pub mod environment;
 pub mod errhandler;

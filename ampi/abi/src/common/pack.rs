@@ -1,7 +1,5 @@
 //! Packing values into bytes, and back (MPI-3.1, 4.2 and 4.3).
 
-use std::ffi::c_int;
-
 use talisman_ampi::engine::{Action, Area, Buffer};
 use talisman_ampi::objects::Kind;
 
@@ -144,20 +142,20 @@ super::calls! {
     "Pack_size" pack_size<N>(
         count: N, datatype: A::Handle, communicator: A::Handle, size: *mut N,
     ) on communicator => put_size::<A, N>(count.get(), datatype, size);
-    "Pack_external" pack_external<>(
-        form: *const u8, at: usize, count: c_int, datatype: A::Handle, to: usize, room: i64, position: *mut i64,
+    "Pack_external" pack_external<N>(
+        form: *const u8, at: usize, count: N, datatype: A::Handle, to: usize, room: i64, position: *mut i64,
     ) => {
-        pack::<A, i64>((at, i64::from(count), datatype), form_of(form)?, Packed { at: to, room, position })
+        pack::<A, i64>((at, count.get(), datatype), form_of(form)?, Packed { at: to, room, position })
     };
-    "Unpack_external" unpack_external<>(
-        form: *const u8, from: usize, room: i64, position: *mut i64, at: usize, count: c_int, datatype: A::Handle,
+    "Unpack_external" unpack_external<N>(
+        form: *const u8, from: usize, room: i64, position: *mut i64, at: usize, count: N, datatype: A::Handle,
     ) => {
-        unpack::<A, i64>(Packed { at: from, room, position }, form_of(form)?, (at, i64::from(count), datatype))
+        unpack::<A, i64>(Packed { at: from, room, position }, form_of(form)?, (at, count.get(), datatype))
     };
-    "Pack_external_size" pack_external_size<>(
-        form: *const u8, count: c_int, datatype: A::Handle, size: *mut i64,
+    "Pack_external_size" pack_external_size<N>(
+        form: *const u8, count: N, datatype: A::Handle, size: *mut i64,
     ) => {
         form_of(form)?;
-        put_size::<A, i64>(i64::from(count), datatype, size)
+        put_size::<A, i64>(count.get(), datatype, size)
     };
 }

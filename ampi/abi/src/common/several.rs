@@ -15,6 +15,9 @@ use crate::class::Class;
 /// A request of a list: its number, and the engine's name of it.
 type Listed = (u32, Token);
 
+/// One that has ended: its place, its number, and how.
+type Found = (usize, u32, Taken);
+
 const NOBODY: Token = Token { index: u32::MAX, generation: u32::MAX };
 
 /// The requests of a list; none for null handles. Lists are on the rank's heap, and are filled in on the process's.
@@ -110,7 +113,7 @@ unsafe fn test_for_all<A: Abi>(
 }
 
 /// One that has ended, and whether there is any that could.
-fn first_ended<A: Abi>(requests: &[Option<Listed>]) -> Result<(Option<(usize, u32, Taken)>, bool), Class> {
+fn first_ended<A: Abi>(requests: &[Option<Listed>]) -> Result<(Option<Found>, bool), Class> {
     engine(|process, _| {
         let mut is_any_active = false;
         for (at, request) in requests.iter().enumerate() {
@@ -129,7 +132,7 @@ fn first_ended<A: Abi>(requests: &[Option<Listed>]) -> Result<(Option<(usize, u3
 
 /// What is told of one of several: its place, its status, its error.
 unsafe fn tell_one<A: Abi>(
-    found: Option<(usize, u32, Taken)>,
+    found: Option<Found>,
     handles: *mut A::Handle,
     index: *mut c_int,
     status: usize,

@@ -70,6 +70,22 @@ unsafe fn set_elements<A: Abi>(status: usize, datatype: A::Handle, count: i64) -
     Ok(())
 }
 
+/// `MPI_Status_c2f` and `MPI_Status_f2c`: a status is the same in both.
+///
+/// # Safety
+/// Both are statuses of the program.
+pub unsafe extern "C" fn convert<A: Abi>(from: *const u8, to: *mut u8) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { std::ptr::copy(from, to, A::STATUS_SIZE) };
+    0
+}
+
+/// Names and addresses of conversions.
+pub fn others<A: Abi>() -> Vec<(&'static str, usize)> {
+    let at = convert::<A> as *const () as usize;
+    vec![("MPI_Status_c2f", at), ("MPI_Status_f2c", at)]
+}
+
 super::calls! {
     "Get_count" get_count<N>(status: usize, datatype: A::Handle, count: *mut N) => {
         put_count::<A, N>(count, count_of::<A>(status, datatype)?)

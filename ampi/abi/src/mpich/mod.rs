@@ -2,17 +2,19 @@
 
 mod datatypes;
 
+pub use datatypes::DATATYPES;
+
 use std::ffi::c_int;
 
 use talisman_ampi::objects::Kind;
 
-use crate::abi::{Abi, Attribute, NULL, Told};
+use crate::abi::{Abi, Attribute, NULL, Told, as_in_c};
 use crate::class::{CLASSES, Class};
 use crate::common::message::NO_PROC;
 use crate::data::{Cell, Content, Data, Sentinel};
 use crate::{Interface, data};
 
-/// The interface of MPICH and its derivatives, also for their Fortran libraries: handles are the same numbers there.
+/// The interface of MPICH and its derivatives.
 #[derive(Clone, Copy, Debug)]
 pub struct Mpich;
 
@@ -58,7 +60,7 @@ pub const SENTINELS: &[(Sentinel, u32, usize)] = &[
     (Sentinel::WeightsEmpty, 6, 0),
 ];
 
-static CELLS: [Cell<8>; DATA.len()] = [const { Cell::new() }; DATA.len()];
+static CELLS: [Cell<8>; DATA.len()] = [const { Cell::zeroes() }; DATA.len()];
 
 /// Where the interface's own data of a symbol are.
 pub fn own(symbol: u32) -> usize {
@@ -197,4 +199,26 @@ impl Abi for Mpich {
     fn error_of(status: usize) -> *mut c_int {
         (status + 16) as *mut c_int
     }
+}
+
+/// The interface of MPICH as Fortran sees it. Handles are the same numbers; functions that a program gives are called as
+/// Fortran's.
+#[derive(Clone, Copy, Debug)]
+pub struct MpichFortran;
+
+impl Abi for MpichFortran {
+    type Handle = c_int;
+
+    as_in_c!(Mpich);
+
+    unsafe fn number(kind: Kind, handle: c_int) -> Option<u32> {
+        // SAFETY: the caller's promise.
+        unsafe { Mpich::number(kind, handle) }
+    }
+
+    fn handle(kind: Kind, number: u32) -> c_int {
+        Mpich::handle(kind, number)
+    }
+
+    unsafe fn forget(_: Kind, _: u32, _: c_int) {}
 }

@@ -7,9 +7,7 @@ use talisman_ampi::objects::Kind;
 use super::OpenMpi;
 use super::datatypes::DATATYPES;
 use super::objects::FIRST_SENTINEL;
-use crate::Interface;
-use crate::abi::{Abi, Attribute, NULL, Told};
-use crate::class::Class;
+use crate::abi::{Abi, NULL, as_in_c};
 use crate::common::message::NO_PROC;
 use crate::data::Sentinel;
 use talisman_ampi::datatype::Named;
@@ -72,26 +70,7 @@ fn of_predefined(kind: Kind, number: u32) -> Option<u32> {
 impl Abi for OpenMpiFortran {
     type Handle = c_int;
 
-    const INTERFACE: Interface = Interface::OpenMpi;
-    const ANY_SOURCE: c_int = OpenMpi::ANY_SOURCE;
-    const PROC_NULL: c_int = OpenMpi::PROC_NULL;
-    const ROOT: c_int = OpenMpi::ROOT;
-    const IN_PLACE: usize = OpenMpi::IN_PLACE;
-    const STATUS_IGNORE: usize = OpenMpi::STATUS_IGNORE;
-    const WEIGHTS: fn() -> [usize; 2] = OpenMpi::WEIGHTS;
-    const STATUS_SIZE: usize = OpenMpi::STATUS_SIZE;
-    const COMBINER_NAMED: c_int = OpenMpi::COMBINER_NAMED;
-    const ORDERS: [c_int; 2] = OpenMpi::ORDERS;
-    const DISTRIBUTE: [c_int; 4] = OpenMpi::DISTRIBUTE;
-    const TOPOLOGIES: [c_int; 3] = OpenMpi::TOPOLOGIES;
-    const TYPECLASSES: [c_int; 3] = OpenMpi::TYPECLASSES;
-    const TYPE_SHARED: c_int = OpenMpi::TYPE_SHARED;
-    const KEYVAL_INVALID: c_int = OpenMpi::KEYVAL_INVALID;
-    const FIRST_KEYVAL: c_int = OpenMpi::FIRST_KEYVAL;
-    const VERSION: [c_int; 2] = OpenMpi::VERSION;
-    const BSEND_OVERHEAD: c_int = OpenMpi::BSEND_OVERHEAD;
-    const NAME_ROOM: [usize; 3] = OpenMpi::NAME_ROOM;
-    const IS_FORTRAN: bool = true;
+    as_in_c!(OpenMpi);
 
     unsafe fn number(kind: Kind, handle: c_int) -> Option<u32> {
         let handle = u32::try_from(handle).ok()?;
@@ -102,7 +81,7 @@ impl Abi for OpenMpiFortran {
     }
 
     fn handle(kind: Kind, number: u32) -> c_int {
-        of_predefined(kind, number).unwrap_or(DYNAMIC + number) as c_int
+        of_predefined(kind, number).unwrap_or_else(|| DYNAMIC + number) as c_int
     }
 
     /// C may have had a handle of it as well.
@@ -111,31 +90,5 @@ impl Abi for OpenMpiFortran {
             // SAFETY: the object is gone, and no handle of it is used any more; its word is found by its number.
             unsafe { OpenMpi::forget(kind, number, 0) };
         }
-    }
-
-    fn code(class: Class) -> c_int {
-        OpenMpi::code(class)
-    }
-
-    fn class(code: c_int) -> Option<Class> {
-        OpenMpi::class(code)
-    }
-
-    fn attribute(key: c_int) -> Option<Attribute> {
-        OpenMpi::attribute(key)
-    }
-
-    unsafe fn write_status(at: usize, told: Told) {
-        // SAFETY: the caller's promise.
-        unsafe { OpenMpi::write_status(at, told) }
-    }
-
-    unsafe fn read_status(at: usize) -> Told {
-        // SAFETY: the caller's promise.
-        unsafe { OpenMpi::read_status(at) }
-    }
-
-    fn error_of(status: usize) -> *mut c_int {
-        OpenMpi::error_of(status)
     }
 }

@@ -28,7 +28,7 @@ pub use objects::DATA;
 pub struct OpenMpi;
 
 /// The largest predefined object has 2048 bytes.
-static CELLS: [Cell<256>; DATA.len()] = [const { Cell::new() }; DATA.len()];
+static CELLS: [Cell<256>; DATA.len()] = [const { Cell::zeroes() }; DATA.len()];
 
 /// Where the interface's own data of a symbol are.
 pub fn own(symbol: u32) -> usize {

@@ -1,0 +1,123 @@
+//! Constants and layouts are those of the libraries' own headers: a program in C is compiled with them, and says. Where there is no
+//! compiler or no header, that is said, and nothing is compared. `TALISMAN_MPICH_INCLUDE` and `TALISMAN_OPENMPI_INCLUDE` name
+//! the folders of headers that are elsewhere than Debian puts them.
+
+#![allow(missing_docs)]
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::process::Command;
+
+use talisman_abi::abi::Abi;
+use talisman_abi::class::CLASSES;
+use talisman_abi::mpich::{self, Mpich};
+use talisman_abi::openmpi::OpenMpi;
+
+/// What the trait says, by the names of the headers.
+fn constants<A: Abi>() -> Vec<(String, i64)> {
+    let named = |names: &[&str], values: &[i32]| -> Vec<(String, i64)> {
+        names.iter().zip(values).map(|(name, value)| (format!("MPI_{name}"), i64::from(*value))).collect()
+    };
+    let codes: Vec<(&str, i32)> = CLASSES.iter().map(|row| (row.1, A::code(row.0))).collect();
+    let status = |at: usize| (at - 4096) as i64;
+    let offset = |name: &str, at: usize| (format!("offsetof(MPI_Status, {name})"), status(at));
+    // A status of distinct numbers, to see where each is written.
+    let mut all = [
+        named(
+            &["ANY_SOURCE", "ANY_TAG", "PROC_NULL", "ROOT", "UNDEFINED"],
+            &[A::ANY_SOURCE, A::ANY_TAG, A::PROC_NULL, A::ROOT, A::UNDEFINED],
+        ),
+        named(&["ORDER_C", "ORDER_FORTRAN"], &A::ORDERS),
+        named(
+            &["DISTRIBUTE_BLOCK", "DISTRIBUTE_CYCLIC", "DISTRIBUTE_NONE", "DISTRIBUTE_DFLT_DARG"],
+            &A::DISTRIBUTE,
+        ),
+        named(&["GRAPH", "CART", "DIST_GRAPH"], &A::TOPOLOGIES),
+        named(&["TYPECLASS_REAL", "TYPECLASS_INTEGER", "TYPECLASS_COMPLEX"], &A::TYPECLASSES),
+        named(&["VERSION", "SUBVERSION"], &A::VERSION),
+        named(
+            &["COMBINER_NAMED", "COMM_TYPE_SHARED", "KEYVAL_INVALID", "BSEND_OVERHEAD"],
+            &[A::COMBINER_NAMED, A::TYPE_SHARED, A::KEYVAL_INVALID, A::BSEND_OVERHEAD],
+        ),
+        named(
+            &["MAX_OBJECT_NAME", "MAX_PROCESSOR_NAME", "MAX_ERROR_STRING"],
+            &A::NAME_ROOM.map(|room| room as i32),
+        ),
+        codes.into_iter().map(|(name, code)| (name.to_owned(), i64::from(code))).collect(),
+    ]
+    .concat();
+    all.push(("sizeof(MPI_Status)".to_owned(), A::STATUS_SIZE as i64));
+    all.push(("sizeof(MPI_Comm)".to_owned(), size_of::<A::Handle>() as i64));
+    all.push(("(long) MPI_IN_PLACE".to_owned(), A::IN_PLACE as i64));
+    all.push(("(long) MPI_STATUS_IGNORE".to_owned(), A::STATUS_IGNORE as i64));
+    all.push(offset("MPI_ERROR", A::error_of(4096) as usize));
+    all.push(offset("MPI_SOURCE", 4096 + 4 * source_and_tag::<A>()[0]));
+    all.push(offset("MPI_TAG", 4096 + 4 * source_and_tag::<A>()[1]));
+    all
+}
+
+/// Where the source and the tag are in a status, in ints.
+fn source_and_tag<A: Abi>() -> [usize; 2] {
+    let mut status = [0i32; 8];
+    let told = talisman_abi::abi::Told { source: 71, tag: 72, bytes: 0, is_cancelled: false };
+    // SAFETY: a status fits in.
+    unsafe { A::write_status(status.as_mut_ptr() as usize, told) };
+    [71, 72].map(|value| status.iter().position(|found| *found == value).expect("it is written"))
+}
+
+/// What the header says, or why it cannot be asked.
+fn from_header(
+    variable: &str,
+    folder: &str,
+    names: &[(String, i64)],
+) -> Result<BTreeMap<String, i64>, String> {
+    let include = std::env::var_os(variable).map_or_else(|| PathBuf::from(folder), PathBuf::from);
+    if !include.join("mpi.h").exists() {
+        return Err(format!("there is no {}", include.join("mpi.h").display()));
+    }
+    let mut program =
+        "#include <mpi.h>\n#include <stddef.h>\n#include <stdio.h>\nint main(void) {\n".to_owned();
+    for (name, _) in names {
+        writeln!(program, "    printf(\"%s=%ld\\n\", \"{name}\", (long) ({name}));").unwrap();
+    }
+    program.push_str("    return 0;\n}\n");
+    let folder = std::env::temp_dir().join(format!("talisman-headers-{variable}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (source, executable) = (folder.join("says.c"), folder.join("says"));
+    std::fs::write(&source, program).unwrap();
+    let mut compiler = Command::new("cc");
+    compiler.arg("-w").arg("-I").arg(&include).arg(&source).arg("-o").arg(&executable);
+    let compiled = compiler.output().map_err(|error| format!("there is no compiler of C: {error}"))?;
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    let said = Command::new(&executable).output().unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    let said = String::from_utf8(said.stdout).unwrap();
+    let line =
+        |line: &str| line.rsplit_once('=').map(|(name, value)| (name.to_owned(), value.parse().unwrap()));
+    Ok(said.lines().filter_map(line).collect())
+}
+
+fn compare(variable: &str, folder: &str, expected: &[(String, i64)]) {
+    match from_header(variable, folder, expected) {
+        Err(reason) => println!("not compared: {reason}"),
+        Ok(said) => {
+            for (name, value) in expected {
+                assert_eq!(said.get(name), Some(value), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn constants_are_those_of_mpich() {
+    let datatypes =
+        mpich::DATATYPES.iter().map(|(handle, name)| ((*name).to_owned(), i64::from(*handle as i32)));
+    let expected: Vec<_> = constants::<Mpich>().into_iter().chain(datatypes).collect();
+    compare("TALISMAN_MPICH_INCLUDE", "/usr/include/x86_64-linux-gnu/mpich", &expected);
+}
+
+#[test]
+fn constants_are_those_of_open_mpi() {
+    compare("TALISMAN_OPENMPI_INCLUDE", "/usr/lib/x86_64-linux-gnu/openmpi/include", &constants::<OpenMpi>());
+}
