@@ -23,7 +23,7 @@ use std::ptr::NonNull;
 
 use rustix::mm::{MprotectFlags, mprotect};
 
-pub use arena::{RankAllocator, on_process_heap};
+pub use arena::{RankAllocator, on_process_heap, use_process_heap};
 pub(crate) use arena::{allocate as arena_allocate, current, free as arena_free, set_current};
 pub(crate) use header::{Header, Suspended};
 pub(crate) use images::images;

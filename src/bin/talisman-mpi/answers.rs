@@ -1,15 +1,16 @@
 //! Who answers the symbols that programs want of their libraries.
 
 use std::cell::Cell;
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 
 use talisman_abi::Interface;
 use talisman_loader::Imports;
 use talisman_loader::libc::symbol as stand_in;
 
 use crate::control;
+use crate::images::{self, ProgramImages};
 use crate::streams::{ERRORS, OUTPUT};
-use crate::{allocator, ends};
+use crate::{allocator, ends, locales};
 
 /// This executable, the C library's stand-ins, MPI. All else is the C library's own.
 #[derive(Debug, Default)]
@@ -35,11 +36,28 @@ impl Imports for Answers {
     }
 }
 
+/// The same for names that a program asks for while it runs (`dlsym`).
+pub fn answer(name: &str) -> Option<usize> {
+    let interface = images::of_process().and_then(ProgramImages::interface);
+    let answers = Answers { interface: Cell::new(interface) };
+    answers.symbol(name).or_else(|| answers.fallback(name))
+}
+
 fn own(name: &str) -> Option<usize> {
     match name {
         "write" => Some(write as *const () as usize),
-        _ => ends::symbol(name),
+        "register_printf_specifier"
+        | "register_printf_function"
+        | "register_printf_modifier"
+        | "register_printf_type" => Some(no_format as *const () as usize),
+        _ => ends::symbol(name).or_else(|| locales::symbol(name)),
     }
+}
+
+/// Formats of one's own for `printf` would be the whole process's, by functions of one rank. Libraries that add some go on
+/// without.
+extern "C" fn no_format() -> c_int {
+    -1
 }
 
 /// POSIX's `write`: what goes to the standard streams is the rank's, and comes out in whole lines.

@@ -10,13 +10,16 @@ use std::sync::OnceLock;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 use talisman_abi::{Interface, interface_of};
-use talisman_ampi::slot::{Images, ImagesError, PAGE, SlotSpace, on_process_heap};
-use talisman_loader::libc::{State, enter, files_arrive, files_depart, files_note, files_open, leave};
-use talisman_loader::{PartKind, Program, Search, ThreadLocals, pad_room};
+use talisman_ampi::slot::{Images, ImagesError, PAGE, SlotSpace, on_process_heap, use_process_heap};
+use talisman_loader::libc::{
+    Hooks, State, enter, files_arrive, files_depart, files_note, files_open, leave, prepare_streams,
+    set_hooks,
+};
+use talisman_loader::{PartKind, Program, Search, ThreadLocals, answer_names, pad_room};
 
-use crate::answers::Answers;
+use crate::answers::{self, Answers};
 use crate::control::{self, Control};
-use crate::streams;
+use crate::{streams, waits};
 
 /// The program of this process.
 pub struct ProgramImages {
@@ -57,7 +60,13 @@ impl ProgramImages {
     fn new(file: &Path, is_labelled: bool) -> Result<ProgramImages, String> {
         let program = Program::prepare(file, &Search::from_environment(), &Answers::default())
             .map_err(|error| error.to_string())?;
-        streams::prepare()?;
+        prepare_process()?;
+        if program.needs_executable_stack() {
+            return Err(
+                "the program wants to run code on its stack, which ranks do not: link it with -z noexecstack"
+                    .into(),
+            );
+        }
         let thread_locals = program.thread_locals();
         check_thread_locals(&thread_locals)?;
         let control = program.span().next_multiple_of(PAGE);
@@ -82,6 +91,11 @@ impl ProgramImages {
     /// The first address of the program.
     pub fn entry(&self, base: usize) -> usize {
         self.program.entry(base)
+    }
+
+    /// Which MPI the program was built for.
+    pub fn interface(&self) -> Option<Interface> {
+        self.interface
     }
 
     /// Tells MPI where the program of the rank that calls has copies of MPI's data.
@@ -113,6 +127,17 @@ impl ProgramImages {
         // SAFETY: computes an address only.
         unsafe { &raw mut (*self.control_at(base)).state }
     }
+}
+
+/// What has to be there before a program is read.
+fn prepare_process() -> Result<(), String> {
+    streams::prepare()?;
+    if !prepare_streams() {
+        return Err("this version of the C library has streams (FILE) that are not known".into());
+    }
+    set_hooks(Hooks { give_way: waits::give_way, sleep: waits::sleep, process_memory: use_process_heap });
+    answer_names(answers::answer);
+    Ok(())
 }
 
 /// Whole pages.

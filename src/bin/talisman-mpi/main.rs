@@ -8,6 +8,8 @@
 //! | `ends.rs` | how a rank ends, and with it the job |
 //! | `control.rs` | what is kept of a rank beside its program |
 //! | `streams.rs`, `cookie.rs` | its standard streams; streams of the C library that call functions here |
+//! | `waits.rs` | functions that let time pass |
+//! | `locales.rs` | locales that a rank makes |
 //! | `allocator.rs` | `malloc` and its family, by the rank that calls |
 
 mod allocator;
@@ -16,8 +18,10 @@ mod control;
 mod cookie;
 mod ends;
 mod images;
+mod locales;
 mod rank;
 mod streams;
+mod waits;
 
 use talisman::prelude::*;
 use talisman_ampi::RankArgs;
