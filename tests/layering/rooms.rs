@@ -71,7 +71,9 @@ pub const DIRECTIONS: &[(&str, &[&str])] = &[
     ("abi", &["ampi"]),
     // Programs of others in slots. Knows no rank.
     ("loader", &[]),
-    ("facade", &["launch", "core", "ampi", "abi", "loader", "sim"]),
+    ("facade", &["launch", "core", "ampi", "sim"]),
+    // The node program of `talisman mpirun`: brings the three together.
+    ("mpirun", &["facade", "ampi", "abi", "loader"]),
     ("tests", &["facade", "sim", "launch"]),
 ];
 
@@ -93,6 +95,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("ampi/abi/", "abi"),
     ("ampi/loader/", "loader"),
     ("src/", "facade"),
+    ("src/bin/talisman-mpi/", "mpirun"),
     ("tests/sim/", "tests"),
     ("core/src/", "core"),
     ("core/src/lib.rs", "facade"),

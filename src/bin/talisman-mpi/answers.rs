@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 
-use talisman_abi::Interface;
+use talisman_abi::{Answer, Interface, answer as answer_of_mpi};
 use talisman_loader::Imports;
 use talisman_loader::libc::symbol as stand_in;
 
@@ -32,7 +32,38 @@ impl Imports for Answers {
     }
 
     fn fallback(&self, name: &str) -> Option<usize> {
-        own(name).or_else(|| talisman_abi::symbol(self.interface.get()?, name)).or_else(|| stand_in(name))
+        self.source(name).map(|(_, address)| address)
+    }
+}
+
+/// Who answers a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    /// This executable, with memory of the rank.
+    Memory,
+    /// The tables of MPI.
+    Mpi,
+    /// The same, by ending the job.
+    MissingMpi,
+    /// This executable or the loader, in place of the C library.
+    OfRank,
+    /// The C library.
+    CLibrary,
+    /// The program or a library of its own.
+    Private,
+}
+
+impl Answers {
+    /// Who answers a name that no private library has, and where; nobody if the C library does.
+    pub fn source(&self, name: &str) -> Option<(Source, usize)> {
+        if let Some(address) = own(name) {
+            return Some((Source::OfRank, address));
+        }
+        if let Some(answer) = self.interface.get().and_then(|interface| answer_of_mpi(interface, name)) {
+            let (Answer::Function(address) | Answer::Refusal(address) | Answer::Data(address, _)) = answer;
+            return Some((Source::of_mpi(&answer), address));
+        }
+        stand_in(name).map(|address| (Source::OfRank, address))
     }
 }
 

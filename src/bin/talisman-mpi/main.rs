@@ -5,6 +5,7 @@
 //! | `rank.rs` | what a rank runs, and what happens at `MPI_Init`, `MPI_Finalize` and `MPI_Abort` |
 //! | `images.rs` | the program and its libraries, as they lie in a slot |
 //! | `answers.rs` | who answers the symbols that the program wants |
+//! | `explain.rs` | what a program needs, without running it |
 //! | `ends.rs` | how a rank ends, and with it the job |
 //! | `control.rs` | what is kept of a rank beside its program |
 //! | `streams.rs`, `cookie.rs` | its standard streams; streams of the C library that call functions here |
@@ -17,11 +18,14 @@ mod answers;
 mod control;
 mod cookie;
 mod ends;
+mod explain;
 mod images;
 mod locales;
 mod rank;
 mod streams;
 mod waits;
+
+use std::path::Path;
 
 use talisman::prelude::*;
 use talisman_ampi::RankArgs;
@@ -55,6 +59,11 @@ struct Options {
 
 #[talisman::main]
 async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
+    if options.explain {
+        let text = explain::explain(Path::new(&options.file))?;
+        write!(cx.output(), "{text}");
+        return Ok(());
+    }
     let program = MpiProgram {
         file: options.file,
         words: options.words,

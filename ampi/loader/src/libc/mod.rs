@@ -25,9 +25,7 @@ mod threads;
 use std::cell::Cell;
 use std::ptr::null_mut;
 
-pub use files::{
-    Departed, FilesError, files_arrive, files_depart, files_note, files_open, prepare_streams,
-};
+pub use files::{Departed, FilesError, files_arrive, files_depart, files_note, files_open, prepare_streams};
 pub use pause::{Hooks, set_hooks};
 pub use start::run;
 pub use state::{Ended, State};
