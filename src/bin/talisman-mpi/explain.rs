@@ -55,7 +55,12 @@ pub fn explain(file: &Path) -> Result<String, String> {
         by_source.entry(source.unwrap_or(Source::Private)).or_default().insert(name);
     }
     for (source, names) in by_source {
-        list(&mut text, source.title(), &names.into_iter().collect::<Vec<_>>());
+        let names: Vec<String> = names.into_iter().collect();
+        match source {
+            // Mostly of libraries among themselves.
+            Source::Private => drop(writeln!(text, "{} {}", names.len(), source.title())),
+            _ => list(&mut text, source.title(), &names),
+        }
     }
     Ok(text)
 }

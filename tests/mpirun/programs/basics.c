@@ -48,6 +48,7 @@ static void messages(int rank, int size) {
     MPI_Isend(out, 20000, MPI_DOUBLE, after, 6, MPI_COMM_WORLD, &requests[1]);
     MPI_Status statuses[2];
     MPI_Waitall(2, requests, statuses);
+    MPI_Barrier(MPI_COMM_WORLD);
     MPI_Get_count(&statuses[0], MPI_DOUBLE, &count);
     check(count == 20000 && in[19999] == before + 19999, "a large message");
     if (rank == 0) {
