@@ -2,6 +2,7 @@
 
 use std::ffi::c_int;
 
+use talisman_ampi::datatype::Combiner;
 use talisman_ampi::objects::Kind;
 
 use crate::Interface;
@@ -89,6 +90,10 @@ pub trait Abi: 'static {
     const BSEND_OVERHEAD: c_int;
     /// `MPI_MAX_OBJECT_NAME`, `MPI_MAX_PROCESSOR_NAME`, `MPI_MAX_ERROR_STRING`, with the zero at the end.
     const NAME_ROOM: [usize; 3];
+    /// `MPI_IDENT`; `MPI_CONGRUENT`, `MPI_SIMILAR` and `MPI_UNEQUAL` follow.
+    const IDENT: c_int = 0;
+    /// `MPI_THREAD_SINGLE`, `_FUNNELED`, `_SERIALIZED`, `_MULTIPLE`.
+    const THREADS: [c_int; 4] = [0, 1, 2, 3];
     /// Whether a handle is one of Fortran.
     const IS_FORTRAN: bool = false;
 
@@ -119,6 +124,29 @@ pub trait Abi: 'static {
 
     /// The class of an error code; none for success and what is no code.
     fn class(code: c_int) -> Option<Class>;
+
+    /// The number of a combiner. MPICH and Open MPI have three that MPI-3 has removed among them.
+    fn combiner(combiner: Combiner) -> c_int {
+        let place = match combiner {
+            Combiner::Named => 0,
+            Combiner::Dup => 1,
+            Combiner::Contiguous => 2,
+            Combiner::Vector => 3,
+            Combiner::Hvector => 5,
+            Combiner::Indexed => 6,
+            Combiner::Hindexed => 8,
+            Combiner::IndexedBlock => 9,
+            Combiner::Struct => 11,
+            Combiner::Subarray => 12,
+            Combiner::Darray => 13,
+            Combiner::F90Real => 14,
+            Combiner::F90Complex => 15,
+            Combiner::F90Integer => 16,
+            Combiner::Resized => 17,
+            Combiner::HindexedBlock => 18,
+        };
+        Self::COMBINER_NAMED + place
+    }
 
     /// The predefined attribute of this key.
     fn attribute(key: c_int) -> Option<Attribute>;

@@ -8,6 +8,7 @@
 //! | [`common`] | the functions, a file for each chapter |
 //! | [`mpich`] | MPICH's handles, constants, layouts |
 //! | [`openmpi`] | Open MPI's |
+//! | [`standard`] | MPI-5.0's |
 //! | [`fortran`] | the functions that Fortran calls |
 //! | [`class`](mod@class) | classes of errors |
 //! | [`data`] | predefined objects and special values that are data symbols |
@@ -28,6 +29,7 @@ mod hooks;
 pub mod mpich;
 pub mod openmpi;
 pub mod refused;
+pub mod standard;
 mod tables;
 
 pub use hooks::{Hooks, set_hooks};
@@ -40,4 +42,6 @@ pub enum Interface {
     Mpich,
     /// Open MPI's, of its versions 4 and 5.
     OpenMpi,
+    /// That of the standard (MPI-5.0, chapter 20), which all may have.
+    Standard,
 }

@@ -31,6 +31,7 @@ fn reason(name: &str) -> &'static str {
         _ if name.starts_with("MPI_P") => "partitioned communication and ports are not there yet",
         _ if name.starts_with("MPI_Comm") => "processes are not started while the job runs",
         _ if name.starts_with("MPI_Win") => "one-sided communication is not there yet",
+        _ if name.starts_with("ompi_") => "it is of the inside of Open MPI, for its interface for C++",
         _ => "this part of MPI is not there yet",
     }
 }
@@ -40,6 +41,7 @@ mod names {
     use super::refuse;
 
     refused! {
+        ompi_attr_create_keyval ompi_errhandler_create ompi_errhandler_invoke ompi_op_set_cxx_callback
         MPI_Accumulate MPI_Compare_and_swap MPI_Fetch_and_op MPI_Get MPI_Get_accumulate MPI_Put MPI_Raccumulate
         MPI_Rget MPI_Rget_accumulate MPI_Rput
         MPI_Accumulate_c MPI_Get_c MPI_Get_accumulate_c MPI_Put_c MPI_Raccumulate_c MPI_Rget_c MPI_Rget_accumulate_c
@@ -95,6 +97,14 @@ mod names {
         MPI_T_event_handle_alloc MPI_T_event_handle_free MPI_T_event_handle_get_info MPI_T_event_handle_set_info
         MPI_T_event_read MPI_T_event_register_callback MPI_T_event_set_dropped_handler MPI_T_source_get_info
         MPI_T_source_get_num MPI_T_source_get_timestamp
+        MPI_Abi_get_fortran_booleans MPI_Abi_get_fortran_info MPI_Abi_get_info MPI_Abi_set_fortran_booleans
+        MPI_Abi_set_fortran_info MPI_Buffer_flush MPI_Buffer_iflush MPI_Comm_attach_buffer MPI_Comm_attach_buffer_c
+        MPI_Comm_detach_buffer MPI_Comm_detach_buffer_c MPI_Comm_flush_buffer MPI_Comm_iflush_buffer
+        MPI_Get_hw_resource_info MPI_Precv_init_c MPI_Psend_init_c MPI_Remove_error_class MPI_Remove_error_code
+        MPI_Remove_error_string MPI_Request_get_status_all MPI_Request_get_status_any MPI_Request_get_status_some
+        MPI_Session_attach_buffer MPI_Session_attach_buffer_c MPI_Session_detach_buffer MPI_Session_detach_buffer_c
+        MPI_Session_flush_buffer MPI_Session_fromint MPI_Session_iflush_buffer MPI_Session_toint
+        MPI_Type_get_value_index
     }
 }
 

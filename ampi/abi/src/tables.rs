@@ -9,7 +9,7 @@ use talisman_ampi::slot::on_process_heap;
 use crate::abi::Abi;
 use crate::common::{self, attribute};
 use crate::data::Data;
-use crate::{Interface, fortran, mpich, openmpi, refused};
+use crate::{Interface, fortran, mpich, openmpi, refused, standard};
 
 /// What a name is answered by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,10 +27,13 @@ type Table = BTreeMap<&'static str, Answer>;
 static MPICH: LazyLock<Table> = LazyLock::new(|| on_process_heap(|| table(Interface::Mpich)));
 static OPEN_MPI: LazyLock<Table> = LazyLock::new(|| on_process_heap(|| table(Interface::OpenMpi)));
 
+static STANDARD: LazyLock<Table> = LazyLock::new(|| on_process_heap(|| table(Interface::Standard)));
+
 fn table_of(interface: Interface) -> &'static Table {
     match interface {
         Interface::Mpich => &MPICH,
         Interface::OpenMpi => &OPEN_MPI,
+        Interface::Standard => &STANDARD,
     }
 }
 
@@ -46,6 +49,7 @@ fn table(interface: Interface) -> Table {
             fortran::functions::<openmpi::OpenMpiFortran>(),
             special_of_open_mpi(),
         ],
+        Interface::Standard => [of_c::<standard::Standard>(), standard::functions(), Vec::new()],
     };
     table.extend(functions.into_iter().flatten().map(|(name, at)| (name, Answer::Function(at))));
     let (data, own) = data_of(interface);
@@ -58,6 +62,8 @@ fn data_of(interface: Interface) -> (&'static [Data], fn(u32) -> usize) {
     match interface {
         Interface::Mpich => (mpich::DATA, mpich::own),
         Interface::OpenMpi => (openmpi::DATA, openmpi::own),
+        // It has functions and numbers only.
+        Interface::Standard => (&[], |_| 0),
     }
 }
 
@@ -136,6 +142,7 @@ pub fn interface_of(soname: &str) -> Option<Interface> {
             Some(Interface::Mpich)
         }
         "libmpi.so.40" | "libmpi_mpifh.so.40" | "libmpi_mpifh-gfortran.so.40" => Some(Interface::OpenMpi),
+        "libmpi_abi.so.1" => Some(Interface::Standard),
         _ => None,
     }
 }

@@ -27,12 +27,14 @@ use talisman::testing::Test;
 use talisman_ampi::api::Universe;
 use talisman_ampi::rank::Program;
 
-use library::{Library, Mpich, OpenMpi, mpi};
+use library::{Library, Mpich, OpenMpi, Standard, mpi};
 
 /// What each rank runs, under one of the interfaces.
-#[derive(Clone, Copy, Pup)]
-pub struct Calls {
-    is_open_mpi: bool,
+#[derive(clap::ValueEnum, Clone, Copy, Pup)]
+pub enum Calls {
+    Mpich,
+    OpenMpi,
+    Standard,
 }
 
 talisman_ampi::program!(Calls);
@@ -65,7 +67,11 @@ impl Program for Calls {
     type Output = u64;
 
     fn main(self, universe: Universe) -> u64 {
-        if self.is_open_mpi { run::<OpenMpi>(universe) } else { run::<Mpich>(universe) }
+        match self {
+            Calls::Mpich => run::<Mpich>(universe),
+            Calls::OpenMpi => run::<OpenMpi>(universe),
+            Calls::Standard => run::<Standard>(universe),
+        }
     }
 }
 
@@ -106,26 +112,25 @@ struct Options {
     #[arg(long)]
     ranks: u32,
     #[arg(long)]
-    is_open_mpi: bool,
+    calls: Calls,
 }
 
 #[talisman::main]
 async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
-    let calls = Calls { is_open_mpi: options.is_open_mpi };
-    let call = talisman_ampi::run(options.ranks, calls).map_err(|error| error.to_string())?;
+    let call = talisman_ampi::run(options.ranks, options.calls).map_err(|error| error.to_string())?;
     let passed: Vec<u64> = call.await;
     writeln!(cx.output(), "{} checks on each rank", passed.iter().min().unwrap_or(&0));
     Ok(())
 }
 
-fn assert_all_pass(is_open_mpi: bool) {
+fn assert_all_pass(calls: Calls) {
     for ranks in [1u32, 2, 5] {
         for (name, test) in [
             ("one PE", Test::new()),
             ("simulated", Test::new().simulated(3, u64::from(ranks))),
             ("simulated and packed", Test::new().simulated(2, 7).packing_messages()),
         ] {
-            let tested = test.run::<__Main>((Options { ranks, is_open_mpi },));
+            let tested = test.run::<__Main>((Options { ranks, calls },));
             assert_eq!(
                 (tested.status, &tested.message),
                 (0, &None),
@@ -139,10 +144,15 @@ fn assert_all_pass(is_open_mpi: bool) {
 
 #[test]
 fn calls_of_mpich_do_what_mpi_says() {
-    assert_all_pass(false);
+    assert_all_pass(Calls::Mpich);
 }
 
 #[test]
 fn calls_of_open_mpi_do_what_mpi_says() {
-    assert_all_pass(true);
+    assert_all_pass(Calls::OpenMpi);
+}
+
+#[test]
+fn calls_of_the_standard_do_what_mpi_says() {
+    assert_all_pass(Calls::Standard);
 }

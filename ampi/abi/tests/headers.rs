@@ -1,6 +1,6 @@
 //! Constants and layouts are those of the libraries' own headers: a program in C is compiled with them, and says. Where there is no
-//! compiler or no header, that is said, and nothing is compared. `TALISMAN_MPICH_INCLUDE` and `TALISMAN_OPENMPI_INCLUDE` name
-//! the folders of headers that are elsewhere than Debian puts them.
+//! compiler or no header, that is said, and nothing is compared. `TALISMAN_MPICH_INCLUDE`, `TALISMAN_OPENMPI_INCLUDE`
+//! and `TALISMAN_STANDARD_INCLUDE` name the folders of headers that are elsewhere than Debian puts them.
 
 #![allow(missing_docs)]
 
@@ -13,6 +13,8 @@ use talisman_abi::abi::Abi;
 use talisman_abi::class::CLASSES;
 use talisman_abi::mpich::{self, Mpich};
 use talisman_abi::openmpi::OpenMpi;
+use talisman_abi::standard::{self, Standard};
+use talisman_ampi::datatype::Combiner;
 
 /// What the trait says, by the names of the headers.
 fn constants<A: Abi>() -> Vec<(String, i64)> {
@@ -22,7 +24,6 @@ fn constants<A: Abi>() -> Vec<(String, i64)> {
     let codes: Vec<(&str, i32)> = CLASSES.iter().map(|row| (row.1, A::code(row.0))).collect();
     let status = |at: usize| (at - 4096) as i64;
     let offset = |name: &str, at: usize| (format!("offsetof(MPI_Status, {name})"), status(at));
-    // A status of distinct numbers, to see where each is written.
     let mut all = [
         named(
             &["ANY_SOURCE", "ANY_TAG", "PROC_NULL", "ROOT", "UNDEFINED"],
@@ -39,6 +40,13 @@ fn constants<A: Abi>() -> Vec<(String, i64)> {
         named(
             &["COMBINER_NAMED", "COMM_TYPE_SHARED", "KEYVAL_INVALID", "BSEND_OVERHEAD"],
             &[A::COMBINER_NAMED, A::TYPE_SHARED, A::KEYVAL_INVALID, A::BSEND_OVERHEAD],
+        ),
+        named(&["IDENT", "CONGRUENT", "UNEQUAL"], &[A::IDENT, A::IDENT + 1, A::IDENT + 3]),
+        named(&["THREAD_SINGLE", "THREAD_FUNNELED", "THREAD_SERIALIZED", "THREAD_MULTIPLE"], &A::THREADS),
+        named(
+            &["COMBINER_STRUCT", "COMBINER_SUBARRAY", "COMBINER_RESIZED", "COMBINER_HINDEXED_BLOCK"],
+            &[Combiner::Struct, Combiner::Subarray, Combiner::Resized, Combiner::HindexedBlock]
+                .map(A::combiner),
         ),
         named(
             &["MAX_OBJECT_NAME", "MAX_PROCESSOR_NAME", "MAX_ERROR_STRING"],
@@ -120,4 +128,12 @@ fn constants_are_those_of_mpich() {
 #[test]
 fn constants_are_those_of_open_mpi() {
     compare("TALISMAN_OPENMPI_INCLUDE", "/usr/lib/x86_64-linux-gnu/openmpi/include", &constants::<OpenMpi>());
+}
+
+#[test]
+fn constants_are_those_of_the_standard() {
+    let datatypes =
+        standard::DATATYPES.iter().map(|(handle, name)| (format!("(long) {name}"), *handle as i64));
+    let expected: Vec<_> = constants::<Standard>().into_iter().chain(datatypes).collect();
+    compare("TALISMAN_STANDARD_INCLUDE", "/usr/include/mpi-abi", &expected);
 }

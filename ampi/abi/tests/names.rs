@@ -8,6 +8,7 @@ use talisman_abi::{Answer, Interface, answer, interface_of, names, symbol};
 
 const MPICH: &str = include_str!("names/mpich.txt");
 const OPEN_MPI: &str = include_str!("names/openmpi.txt");
+const STANDARD: &str = include_str!("names/standard.txt");
 const FORTRAN: &str = include_str!("names/fortran.txt");
 
 fn missing(interface: Interface, names: &str, ending: &str) -> Vec<String> {
@@ -23,6 +24,11 @@ fn functions_of_mpich_are_answered() {
 #[test]
 fn functions_of_open_mpi_are_answered() {
     assert_eq!(missing(Interface::OpenMpi, OPEN_MPI, ""), [""; 0]);
+}
+
+#[test]
+fn functions_of_the_standard_are_answered() {
+    assert_eq!(missing(Interface::Standard, STANDARD, ""), [""; 0]);
 }
 
 #[test]
@@ -73,5 +79,6 @@ fn objects_have_room_for_their_copies() {
 fn libraries_are_known_by_their_names() {
     assert_eq!(interface_of("libmpifort.so.12"), Some(Interface::Mpich));
     assert_eq!(interface_of("libmpi_mpifh.so.40"), Some(Interface::OpenMpi));
+    assert_eq!(interface_of("libmpi_abi.so.1"), Some(Interface::Standard));
     assert_eq!((interface_of("libmpi.so.1"), interface_of("libmpi_cxx.so.40")), (None, None));
 }

@@ -50,7 +50,12 @@ fn keyval_of<A: Abi>(key: u32) -> c_int {
 
 fn create<A: Abi>(copy: u64, delete: u64, extra: u64) -> Result<c_int, Class> {
     engine(|process, _| {
-        let copying = if copy == 0 { Copying::Never } else { Copying::Asked { function: copy } };
+        let copying = match copy {
+            0 => Copying::Never,
+            // The standard's `MPI_COMM_DUP_FN`, which is no function.
+            1 => Copying::Always,
+            function => Copying::Asked { function },
+        };
         let key = process.comms.keyvals.insert(copying, (delete != 0).then_some(delete), extra);
         if A::IS_FORTRAN {
             process.objects.fortran_keys.insert(key, true);

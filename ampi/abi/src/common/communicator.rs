@@ -241,13 +241,14 @@ pub unsafe fn free<A: Abi>(handle: *mut A::Handle) -> Outcome {
 }
 
 /// How two are alike, as a number of the interfaces.
-pub fn comparison(found: Comparison) -> c_int {
-    match found {
+pub fn comparison<A: Abi>(found: Comparison) -> c_int {
+    let more = match found {
         Comparison::Identical => 0,
         Comparison::Congruent => 1,
         Comparison::Similar => 2,
         Comparison::Unequal => 3,
-    }
+    };
+    A::IDENT + more
 }
 
 /// Something of a communicator.
@@ -320,7 +321,7 @@ super::calls! {
     "Comm_compare" comm_compare<>(one: A::Handle, other: A::Handle, result: *mut c_int) on one => {
         let (one, other) = (known::<A>(Kind::Comm, one)?, known::<A>(Kind::Comm, other)?);
         let found = engine(|process, _| Ok(process.comms.get(one)?.compare(process.comms.get(other)?)))?;
-        put(result, comparison(found))
+        put(result, comparison::<A>(found))
     };
     "Comm_dup" comm_dup<>(communicator: A::Handle, to: *mut A::Handle) on communicator => {
         duplicate::<A>("MPI_Comm_dup", communicator, to)

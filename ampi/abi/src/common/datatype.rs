@@ -412,7 +412,7 @@ super::calls! {
         put(integers, sizes[0] as c_int)?;
         put(addresses, sizes[1] as c_int)?;
         put(datatypes, sizes[2] as c_int)?;
-        put(combiner, A::COMBINER_NAMED + place_of(by))
+        put(combiner, A::combiner(by))
     };
     "Type_get_contents" type_get_contents<>(
         datatype: A::Handle, integers_room: c_int, addresses_room: c_int, datatypes_room: c_int,
@@ -448,26 +448,4 @@ super::calls! {
     };
     "Get_address" get_address<>(at: usize, address: *mut i64) => put(address, at as i64);
     "Address" address_of<>(at: usize, address: *mut i64) => put(address, at as i64);
-}
-
-/// The place of a combiner among those of the interfaces, which have three that MPI-3 has removed.
-fn place_of(combiner: Combiner) -> c_int {
-    match combiner {
-        Combiner::Named => 0,
-        Combiner::Dup => 1,
-        Combiner::Contiguous => 2,
-        Combiner::Vector => 3,
-        Combiner::Hvector => 5,
-        Combiner::Indexed => 6,
-        Combiner::Hindexed => 8,
-        Combiner::IndexedBlock => 9,
-        Combiner::Struct => 11,
-        Combiner::Subarray => 12,
-        Combiner::Darray => 13,
-        Combiner::F90Real => 14,
-        Combiner::F90Complex => 15,
-        Combiner::F90Integer => 16,
-        Combiner::Resized => 17,
-        Combiner::HindexedBlock => 18,
-    }
 }

@@ -12,9 +12,6 @@ use crate::abi::Abi;
 use crate::class::Class;
 use crate::hooks::hooks;
 
-/// Levels of threads: a rank has one thread, which may be any.
-const SERIALIZED: c_int = 2;
-
 fn begin(threads: c_int) -> Outcome {
     engine(|process, _| {
         let life = &mut process.objects.life;
@@ -100,7 +97,9 @@ pub fn others<A: Abi>() -> Vec<(&'static str, usize)> {
 super::calls! {
     "Init" init<>(_argc: usize, _argv: usize) => begin(0);
     "Init_thread" init_thread<>(_argc: usize, _argv: usize, wanted: c_int, granted: *mut c_int) => {
-        let level = wanted.clamp(0, SERIALIZED);
+        // A rank has one thread, which may be any.
+        let [single, _, serialized, _] = A::THREADS;
+        let level = wanted.clamp(single, serialized);
         put(granted, level)?;
         begin(level)
     };

@@ -135,7 +135,7 @@ super::calls! {
     "Group_compare" group_compare<>(one: A::Handle, other: A::Handle, result: *mut c_int) => {
         let (one, other) = (known::<A>(Kind::Group, one)?, known::<A>(Kind::Group, other)?);
         let found = engine(|process, _| Ok(group_of(process, one)?.compare(&group_of(process, other)?)))?;
-        put(result, comparison(found))
+        put(result, comparison::<A>(found))
     };
     "Group_translate_ranks" group_translate_ranks<>(
         one: A::Handle, count: c_int, ranks: *const c_int, other: A::Handle, translated: *mut c_int,

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use talisman_ampi::comm::Communicator;
-use talisman_ampi::engine::{Area, Begun, Buffer, Envelope, Pattern, Status, Token};
+use talisman_ampi::engine::{Area, Buffer, Envelope, Pattern, Status, Token};
 use talisman_ampi::objects::{Kept, Record};
 use talisman_ampi::process::Process;
 use talisman_ampi::raw;
@@ -117,17 +117,6 @@ pub unsafe fn put_status<A: Abi>(at: usize, told: Told) {
         // SAFETY: the caller's promise.
         unsafe { A::write_status(at, told) };
     }
-}
-
-/// Waits for what a blocking call has begun.
-pub fn finish<A: Abi>(name: &'static str, communicator: u32, begun: Begun) -> Result<Ended, Class> {
-    let token = match begun {
-        Begun::Done(status) => {
-            return engine(|process, _| Ok(ended::<A>(process, communicator, Kept::Receive, &status)));
-        }
-        Begun::Pending(token) => token,
-    };
-    wait_for::<A>(name, communicator, token)
 }
 
 /// Waits for a request that the program has no handle of.

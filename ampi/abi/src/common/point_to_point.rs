@@ -7,7 +7,7 @@ use talisman_ampi::objects::{Kept, Kind};
 use talisman_ampi::raw;
 
 use super::call::{Outcome, engine, known, put};
-use super::message::{Ended, buffer, ended, envelope, finish, from_nobody, pattern, put_status, record};
+use super::message::{Ended, buffer, ended, envelope, from_nobody, pattern, put_status, record, wait_for};
 use crate::abi::Abi;
 use crate::class::Class;
 
@@ -42,8 +42,8 @@ pub unsafe fn send_now<A: Abi>(name: &'static str, mode: Mode, message: Message<
         Ok(Some(process.engine.begin_blocking_send(mode, to, buffer, out)))
     })?;
     match begun {
+        Some(Begun::Pending(token)) => wait_for::<A>(name, communicator, token).map(|_| ()),
         None | Some(Begun::Done(_)) => Ok(()),
-        Some(begun) => finish::<A>(name, communicator, begun).map(|_| ()),
     }
 }
 
@@ -56,13 +56,18 @@ unsafe fn receive_now<A: Abi>(name: &'static str, message: Message<A::Handle>, s
     // SAFETY: the caller's promise.
     let (datatype, communicator) = unsafe { names::<A>(&message) }?;
     let begun = engine(|process, out| {
-        let Some(from) = pattern::<A>(process, communicator, peer, tag)? else { return Ok(None) };
+        let Some(from) = pattern::<A>(process, communicator, peer, tag)? else {
+            return Ok(Ok(Ended { told: from_nobody::<A>(), error: None }));
+        };
         let buffer = buffer(process, at, count, datatype)?;
-        Ok(Some(process.engine.begin_blocking_receive(from, buffer, out)))
+        Ok(match process.engine.begin_blocking_receive(from, buffer, out) {
+            Begun::Done(status) => Ok(ended::<A>(process, communicator, Kept::Receive, &status)),
+            Begun::Pending(token) => Err(token),
+        })
     })?;
     let ended = match begun {
-        None => Ended { told: from_nobody::<A>(), error: None },
-        Some(begun) => finish::<A>(name, communicator, begun)?,
+        Ok(ended) => ended,
+        Err(token) => wait_for::<A>(name, communicator, token)?,
     };
     // SAFETY: the caller's promise.
     unsafe { put_status::<A>(status, ended.told) };

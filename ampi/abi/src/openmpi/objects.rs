@@ -61,6 +61,10 @@ const OTHERS: &[Data] = &[
     cell("mpi_fortran_argvs_null_", 1),
     Data { name: "MPI_F_STATUS_IGNORE", content: Content::PointerTo(34), of_bytes: 8 },
     Data { name: "MPI_F_STATUSES_IGNORE", content: Content::PointerTo(35), of_bytes: 8 },
+    // What the library's own interface for C++ (libmpi_cxx.so.40) wants of its inside.
+    cell("ompi_errcode_intern_lastused", 4),
+    cell("ompi_errcodes_intern", 120),
+    cell("ompi_registered_datareps", 64),
     object("ompi_mpi_c_complex", Kind::Datatype, number_of("MPI_C_FLOAT_COMPLEX"), 512),
     object("ompi_mpi_ldblcplex", Kind::Datatype, number_of("MPI_C_LONG_DOUBLE_COMPLEX"), 512),
 ];

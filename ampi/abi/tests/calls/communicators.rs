@@ -43,14 +43,14 @@ fn twins<L: Library>(rank: Rank) {
     mpi!(L, "MPI_Recv", &mut in_world, 1, L::int(), rank.before(), 4, L::world(), L::IGNORE);
     assert_eq!((in_world, in_twin), (1, 2));
     mpi!(L, "MPI_Comm_compare", L::world(), twin, &mut alike);
-    assert_eq!(alike, 1);
+    assert_eq!(alike, L::IDENT + 1);
     let (mut name, mut len) = ([0u8; 128], 0);
     mpi!(L, "MPI_Comm_set_name", twin, c"the twin".as_ptr());
     rank.hop();
     mpi!(L, "MPI_Comm_get_name", twin, name.as_mut_ptr(), &mut len);
     assert_eq!((&name[..len as usize], name[len as usize]), (&b"the twin"[..], 0));
     // A request outlives its communicator.
-    let (mut request, mut status, mut value) = (L::no_request(), [0; 6], 0);
+    let (mut request, mut status, mut value) = (L::no_request(), [0; 8], 0);
     mpi!(L, "MPI_Irecv", &mut value, 1, L::int(), L::ANY_SOURCE, 1, twin, &mut request);
     mpi!(L, "MPI_Send", &rank.number, 1, L::int(), rank.after(), 1, twin);
     mpi!(L, "MPI_Comm_free", &mut twin);
@@ -72,9 +72,8 @@ fn parts<L: Library>(rank: Rank) {
         rank.hop();
         mpi!(L, "MPI_Comm_free", &mut part);
     }
-    let shared = if L::STATUS[0] == 0 { 0 } else { 1 };
     let mut all = comm::<L>(|to| {
-        mpi!(L, "MPI_Comm_split_type", L::world(), shared, 0, L::object("INFO_NULL"), to);
+        mpi!(L, "MPI_Comm_split_type", L::world(), L::SHARED, 0, L::object("INFO_NULL"), to);
     });
     assert_eq!(rank_and_size::<L>(all), (rank.number, rank.size));
     mpi!(L, "MPI_Comm_free", &mut all);
@@ -104,7 +103,7 @@ fn groups<L: Library>(rank: Rank) {
         rank.hop();
         let (mut alike, members) = (-1, (rank.size + 1) / 2);
         mpi!(L, "MPI_Comm_compare", made, again, &mut alike);
-        assert_eq!((alike, sum::<L>(again, 1)), (1, members));
+        assert_eq!((alike, sum::<L>(again, 1)), (L::IDENT + 1, members));
         mpi!(L, "MPI_Comm_free", &mut again);
         mpi!(L, "MPI_Comm_free", &mut made);
     }

@@ -33,7 +33,7 @@ fn columns<L: Library>(rank: Rank) {
     let matrix: Vec<f64> = (0..12).map(|cell| f64::from(cell + 100 * rank.number)).collect();
     let mut column = made::<L>(|to| mpi!(L, "MPI_Type_vector", 4, 1, 3, L::double(), to));
     assert_eq!(size_and_extent::<L>(column), (32, 0, 80));
-    let (mut row, mut status) = ([0.0; 4], [0; 6]);
+    let (mut row, mut status) = ([0.0; 4], [0; 8]);
     mpi!(
         L,
         "MPI_Sendrecv",

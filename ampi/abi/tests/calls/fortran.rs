@@ -46,7 +46,7 @@ fn numbers<L: Library>() -> Numbers {
             undefined,
             no_info: 469_762_048,
         },
-        Interface::OpenMpi => {
+        Interface::OpenMpi | Interface::Standard => {
             Numbers { world: 0, integer: 7, double: 17, sum: 3, tag_ub: 0, undefined, no_info: 0 }
         }
     }
@@ -57,13 +57,17 @@ fn special<L: Library>() -> [usize; 3] {
     let at = |name| symbol(L::INTERFACE, name).unwrap();
     match L::INTERFACE {
         Interface::Mpich => [0, 4, 8].map(|offset| at("mpipriv1_") + offset),
-        Interface::OpenMpi => {
+        Interface::OpenMpi | Interface::Standard => {
             ["mpi_fortran_bottom_", "mpi_fortran_in_place_", "mpi_fortran_status_ignore_"].map(at)
         }
     }
 }
 
 pub fn check<L: Library>(rank: Rank) {
+    if L::INTERFACE == Interface::Standard {
+        // It is one of C only.
+        return;
+    }
     messages::<L>(rank);
     collectives::<L>(rank);
     objects::<L>(rank);
@@ -81,7 +85,7 @@ fn messages<L: Library>(rank: Rank) {
     call!(L, "mpi_irecv_"(&mut theirs, &1, &integer, &rank.before(), &3, &world, &mut requests[0]));
     call!(L, "mpi_isend__"(&mine, &1, &integer, &rank.after(), &3, &world, &mut requests[1]));
     rank.hop();
-    let (mut index, mut seen, mut status) = (0, 0, [0 as c_int; 6]);
+    let (mut index, mut seen, mut status) = (0, 0, [0 as c_int; 8]);
     for _ in 0..2 {
         call!(L, "mpi_waitany_"(&2, &mut requests, &mut index, &mut status));
         seen += index;

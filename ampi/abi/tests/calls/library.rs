@@ -21,11 +21,17 @@ pub trait Library: 'static {
     const ERRORS: [c_int; 3];
     /// Where the source, the tag and the error are in a status, in ints.
     const STATUS: [usize; 3];
+    /// How many ints a status has.
+    const INTS: usize;
     /// `MPI_COMBINER_NAMED`, `_VECTOR`, `_STRUCT`.
     const COMBINERS: [c_int; 3];
     const ORDER_C: c_int;
     /// `MPI_GRAPH`, `MPI_CART`, `MPI_DIST_GRAPH`.
     const TOPOLOGIES: [c_int; 3];
+    /// `MPI_IDENT`.
+    const IDENT: c_int = 0;
+    /// `MPI_COMM_TYPE_SHARED`.
+    const SHARED: c_int;
     const TAG_UB: c_int;
     const NULL_COPY: fn() -> usize;
 
@@ -51,6 +57,7 @@ pub trait Library: 'static {
 
 pub struct Mpich;
 pub struct OpenMpi;
+pub struct Standard;
 
 impl Library for Mpich {
     type Handle = c_int;
@@ -67,9 +74,11 @@ impl Library for Mpich {
     };
     const ERRORS: [c_int; 3] = [14, 6, 17];
     const STATUS: [usize; 3] = [2, 3, 4];
+    const INTS: usize = 5;
     const COMBINERS: [c_int; 3] = [1, 4, 12];
     const ORDER_C: c_int = 56;
     const TOPOLOGIES: [c_int; 3] = [1, 2, 3];
+    const SHARED: c_int = 1;
     const TAG_UB: c_int = 0x6440_0001;
     const NULL_COPY: fn() -> usize = || 0;
 
@@ -113,9 +122,11 @@ impl Library for OpenMpi {
     const UNWEIGHTED: fn() -> usize = || 2;
     const ERRORS: [c_int; 3] = [15, 6, 18];
     const STATUS: [usize; 3] = [0, 1, 2];
+    const INTS: usize = 6;
     const COMBINERS: [c_int; 3] = [0, 3, 11];
     const ORDER_C: c_int = 0;
     const TOPOLOGIES: [c_int; 3] = [2, 1, 3];
+    const SHARED: c_int = 0;
     const TAG_UB: c_int = 0;
     const NULL_COPY: fn() -> usize = || symbol(Interface::OpenMpi, "OMPI_C_MPI_COMM_NULL_COPY_FN").unwrap();
 
@@ -130,8 +141,58 @@ impl Library for OpenMpi {
     }
 }
 
+impl Library for Standard {
+    type Handle = usize;
+    const INTERFACE: Interface = Interface::Standard;
+    const ANY_SOURCE: c_int = -1;
+    const ANY_TAG: c_int = -2;
+    const PROC_NULL: c_int = -3;
+    const ROOT: c_int = -4;
+    const IN_PLACE: usize = 1;
+    const IGNORE: usize = 0;
+    const UNWEIGHTED: fn() -> usize = || 10;
+    const ERRORS: [c_int; 3] = [15, 6, 19];
+    const STATUS: [usize; 3] = [0, 1, 2];
+    const INTS: usize = 8;
+    const COMBINERS: [c_int; 3] = [101, 104, 110];
+    const ORDER_C: c_int = 12;
+    const TOPOLOGIES: [c_int; 3] = [212, 211, 213];
+    const IDENT: c_int = 201;
+    const SHARED: c_int = 221;
+    const TAG_UB: c_int = 501;
+    const NULL_COPY: fn() -> usize = || 0;
+
+    fn object(name: &str) -> usize {
+        match name {
+            "COMM_NULL" => 0x100,
+            "COMM_WORLD" => 0x101,
+            "COMM_SELF" => 0x102,
+            "GROUP_NULL" => 0x108,
+            "GROUP_EMPTY" => 0x109,
+            "REQUEST_NULL" => 0x180,
+            "MESSAGE_NULL" => 0x128,
+            "MESSAGE_NO_PROC" => 0x129,
+            "DATATYPE_NULL" => 0x200,
+            "OP_NULL" => 0x20,
+            "INFO_NULL" => 0x130,
+            "ERRORS_RETURN" => 0x143,
+            "INT" => 0x209,
+            "DOUBLE" => 0x214,
+            "BYTE" => 0x247,
+            "CHAR" => 0x243,
+            "PACKED" => 0x207,
+            "DOUBLE_INT" => 0x229,
+            "SUM" => 0x21,
+            "MAX" => 0x23,
+            "BOR" => 0x29,
+            "MAXLOC" => 0x39,
+            _ => panic!("MPI_{name}"),
+        }
+    }
+}
+
 /// A status of any of them.
-pub type Status = [c_int; 6];
+pub type Status = [c_int; 8];
 
 pub fn source<L: Library>(status: &Status) -> c_int {
     status[L::STATUS[0]]

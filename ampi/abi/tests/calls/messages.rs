@@ -12,7 +12,7 @@ pub fn check<L: Library>(rank: Rank) {
 }
 
 fn ring<L: Library>(rank: Rank) {
-    let (mine, mut theirs, mut status) = ([rank.number, 7], [0; 3], [0; 6]);
+    let (mine, mut theirs, mut status) = ([rank.number, 7], [0; 3], [0; 8]);
     mpi!(L, "MPI_Bsend", &mine, 2, L::int(), rank.after(), 5, L::world());
     rank.hop();
     mpi!(L, "MPI_Recv", &mut theirs, 3, L::int(), L::ANY_SOURCE, L::ANY_TAG, L::world(), &mut status);
@@ -39,7 +39,7 @@ fn ring<L: Library>(rank: Rank) {
 }
 
 fn exchanges<L: Library>(rank: Rank) {
-    let (mine, mut theirs, mut status) = (rank.number, -1, [0; 6]);
+    let (mine, mut theirs, mut status) = (rank.number, -1, [0; 8]);
     mpi!(
         L,
         "MPI_Sendrecv",
@@ -78,7 +78,7 @@ fn probes<L: Library>(rank: Rank) {
     for (n, tag) in [(3, 9), (2, 10)] {
         mpi!(L, "MPI_Bsend", &[tag; 3], n, L::int(), rank.after(), tag, L::world());
     }
-    let (mut status, mut flag, mut theirs): (Status, _, _) = ([0; 6], 0, [0; 3]);
+    let (mut status, mut flag, mut theirs): (Status, _, _) = ([0; 8], 0, [0; 3]);
     mpi!(L, "MPI_Probe", rank.before(), 10, L::world(), &mut status);
     assert_eq!(count::<L>(&status, L::int()), 2);
     mpi!(L, "MPI_Iprobe", L::ANY_SOURCE, 9, L::world(), &mut flag, L::IGNORE);
@@ -98,7 +98,7 @@ fn probes<L: Library>(rank: Rank) {
 }
 
 fn nobody<L: Library>(rank: Rank) {
-    let (mut value, mut status): (i32, Status) = (5, [0; 6]);
+    let (mut value, mut status): (i32, Status) = (5, [0; 8]);
     mpi!(L, "MPI_Send", &value, 1, L::int(), L::PROC_NULL, 1, L::world());
     mpi!(L, "MPI_Recv", &mut value, 1, L::int(), L::PROC_NULL, 1, L::world(), &mut status);
     assert_eq!((value, source::<L>(&status), tag::<L>(&status)), (5, L::PROC_NULL, L::ANY_TAG));

@@ -28,14 +28,13 @@ fn begin<L: Library>(rank: Rank, values: &mut [[i32; 2]; 4], mine: &[i32; 4]) ->
 }
 
 fn several<L: Library>(rank: Rank) {
-    let (mut values, mine, mut statuses) = ([[-1; 2]; 4], [10, 11, 12, 13], [0 as c_int; 6 * 8]);
+    let (mut values, mine, mut statuses) = ([[-1; 2]; 4], [10, 11, 12, 13], [0 as c_int; 8 * 8]);
     let mut requests = begin::<L>(rank, &mut values, &mine);
     rank.hop();
     mpi!(L, "MPI_Waitall", 8, &mut requests, &mut statuses);
     assert_eq!(requests, [L::no_request(); 8]);
     assert_eq!(values, [[10, -1], [11, -1], [12, -1], [13, -1]]);
-    let ints = if L::STATUS[0] == 0 { 6 } else { 5 };
-    let third: Status = std::array::from_fn(|at| statuses[2 * ints + at]);
+    let third: Status = std::array::from_fn(|at| statuses[2 * L::INTS + at]);
     assert_eq!((source::<L>(&third), tag::<L>(&third), count::<L>(&third, L::int())), (rank.before(), 2, 1));
     let mut requests = begin::<L>(rank, &mut values, &mine);
     let mut flag = 0;
@@ -47,7 +46,7 @@ fn several<L: Library>(rank: Rank) {
 }
 
 fn truncated<L: Library>(rank: Rank) {
-    let (mut requests, mut statuses, mut value) = ([L::no_request(); 2], [0 as c_int; 12], 0);
+    let (mut requests, mut statuses, mut value) = ([L::no_request(); 2], [0 as c_int; 16], 0);
     mpi!(L, "MPI_Irecv", &mut value, 1, L::int(), rank.before(), 3, L::world(), &mut requests[0]);
     mpi!(L, "MPI_Isend", &[4, 5], 2, L::int(), rank.after(), 3, L::world(), &mut requests[1]);
     let code = code_of!(L, "MPI_Waitall", 2, &mut requests, &mut statuses);
@@ -57,7 +56,7 @@ fn truncated<L: Library>(rank: Rank) {
 fn one_by_one<L: Library>(rank: Rank) {
     let (mut values, mine) = ([[-1; 2]; 4], [20, 21, 22, 23]);
     let mut requests = begin::<L>(rank, &mut values, &mine);
-    let (mut index, mut status, mut seen): (c_int, Status, u32) = (0, [0; 6], 0);
+    let (mut index, mut status, mut seen): (c_int, Status, u32) = (0, [0; 8], 0);
     for _ in 0..4 {
         mpi!(L, "MPI_Waitany", 8, &mut requests, &mut index, &mut status);
         seen |= 1 << index;
@@ -80,7 +79,7 @@ fn one_by_one<L: Library>(rank: Rank) {
 }
 
 fn given_up<L: Library>(rank: Rank) {
-    let (mut request, mut value, mut status, mut flag): (_, _, Status, _) = (L::no_request(), 0, [0; 6], 5);
+    let (mut request, mut value, mut status, mut flag): (_, _, Status, _) = (L::no_request(), 0, [0; 8], 5);
     mpi!(L, "MPI_Irecv", &mut value, 1, L::int(), rank.before(), 77, L::world(), &mut request);
     mpi!(L, "MPI_Test", &mut request, &mut flag, &mut status);
     assert_eq!(flag, 0);
@@ -147,7 +146,7 @@ fn own<L: Library>(rank: Rank) {
         0
     }
     let (mut request, mut status, mut flag, mut calls): (_, Status, _, _) =
-        (L::no_request(), [0; 6], 0, 0i32);
+        (L::no_request(), [0; 8], 0, 0i32);
     mpi!(
         L,
         "MPI_Grequest_start",

@@ -56,7 +56,7 @@ impl Bench {
     pub fn new(ranks: u32, room: usize, seed: u64) -> Bench {
         let mut world = World::new(ranks, 2 * room.max(1) * EXTENT, seed).with_moves(40);
         let pair = Datatype::of(Basic::U32).contiguous(2).unwrap().resized(0, EXTENT as i64);
-        let values = Values::of(crate::datatype::BASICS.len() as u32, &pair);
+        let values = Values::of(crate::datatype::NAMED.len() as u32, &pair);
         let mut op = 0;
         for (process, memory) in world.processes.iter_mut().zip(&mut world.memories) {
             assert_eq!(process.datatypes.insert(pair.clone()), values.datatype);
