@@ -153,6 +153,7 @@ fn end(how: c_int, status: c_int) -> ! {
     unsafe {
         (*state).ended = how;
         (*state).status = status;
+        (*state).descriptors.close_all();
         finish((*state).stack)
     }
 }
