@@ -16,6 +16,8 @@ use std::io;
 use std::ops::Range;
 
 use super::State;
+use crate::LoadError;
+use crate::linker::loaded;
 pub use departed::Departed;
 pub use held::Reason;
 pub(super) use numbers::Descriptors;
@@ -47,6 +49,9 @@ pub enum FilesError {
         /// Its number.
         descriptor: i32,
     },
+    /// A library that the rank has loaded later is not here.
+    #[error(transparent)]
+    Library(Box<LoadError>),
     /// There is no memory for what has to be remembered.
     #[error("no memory is left to remember open files")]
     Memory,
@@ -146,7 +151,8 @@ pub unsafe fn files_note(state: *mut State, open: &[Departed]) {
 pub unsafe fn files_arrive(state: *mut State) -> Result<(), FilesError> {
     // SAFETY: the caller's promise.
     let state = unsafe { &mut *state };
-    let mut result = Ok(());
+    let library = loaded::take_missing(state.base);
+    let mut result = library.map_or(Ok(()), |error| Err(FilesError::Library(Box::new(error))));
     for index in 0..state.departed.len() {
         let Some(entry) = state.departed.get(index) else { break };
         // SAFETY: a stream or file that has departed, or was noted for this copy.

@@ -12,6 +12,7 @@ mod files;
 mod folder;
 mod getopt;
 mod keys;
+mod late;
 mod list;
 mod mask;
 mod paths;
@@ -31,6 +32,8 @@ pub use files::{
     Departed, FilesError, Numbers, Reason, TooManyDescriptors, files_arrive, files_depart, files_end,
     files_note, files_open, files_restored, prepare_streams, streams_are_known,
 };
+pub(crate) use late::{add_finalizers, call_initializers, keep_error};
+pub(crate) use list::List;
 pub use pause::{Hooks, set_hooks};
 pub use start::run;
 pub use state::{Ended, State};
@@ -156,6 +159,14 @@ macro_rules! functions_after_giving_way {
     };
 }
 use functions_after_giving_way;
+
+/// Runs with memory of the process, while a rank waits for what it does.
+pub(crate) fn with_process_memory<T>(work: impl FnOnce() -> T) -> T {
+    pause::process_memory(true);
+    let result = work();
+    pause::process_memory(false);
+    result
+}
 
 fn set_errno(value: i32) {
     // SAFETY: the C library's own variable of this thread.

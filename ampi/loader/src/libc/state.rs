@@ -9,6 +9,7 @@ use super::files::{Departed, Descriptors};
 use super::folder::Folder;
 use super::getopt::Getopt;
 use super::keys::Keys;
+use super::late::Late;
 use super::list::List;
 use super::mask::Mask;
 use super::random::Random;
@@ -43,6 +44,7 @@ pub struct State {
     pub(super) departed: List<Departed>,
     pub(super) descriptors: Descriptors,
     pub(super) mask: Mask,
+    pub(super) late: Late,
 }
 
 /// Where variables of the C library are in this rank.
@@ -101,6 +103,7 @@ impl State {
             departed: List::new(),
             descriptors: Descriptors::new(),
             mask: Mask::new(),
+            late: Late::new(),
         }
     }
 

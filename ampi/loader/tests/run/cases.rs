@@ -19,6 +19,7 @@ crate::trials! {
     what_ranks_cannot_do_is_refused,
     answers_of_the_process_come_first,
     the_dynamic_linker_knows_ranks,
+    libraries_are_loaded_later,
     open_files_move,
     descriptors_move,
     what_cannot_be_opened_again_holds_a_rank,
@@ -275,6 +276,26 @@ fn the_dynamic_linker_knows_ranks() {
     let shop = Workshop::new();
     shop.library("data_lib", "data_lib.c", &[]);
     same(&shop.build("linker", "linker.c", &["-rdynamic", "-ldata_lib"]), &[]);
+}
+
+fn libraries_are_loaded_later() {
+    if !compilers() {
+        return;
+    }
+    let shop = Workshop::new();
+    shop.library("plugin_base", "plugin_base.c", &[]);
+    for (name, number, function) in [("plugin1", "1", "first"), ("plugin2", "20", "second")] {
+        let options = [&format!("-DNUMBER={number}")[..], &format!("-DFUNCTION={function}")];
+        shop.library(name, "plugin.cpp", &[&options[..], &["-lplugin_base", "-lm"]].concat());
+    }
+    let program = shop.build("later", "later.cpp", &["-rdynamic"]);
+    let folder = shop.0.to_str().expect("a path that is text");
+    same(&program, &[folder]);
+    assert_eq!(lines(&native(&program, 2, &[folder]))["2"].len(), 17);
+    // Native programs can load it; ranks are told why not.
+    shop.library("near", "tls_near.c", &["-ftls-model=initial-exec"]);
+    let output = ranks(&program, 1, "move", &[folder, "near"]);
+    assert!(lines(&output)["0"].contains(&"near 0".to_owned()), "{output:?}");
 }
 
 /// One rank, since streams of all ranks are on one heap here.
