@@ -48,6 +48,39 @@ pub fn read(path: &Path, search: &Search, imports: &dyn Imports) -> Result<Closu
     Ok(reader.closure)
 }
 
+/// Adds a library that is loaded later, and what it needs besides. `asking`: the object that wants it. The index of the
+/// library, which may be known already.
+pub fn read_later(
+    objects: Vec<Elf>,
+    name: &str,
+    asking: usize,
+    search: &Search,
+    imports: &dyn Imports,
+) -> Result<(Closure, usize), LoadError> {
+    let first = objects.len();
+    let paths: Result<Vec<OwnPaths>, LoadError> = objects.iter().map(own_paths).collect();
+    let mut shared = Shared::default();
+    shared.open("libc.so.6", &objects[0].path)?;
+    let mut reader = Reader {
+        finder: Finder::new(search),
+        imports,
+        by_name: objects.iter().enumerate().map(|(i, elf)| (elf.name(), i)).collect(),
+        by_file: objects.iter().enumerate().map(|(i, elf)| (elf.identity, i)).collect(),
+        paths: paths?,
+        // Who wanted the others is not known any more: the program, in the end.
+        asked_by: (0..first).map(|object| (object > 0).then_some(0)).collect(),
+        closure: Closure { objects, needs: Vec::new(), shared, answered: Vec::new() },
+    };
+    let library = reader.library(name, asking)?;
+    let mut next = 0;
+    while next < reader.closure.objects.len() {
+        let needs = reader.read_needs(next)?;
+        reader.closure.needs.push(needs);
+        next += 1;
+    }
+    Ok((reader.closure, library))
+}
+
 struct Reader<'a> {
     finder: Finder<'a>,
     imports: &'a dyn Imports,

@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
+use std::os::unix::fs::FileExt;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous};
 
@@ -98,6 +99,31 @@ impl Mapping {
             // SAFETY: the last page of the file's part, which was mapped above and is writable: only such segments
             // have more in memory than in the file.
             unsafe { std::ptr::write_bytes((start + from) as *mut u8, 0, end - (start + from)) };
+        }
+        Ok(())
+    }
+}
+
+impl Mapping {
+    /// Whether these pages are the file's for good.
+    pub fn is_text(&self) -> bool {
+        !self.writable
+    }
+
+    /// Copies the pages of data of an object that is at `start`, where zeroes are mapped: they are the rank's from the
+    /// beginning.
+    ///
+    /// # Safety
+    /// These addresses are the caller's to use, and zeroes that can be written to are mapped there.
+    pub unsafe fn copy(&self, start: usize, file: &File) -> io::Result<()> {
+        let at = start + self.at;
+        let end = self.zero_from.map_or(at + self.file_len, |from| start + from);
+        // SAFETY: the caller's promise.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(at as *mut u8, end - at) };
+        let mut done = 0;
+        // The last page of a file may end early.
+        while let len @ 1.. = file.read_at(&mut bytes[done..], (self.file_offset + done) as u64)? {
+            done += len;
         }
         Ok(())
     }

@@ -18,6 +18,8 @@ pub struct Object {
     /// The same for C.
     path_text: CString,
     pub name: String,
+    /// Names of the libraries that it needs.
+    pub needed: Vec<String>,
     file: File,
     pub offset: usize,
     pub span: usize,
@@ -33,8 +35,10 @@ pub struct Object {
 
 impl Object {
     pub fn new(elf: Elf, offset: usize) -> Result<Object, LoadError> {
+        let needed: Result<Vec<String>, _> = elf.dynamic.needed.iter().map(|name| elf.text(*name)).collect();
         Ok(Object {
             name: elf.name(),
+            needed: needed.map_err(|fault| elf.damaged(fault))?,
             names: Names::of(&elf).map_err(|fault| elf.damaged(fault))?,
             functions: OnceLock::new(),
             offset,
@@ -57,6 +61,32 @@ impl Object {
         for mapping in &self.mappings {
             // SAFETY: the caller's promise.
             unsafe { mapping.map(base + self.offset, &self.file) }.map_err(refused)?;
+        }
+        Ok(())
+    }
+
+    /// Maps its code and constants alone.
+    ///
+    /// # Safety
+    /// As for [`Object::map`].
+    pub unsafe fn map_text(&self, base: usize) -> Result<(), LoadError> {
+        let refused = |error| LoadError::Map { path: self.path.clone(), error };
+        for mapping in self.mappings.iter().filter(|mapping| mapping.is_text()) {
+            // SAFETY: the caller's promise.
+            unsafe { mapping.map(base + self.offset, &self.file) }.map_err(refused)?;
+        }
+        Ok(())
+    }
+
+    /// Gives its data the file's values, where zeroes are mapped.
+    ///
+    /// # Safety
+    /// As for [`Object::map`].
+    pub unsafe fn copy_data(&self, base: usize) -> Result<(), LoadError> {
+        let refused = |error| LoadError::Map { path: self.path.clone(), error };
+        for mapping in self.mappings.iter().filter(|mapping| !mapping.is_text()) {
+            // SAFETY: the caller's promise.
+            unsafe { mapping.copy(base + self.offset, &self.file) }.map_err(refused)?;
         }
         Ok(())
     }

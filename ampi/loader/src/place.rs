@@ -6,9 +6,9 @@ use crate::{BASE_ALIGN, LoadError, Malformed, PAGE};
 /// Programs with all their libraries may be this long in memory.
 const SPAN_MAX: usize = 1 << 31;
 
-/// One after the other; where the last one ends.
-pub fn place_objects(objects: &[Elf]) -> Result<(Vec<usize>, usize), LoadError> {
-    let (mut offsets, mut end) = (Vec::new(), 0usize);
+/// One after the other from an offset on; where the last one ends.
+pub fn place_objects(objects: &[Elf], start: usize) -> Result<(Vec<usize>, usize), LoadError> {
+    let (mut offsets, mut end) = (Vec::new(), start);
     for elf in objects {
         let align = elf.segments.loads.iter().map(|load| load.align).max().unwrap_or(PAGE);
         // More is the linker's habit, for pages that it could not know the length of.

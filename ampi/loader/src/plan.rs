@@ -72,6 +72,22 @@ impl Plan {
         }
         Ok(builder.plan)
     }
+
+    /// For objects that are loaded later: nothing of the others is given values again.
+    pub fn of_later(
+        resolver: &mut Resolver<'_>,
+        blocks: &Blocks,
+        order: &[usize],
+    ) -> Result<Plan, LoadError> {
+        let mut builder = Builder { plan: Plan::default(), blocks, copies: Vec::new(), calls: Vec::new() };
+        for object in order {
+            builder.add_object(resolver, *object)?;
+        }
+        for object in order {
+            builder.add_first_values(resolver, *object)?;
+        }
+        Ok(builder.plan)
+    }
 }
 
 struct Builder<'a> {

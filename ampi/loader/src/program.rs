@@ -9,6 +9,7 @@ use rustix::mm::ProtFlags;
 use crate::closure::{self, Closure};
 use crate::functions::Functions;
 use crate::image::{Part, PartKind, map_zeroes};
+use crate::later;
 use crate::linker::loaded;
 use crate::object::Object;
 use crate::order::dependencies_first;
@@ -31,8 +32,11 @@ pub struct Program(Arc<Inner>);
 struct Inner {
     objects: Vec<Object>,
     span: usize,
-    /// From here on, to the end: variables of the C library, and thread-locals.
+    /// From here on, to the end: variables of the C library, thread-locals, and room for libraries that are loaded later.
     own_data: usize,
+    later: Range<usize>,
+    search: Search,
+    blocks: Blocks,
     entry: usize,
     answered: Vec<String>,
     parts: Vec<Part>,
@@ -53,16 +57,18 @@ impl Program {
     /// If the program cannot be run: [`LoadError`] says why, and what to do.
     pub fn prepare(path: &Path, search: &Search, imports: &dyn Imports) -> Result<Program, LoadError> {
         let Closure { objects, needs, mut shared, answered } = closure::read(path, search, imports)?;
-        let (offsets, own_data) = place_objects(&objects)?;
+        let (offsets, own_data) = place_objects(&objects, 0)?;
         let scope = Scope::new(&objects)?;
         let cells = Cells::new(own_data, &scope, &offsets)?;
         let mut resolver = Resolver::new(&objects, &offsets, &scope, &cells, imports, &mut shared);
         let near = near_objects(&mut resolver)?;
         let blocks = Blocks::place(&objects, &near, own_data + variables::LEN)?;
-        let span = blocks.end.next_multiple_of(PAGE);
-        check_span(&objects[0], span)?;
         let order = dependencies_first(&needs);
         let plan = Plan::build(&mut resolver, &blocks, &order)?;
+        let later = blocks.end.next_multiple_of(PAGE);
+        let room = if resolver.opens_libraries { search.room_for_later } else { 0 };
+        let span = later.saturating_add(room).next_multiple_of(PAGE);
+        check_span(&objects[0], span)?;
         resolver.check_missing()?;
         let functions = Functions::of(&objects, &offsets, &order, &plan)?;
         let entry = objects[0].header.entry;
@@ -76,6 +82,9 @@ impl Program {
             objects,
             span,
             own_data,
+            later: later..span,
+            search: search.clone(),
+            blocks,
             entry,
             answered,
             parts,
@@ -172,12 +181,14 @@ impl Program {
     }
 
     /// Makes the copy at `base` known to those who look for code by its address: exceptions, `dladdr` …. To be called
-    /// when it was loaded or mapped again.
+    /// when it was loaded, or mapped again and its pages are there: libraries that it has loaded later are mapped then.
     ///
     /// # Safety
     /// The program is mapped there until [`Program::forget_frames`].
     pub unsafe fn register_frames(&self, base: usize) {
-        loaded::add(base, self);
+        // SAFETY: the caller's promise.
+        let (late, missing) = unsafe { later::map_again(self, base) };
+        loaded::add(base, self, late, missing);
     }
 
     /// Forgets the copy at `base`, before it leaves.
@@ -226,6 +237,23 @@ impl Program {
         let number = after.checked_sub(1)?;
         let object = &self.0.objects[number];
         (offset - object.offset < object.span).then_some(number)
+    }
+
+    /// Where libraries are that are loaded later: offsets in the image.
+    pub(crate) fn room_for_later(&self) -> Range<usize> {
+        self.0.later.clone()
+    }
+
+    pub(crate) fn search(&self) -> &Search {
+        &self.0.search
+    }
+
+    pub(crate) fn blocks(&self) -> &Blocks {
+        &self.0.blocks
+    }
+
+    pub(crate) fn cells(&self) -> &Cells {
+        &self.0.cells
     }
 
     pub(crate) fn all_objects(&self) -> &[Object] {

@@ -34,6 +34,8 @@ pub struct Resolver<'a> {
     pub shared: &'a mut Shared,
     known: HashMap<(usize, usize), Target>,
     missing: Vec<MissingSymbol>,
+    /// Whether one of the objects loads libraries later.
+    pub opens_libraries: bool,
 }
 
 /// What a COPY relocation copies.
@@ -56,7 +58,8 @@ impl<'a> Resolver<'a> {
         shared: &'a mut Shared,
     ) -> Resolver<'a> {
         let (known, missing) = (HashMap::new(), Vec::new());
-        Resolver { objects, offsets, scope, cells, imports, shared, known, missing }
+        let opens_libraries = false;
+        Resolver { objects, offsets, scope, cells, imports, shared, known, missing, opens_libraries }
     }
 
     /// What a symbol of an object's table means there.
@@ -89,6 +92,7 @@ impl<'a> Resolver<'a> {
         let name = elf.string(symbol.name).map_err(damaged)?;
         let version = elf.versions.wanted(elf, index).map_err(damaged)?;
         if let Some(address) = self.answered(name) {
+            self.opens_libraries |= name == b"dlopen";
             return Ok(Target::Fixed(address));
         }
         if elf.dynamic.symbolic

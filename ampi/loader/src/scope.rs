@@ -37,8 +37,16 @@ enum Fit {
 
 impl<'a> Scope<'a> {
     pub fn new(objects: &'a [Elf]) -> Result<Scope<'a>, LoadError> {
+        Scope::of_visible(objects, |_| true)
+    }
+
+    /// Definitions of some objects only.
+    pub fn of_visible(
+        objects: &'a [Elf],
+        is_visible: impl Fn(usize) -> bool,
+    ) -> Result<Scope<'a>, LoadError> {
         let mut scope = Scope { objects, names: HashMap::new() };
-        for (object, elf) in objects.iter().enumerate() {
+        for (object, elf) in objects.iter().enumerate().filter(|(object, _)| is_visible(*object)) {
             for (index, symbol) in &elf.exports {
                 let name = elf.string(symbol.name).map_err(|fault| elf.damaged(fault))?;
                 scope.names.entry(name).or_default().push((object as u32, *index));

@@ -67,7 +67,7 @@ pub enum Block {
 }
 
 /// The places of all thread-locals.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Blocks {
     pub pad: ThreadLocals,
     pub of_objects: Vec<Block>,
@@ -100,11 +100,24 @@ impl Blocks {
                 continue;
             };
             check(elf, &tls)?;
-            let at = end.next_multiple_of(tls.align) + tls.at % tls.align;
+            let at = place_in_image(&mut end, &tls);
             of_objects[i] = Block::Image(at);
-            end = at + tls.len;
         }
         Ok(Blocks { pad, of_objects, end })
+    }
+
+    /// Places those of objects that are loaded later, behind what is there: all in the image.
+    pub fn add(&mut self, objects: &[Elf], start: usize) -> Result<(), LoadError> {
+        self.end = start;
+        for elf in objects {
+            let mut block = Block::Nowhere;
+            if let Some(tls) = elf.segments.thread_locals {
+                check(elf, &tls)?;
+                block = Block::Image(place_in_image(&mut self.end, &tls));
+            }
+            self.of_objects.push(block);
+        }
+        Ok(())
     }
 
     /// Where in the image the first values of an object's thread-locals are put.
@@ -115,6 +128,12 @@ impl Blocks {
             Block::Image(at) => Some(at),
         }
     }
+}
+
+fn place_in_image(end: &mut usize, tls: &Segment) -> usize {
+    let at = end.next_multiple_of(tls.align) + tls.at % tls.align;
+    *end = at + tls.len;
+    at
 }
 
 /// The distance below the thread pointer of a block that follows `len` bytes of others: what the linker has computed

@@ -6,7 +6,7 @@ use std::ptr::null_mut;
 use super::list::List;
 use super::start::finish;
 use super::state::{ABORTED, EXITED};
-use super::{State, current, functions, signals};
+use super::{State, current, functions, late, signals};
 use crate::linker::loaded;
 
 /// Functions for the end, in the order in which they were registered.
@@ -110,7 +110,7 @@ pub(super) unsafe extern "C" fn exit(status: c_int) -> ! {
         // SAFETY: as above.
         unsafe { exit.call(status) };
     }
-    while let Some(finalizer) = next_finalizer() {
+    while let Some(finalizer) = late::next_finalizer().or_else(next_finalizer) {
         // SAFETY: a function without arguments, by the program's own table.
         unsafe { std::mem::transmute::<usize, extern "C" fn()>(finalizer)() };
     }
@@ -153,6 +153,7 @@ fn end(how: c_int, status: c_int) -> ! {
     unsafe {
         (*state).ended = how;
         (*state).status = status;
+        (*state).descriptors.close_all();
         finish((*state).stack)
     }
 }

@@ -36,6 +36,30 @@ impl<T: Copy> List<T> {
         self.len
     }
 
+    /// Sets a value, or adds it at the end. What is the same already is not written to. False if there is no memory, or
+    /// the place is behind the end.
+    pub fn set(&mut self, index: usize, value: T) -> bool
+    where
+        T: PartialEq,
+    {
+        match self.get(index) {
+            Some(known) if known == value => true,
+            // SAFETY: a place that was written before.
+            Some(_) => unsafe {
+                self.first.add(index).write(value);
+                true
+            },
+            None => index == self.len && self.push(value),
+        }
+    }
+
+    /// Forgets the values from here on.
+    pub fn shorten(&mut self, len: usize) {
+        if len < self.len {
+            self.len = len;
+        }
+    }
+
     /// Takes the last value that is meant.
     pub fn take_last(&mut self, meant: impl Fn(&T) -> bool) -> Option<T> {
         let found = (0..self.len).rev().find(|index| self.get(*index).is_some_and(|value| meant(&value)))?;
@@ -81,6 +105,10 @@ mod tests {
         assert_eq!(list.take_last(|value| value % 7 == 0), Some(14));
         assert_eq!(list.take_last(|_| true), Some(19));
         assert_eq!((list.len(), list.get(14), list.get(18)), (18, Some(15), None));
+        assert!(list.set(3, 30) && list.set(18, 40) && !list.set(20, 0));
+        assert_eq!((list.len(), list.get(3), list.get(18)), (19, Some(30), Some(40)));
+        list.shorten(4);
+        assert_eq!((list.len(), list.get(4)), (4, None));
         list.clear();
         assert_eq!(list.take_last(|_| true), None);
     }

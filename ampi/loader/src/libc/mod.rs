@@ -12,7 +12,10 @@ mod files;
 mod folder;
 mod getopt;
 mod keys;
+mod late;
 mod list;
+mod mask;
+mod paths;
 mod pause;
 mod process;
 mod random;
@@ -25,7 +28,12 @@ mod threads;
 use std::cell::Cell;
 use std::ptr::null_mut;
 
-pub use files::{Departed, FilesError, files_arrive, files_depart, files_note, files_open, prepare_streams};
+pub use files::{
+    Departed, FilesError, Numbers, Reason, TooManyDescriptors, files_arrive, files_depart, files_end,
+    files_note, files_open, files_restored, prepare_streams, streams_are_known,
+};
+pub(crate) use late::{add_finalizers, call_initializers, keep_error};
+pub(crate) use list::List;
 pub use pause::{Hooks, set_hooks};
 pub use start::run;
 pub use state::{Ended, State};
@@ -42,7 +50,10 @@ thread_local! {
 pub unsafe fn enter(state: *mut State) {
     CURRENT.set(state);
     // SAFETY: the caller's promise.
-    folder::enter(unsafe { &(*state).folder });
+    unsafe {
+        folder::enter(&(*state).folder);
+        (*state).mask.enter();
+    }
 }
 
 /// No rank runs on this thread any more.
@@ -50,13 +61,16 @@ pub fn leave() {
     let state = CURRENT.replace(null_mut());
     if !state.is_null() {
         // SAFETY: it has been entered, so it is there until now.
-        folder::leave(unsafe { &(*state).folder });
+        unsafe {
+            folder::leave(&(*state).folder);
+            (*state).mask.leave();
+        }
     }
 }
 
 /// The function that answers for this one of the C library.
 pub fn symbol(name: &str) -> Option<usize> {
-    let parts: [fn(&str) -> Option<usize>; 12] = [
+    let parts: [fn(&str) -> Option<usize>; 15] = [
         start::symbol,
         exit::symbol,
         environment::symbol,
@@ -64,6 +78,9 @@ pub fn symbol(name: &str) -> Option<usize> {
         random::symbol,
         text::symbol,
         folder::symbol,
+        mask::symbol,
+        files::symbol,
+        paths::symbol,
         pause::symbol,
         threads::symbol,
         keys::symbol,
@@ -93,6 +110,63 @@ macro_rules! functions {
     };
 }
 use functions;
+
+/// The same for functions that others run before, and whose result is handed to a function of ours. All that arguments
+/// are in is kept; there are no more than six.
+macro_rules! functions_after_giving_way {
+    ($($name:literal => $function:ident => $finish:path,)*) => {
+        pub(in crate::libc) fn symbol(name: &str) -> Option<usize> {
+            match name {
+                $($name => Some($function as *const () as usize),)*
+                _ => None,
+            }
+        }
+        mod real {
+            unsafe extern "C" {
+                $(#[link_name = $name] pub fn $function();)*
+            }
+        }
+        $(
+            #[unsafe(naked)]
+            unsafe extern "C" fn $function() {
+                std::arch::naked_asm!(
+                    "push rdi",
+                    "push rsi",
+                    "push rdx",
+                    "push rcx",
+                    "push r8",
+                    "push r9",
+                    "push rax",
+                    "call {give_way}",
+                    "pop rax",
+                    "pop r9",
+                    "pop r8",
+                    "pop rcx",
+                    "pop rdx",
+                    "pop rsi",
+                    "pop rdi",
+                    "sub rsp, 8",
+                    "call [rip + {real}@GOTPCREL]",
+                    "add rsp, 8",
+                    "mov rdi, rax",
+                    "jmp {finish}",
+                    give_way = sym crate::libc::pause::give_way,
+                    real = sym real::$function,
+                    finish = sym $finish,
+                )
+            }
+        )*
+    };
+}
+use functions_after_giving_way;
+
+/// Runs with memory of the process, while a rank waits for what it does.
+pub(crate) fn with_process_memory<T>(work: impl FnOnce() -> T) -> T {
+    pause::process_memory(true);
+    let result = work();
+    pause::process_memory(false);
+    result
+}
 
 fn set_errno(value: i32) {
     // SAFETY: the C library's own variable of this thread.

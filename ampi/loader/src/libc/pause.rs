@@ -35,7 +35,8 @@ functions! {
     "clock_nanosleep" => sleep_by_clock,
 }
 
-unsafe extern "C" fn give_way() -> c_int {
+/// Another rank runs, if there is one that can.
+pub(super) unsafe extern "C" fn give_way() -> c_int {
     match HOOKS.get() {
         Some(hooks) => (hooks.give_way)(),
         None => std::thread::yield_now(),

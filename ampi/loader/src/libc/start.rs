@@ -95,7 +95,7 @@ pub(super) unsafe extern "sysv64" fn finish(stack: usize) -> ! {
     naked_asm!("mov rsp, rdi", "cld", "pop r15", "pop r14", "pop r13", "pop r12", "pop rbx", "pop rbp", "ret",)
 }
 
-type Main = extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
+pub(super) type Main = extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
 
 /// What the first instructions of a program call. Before glibc 2.34 they hand over functions that initialise the
 /// program itself, which its table names, too.
@@ -103,7 +103,10 @@ unsafe extern "C" fn start_main(main: Main, argc: c_int, argv: *mut *mut c_char)
     // SAFETY: what the program was given by `begin`: the environment follows the arguments.
     let environment = unsafe { argv.add(argc as usize + 1) };
     // SAFETY: the running rank's state, whose addresses are those of variables in its program.
-    unsafe { set_variables(&*current(), argv, environment) };
+    unsafe {
+        set_variables(&*current(), argv, environment);
+        (*current()).late.set_arguments(argc, argv);
+    }
     let mut called = 0;
     while let Some(initializer) = initializer(called) {
         // SAFETY: a function of this type, by the program's own table.

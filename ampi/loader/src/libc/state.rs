@@ -1,14 +1,17 @@
 //! A rank's state of the C library.
 
 use std::ffi::{c_char, c_int};
+use std::ops::Range;
 use std::ptr::null_mut;
 
 use super::exit::Exits;
-use super::files::Departed;
+use super::files::{Departed, Descriptors};
 use super::folder::Folder;
 use super::getopt::Getopt;
 use super::keys::Keys;
+use super::late::Late;
 use super::list::List;
+use super::mask::Mask;
 use super::random::Random;
 use super::signals::Signals;
 use super::text::Texts;
@@ -39,6 +42,9 @@ pub struct State {
     pub(super) keys: Keys,
     pub(super) signals: Signals,
     pub(super) departed: List<Departed>,
+    pub(super) descriptors: Descriptors,
+    pub(super) mask: Mask,
+    pub(super) late: Late,
 }
 
 /// Where variables of the C library are in this rank.
@@ -95,6 +101,15 @@ impl State {
             keys: Keys::new(),
             signals: Signals::new(),
             departed: List::new(),
+            descriptors: Descriptors::new(),
+            mask: Mask::new(),
+            late: Late::new(),
         }
+    }
+
+    /// Gives the rank's descriptors numbers of their own ([`super::Numbers::of_rank`]), before its program runs.
+    /// Without that descriptors do not move with the rank, only streams of stdio.
+    pub fn number_descriptors(&mut self, numbers: Range<i32>) {
+        self.descriptors.set_range(numbers);
     }
 }

@@ -27,7 +27,7 @@ type FindObject = unsafe extern "C" fn(*mut c_void, *mut Found) -> c_int;
 /// `found` can be written to.
 pub unsafe extern "C" fn find_object(address: *mut c_void, found: *mut Found) -> c_int {
     if let Some(copy) = loaded::at(address as usize) {
-        let Some(object) = copy.program.object_at(address as usize - copy.base) else { return -1 };
+        let Some(object) = copy.object_at(address as usize) else { return -1 };
         let start = copy.base + object.offset;
         let frames = object.frames.map_or(null_mut(), |at| (start + at) as *mut c_void);
         let (start, end) = (start as *mut c_void, (start + object.span) as *mut c_void);
@@ -61,7 +61,7 @@ fn process_find_object() -> &'static Option<FindObject> {
 /// `callback` can be called with `data`.
 pub unsafe extern "C" fn iterate(callback: IterateCallback, data: *mut c_void) -> c_int {
     if let Some(copy) = loaded::at(callback as usize) {
-        for object in copy.program.all_objects() {
+        for object in copy.objects() {
             // SAFETY: the caller's promise.
             let result = unsafe { visit(&copy, object, callback, data) };
             if result != 0 {
@@ -85,8 +85,8 @@ unsafe fn visit(copy: &Copy, object: &Object, callback: IterateCallback, data: *
         dlpi_name: name.as_ptr(),
         dlpi_phdr: (start + headers) as *const libc::Elf64_Phdr,
         dlpi_phnum: count as u16,
-        // Nothing comes or goes while a program runs.
-        dlpi_adds: 1,
+        // Libraries come, but do not go.
+        dlpi_adds: 1 + copy.late.len() as u64,
         dlpi_subs: 0,
         dlpi_tls_modid: 0,
         dlpi_tls_data: null_mut(),
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn name_of_address(address: *const c_void, info: *mut libc
         // SAFETY: the caller's promise.
         return unsafe { libc::dladdr(address, info) };
     };
-    let Some(object) = copy.program.object_at(address as usize - copy.base) else { return 0 };
+    let Some(object) = copy.object_at(address as usize) else { return 0 };
     let start = copy.base + object.offset;
     let (symbol, at) = match object.names.text_before(address as usize - start) {
         Some((name, value)) => (name.as_ptr(), (start + value) as *mut c_void),

@@ -1,5 +1,5 @@
-//! `dlopen` and `dlsym` for programs in slots, of libraries that were loaded with the program or are the process's.
-//! A library that neither has is not loaded: `dlopen` says so.
+//! `dlopen` and `dlsym` for programs in slots: of libraries that were loaded with the program, are the process's, or are
+//! loaded now ([`later`]).
 
 use std::arch::naked_asm;
 use std::cell::Cell;
@@ -9,7 +9,10 @@ use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
 
 use super::find::text;
-use super::{Text, loaded};
+use super::{Text, late_imports, loaded};
+use crate::Imports;
+use crate::later;
+use crate::libc::{List, add_finalizers, call_initializers, keep_error, with_process_memory};
 use crate::shared::is_shared;
 
 /// What [`answer_names`] was given.
@@ -21,14 +24,18 @@ pub fn answer_names(answer: fn(&str) -> Option<usize>) -> bool {
     ANSWERS.set(answer).is_ok()
 }
 
+pub fn answer(name: &str) -> Option<usize> {
+    ANSWERS.get().and_then(|answer| answer(name))
+}
+
 /// Handles of a rank's libraries: their number in the program, from here on. No address is that small.
 const FIRST: usize = 16;
 /// `RTLD_NEXT`.
 const NEXT: usize = usize::MAX;
 
 thread_local! {
-    /// What `dlerror` says next: one of few sentences, so that nothing of the rank's is kept here.
-    static ERROR: Cell<Option<&'static CStr>> = const { Cell::new(None) };
+    /// What `dlerror` says next: a sentence of ours, or a place in the rank's state; it is told before the rank moves.
+    static ERROR: Cell<Option<*const c_char>> = const { Cell::new(None) };
 }
 
 /// `dlopen(name, flags)`. The address to which it returns tells whose call it is.
@@ -50,29 +57,69 @@ pub unsafe extern "C" fn versioned_symbol(handle: *mut c_void, name: Text, versi
 }
 
 unsafe extern "C" fn open_for(name: Text, flags: c_int, caller: usize) -> *mut c_void {
-    let Some(copy) = loaded::at(caller) else {
+    if loaded::at(caller).is_none() {
         // SAFETY: called as C's function is.
         return unsafe { libc::dlopen(name, flags) };
-    };
+    }
     if name.is_null() {
         return FIRST as *mut c_void;
     }
     // SAFETY: called as C's function is.
     let Some(wanted) = (unsafe { text(name) }) else { return refuse(c"the library has no proper name") };
-    let file = Path::new(wanted).file_name().unwrap_or_default();
-    if file.to_str().is_some_and(is_shared) {
+    let file = Path::new(wanted).file_name().unwrap_or_default().to_str().unwrap_or_default();
+    if is_shared(file) {
         // SAFETY: called as C's function is.
-        return unsafe { libc::dlopen(name, flags) };
+        return with_process_memory(|| unsafe { libc::dlopen(name, flags) });
     }
-    let known = copy.program.all_objects().iter().position(|object| {
-        object.name == wanted || Path::new(&object.name) == file || object.path == Path::new(wanted)
-    });
-    match known {
-        Some(number) => (FIRST + number) as *mut c_void,
-        None => refuse(
-            c"a virtual rank cannot load libraries later: link the program with it (-Wl,--no-as-needed)",
-        ),
+    if let Some(number) = find_open(wanted, file, flags, caller) {
+        return (FIRST + number) as *mut c_void;
     }
+    if flags & libc::RTLD_NOLOAD != 0 {
+        return null_mut();
+    }
+    // SAFETY: a rank runs, which calls.
+    match unsafe { load(wanted, flags, caller) } {
+        Some((number, initializers)) => {
+            // Nothing of the process is held while they run: the rank may move.
+            call_initializers(initializers);
+            (FIRST + number) as *mut c_void
+        }
+        None => null_mut(),
+    }
+}
+
+/// A library that is there by this name, or that the process answers for: then the program has what it has.
+fn find_open(wanted: &str, file: &str, flags: c_int, caller: usize) -> Option<usize> {
+    let copy = loaded::at(caller)?;
+    if with_process_memory(|| late_imports(&copy.program).answers_for(file)) {
+        return Some(0);
+    }
+    // Where it is to be made known to all, more has to be done.
+    let known = |number: usize| flags & libc::RTLD_GLOBAL == 0 || copy.is_global(number);
+    let mut objects = copy.objects().enumerate();
+    let found = objects.find(|(_, object)| object.name == wanted || object.path == Path::new(wanted));
+    found.map(|(number, _)| number).filter(|number| known(*number))
+}
+
+/// Its number and what is to be called, in the rank's memory.
+///
+/// # Safety
+/// A rank runs on this thread, and calls.
+unsafe fn load(wanted: &str, flags: c_int, caller: usize) -> Option<(usize, List<usize>)> {
+    let opened = with_process_memory(|| {
+        let copy = loaded::at(caller)?;
+        let asking = copy.number_at(caller)?;
+        // SAFETY: the caller's promise.
+        let opened = unsafe { later::open(&copy, wanted, asking, flags & libc::RTLD_GLOBAL != 0) };
+        opened.map_err(|error| ERROR.set(Some(keep_error(&error.to_string())))).ok()
+    })?;
+    let mut initializers = List::new();
+    let kept = opened.initializers.iter().all(|function| initializers.push(*function));
+    let kept = kept && add_finalizers(&opened.finalizers);
+    if !kept {
+        refuse(c"no memory is left to remember the library");
+    }
+    kept.then_some((opened.number, initializers))
 }
 
 unsafe extern "C" fn symbol_for(
@@ -83,26 +130,37 @@ unsafe extern "C" fn symbol_for(
 ) -> *mut c_void {
     // SAFETY: called as C's function is.
     let wanted = unsafe { text(name) };
-    let own = loaded::at(caller).zip(wanted).and_then(|(copy, name)| {
-        let objects = copy.program.all_objects();
-        let from = match handle as usize {
-            0 => 0..objects.len(),
-            NEXT => copy.program.number_at(caller - copy.base)? + 1..objects.len(),
-            FIRST => 0..objects.len(),
-            number if number < FIRST + objects.len() => number - FIRST..number - FIRST + 1,
-            _ => return None,
-        };
-        let find = |object: &crate::object::Object| Some(object.offset + object.names.find(name.as_bytes())?);
-        objects[from].iter().find_map(find).map(|offset| copy.base + offset)
-    });
+    let own = || with_process_memory(|| find(handle as usize, wanted?, caller));
     let answered = || {
         let name = wanted?;
-        super::symbol(name).or_else(|| ANSWERS.get().and_then(|answer| answer(name)))
+        super::symbol(name).or_else(|| answer(name))
     };
-    match own.or_else(answered) {
+    match own().or_else(answered) {
         Some(address) => address as *mut c_void,
         // SAFETY: as above.
         None => unsafe { of_process(handle, name, version) },
+    }
+}
+
+/// The address of a symbol of the rank's objects.
+fn find(handle: usize, name: &str, caller: usize) -> Option<usize> {
+    let copy = loaded::at(caller)?;
+    let asking = copy.number_at(caller)?;
+    let batch = copy.batch(asking);
+    let seen = |number: &usize| copy.is_global(*number) || batch.is_some() && copy.batch(*number) == batch;
+    let all = 0..copy.objects().count();
+    let place = |number: usize| {
+        let object = copy.object(number)?;
+        Some(copy.base + object.offset + object.names.find(name.as_bytes())?)
+    };
+    match handle {
+        0 => all.filter(seen).find_map(place),
+        NEXT => (asking + 1..all.end).filter(seen).find_map(place),
+        FIRST => all.filter(|number| copy.is_global(*number)).find_map(place),
+        _ => {
+            let number = handle.checked_sub(FIRST).filter(|number| all.contains(number))?;
+            copy.with_needed(number).into_iter().find_map(place)
+        }
     }
 }
 
@@ -121,7 +179,7 @@ unsafe fn of_process(handle: *mut c_void, name: Text, version: Text) -> *mut c_v
     found
 }
 
-/// `dlclose`: what came with the program stays.
+/// `dlclose`: what a rank has loaded stays.
 ///
 /// # Safety
 /// As for C's function.
@@ -135,13 +193,10 @@ pub unsafe extern "C" fn close(handle: *mut c_void) -> c_int {
 /// # Safety
 /// As for C's function.
 pub unsafe extern "C" fn error() -> *const c_char {
-    match ERROR.take() {
-        Some(text) => text.as_ptr(),
-        None => null(),
-    }
+    ERROR.take().unwrap_or(null())
 }
 
 fn refuse(why: &'static CStr) -> *mut c_void {
-    ERROR.set(Some(why));
+    ERROR.set(Some(why.as_ptr()));
     null_mut()
 }

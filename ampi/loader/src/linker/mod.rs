@@ -2,12 +2,14 @@
 
 mod find;
 mod handles;
+mod late;
 pub mod loaded;
 pub mod tls;
 
 use std::ffi::{c_char, c_int, c_void};
 
 pub use handles::answer_names;
+pub use late::{answer_later, late_imports};
 
 /// The address of a function of the dynamic linker that programs are given.
 pub fn symbol(name: &str) -> Option<usize> {

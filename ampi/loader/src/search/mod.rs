@@ -20,7 +20,13 @@ pub struct Search {
     pub cache: Option<PathBuf>,
     /// Folders that are looked into last.
     pub defaults: Vec<PathBuf>,
+    /// Bytes that each rank has for libraries that it loads later (`dlopen`): addresses only, and only if the program
+    /// or one of its libraries calls `dlopen`.
+    pub room_for_later: usize,
 }
+
+/// Libraries that are loaded later are plugins and their helpers.
+const ROOM_FOR_LATER: usize = 32 << 20;
 
 impl Search {
     /// As the dynamic linker would with the environment of this process.
@@ -38,6 +44,7 @@ impl Default for Search {
             library_path: Vec::new(),
             cache: Some("/etc/ld.so.cache".into()),
             defaults: DEFAULTS.iter().map(PathBuf::from).collect(),
+            room_for_later: ROOM_FOR_LATER,
         }
     }
 }
@@ -136,7 +143,12 @@ mod tests {
 
     #[test]
     fn folders_are_tried_in_the_order_of_the_dynamic_linker() {
-        let search = Search { library_path: paths(&["/env"]), cache: None, defaults: paths(&["/last"]) };
+        let search = Search {
+            library_path: paths(&["/env"]),
+            cache: None,
+            defaults: paths(&["/last"]),
+            ..Search::default()
+        };
         let finder = Finder::new(&search);
         let object = Path::new("/bin/program");
         let old = OwnPaths::new(object, Some("/r1:/r2"), None);

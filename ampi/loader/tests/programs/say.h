@@ -4,4 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define say(...) (printf("%s: ", who), printf(__VA_ARGS__), printf("\n"))
+/* All that is printed is computed before: others may run meanwhile. */
+#define say(...) do { \
+    char say_text[4096]; \
+    snprintf(say_text, sizeof say_text, __VA_ARGS__); \
+    printf("%s: %s\n", who, say_text); \
+} while (0)

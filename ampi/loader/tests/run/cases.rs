@@ -19,7 +19,11 @@ crate::trials! {
     what_ranks_cannot_do_is_refused,
     answers_of_the_process_come_first,
     the_dynamic_linker_knows_ranks,
+    libraries_are_loaded_later,
     open_files_move,
+    descriptors_move,
+    what_cannot_be_opened_again_holds_a_rank,
+    ranks_wait_for_files_of_others,
     programs_of_the_system_run,
 }
 
@@ -274,6 +278,26 @@ fn the_dynamic_linker_knows_ranks() {
     same(&shop.build("linker", "linker.c", &["-rdynamic", "-ldata_lib"]), &[]);
 }
 
+fn libraries_are_loaded_later() {
+    if !compilers() {
+        return;
+    }
+    let shop = Workshop::new();
+    shop.library("plugin_base", "plugin_base.c", &[]);
+    for (name, number, function) in [("plugin1", "1", "first"), ("plugin2", "20", "second")] {
+        let options = [&format!("-DNUMBER={number}")[..], &format!("-DFUNCTION={function}")];
+        shop.library(name, "plugin.cpp", &[&options[..], &["-lplugin_base", "-lm"]].concat());
+    }
+    let program = shop.build("later", "later.cpp", &["-rdynamic"]);
+    let folder = shop.0.to_str().expect("a path that is text");
+    same(&program, &[folder]);
+    assert_eq!(lines(&native(&program, 2, &[folder]))["2"].len(), 17);
+    // Native programs can load it; ranks are told why not.
+    shop.library("near", "tls_near.c", &["-ftls-model=initial-exec"]);
+    let output = ranks(&program, 1, "move", &[folder, "near"]);
+    assert!(lines(&output)["0"].contains(&"near 0".to_owned()), "{output:?}");
+}
+
 /// One rank, since streams of all ranks are on one heap here.
 fn open_files_move() {
     if !compilers() {
@@ -282,9 +306,63 @@ fn open_files_move() {
     let shop = Workshop::new();
     let program = shop.build("files", "files.c", &[]);
     let folder = shop.0.to_str().expect("a path that is text");
-    let output = ranks(&program, 1, "move", &[folder, "a"]);
-    assert_eq!(lines(&output), lines(&native(&program, 0, &[folder, "b"])));
-    assert_eq!(lines(&output)["0"].len(), 4);
+    let alone = native(&program, 0, &[folder, "b"]);
+    assert_eq!(lines(&alone)["0"].len(), 12);
+    for mode in ["move", "restore"] {
+        let output = ranks(&program, 1, mode, &[folder, "a"]);
+        assert_eq!(lines(&output), lines(&alone), "{mode}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+fn descriptors_move() {
+    if !compilers() {
+        return;
+    }
+    let shop = Workshop::new();
+    let program = shop.build("descriptors", "descriptors.c", &[]);
+    let folder = |name: &str| {
+        let folder = shop.0.join(name);
+        std::fs::create_dir(&folder).expect("a folder of our own");
+        folder.to_str().expect("a path that is text").to_owned()
+    };
+    let alone = folder("alone");
+    let mut expected = BTreeMap::new();
+    (0..3).for_each(|number| expected.extend(lines(&native(&program, number, &[&alone]))));
+    assert_eq!(expected["2"].len(), 22, "{expected:?}");
+    for mode in ["stay", "move", "restore"] {
+        let output = ranks(&program, 3, mode, &[&folder(mode)]);
+        assert_eq!(lines(&output), expected, "{mode}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+fn what_cannot_be_opened_again_holds_a_rank() {
+    if !compilers() {
+        return;
+    }
+    let shop = Workshop::new();
+    let program = shop.build("held", "held.c", &[]);
+    let folder = shop.0.to_str().expect("a path that is text");
+    let output = ranks(&program, 1, "move", &[folder]);
+    assert_eq!(lines(&output), lines(&native(&program, 0, &[folder])));
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    let held: Vec<&str> = errors.lines().collect();
+    assert_eq!(held.len(), 3, "a pipe, a socket, a file: {errors}");
+    for (line, name) in held.iter().zip(["pipe:[", "socket:[", "held_0 (deleted)"]) {
+        assert!(line.starts_with("held: it has ") && line.contains(name), "{line}");
+    }
+}
+
+fn ranks_wait_for_files_of_others() {
+    if !compilers() {
+        return;
+    }
+    let shop = Workshop::new();
+    let program = shop.build("waits", "waits.c", &[]);
+    let output = ranks(&program, 3, "stay", &[shop.0.to_str().expect("a path that is text")]);
+    let expected = |line: &str| vec![line.to_owned()];
+    let expected =
+        [("0", "seen by stat"), ("1", "seen by open"), ("2", "made")].map(|(k, l)| (k.into(), expected(l)));
+    assert_eq!(lines(&output), BTreeMap::from(expected));
 }
 
 /// Programs that nobody here has compiled, with libraries of their own.

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::ptr::null_mut;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
-use talisman_loader::libc::{self as rank_libc, Ended, Hooks, State};
+use talisman_loader::libc::{self as rank_libc, Ended, Hooks, Numbers, State};
 use talisman_loader::{BASE_ALIGN, Imports, PAGE, PartKind, Program, Search, answer_names, pad_room};
 
 use crate::switch::{prepare, switch};
@@ -61,7 +61,8 @@ impl Imports for Answers {
 }
 
 /// `RANKS MODE PROGRAM [ARGUMENTS]`: each rank gets its number as the first argument, the others after it. Mode
-/// `move`: whenever a rank yields, its program is taken away and put back. The sum of all statuses is returned.
+/// `move`: whenever a rank yields, its program is taken away and put back. Mode `restore`: the same, and files in the
+/// folder that is the next argument are written to after a copy was made. The sum of all statuses is returned.
 pub fn main(arguments: &[String]) -> i32 {
     let [ranks, mode, path, rest @ ..] = arguments else { panic!("RANKS MODE PROGRAM") };
     let ranks: usize = ranks.parse().expect("a number of ranks");
@@ -77,8 +78,8 @@ pub fn main(arguments: &[String]) -> i32 {
     while ranks.iter().any(|rank| rank.ended.is_none()) {
         for rank in ranks.iter_mut().filter(|rank| rank.ended.is_none()) {
             rank.resume();
-            if mode == "move" && rank.ended.is_none() {
-                rank.go_and_come_back();
+            if mode != "stay" && rank.ended.is_none() {
+                rank.go_and_come_back((mode == "restore").then(|| Path::new(&rest[0])));
             }
         }
     }
@@ -122,6 +123,8 @@ impl Rank {
             program.load(base).expect("there is memory");
             program.register_frames(base);
             state.write(State::new(program, base));
+            let numbers = Numbers::for_ranks(3).expect("descriptors for three ranks");
+            (*state).number_descriptors(numbers.of_rank(number as u32));
         }
         let own = [path.to_owned(), number.to_string()];
         let arguments =
@@ -161,14 +164,23 @@ impl Rank {
         rank_libc::leave();
     }
 
-    /// Takes the program's touched pages away, forgets where they were, and puts them back.
-    fn go_and_come_back(&mut self) {
+    /// Takes the program's touched pages away, forgets where they were, and puts them back. `folder`: what happens
+    /// there meanwhile has to be undone.
+    fn go_and_come_back(&mut self, folder: Option<&Path>) {
+        // SAFETY: the rank does not run.
+        if let Some(reason) = unsafe { (*self.state).held() } {
+            eprintln!("held: {reason}");
+            return;
+        }
         let (base, span) = (self.base, self.program.span());
         let pages = self.touched();
         let range = base - BASE_ALIGN..base + span;
         // SAFETY: the rank does not run.
         unsafe {
-            rank_libc::files_depart(self.state, file_range()).expect("files can be opened again");
+            match folder {
+                None => rank_libc::files_depart(self.state, file_range()).expect("files can be opened again"),
+                Some(folder) => self.be_copied(folder),
+            }
             self.program.forget_frames(base);
             map(base, span, ProtFlags::empty(), MapFlags::FIXED);
             self.program.map_again(base).expect("there is memory");
@@ -177,7 +189,30 @@ impl Rank {
                 std::ptr::copy_nonoverlapping(page.as_ptr(), at as *mut u8, PAGE);
             }
             self.program.register_frames(base);
+            rank_libc::files_restored(self.state).expect("files can be cut");
             rank_libc::files_arrive(self.state).expect("files are there");
+        }
+    }
+
+    /// A copy is made, twice, and what the rank has open is lost.
+    ///
+    /// # Safety
+    /// The rank does not run.
+    unsafe fn be_copied(&self, folder: &Path) {
+        for _ in 0..2 {
+            let streams = rank_libc::files_open(file_range());
+            // SAFETY: the caller's promise.
+            unsafe { rank_libc::files_note(self.state, &streams) };
+        }
+        // SAFETY: the same.
+        unsafe { rank_libc::files_end(self.state, file_range()) };
+        let own = format!("cut_{}", self.arguments[1].to_string_lossy());
+        for file in std::fs::read_dir(folder).expect("a folder of the test").flatten() {
+            let path = file.path();
+            if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&own)) {
+                let file = File::options().append(true).open(&path).expect("our own file");
+                std::io::Write::write_all(&mut &file, b"written later").expect("there is room");
+            }
         }
     }
 
