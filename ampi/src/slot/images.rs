@@ -40,11 +40,14 @@ pub trait Images: Debug + Sync {
     /// If the system refuses.
     unsafe fn map_again(&self, base: usize) -> io::Result<()>;
 
-    /// A rank that has it is at its addresses from now on. What is allocated is the rank's, here and in the next two.
+    /// A rank that has it is at its addresses from now on. What is allocated is the rank's, here and in the next three.
     fn arrive(&self, base: usize);
 
-    /// A rank that has it is about to leave its addresses, or is gone for good.
+    /// A rank that has it is about to leave its addresses.
     fn leave(&self, base: usize);
+
+    /// A rank that has it was at its addresses, and is gone for good.
+    fn end(&self, base: usize);
 
     /// A rank that has it is about to be copied where it is: the copy may arrive elsewhere, or here later.
     fn note(&self, base: usize);

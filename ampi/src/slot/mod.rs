@@ -236,7 +236,7 @@ impl Slot {
 impl Drop for Slot {
     fn drop(&mut self) {
         if self.in_place {
-            self.tell_as_rank(|images, base| images.leave(base));
+            self.tell_as_rank(|images, base| images.end(base));
             self.heap.len = self.heap_len();
         }
         // What the system refuses to take back stays mapped, and its addresses occupied.

@@ -99,6 +99,10 @@ impl Images for Program {
         assert!(PRESENT.lock().unwrap().remove(&base), "a rank that has arrived leaves");
     }
 
+    fn end(&self, base: usize) {
+        self.leave(base);
+    }
+
     fn note(&self, base: usize) {
         assert!(PRESENT.lock().unwrap().contains(&base), "what is copied is there");
     }

@@ -36,6 +36,24 @@ impl Imports for Answers {
     }
 }
 
+/// The same for libraries that ranks load while they run.
+#[derive(Clone, Copy, Debug)]
+pub struct Later;
+
+impl Imports for Later {
+    fn answers_for(&self, soname: &str) -> bool {
+        talisman_abi::interface_of(soname).is_some()
+    }
+
+    fn symbol(&self, name: &str) -> Option<usize> {
+        allocator::symbol(name)
+    }
+
+    fn fallback(&self, name: &str) -> Option<usize> {
+        answer(name)
+    }
+}
+
 /// Who answers a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {

@@ -12,10 +12,10 @@ use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 use talisman_abi::{Interface, interface_of};
 use talisman_ampi::slot::{Images, ImagesError, PAGE, SlotSpace, on_process_heap, use_process_heap};
 use talisman_loader::libc::{
-    Hooks, State, enter, files_arrive, files_depart, files_note, files_open, leave, prepare_streams,
-    set_hooks,
+    Hooks, Numbers, State, enter, files_arrive, files_depart, files_end, files_note, files_open, leave,
+    prepare_streams, set_hooks,
 };
-use talisman_loader::{PartKind, Program, Search, ThreadLocals, answer_names, pad_room};
+use talisman_loader::{PartKind, Program, Search, ThreadLocals, answer_later, answer_names, pad_room};
 
 use crate::answers::{self, Answers};
 use crate::control::{self, Control};
@@ -32,7 +32,18 @@ pub struct ProgramImages {
     /// Where the control block is, and where all ends: offsets in bytes.
     control: usize,
     span: usize,
-    is_labelled: bool,
+    ranks: OfRanks,
+}
+
+/// What all ranks of a job have.
+#[derive(Clone, Copy, Debug)]
+pub struct OfRanks {
+    /// How many there are.
+    pub ranks: u32,
+    /// Numbers of their descriptors.
+    pub numbers: Numbers,
+    /// Each line that they write has their number in front.
+    pub is_labelled: bool,
 }
 
 static PROGRAM: OnceLock<Result<&'static ProgramImages, String>> = OnceLock::new();
@@ -41,10 +52,10 @@ static PROGRAM: OnceLock<Result<&'static ProgramImages, String>> = OnceLock::new
 ///
 /// # Errors
 /// If it cannot be run, with the reason.
-pub fn prepare(file: &Path, is_labelled: bool) -> Result<&'static ProgramImages, ImagesError> {
+pub fn prepare(file: &Path, ranks: OfRanks) -> Result<&'static ProgramImages, ImagesError> {
     let prepared = PROGRAM.get_or_init(|| {
         on_process_heap(|| {
-            let program = ProgramImages::new(file, is_labelled)?;
+            let program = ProgramImages::new(file, ranks)?;
             Ok(&*Box::leak(Box::new(program)))
         })
     });
@@ -57,10 +68,11 @@ pub fn of_process() -> Option<&'static ProgramImages> {
 }
 
 impl ProgramImages {
-    fn new(file: &Path, is_labelled: bool) -> Result<ProgramImages, String> {
+    fn new(file: &Path, ranks: OfRanks) -> Result<ProgramImages, String> {
         let program = Program::prepare(file, &Search::from_environment(), &Answers::default())
             .map_err(|error| error.to_string())?;
         prepare_process()?;
+        ranks.numbers.allow(ranks.ranks).map_err(|error| error.to_string())?;
         if program.needs_executable_stack() {
             return Err(
                 "the program wants to run code on its stack, which ranks do not: link it with -z noexecstack"
@@ -80,7 +92,7 @@ impl ProgramImages {
         written.push(control..span);
         let mark = mark(&program);
         let interface = program.sonames_answered().iter().find_map(|name| interface_of(name));
-        Ok(ProgramImages { program, interface, thread_locals, mark, written, control, span, is_labelled })
+        Ok(ProgramImages { program, interface, thread_locals, mark, written, control, span, ranks })
     }
 
     /// Where the control block of a rank is: an offset in bytes.
@@ -137,6 +149,7 @@ fn prepare_process() -> Result<(), String> {
     }
     set_hooks(Hooks { give_way: waits::give_way, sleep: waits::sleep, process_memory: use_process_heap });
     answer_names(answers::answer);
+    answer_later(&answers::Later);
     Ok(())
 }
 
@@ -195,7 +208,9 @@ impl Images for ProgramImages {
         unsafe {
             self.map_control(base)?;
             let control = self.control_at(base);
-            control.write(Control::new(rank, State::new(&self.program, base), self.is_labelled));
+            let mut state = State::new(&self.program, base);
+            state.number_descriptors(self.ranks.numbers.of_rank(rank));
+            control.write(Control::new(rank, state, self.ranks.is_labelled));
             (*control).streams.open()?;
             // What an executable has copied of the C library's variables are the rank's streams.
             (*control).streams.exchange();
@@ -229,6 +244,12 @@ impl Images for ProgramImages {
         if let Err(error) = unsafe { files_depart(self.state_at(base), slot_around(base)) } {
             on_process_heap(|| complain(base, "a file that it has open", &error));
         }
+        on_process_heap(|| self.program.forget_frames(base));
+    }
+
+    fn end(&self, base: usize) {
+        // SAFETY: as in `leave`.
+        unsafe { files_end(self.state_at(base), slot_around(base)) };
         on_process_heap(|| self.program.forget_frames(base));
     }
 

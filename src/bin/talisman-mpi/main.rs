@@ -29,6 +29,7 @@ use std::path::Path;
 
 use talisman::prelude::*;
 use talisman_ampi::RankArgs;
+use talisman_loader::libc::Numbers;
 
 use rank::MpiProgram;
 
@@ -64,11 +65,14 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
         write!(cx.output(), "{text}");
         return Ok(());
     }
+    let numbers = Numbers::for_ranks(options.ranks.ranks).map_err(|error| error.to_string())?;
     let program = MpiProgram {
         file: options.file,
         words: options.words,
         variables: options.env,
         is_labelled: options.label_ranks,
+        ranks: options.ranks.ranks,
+        descriptors: (numbers.first, numbers.each),
     };
     let ranks = RankArgs { rank_images: ROOM, ..options.ranks };
     let call = talisman_ampi::run(ranks, program).map_err(|error| error.to_string())?;

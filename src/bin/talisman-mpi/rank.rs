@@ -10,9 +10,10 @@ use talisman_ampi::api::Universe;
 use talisman_ampi::api::traits::*;
 use talisman_ampi::rank::{self, Program};
 use talisman_ampi::slot::{Images, ImagesError};
-use talisman_loader::libc::run;
+use talisman_loader::libc::{Numbers, run};
 
-use crate::{control, ends, images};
+use crate::images::{self, OfRanks};
+use crate::{control, ends};
 
 /// An MPI program, as all its ranks are given it.
 #[derive(Clone, Debug, Pup)]
@@ -25,6 +26,9 @@ pub struct MpiProgram {
     pub variables: Vec<String>,
     /// Each line that ranks write has their number in front.
     pub is_labelled: bool,
+    /// How many there are, the first number of their descriptors, and how many of these each has.
+    pub ranks: u32,
+    pub descriptors: (i32, i32),
 }
 
 talisman_ampi::program!(MpiProgram);
@@ -47,8 +51,15 @@ impl Program for MpiProgram {
 
     fn images(&self) -> Result<Option<&'static dyn Images>, ImagesError> {
         talisman_abi::set_hooks(Hooks { init, finalize, abort });
-        let images = images::prepare(Path::new(&self.file), self.is_labelled)?;
+        let images = images::prepare(Path::new(&self.file), self.of_ranks())?;
         Ok(Some(images))
+    }
+}
+
+impl MpiProgram {
+    fn of_ranks(&self) -> OfRanks {
+        let (first, each) = self.descriptors;
+        OfRanks { ranks: self.ranks, numbers: Numbers { first, each }, is_labelled: self.is_labelled }
     }
 }
 
