@@ -5,7 +5,6 @@
 
 use std::ffi::{c_char, c_int, c_void};
 use std::io;
-use std::mem::swap;
 use std::ptr::{from_mut, null_mut};
 
 use talisman_ampi::api::Universe;
@@ -120,9 +119,9 @@ impl Streams {
         let [input, output, errors] = &mut self.files;
         // SAFETY: variables of the C library that only the thread of the PE looks at while ranks run.
         unsafe {
-            swap(&mut *(&raw mut stdin), input);
-            swap(&mut *(&raw mut stdout), output);
-            swap(&mut *(&raw mut stderr), errors);
+            (&raw mut stdin).swap(input);
+            (&raw mut stdout).swap(output);
+            (&raw mut stderr).swap(errors);
         }
     }
 

@@ -26,7 +26,8 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     made_first["rank"] = rank;
-    for (int round = 0; round < 3; round++) {
+    int rounds = argc > 1 ? std::stoi(argv[1]) : 3;
+    for (int round = 0; round < rounds; round++) {
         try {
             descend(5, rank);
         } catch (const std::runtime_error &error) {
