@@ -103,16 +103,25 @@ three     TTGTACGAACGTTCGTACGTAGGTACCTACGTATGTACGT
 four      TTGTACGAACGTTCGTACGTAGGTACCTACGTATGTACGA
 ";
 
+/// The tree, and those of the bootstrap, which ranks compute in any order.
 fn phyml_finds_the_same_trees() {
-    let tree = |name: &str, options: &[&str]| {
+    let trees = |name: &str, options: &[&str]| {
         let file = folder().join(name);
         std::fs::write(&file, SEQUENCES).expect("the folder is there");
         let file = file.to_str().expect("a name that is text");
-        let task = ["phyml-mpi", "-i", file, "-b", "4", "--r_seed", "7", "--no_memory_check"];
+        let task = ["phyml-mpi", "-i", file, "-b", "40", "--r_seed", "7", "--no_memory_check"];
         printed(&mut mpirun(&[&["-n", "4"], options, &task].concat()));
-        std::fs::read_to_string(format!("{file}_phyml_tree.txt")).expect("it has written the tree")
+        let written =
+            |of: &str| std::fs::read_to_string(format!("{file}_phyml_{of}.txt")).expect("it has written it");
+        let mut trees: Vec<String> = written("boot_trees").lines().map(str::to_owned).collect();
+        trees.sort();
+        (written("tree"), trees)
     };
-    let alone = tree("phyml-one", &[]);
-    assert!(alone.contains("three"), "{alone}");
-    assert_eq!(tree("phyml-two", &["--nodes", "2"]), alone);
+    let alone = trees("phyml-alone", &[]);
+    assert!(alone.0.contains("three") && alone.1.len() == 40, "{alone:?}");
+    assert_eq!(trees("phyml-nodes", &["--nodes", "2"]), alone);
+    let moves = ["--nodes", "2", "--balancer", "rotate", "--lb-every", "50ms"];
+    assert_eq!(trees("phyml-moves", &moves), alone);
+    let loses = ["--nodes", "2", "--ft", "double", "--ckpt-every", "100ms", "--kill", "1@600ms"];
+    assert_eq!(trees("phyml-loses", &loses), alone);
 }

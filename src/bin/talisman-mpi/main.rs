@@ -65,6 +65,11 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
         write!(cx.output(), "{text}");
         return Ok(());
     }
+    if cx.shares_process() {
+        return Err(
+            "programs that are not the runtime's own cannot be simulated: leave --simulate out".into()
+        );
+    }
     let numbers = Numbers::for_ranks(options.ranks.ranks).map_err(|error| error.to_string())?;
     let program = MpiProgram {
         file: options.file,

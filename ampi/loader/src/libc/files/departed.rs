@@ -78,12 +78,15 @@ impl Departed {
         Departed { descriptor, shared: first, flags, ..Departed::EMPTY }
     }
 
-    /// The same with the length of the file, if it is written to.
+    /// The same with the length of the file, if it is written to at its end. A file that others write to is theirs to be
+    /// cut: what they have in their buffers is not in it yet.
     pub(super) fn with_length(self) -> Departed {
-        let writes = self.flags & O_ACCMODE != O_RDONLY;
+        let writes = self.flags & O_ACCMODE != O_RDONLY && self.position > 0;
         let regular = |meta: &::libc::stat| meta.st_mode & ::libc::S_IFMT == ::libc::S_IFREG;
         match meta(self.descriptor).filter(regular) {
-            Some(meta) if writes => Departed { length: meta.st_size, ..self },
+            Some(meta) if writes && self.position >= meta.st_size => {
+                Departed { length: meta.st_size, ..self }
+            }
             _ => self,
         }
     }
