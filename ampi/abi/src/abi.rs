@@ -48,6 +48,11 @@ pub trait Abi: 'static {
     /// A handle of any kind.
     type Handle: Copy + PartialEq;
 
+    /// The same interface in C.
+    type C: Abi;
+    /// The same interface in Fortran; that of C if there is none.
+    type Fortran: Abi;
+
     /// Which interface it is.
     const INTERFACE: Interface;
     /// `MPI_ANY_SOURCE`.
@@ -198,6 +203,9 @@ impl Count for i64 {
 /// What an interface has in Fortran as in C: all but handles.
 macro_rules! as_in_c {
     ($interface:ty) => {
+        type C = $interface;
+        type Fortran = Self;
+
         const INTERFACE: $crate::Interface = <$interface>::INTERFACE;
         const ANY_SOURCE: std::ffi::c_int = <$interface>::ANY_SOURCE;
         const PROC_NULL: std::ffi::c_int = <$interface>::PROC_NULL;

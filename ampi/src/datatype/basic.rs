@@ -33,12 +33,14 @@ pub enum Basic {
     C32,
     /// Two `F64`: a complex number.
     C64,
+    /// Floating point of 80 bits in 16 bytes (`long double` of C).
+    F80,
 }
 
 /// In the order of their handles.
-pub const BASICS: [Basic; 14] = {
-    use Basic::{Bool, Byte, C32, C64, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
-    [Byte, Bool, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, C32, C64]
+pub const BASICS: [Basic; 15] = {
+    use Basic::{Bool, Byte, C32, C64, F32, F64, F80, I8, I16, I32, I64, U8, U16, U32, U64};
+    [Byte, Bool, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, C32, C64, F80]
 };
 
 impl Basic {
@@ -49,7 +51,7 @@ impl Basic {
             Basic::I16 | Basic::U16 => 2,
             Basic::I32 | Basic::U32 | Basic::F32 => 4,
             Basic::I64 | Basic::U64 | Basic::F64 | Basic::C32 => 8,
-            Basic::C64 => 16,
+            Basic::C64 | Basic::F80 => 16,
         }
     }
 

@@ -12,10 +12,8 @@ pub enum Shape {
     Two(Basic),
     /// A value and an `i32`, as a compiler of C lays them out.
     Pair(Basic),
-    /// So many bytes, which no operation of MPI works on: extended floating point.
+    /// So many bytes, which no operation of MPI works on: floating point of 128 bits, complex numbers of more than 64.
     Opaque(u64),
-    /// So many bytes, of which so many are values: extended floating point and an index.
-    Padded(u64, u64),
     /// A bound without values (`MPI_LB`, `MPI_UB`, which MPI-3 has removed).
     Bound,
 }
@@ -33,8 +31,8 @@ macro_rules! named {
     ($($name:literal: $shape:expr),* $(,)?) => {
         /// All of them, in the order of their handles: first one for each of [`BASICS`].
         pub const NAMED: &[Named] = &{
-            use Basic::{Bool, Byte, C32, C64, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
-            use Shape::{Bound, One, Opaque, Padded, Pair, Two};
+            use Basic::{Bool, Byte, C32, C64, F32, F64, F80, I8, I16, I32, I64, U8, U16, U32, U64};
+            use Shape::{Bound, One, Opaque, Pair, Two};
             [$(Named { name: $name, shape: $shape }),*]
         };
     };
@@ -55,6 +53,7 @@ named! {
     "MPI_DOUBLE": One(F64),
     "MPI_C_FLOAT_COMPLEX": One(C32),
     "MPI_C_DOUBLE_COMPLEX": One(C64),
+    "MPI_LONG_DOUBLE": One(F80),
     // Other names of C for the same values.
     "MPI_PACKED": One(Byte),
     "MPI_CHAR": One(I8),
@@ -72,7 +71,6 @@ named! {
     "MPI_AINT": One(I64),
     "MPI_OFFSET": One(I64),
     "MPI_COUNT": One(I64),
-    "MPI_LONG_DOUBLE": Opaque(16),
     "MPI_C_LONG_DOUBLE_COMPLEX": Opaque(32),
     "MPI_CXX_BOOL": One(Bool),
     "MPI_CXX_FLOAT_COMPLEX": One(C32),
@@ -84,7 +82,7 @@ named! {
     "MPI_LONG_INT": Pair(I64),
     "MPI_SHORT_INT": Pair(I16),
     "MPI_2INT": Two(I32),
-    "MPI_LONG_DOUBLE_INT": Padded(32, 20),
+    "MPI_LONG_DOUBLE_INT": Pair(F80),
     // Fortran's, as its compilers have them by default.
     "MPI_CHARACTER": One(U8),
     "MPI_LOGICAL": One(I32),
@@ -130,7 +128,6 @@ impl Named {
             Shape::Two(basic) => Datatype::of(basic).contiguous(2),
             Shape::Pair(basic) => Location::datatype(basic),
             Shape::Opaque(size) => bytes(size),
-            Shape::Padded(extent, size) => bytes(size).map(|bytes| bytes.resized(0, extent as i64)),
             Shape::Bound => bytes(0),
         };
         made.expect("a predefined datatype is small")

@@ -136,3 +136,33 @@ proptest! {
         prop_assert_eq!(moved, datatype);
     }
 }
+
+#[test]
+fn what_was_freed_stays_while_something_is_made_of_it() {
+    let mut all = Datatypes::default();
+    let make = |all: &mut Datatypes, of: Vec<u32>| {
+        let envelope = Envelope { combiner: Combiner::Contiguous, datatypes: of, ..Envelope::NAMED };
+        all.insert_made(int(), envelope)
+    };
+    let inner = make(&mut all, vec![0]);
+    let outer = make(&mut all, vec![inner]);
+    assert_eq!((all.release(inner), all.release(inner)), (Ok(true), Err(UnknownDatatype(inner))));
+    all.sweep();
+    assert!(all.get(inner).is_ok() && all.made(inner).is_none() && all.has_freed());
+    // The program asks for what the outer one is made of.
+    all.hold(inner);
+    assert!(all.made(inner).is_some());
+    assert_eq!((all.release(outer), all.release(inner)), (Ok(true), Ok(true)));
+    all.sweep();
+    assert!(all.get(inner).is_err() && all.get(outer).is_err() && !all.has_freed());
+}
+
+#[test]
+fn names_are_those_of_their_values() {
+    for (handle, basic) in BASICS.iter().enumerate() {
+        assert_eq!(NAMED[handle].shape, Shape::One(*basic));
+    }
+    let size = |name: &str| NAMED[Named::handle(name).unwrap() as usize].datatype().extent();
+    assert_eq!([size("MPI_DOUBLE_INT"), size("MPI_SHORT_INT"), size("MPI_2INT")], [(0, 16), (0, 8), (0, 8)]);
+    assert_eq!([size("MPI_LONG_DOUBLE_INT"), size("MPI_LONG_DOUBLE")], [(0, 32), (0, 16)]);
+}

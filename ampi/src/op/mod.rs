@@ -9,6 +9,7 @@
 //! assert_eq!(right, left);
 //! ```
 
+mod extended;
 mod pairs;
 mod predefined;
 mod table;

@@ -2,6 +2,7 @@
 
 use talisman_pup::Pup;
 
+use super::extended::F80;
 use super::predefined::{Number, each};
 use crate::datatype::{Basic, BuildError, Datatype};
 
@@ -41,6 +42,7 @@ impl Location {
             Basic::I64 => self.pairs::<i64, 8>(value, left, right),
             Basic::F32 => self.pairs::<f32, 4>(value, left, right),
             Basic::F64 => self.pairs::<f64, 8>(value, left, right),
+            Basic::F80 => self.pairs::<F80, 16>(value, left, right),
             _ => return false,
         }
         true

@@ -3,6 +3,7 @@
 use talisman_pup::Pup;
 use thiserror::Error;
 
+use super::extended::F80;
 use crate::datatype::Basic;
 
 /// An operation that MPI brings along, on single values. `MPI_MAXLOC` and `MPI_MINLOC` are
@@ -56,15 +57,15 @@ pub struct Unfit {
 impl Predefined {
     /// Whether it has a meaning for these values (MPI-3.1, 5.9.2).
     pub fn fits(self, basic: Basic) -> bool {
-        use Basic::{Bool, Byte, C32, C64, F32, F64};
+        use Basic::{Bool, Byte, C32, C64, F32, F64, F80};
         match self {
             Predefined::Max | Predefined::Min => !matches!(basic, Byte | Bool | C32 | C64),
             Predefined::Sum | Predefined::Product => !matches!(basic, Byte | Bool),
             Predefined::LogicalAnd | Predefined::LogicalOr | Predefined::LogicalXor => {
-                !matches!(basic, Byte | F32 | F64 | C32 | C64)
+                !matches!(basic, Byte | F32 | F64 | F80 | C32 | C64)
             }
             Predefined::BitAnd | Predefined::BitOr | Predefined::BitXor => {
-                !matches!(basic, Bool | F32 | F64 | C32 | C64)
+                !matches!(basic, Bool | F32 | F64 | F80 | C32 | C64)
             }
             Predefined::Replace | Predefined::NoOp => true,
         }
@@ -98,6 +99,7 @@ impl Predefined {
             Basic::U64 => self.integers::<u64, 8>(left, right),
             Basic::F32 => self.floats::<f32, 4>(left, right),
             Basic::F64 => self.floats::<f64, 8>(left, right),
+            Basic::F80 => self.floats::<F80, 16>(left, right),
             Basic::C32 => self.complex::<f32, 4, 8>(left, right),
             Basic::C64 => self.complex::<f64, 8, 16>(left, right),
         }

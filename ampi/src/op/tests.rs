@@ -90,11 +90,16 @@ fn a_pair_is_as_long_as_in_c() {
 fn each_operation_takes_the_values_that_it_fits_and_refuses_others() {
     for op in PREDEFINED {
         for basic in BASICS {
-            let (left, mut right) = (vec![5; 32], vec![6; 32]);
+            // Not every sequence of bytes is a number of 80 bits.
+            let of = |byte: u8| match basic {
+                Basic::F80 => super::extended::from_f64(f64::from(byte)).repeat(2),
+                _ => vec![byte; 32],
+            };
+            let (left, mut right) = (of(5), of(6));
             let applied = op.apply(basic, &left, &mut right);
             assert_eq!(applied.is_ok(), op.fits(basic), "{op:?} of {basic:?}");
             if applied.is_ok() && op != Predefined::NoOp && !matches!(op, Predefined::Max) {
-                assert_ne!(right, vec![6; 32], "{op:?} of {basic:?} does something");
+                assert_ne!(right, of(6), "{op:?} of {basic:?} does something");
             }
         }
     }
@@ -112,4 +117,39 @@ fn handles() {
     ops.free(mine).unwrap();
     assert_eq!(ops.get(mine), Err(UnknownOp(mine)));
     assert_eq!(ops.free(Ops::location(Location::Max)), Err(UnknownOp(12)));
+}
+
+#[test]
+fn numbers_of_80_bits() {
+    let of = |values: &[f64]| bytes(values, super::extended::from_f64);
+    let (left, right) = (of(&[1.5, -2.0, f64::NAN, f64::INFINITY]), of(&[0.5, 4.0, 1.0, 1.0]));
+    let expected = [
+        (Predefined::Sum, [2.0, 2.0, f64::NAN, f64::INFINITY]),
+        (Predefined::Product, [0.75, -8.0, f64::NAN, f64::INFINITY]),
+        (Predefined::Max, [1.5, 4.0, 1.0, f64::INFINITY]),
+        (Predefined::Min, [0.5, -2.0, 1.0, 1.0]),
+    ];
+    for (op, values) in expected {
+        assert_eq!(apply(op, Basic::F80, &left, &right), of(&values), "{op:?}");
+    }
+    // More digits than a `f64` has.
+    let small = of(&[1.0 / (1u64 << 60) as f64]);
+    let sum = apply(Predefined::Sum, Basic::F80, &of(&[1.0]), &small);
+    assert_ne!(sum, of(&[1.0]));
+    assert!(!Predefined::BitOr.fits(Basic::F80));
+}
+
+#[test]
+fn pairs_of_two_of_a_kind() {
+    let of = |values: &[f64]| bytes(values, f64::to_ne_bytes);
+    let left = of(&[3.0, 1.0, 5.0, 2.0]);
+    for (op, expected) in [(Location::Max, [3.0, 1.0, 6.0, 0.0]), (Location::Min, [2.0, 7.0, 5.0, 2.0])] {
+        let mut right = of(&[2.0, 7.0, 6.0, 0.0]);
+        assert!(op.apply_two(Basic::F64, &left, &mut right));
+        assert_eq!(right, of(&expected));
+    }
+    // Of equal values the lower index counts.
+    let mut right = of(&[3.0, 0.5]);
+    assert!(Location::Max.apply_two(Basic::F64, &left[..16], &mut right));
+    assert_eq!(right, of(&[3.0, 0.5]));
 }

@@ -176,40 +176,53 @@ fn is_fortran(key: u32) -> Result<bool, Class> {
     engine(|process, _| Ok(process.objects.fortran_keys.contains_key(&key)))
 }
 
-/// Asks the program whether and how a value is copied.
+type CopyInC<A> = unsafe extern "C" fn(<A as Abi>::Handle, c_int, u64, u64, *mut u64, *mut c_int) -> c_int;
+type CopyInFortran<A> = unsafe extern "C" fn(
+    *mut <A as Abi>::Handle,
+    *mut c_int,
+    *mut u64,
+    *mut u64,
+    *mut u64,
+    *mut c_int,
+    *mut c_int,
+);
+type DeleteInC<A> = unsafe extern "C" fn(<A as Abi>::Handle, c_int, u64, u64) -> c_int;
+type DeleteInFortran<A> =
+    unsafe extern "C" fn(*mut <A as Abi>::Handle, *mut c_int, *mut u64, *mut u64, *mut c_int);
+
+/// Asks the program whether and how a value is copied, in the language that the key was made in.
 fn ask_to_copy<A: Abi>(bearer: Bearer, asked: Asked) -> Result<Option<u64>, Class> {
-    type C<H> = unsafe extern "C" fn(H, c_int, u64, u64, *mut u64, *mut c_int) -> c_int;
-    type Fortran<H> =
-        unsafe extern "C" fn(*mut H, *mut c_int, *mut u64, *mut u64, *mut u64, *mut c_int, *mut c_int);
-    let (mut handle, mut keyval) = (A::handle(bearer.kind, bearer.number), keyval_of::<A>(asked.key));
-    let (mut value, mut copied, mut flag, mut code) = (asked.value, asked.value, 0, 0);
-    let mut extra = asked.extra;
+    let mut keyval = keyval_of::<A>(asked.key);
+    let (mut value, mut extra) = (asked.value, asked.extra);
+    let (mut copied, mut flag, mut code) = (asked.value, 0, 0);
     // SAFETY: the program has given it as such a function.
     unsafe {
         if is_fortran(asked.key)? {
-            let ask = std::mem::transmute::<usize, Fortran<A::Handle>>(asked.function as usize);
+            let mut handle = <A::Fortran>::handle(bearer.kind, bearer.number);
+            let ask = std::mem::transmute::<usize, CopyInFortran<A::Fortran>>(asked.function as usize);
             ask(&mut handle, &mut keyval, &mut extra, &mut value, &mut copied, &mut flag, &mut code);
         } else {
-            let ask = std::mem::transmute::<usize, C<A::Handle>>(asked.function as usize);
+            let handle = <A::C>::handle(bearer.kind, bearer.number);
+            let ask = std::mem::transmute::<usize, CopyInC<A::C>>(asked.function as usize);
             code = ask(handle, keyval, extra, value, &mut copied, &mut flag);
         }
     }
     if code == 0 { Ok((flag != 0).then_some(copied)) } else { Err(A::class(code).unwrap_or(Class::Other)) }
 }
 
-/// Tells the program that a value is deleted.
+/// Tells the program that a value is deleted, in the language that the key was made in.
 fn ask_to_delete<A: Abi>(bearer: Bearer, asked: Asked) -> Outcome {
-    type C<H> = unsafe extern "C" fn(H, c_int, u64, u64) -> c_int;
-    type Fortran<H> = unsafe extern "C" fn(*mut H, *mut c_int, *mut u64, *mut u64, *mut c_int);
-    let (mut handle, mut keyval) = (A::handle(bearer.kind, bearer.number), keyval_of::<A>(asked.key));
+    let mut keyval = keyval_of::<A>(asked.key);
     let (mut value, mut extra, mut code) = (asked.value, asked.extra, 0);
     // SAFETY: the program has given it as such a function.
     unsafe {
         if is_fortran(asked.key)? {
-            let ask = std::mem::transmute::<usize, Fortran<A::Handle>>(asked.function as usize);
+            let mut handle = <A::Fortran>::handle(bearer.kind, bearer.number);
+            let ask = std::mem::transmute::<usize, DeleteInFortran<A::Fortran>>(asked.function as usize);
             ask(&mut handle, &mut keyval, &mut value, &mut extra, &mut code);
         } else {
-            let ask = std::mem::transmute::<usize, C<A::Handle>>(asked.function as usize);
+            let handle = <A::C>::handle(bearer.kind, bearer.number);
+            let ask = std::mem::transmute::<usize, DeleteInC<A::C>>(asked.function as usize);
             code = ask(handle, keyval, value, extra);
         }
     }

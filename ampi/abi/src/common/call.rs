@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use talisman_ampi::engine::Actions;
-use talisman_ampi::objects::Kind;
+use talisman_ampi::objects::{Handler, Kind};
 use talisman_ampi::process::Process;
 use talisman_ampi::rank::call;
 
@@ -140,7 +140,7 @@ pub fn raise<A: Abi>(name: &'static str, communicator: u32, class: Class) -> c_i
     match found {
         Ok((handler::RETURN, ..)) => code,
         Ok((_, Some(own), _)) => {
-            call_handler::<A>(own.function, communicator, code);
+            call_handler::<A>(own, communicator, code);
             code
         }
         Ok((.., rank)) => fatal(code, &format!("rank {rank}: {}", words(name, class))),
@@ -158,8 +158,15 @@ pub fn fatal(code: c_int, message: &str) -> ! {
     (hooks().abort)(code, message)
 }
 
-/// Calls an error handler of the program.
-pub fn call_handler<A: Abi>(function: u64, communicator: u32, code: c_int) {
+/// Calls an error handler of the program, in the language that it was made in.
+pub fn call_handler<A: Abi>(own: Handler, communicator: u32, code: c_int) {
+    match own.is_fortran {
+        true => call_in::<A::Fortran>(own.function, communicator, code),
+        false => call_in::<A::C>(own.function, communicator, code),
+    }
+}
+
+fn call_in<A: Abi>(function: u64, communicator: u32, code: c_int) {
     type Function<H> = unsafe extern "C" fn(*mut H, *mut c_int, ...);
     let (mut handle, mut code) = (A::handle(Kind::Comm, communicator), code);
     // SAFETY: the program has given it as such a function.

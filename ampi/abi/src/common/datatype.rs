@@ -1,4 +1,4 @@
-//! Datatypes (MPI-3.1, 4.1).
+//! Making datatypes (MPI-3.1, 4.1.2 to 4.1.10).
 
 use std::ffi::c_int;
 
@@ -9,7 +9,6 @@ use talisman_ampi::process::Process;
 use super::attribute::{copy_of_datatype, delete_all_of_datatype};
 use super::call::{Outcome, engine, known, list, put};
 use super::collective::{checked, numbers};
-use super::communicator::{name_from, put_text, text_of};
 use crate::abi::{Abi, Count, NULL};
 use crate::class::Class;
 
@@ -212,92 +211,6 @@ unsafe fn free<A: Abi>(handle: *mut A::Handle) -> Outcome {
     }
 }
 
-/// Something of a datatype.
-///
-/// # Safety
-/// The handle is the program's.
-pub unsafe fn look<A: Abi, T: Copy>(
-    datatype: A::Handle,
-    at: impl FnOnce(&Datatype) -> T,
-) -> Result<T, Class> {
-    // SAFETY: the caller's promise.
-    let number = unsafe { known::<A>(Kind::Datatype, datatype) }?;
-    engine(|process, _| Ok(at(process.datatypes.get(number)?)))
-}
-
-/// Writes two numbers, which are `MPI_UNDEFINED` if they do not fit.
-unsafe fn put_both<A: Abi, N: Count>(to: (*mut N, *mut N), (first, second): (i64, i64)) -> Outcome {
-    let fitting = |value| N::of(value).or(N::of(i64::from(A::UNDEFINED))).ok_or(Class::Intern);
-    // SAFETY: the caller's promise.
-    unsafe {
-        put(to.0, fitting(first)?)?;
-        put(to.1, fitting(second)?)
-    }
-}
-
-/// How a datatype was made, if by the program: what `with` makes of it.
-fn envelope_of<T: Copy>(number: u32, with: impl FnOnce(&Envelope) -> Result<T, Class>) -> Result<T, Class> {
-    engine(|process, _| match process.datatypes.made(number) {
-        Some(made) => with(&made.envelope),
-        None => {
-            process.datatypes.get(number)?;
-            with(&Envelope::NAMED)
-        }
-    })
-}
-
-/// Numbers that describe how it was made.
-unsafe fn contents<A: Abi>(
-    datatype: A::Handle,
-    (integers_room, addresses_room, datatypes_room): (i64, i64, i64),
-    mut put_integer: impl FnMut(usize, i64) -> Outcome,
-    mut put_address: impl FnMut(usize, i64) -> Outcome,
-    datatypes: *mut A::Handle,
-) -> Outcome {
-    // SAFETY: the caller's promise.
-    let number = unsafe { known::<A>(Kind::Datatype, datatype) }?;
-    let parts = envelope_of(number, |envelope| {
-        let has_room = envelope.integers.len() as i64 <= integers_room
-            && envelope.addresses.len() as i64 <= addresses_room
-            && envelope.datatypes.len() as i64 <= datatypes_room;
-        if envelope.combiner == Combiner::Named || !has_room {
-            return Err(Class::Arg);
-        }
-        envelope.integers.iter().enumerate().try_for_each(|(at, number)| put_integer(at, *number))?;
-        envelope.addresses.iter().enumerate().try_for_each(|(at, number)| put_address(at, *number))?;
-        Ok(envelope.datatypes.len())
-    })?;
-    for at in 0..parts {
-        let part = envelope_of(number, |envelope| envelope.datatypes.get(at).copied().ok_or(Class::Intern))?;
-        engine(|process, _| {
-            process.datatypes.hold(part);
-            Ok(())
-        })?;
-        // SAFETY: the caller's promise.
-        unsafe { put(datatypes.add(at), A::handle(Kind::Datatype, part)) }?;
-    }
-    Ok(())
-}
-
-/// The predefined datatype of a class and a size, if there is one.
-fn matching<A: Abi>(class: c_int, size: c_int) -> Result<u32, Class> {
-    let [real, integer, complex] = A::TYPECLASSES;
-    let name = match (class, size) {
-        (class, 4) if class == real => "MPI_REAL4",
-        (class, 8) if class == real => "MPI_REAL8",
-        (class, 16) if class == real => "MPI_REAL16",
-        (class, 1) if class == integer => "MPI_INTEGER1",
-        (class, 2) if class == integer => "MPI_INTEGER2",
-        (class, 4) if class == integer => "MPI_INTEGER4",
-        (class, 8) if class == integer => "MPI_INTEGER8",
-        (class, 8) if class == complex => "MPI_COMPLEX8",
-        (class, 16) if class == complex => "MPI_COMPLEX16",
-        (class, 32) if class == complex => "MPI_COMPLEX32",
-        _ => return Err(Class::Arg),
-    };
-    talisman_ampi::datatype::Named::handle(name).ok_or(Class::Intern)
-}
-
 super::calls! {
     "Type_contiguous" type_contiguous<N>(count: N, of: A::Handle, to: *mut A::Handle) => {
         let n = checked(count.get())?;
@@ -366,86 +279,6 @@ super::calls! {
         known::<A>(Kind::Datatype, datatype.read_unaligned()).map(|_| ())
     };
     "Type_free" type_free<>(datatype: *mut A::Handle) => free::<A>(datatype);
-    "Type_size" type_size<N>(datatype: A::Handle, size: *mut N) => {
-        let bytes = look::<A, _>(datatype, Datatype::size)? as i64;
-        put(size, N::of(bytes).or(N::of(i64::from(A::UNDEFINED))).ok_or(Class::Intern)?)
-    };
-    "Type_size_x" type_size_x<>(datatype: A::Handle, size: *mut i64) => {
-        put(size, look::<A, _>(datatype, Datatype::size)? as i64)
-    };
-    "Type_get_extent" type_get_extent<>(datatype: A::Handle, lower: *mut i64, extent: *mut i64) => {
-        put_both::<A, i64>((lower, extent), look::<A, _>(datatype, Datatype::extent)?)
-    };
-    "Type_get_extent_c" type_get_extent_c<>(datatype: A::Handle, lower: *mut i64, extent: *mut i64) => {
-        put_both::<A, i64>((lower, extent), look::<A, _>(datatype, Datatype::extent)?)
-    };
-    "Type_get_extent_x" type_get_extent_x<>(datatype: A::Handle, lower: *mut i64, extent: *mut i64) => {
-        put_both::<A, i64>((lower, extent), look::<A, _>(datatype, Datatype::extent)?)
-    };
-    "Type_get_true_extent" type_get_true_extent<>(datatype: A::Handle, lower: *mut i64, extent: *mut i64) => {
-        put_both::<A, i64>((lower, extent), look::<A, _>(datatype, Datatype::true_extent)?)
-    };
-    "Type_get_true_extent_c" type_get_true_extent_c<>(datatype: A::Handle, lower: *mut i64, extent: *mut i64) => {
-        put_both::<A, i64>((lower, extent), look::<A, _>(datatype, Datatype::true_extent)?)
-    };
-    "Type_get_true_extent_x" type_get_true_extent_x<>(datatype: A::Handle, lower: *mut i64, extent: *mut i64) => {
-        put_both::<A, i64>((lower, extent), look::<A, _>(datatype, Datatype::true_extent)?)
-    };
-    "Type_extent" type_extent<>(datatype: A::Handle, extent: *mut i64) => {
-        put(extent, look::<A, _>(datatype, Datatype::extent)?.1)
-    };
-    "Type_lb" type_lb<>(datatype: A::Handle, lower: *mut i64) => {
-        put(lower, look::<A, _>(datatype, Datatype::extent)?.0)
-    };
-    "Type_ub" type_ub<>(datatype: A::Handle, upper: *mut i64) => {
-        let (lower, extent) = look::<A, _>(datatype, Datatype::extent)?;
-        put(upper, lower + extent)
-    };
-    "Type_get_envelope" type_get_envelope<>(
-        datatype: A::Handle, integers: *mut c_int, addresses: *mut c_int, datatypes: *mut c_int, combiner: *mut c_int,
-    ) => {
-        let number = known::<A>(Kind::Datatype, datatype)?;
-        let (sizes, by) = envelope_of(number, |envelope| {
-            let sizes = [envelope.integers.len(), envelope.addresses.len(), envelope.datatypes.len()];
-            Ok((sizes, envelope.combiner))
-        })?;
-        put(integers, sizes[0] as c_int)?;
-        put(addresses, sizes[1] as c_int)?;
-        put(datatypes, sizes[2] as c_int)?;
-        put(combiner, A::combiner(by))
-    };
-    "Type_get_contents" type_get_contents<>(
-        datatype: A::Handle, integers_room: c_int, addresses_room: c_int, datatypes_room: c_int,
-        integers: *mut c_int, addresses: *mut i64, datatypes: *mut A::Handle,
-    ) => {
-        let room = (i64::from(integers_room), i64::from(addresses_room), i64::from(datatypes_room));
-        contents::<A>(
-            datatype,
-            room,
-            |at, number| put(integers.add(at), number as c_int),
-            |at, number| put(addresses.add(at), number),
-            datatypes,
-        )
-    };
-    "Type_set_name" type_set_name<>(datatype: A::Handle, name: *const u8) => {
-        let (number, name) = (known::<A>(Kind::Datatype, datatype)?, text_of(name)?);
-        engine(|process, _| {
-            let made = process.datatypes.made_mut(number).ok_or(Class::Type)?;
-            made.name = String::from_utf8_lossy(name).into_owned();
-            Ok(())
-        })
-    };
-    "Type_get_name" type_get_name<>(datatype: A::Handle, name: *mut u8, len: *mut c_int) => {
-        let number = known::<A>(Kind::Datatype, datatype)?;
-        let (text, n) = name_from::<128>(|process| match NAMED.get(number as usize) {
-            Some(named) => Ok(named.name),
-            None => Ok(process.datatypes.made(number).ok_or(Class::Type)?.name.as_str()),
-        })?;
-        put_text(name, A::NAME_ROOM[0], len, &text[..n])
-    };
-    "Type_match_size" type_match_size<>(class: c_int, size: c_int, to: *mut A::Handle) => {
-        put(to, A::handle(Kind::Datatype, matching::<A>(class, size)?))
-    };
     "Get_address" get_address<>(at: usize, address: *mut i64) => put(address, at as i64);
     "Address" address_of<>(at: usize, address: *mut i64) => put(address, at as i64);
 }

@@ -8,9 +8,8 @@ use talisman_ampi::objects::Kind;
 use talisman_ampi::process::Process;
 
 use super::call::{Outcome, known};
-use super::collective::{
-    Called, How, Memory, Side, checked, collectives, counts, each_of_its_own, numbers, run, values,
-};
+use super::collective::{Called, How, Memory, Side, checked, collectives, counts, numbers, run, values};
+use super::parts::each_of_its_own;
 use crate::abi::{Abi, Count};
 use crate::class::Class;
 

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use super::Fortran;
 use super::convert::{buffer, put_error};
 use crate::abi::Count;
-use crate::common::datatype;
+use crate::common::{datatype, described};
 
 /// Displacements of 64 bits.
 unsafe fn widened(at: *const c_int, n: c_int) -> Vec<i64> {
@@ -37,7 +37,7 @@ macro_rules! bounds {
             // SAFETY: addresses are the program's, by its promise.
             unsafe {
                 let of = of.read_unaligned();
-                put_error(error, narrowed::<A>(to, |wide| datatype::$function::<A>(of, wide)));
+                put_error(error, narrowed::<A>(to, |wide| described::$function::<A>(of, wide)));
             }
         }
     )*};

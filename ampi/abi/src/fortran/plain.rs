@@ -4,10 +4,10 @@ use std::ffi::c_int;
 
 use super::Fortran;
 use crate::common::{
-    buffers, collective, communicator, darray, datatype, environment, errhandler, group, info, matched,
-    neighborhood, op, own_request, pack, persistent, point_to_point, probe, reductions, request, several,
-    status, topology,
+    buffers, communicator, darray, datatype, environment, errhandler, group, info, matched, neighborhood, op,
+    own_request, pack, persistent, point_to_point, probe, reductions, request, several, status, topology,
 };
+use crate::common::{described, graphs, rooted, to_all};
 
 /// Fortran has no arguments of the program.
 unsafe fn begin<A: Fortran>() -> c_int {
@@ -95,105 +95,105 @@ super::fortran! {
     mpi_buffer_detach(p at, p size) => detach::<A>;
     mpi_alloc_mem(a size, v info, p at) => buffers::alloc_mem::<A>;
     mpi_free_mem(b at) => buffers::free_mem::<A>;
-    mpi_barrier(v comm) => collective::barrier::<A>;
-    mpi_ibarrier(v comm, p request) => collective::ibarrier::<A>;
-    mpi_barrier_init(v comm, v info, p request) => collective::again::barrier_init::<A>;
-    mpi_bcast(b at, v count, v datatype, v root, v comm) => collective::bcast::<A, c_int>;
-    mpi_ibcast(b at, v count, v datatype, v root, v comm, p request) => collective::ibcast::<A, c_int>;
+    mpi_barrier(v comm) => rooted::barrier::<A>;
+    mpi_ibarrier(v comm, p request) => rooted::ibarrier::<A>;
+    mpi_barrier_init(v comm, v info, p request) => rooted::again::barrier_init::<A>;
+    mpi_bcast(b at, v count, v datatype, v root, v comm) => rooted::bcast::<A, c_int>;
+    mpi_ibcast(b at, v count, v datatype, v root, v comm, p request) => rooted::ibcast::<A, c_int>;
     mpi_bcast_init(
         b at, v count, v datatype, v root, v comm, v info, p request,
-    ) => collective::again::bcast_init::<A, c_int>;
+    ) => rooted::again::bcast_init::<A, c_int>;
     mpi_gather(
         b send_at, v send_count, v send_datatype, b at, v count, v datatype, v root, v comm,
-    ) => collective::gather::<A, c_int>;
+    ) => rooted::gather::<A, c_int>;
     mpi_igather(
         b send_at, v send_count, v send_datatype, b at, v count, v datatype, v root, v comm, p request,
-    ) => collective::igather::<A, c_int>;
+    ) => rooted::igather::<A, c_int>;
     mpi_gather_init(
         b send_at, v send_count, v send_datatype, b at, v count, v datatype, v root, v comm, v info, p request,
-    ) => collective::again::gather_init::<A, c_int>;
+    ) => rooted::again::gather_init::<A, c_int>;
     mpi_scatter(
         b send_at, v send_count, v send_datatype, b at, v count, v datatype, v root, v comm,
-    ) => collective::scatter::<A, c_int>;
+    ) => rooted::scatter::<A, c_int>;
     mpi_iscatter(
         b send_at, v send_count, v send_datatype, b at, v count, v datatype, v root, v comm, p request,
-    ) => collective::iscatter::<A, c_int>;
+    ) => rooted::iscatter::<A, c_int>;
     mpi_scatter_init(
         b send_at, v send_count, v send_datatype, b at, v count, v datatype, v root, v comm, v info, p request,
-    ) => collective::again::scatter_init::<A, c_int>;
+    ) => rooted::again::scatter_init::<A, c_int>;
     mpi_gatherv(
         b send_at, v send_count, v send_datatype, b at, p counts, p displacements, v datatype, v root, v comm,
-    ) => collective::gatherv::<A, c_int>;
+    ) => rooted::gatherv::<A, c_int>;
     mpi_igatherv(
         b send_at, v send_count, v send_datatype, b at, p counts, p displacements, v datatype, v root, v comm,
         p request,
-    ) => collective::igatherv::<A, c_int>;
+    ) => rooted::igatherv::<A, c_int>;
     mpi_gatherv_init(
         b send_at, v send_count, v send_datatype, b at, p counts, p displacements, v datatype, v root, v comm,
         v info, p request,
-    ) => collective::again::gatherv_init::<A, c_int>;
+    ) => rooted::again::gatherv_init::<A, c_int>;
     mpi_scatterv(
         b send_at, p counts, p displacements, v send_datatype, b at, v count, v datatype, v root, v comm,
-    ) => collective::scatterv::<A, c_int>;
+    ) => rooted::scatterv::<A, c_int>;
     mpi_iscatterv(
         b send_at, p counts, p displacements, v send_datatype, b at, v count, v datatype, v root, v comm, p request,
-    ) => collective::iscatterv::<A, c_int>;
+    ) => rooted::iscatterv::<A, c_int>;
     mpi_scatterv_init(
         b send_at, p counts, p displacements, v send_datatype, b at, v count, v datatype, v root, v comm, v info,
         p request,
-    ) => collective::again::scatterv_init::<A, c_int>;
+    ) => rooted::again::scatterv_init::<A, c_int>;
     mpi_allgather(
         b send_at, v send_count, v send_datatype, b at, v count, v datatype, v comm,
-    ) => collective::allgather::<A, c_int>;
+    ) => to_all::allgather::<A, c_int>;
     mpi_iallgather(
         b send_at, v send_count, v send_datatype, b at, v count, v datatype, v comm, p request,
-    ) => collective::iallgather::<A, c_int>;
+    ) => to_all::iallgather::<A, c_int>;
     mpi_allgather_init(
         b send_at, v send_count, v send_datatype, b at, v count, v datatype, v comm, v info, p request,
-    ) => collective::again::allgather_init::<A, c_int>;
+    ) => to_all::again::allgather_init::<A, c_int>;
     mpi_allgatherv(
         b send_at, v send_count, v send_datatype, b at, p counts, p displacements, v datatype, v comm,
-    ) => collective::allgatherv::<A, c_int>;
+    ) => to_all::allgatherv::<A, c_int>;
     mpi_iallgatherv(
         b send_at, v send_count, v send_datatype, b at, p counts, p displacements, v datatype, v comm, p request,
-    ) => collective::iallgatherv::<A, c_int>;
+    ) => to_all::iallgatherv::<A, c_int>;
     mpi_allgatherv_init(
         b send_at, v send_count, v send_datatype, b at, p counts, p displacements, v datatype, v comm, v info,
         p request,
-    ) => collective::again::allgatherv_init::<A, c_int>;
+    ) => to_all::again::allgatherv_init::<A, c_int>;
     mpi_alltoall(
         b send_at, v send_count, v send_datatype, b at, v count, v datatype, v comm,
-    ) => collective::alltoall::<A, c_int>;
+    ) => to_all::alltoall::<A, c_int>;
     mpi_ialltoall(
         b send_at, v send_count, v send_datatype, b at, v count, v datatype, v comm, p request,
-    ) => collective::ialltoall::<A, c_int>;
+    ) => to_all::ialltoall::<A, c_int>;
     mpi_alltoall_init(
         b send_at, v send_count, v send_datatype, b at, v count, v datatype, v comm, v info, p request,
-    ) => collective::again::alltoall_init::<A, c_int>;
+    ) => to_all::again::alltoall_init::<A, c_int>;
     mpi_alltoallv(
         b send_at, p send_counts, p send_displacements, v send_datatype, b at, p counts, p displacements, v datatype,
         v comm,
-    ) => collective::alltoallv::<A, c_int>;
+    ) => to_all::alltoallv::<A, c_int>;
     mpi_ialltoallv(
         b send_at, p send_counts, p send_displacements, v send_datatype, b at, p counts, p displacements, v datatype,
         v comm, p request,
-    ) => collective::ialltoallv::<A, c_int>;
+    ) => to_all::ialltoallv::<A, c_int>;
     mpi_alltoallv_init(
         b send_at, p send_counts, p send_displacements, v send_datatype, b at, p counts, p displacements, v datatype,
         v comm, v info, p request,
-    ) => collective::again::alltoallv_init::<A, c_int>;
+    ) => to_all::again::alltoallv_init::<A, c_int>;
     mpi_alltoallw(
         b send_at, p send_counts, p send_displacements, p send_datatypes, b at, p counts, p displacements,
         p datatypes, v comm,
-    ) => collective::alltoallw::<A, c_int>;
+    ) => to_all::alltoallw::<A, c_int>;
     mpi_ialltoallw(
         b send_at, p send_counts, p send_displacements, p send_datatypes, b at, p counts, p displacements,
         p datatypes, v comm, p request,
-    ) => collective::ialltoallw::<A, c_int>;
+    ) => to_all::ialltoallw::<A, c_int>;
     mpi_alltoallw_init(
         b send_at, p send_counts, p send_displacements, p send_datatypes, b at, p counts, p displacements,
         p datatypes, v comm, v info, p request,
-    ) => collective::again::alltoallw_init::<A, c_int>;
+    ) => to_all::again::alltoallw_init::<A, c_int>;
     mpi_reduce(b send, b receive, v count, v datatype, v op, v root, v comm) => reductions::reduce::<A, c_int>;
     mpi_ireduce(
         b send, b receive, v count, v datatype, v op, v root, v comm, p request,
@@ -332,23 +332,23 @@ super::fortran! {
     mpi_cart_sub(v comm, p kept, p to) => topology::cart_sub::<A>;
     mpi_cart_map(v comm, v dimensions, p lengths, p periods, p rank) => topology::cart_map::<A>;
     mpi_dims_create(v members, v count, p lengths) => topology::create_dims::<A>;
-    mpi_graph_create(v comm, v members, p index, p edges, v reorder, p to) => topology::graph_create::<A>;
-    mpi_graphdims_get(v comm, p members, p edges) => topology::graphdims_get::<A>;
-    mpi_graph_get(v comm, v index_room, v edges_room, p index, p edges) => topology::graph_get::<A>;
-    mpi_graph_neighbors_count(v comm, v rank, p count) => topology::graph_neighbors_count::<A>;
-    mpi_graph_neighbors(v comm, v rank, v room, p neighbors) => topology::neighbors_of_graph::<A>;
-    mpi_graph_map(v comm, v members, p index, p edges, p rank) => topology::graph_map::<A>;
+    mpi_graph_create(v comm, v members, p index, p edges, v reorder, p to) => graphs::graph_create::<A>;
+    mpi_graphdims_get(v comm, p members, p edges) => graphs::graphdims_get::<A>;
+    mpi_graph_get(v comm, v index_room, v edges_room, p index, p edges) => graphs::graph_get::<A>;
+    mpi_graph_neighbors_count(v comm, v rank, p count) => graphs::graph_neighbors_count::<A>;
+    mpi_graph_neighbors(v comm, v rank, v room, p neighbors) => graphs::neighbors_of_graph::<A>;
+    mpi_graph_map(v comm, v members, p index, p edges, p rank) => graphs::graph_map::<A>;
     mpi_dist_graph_create_adjacent(
         v comm, v ins, p sources, w source_weights, v outs, p destinations, w destination_weights, v info, v reorder,
         p to,
-    ) => topology::dist_graph_create_adjacent::<A>;
+    ) => graphs::dist_graph_create_adjacent::<A>;
     mpi_dist_graph_create(
         v comm, v n, p sources, p degrees, p destinations, w weights, v info, v reorder, p to,
-    ) => topology::dist_graph_create::<A>;
-    mpi_dist_graph_neighbors_count(v comm, p ins, p outs, p weighted) => topology::dist_graph_neighbors_count::<A>;
+    ) => graphs::dist_graph_create::<A>;
+    mpi_dist_graph_neighbors_count(v comm, p ins, p outs, p weighted) => graphs::dist_graph_neighbors_count::<A>;
     mpi_dist_graph_neighbors(
         v comm, v in_room, p sources, w source_weights, v out_room, p destinations, w destination_weights,
-    ) => topology::dist_graph_neighbors::<A>;
+    ) => graphs::dist_graph_neighbors::<A>;
     mpi_topo_test(v comm, p kind) => topology::topo_test::<A>;
     mpi_type_contiguous(v count, v of, p to) => datatype::type_contiguous::<A, c_int>;
     mpi_type_vector(v count, v each, v stride, v of, p to) => datatype::type_vector::<A, c_int>;
@@ -371,19 +371,19 @@ super::fortran! {
     mpi_type_dup(v of, p to) => datatype::type_dup::<A>;
     mpi_type_commit(p datatype) => datatype::type_commit::<A>;
     mpi_type_free(p datatype) => datatype::type_free::<A>;
-    mpi_type_size(v datatype, p size) => datatype::type_size::<A, c_int>;
-    mpi_type_size_x(v datatype, p size) => datatype::type_size_x::<A>;
-    mpi_type_get_extent(v datatype, p lower, p extent) => datatype::type_get_extent::<A>;
-    mpi_type_get_extent_x(v datatype, p lower, p extent) => datatype::type_get_extent_x::<A>;
-    mpi_type_get_true_extent(v datatype, p lower, p extent) => datatype::type_get_true_extent::<A>;
-    mpi_type_get_true_extent_x(v datatype, p lower, p extent) => datatype::type_get_true_extent_x::<A>;
+    mpi_type_size(v datatype, p size) => described::type_size::<A, c_int>;
+    mpi_type_size_x(v datatype, p size) => described::type_size_x::<A>;
+    mpi_type_get_extent(v datatype, p lower, p extent) => described::type_get_extent::<A>;
+    mpi_type_get_extent_x(v datatype, p lower, p extent) => described::type_get_extent_x::<A>;
+    mpi_type_get_true_extent(v datatype, p lower, p extent) => described::type_get_true_extent::<A>;
+    mpi_type_get_true_extent_x(v datatype, p lower, p extent) => described::type_get_true_extent_x::<A>;
     mpi_type_get_envelope(
         v datatype, p integers, p addresses, p datatypes, p combiner,
-    ) => datatype::type_get_envelope::<A>;
+    ) => described::type_get_envelope::<A>;
     mpi_type_get_contents(
         v datatype, v integers_room, v addresses_room, v datatypes_room, p integers, p addresses, p datatypes,
-    ) => datatype::type_get_contents::<A>;
-    mpi_type_match_size(v class, v size, p to) => datatype::type_match_size::<A>;
+    ) => described::type_get_contents::<A>;
+    mpi_type_match_size(v class, v size, p to) => described::type_match_size::<A>;
     mpi_get_address(b at, p address) => datatype::get_address::<A>;
     mpi_pack(b at, v count, v datatype, b to, v room, p position, v comm) => pack::pack_native::<A, c_int>;
     mpi_unpack(b from, v room, p position, b at, v count, v datatype, v comm) => pack::unpack_native::<A, c_int>;

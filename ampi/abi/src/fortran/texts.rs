@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use super::Fortran;
 use super::convert::{buffer, put_error};
-use crate::common::{communicator, datatype, environment, errhandler, info, pack};
+use crate::common::{communicator, described, environment, errhandler, info, pack};
 
 /// The longest text that a function gives, with a zero.
 const ROOM: usize = 8192;
@@ -72,10 +72,10 @@ texts! {
         with_text(name, len, |text| communicator::comm_get_name::<A>(handle.read_unaligned(), text, n))
     };
     mpi_type_set_name(handle: *const c_int, name: *const u8; len) => {
-        datatype::type_set_name::<A>(handle.read_unaligned(), for_c(name, len).as_ptr())
+        described::type_set_name::<A>(handle.read_unaligned(), for_c(name, len).as_ptr())
     };
     mpi_type_get_name(handle: *const c_int, name: *mut u8, n: *mut c_int; len) => {
-        with_text(name, len, |text| datatype::type_get_name::<A>(handle.read_unaligned(), text, n))
+        with_text(name, len, |text| described::type_get_name::<A>(handle.read_unaligned(), text, n))
     };
     mpi_info_set(hints: *const c_int, key: *const u8, value: *const u8; key_len, value_len) => {
         let (key, value) = (for_c(key, key_len), for_c(value, value_len));

@@ -118,6 +118,8 @@ fn of_predefined(kind: Kind, number: u32) -> Option<u32> {
 
 impl Abi for Mpich {
     type Handle = c_int;
+    type C = Mpich;
+    type Fortran = MpichFortran;
 
     const INTERFACE: Interface = Interface::Mpich;
     const ANY_SOURCE: c_int = -2;

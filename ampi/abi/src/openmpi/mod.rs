@@ -87,6 +87,8 @@ unsafe fn free_word(kind: Kind, number: u32, handle: usize) {
 
 impl Abi for OpenMpi {
     type Handle = usize;
+    type C = OpenMpi;
+    type Fortran = OpenMpiFortran;
 
     const INTERFACE: Interface = Interface::OpenMpi;
     const ANY_SOURCE: c_int = -1;

@@ -94,6 +94,8 @@ fn of_predefined(kind: Kind, number: u32) -> Option<usize> {
 
 impl Abi for Standard {
     type Handle = usize;
+    type C = Standard;
+    type Fortran = Standard;
 
     const INTERFACE: Interface = Interface::Standard;
     const ANY_SOURCE: c_int = -1;

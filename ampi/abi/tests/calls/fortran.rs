@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use talisman_abi::{Interface, symbol};
 
 use crate::Rank;
-use crate::library::Library;
+use crate::library::{Library, mpi};
 
 /// Calls a function; its error code is 0. All arguments are addresses, but lengths of texts behind the error code.
 macro_rules! call {
@@ -72,6 +72,7 @@ pub fn check<L: Library>(rank: Rank) {
     collectives::<L>(rank);
     objects::<L>(rank);
     attributes::<L>(rank);
+    languages::<L>(rank);
 }
 
 fn messages<L: Library>(rank: Rank) {
@@ -172,4 +173,33 @@ fn attributes<L: Library>(rank: Rank) {
     call!(L, "mpi_comm_free_"(&mut twin));
     call!(L, "mpi_comm_free_"(&mut one));
     call!(L, "mpi_comm_free_keyval_"(&mut key));
+}
+
+/// Notes the rank's number in the communicator that it is given, which is a handle of C.
+unsafe extern "C" fn noted<L: Library>(
+    communicator: L::Handle,
+    _: c_int,
+    note: *mut c_int,
+    _: usize,
+    _: *mut usize,
+    flag: *mut c_int,
+) -> c_int {
+    mpi!(L, "MPI_Comm_rank", communicator, note);
+    // SAFETY: MPI's promise.
+    unsafe { *flag = 0 };
+    0
+}
+
+/// A key of C is asked in C's way, also if Fortran duplicates the communicator.
+fn languages<L: Library>(rank: Rank) {
+    let (mut key, mut note, mut one, mut twin) = (0, -1, -1, -1);
+    let copy = noted::<L> as *const () as usize;
+    mpi!(L, "MPI_Comm_create_keyval", copy, 0usize, &mut key, &mut note);
+    call!(L, "mpi_comm_dup_"(&numbers::<L>().world, &mut one));
+    call!(L, "mpi_comm_set_attr_"(&one, &key, &7i64));
+    rank.hop();
+    call!(L, "mpi_comm_dup_"(&one, &mut twin));
+    assert_eq!(note, rank.number);
+    call!(L, "mpi_comm_free_"(&mut twin));
+    call!(L, "mpi_comm_free_"(&mut one));
 }
