@@ -284,14 +284,16 @@ fn libraries_are_loaded_later() {
     }
     let shop = Workshop::new();
     shop.library("plugin_base", "plugin_base.c", &[]);
-    for (name, number, function) in [("plugin1", "1", "first"), ("plugin2", "20", "second")] {
+    for (name, number, function) in
+        [("plugin1", "1", "first"), ("plugin2", "20", "second"), ("plugin3", "300", "third")]
+    {
         let options = [&format!("-DNUMBER={number}")[..], &format!("-DFUNCTION={function}")];
         shop.library(name, "plugin.cpp", &[&options[..], &["-lplugin_base", "-lm"]].concat());
     }
     let program = shop.build("later", "later.cpp", &["-rdynamic"]);
     let folder = shop.0.to_str().expect("a path that is text");
     same(&program, &[folder]);
-    assert_eq!(lines(&native(&program, 2, &[folder]))["2"].len(), 17);
+    assert_eq!(lines(&native(&program, 2, &[folder]))["2"].len(), 20);
     // Native programs can load it; ranks are told why not.
     shop.library("near", "tls_near.c", &["-ftls-model=initial-exec"]);
     let output = ranks(&program, 1, "move", &[folder, "near"]);
