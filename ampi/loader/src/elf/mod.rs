@@ -127,6 +127,11 @@ impl Elf {
         self.string(offset).map(|name| String::from_utf8_lossy(name).into_owned())
     }
 
+    /// Indices of all symbols that others have to define.
+    pub fn imports(&self) -> Result<Vec<usize>, LoadError> {
+        symbols::imports(self).map_err(|fault| self.damaged(fault))
+    }
+
     /// A symbol by its index, which need not be that of a definition.
     pub fn symbol(&self, index: usize) -> Result<Symbol, Malformed> {
         let table = self.dynamic.symbols;

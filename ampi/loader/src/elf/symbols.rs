@@ -109,6 +109,18 @@ pub fn exports(elf: &Elf) -> Result<Vec<(u32, Symbol)>, Malformed> {
     Ok(exports)
 }
 
+/// Indices of all symbols that others have to define.
+pub fn imports(elf: &Elf) -> Result<Vec<usize>, Malformed> {
+    let mut imports = Vec::new();
+    for index in 1..count(elf)? {
+        let symbol = elf.symbol(index)?;
+        if !symbol.is_defined() && !symbol.is_local() && symbol.name != 0 {
+            imports.push(index);
+        }
+    }
+    Ok(imports)
+}
+
 /// How many symbols there are at most that are definitions. The table itself has no length: tables of hashes know.
 fn count(elf: &Elf) -> Result<usize, Malformed> {
     if let Some(at) = elf.dynamic.hash {

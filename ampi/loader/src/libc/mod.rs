@@ -90,6 +90,11 @@ pub fn symbol(name: &str) -> Option<usize> {
     parts.iter().find_map(|part| part(name))
 }
 
+/// Whether the function that answers for this one of the C library does nothing but fail.
+pub fn refuses(name: &str) -> bool {
+    threads::refuses(name)
+}
+
 /// The running rank's state. Without one a function of this module must not have been called: a program runs only
 /// between [`enter`] and [`leave`].
 fn current() -> *mut State {
