@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::closure::{self, Closure};
-use crate::elf::{Elf, Kind};
+use crate::elf::{Elf, Kind, Role};
 use crate::place::place_objects;
 use crate::resolve::{Found, Resolver};
 use crate::scope::Scope;
@@ -58,7 +58,8 @@ pub enum Meaning {
 /// # Errors
 /// If the program or a library cannot be read, or is not there. Symbols that nobody defines are no error.
 pub fn explain(path: &Path, search: &Search, imports: &dyn Imports) -> Result<Explanation, LoadError> {
-    let Closure { objects, mut shared, answered, .. } = closure::read(path, search, imports)?;
+    let Closure { objects, mut shared, answered, .. } =
+        closure::read(path, Role::FixedProgram, search, imports)?;
     let (offsets, end) = place_objects(&objects, 0)?;
     let scope = Scope::new(&objects)?;
     let cells = Cells::new(end, &scope, &offsets)?;

@@ -47,6 +47,8 @@ pub struct Elf {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     Program,
+    /// The same, and it may have to be at an address of its own.
+    FixedProgram,
     Library,
 }
 
@@ -71,7 +73,7 @@ impl Elf {
             path: path.to_owned(),
             file,
             identity: (meta.dev(), meta.ino()),
-            header,
+            header: Header { entry: header.entry.wrapping_sub(segments.start), ..header },
             segments,
             dynamic: Dynamic::default(),
             versions: Versions::default(),
@@ -88,7 +90,8 @@ impl Elf {
         };
         let bytes = self.bytes_at(section.at, section.file_len);
         self.dynamic = bytes.and_then(Dynamic::read).map_err(|fault| self.damaged(fault))?;
-        if role == Role::Program && !self.segments.interpreter {
+        self.dynamic.begin_at(self.segments.start);
+        if role != Role::Library && !self.segments.interpreter {
             let path = self.path.clone();
             let alone = self.dynamic.executable;
             return Err(if alone { LoadError::Static { path } } else { LoadError::Library { path } });
@@ -136,7 +139,7 @@ impl Elf {
     pub fn symbol(&self, index: usize) -> Result<Symbol, Malformed> {
         let table = self.dynamic.symbols;
         let table = table.ok_or(Malformed { what: "it has no table of symbols, but uses it", at: index })?;
-        Symbol::read(self.rest(table)?, index)
+        Symbol::read(self.rest(table)?, index).map(|symbol| symbol.begin_at(self.segments.start))
     }
 
     /// Its own name, else that of its file.
@@ -174,8 +177,9 @@ fn check_role(path: &Path, header: &Header, segments: &Segments, role: Role) -> 
     let path = || path.to_owned();
     match (header.movable, segments.interpreter) {
         (false, false) => Err(LoadError::Static { path: path() }),
+        (false, true) if role == Role::FixedProgram => Ok(()),
         (false, true) => Err(LoadError::FixedAddress { path: path() }),
-        (true, _) if role == Role::Program && header.entry == 0 => Err(LoadError::Library { path: path() }),
+        (true, _) if role != Role::Library && header.entry == 0 => Err(LoadError::Library { path: path() }),
         (true, _) => Ok(()),
     }
 }

@@ -81,7 +81,9 @@ impl Elf {
 
     fn entries(&self, table: Table) -> Result<impl Iterator<Item = Relocation> + '_, Malformed> {
         let bytes = if table.len == 0 { &[][..] } else { self.bytes_at(table.at, table.len)?.0 };
-        Ok(bytes.chunks_exact(ENTRY).filter_map(|entry| relocation(Bytes(entry)).ok()))
+        let start = self.segments.start;
+        let read = move |entry| relocation(Bytes(entry)).ok().map(|relocation| relocation.begin_at(start));
+        Ok(bytes.chunks_exact(ENTRY).filter_map(read))
     }
 
     /// The words whose values are addresses in the object itself, by the compact table (`DT_RELR`): place and value.
@@ -114,6 +116,17 @@ impl Elf {
         }
         words.push((at, self.bytes_at(at, 8)?.word(0)?));
         Ok(())
+    }
+}
+
+impl Relocation {
+    /// The same, relative to where its executable has to be.
+    fn begin_at(mut self, start: usize) -> Relocation {
+        self.at = self.at.wrapping_sub(start);
+        if matches!(self.kind, Kind::Relative | Kind::Indirect) {
+            self.addend = self.addend.wrapping_sub(start);
+        }
+        self
     }
 }
 

@@ -37,6 +37,14 @@ impl Symbol {
         })
     }
 
+    /// The same, relative to where its executable has to be.
+    pub fn begin_at(mut self, start: usize) -> Symbol {
+        if self.is_defined() && !self.is_absolute() && !self.is_thread_local() {
+            self.value = self.value.wrapping_sub(start);
+        }
+        self
+    }
+
     /// Seen by nobody but its own object.
     pub fn is_local(&self) -> bool {
         self.info >> 4 == 0
