@@ -67,7 +67,7 @@ pub fn explain(path: &Path, search: &Search, imports: &dyn Imports) -> Result<Ex
     let mut all = Vec::new();
     for (number, elf) in objects.iter().enumerate() {
         for index in elf.imports()? {
-            let found = resolver.find(number, index)?;
+            let found = resolver.find(number, index, true)?;
             all.push(import(elf, number, index, found, imports)?);
         }
         for index in copies(elf)? {

@@ -46,7 +46,7 @@ pub struct Resolver<'a> {
     pub cells: &'a Cells,
     pub imports: &'a dyn Imports,
     pub shared: &'a mut Shared,
-    known: HashMap<(usize, usize), Target>,
+    known: HashMap<(usize, usize, bool), Target>,
     missing: Vec<MissingSymbol>,
     /// Whether one of the objects loads libraries later.
     pub opens_libraries: bool,
@@ -78,7 +78,16 @@ impl<'a> Resolver<'a> {
 
     /// What a symbol of an object's table means there.
     pub fn target(&mut self, object: usize, index: usize) -> Result<Target, LoadError> {
-        if let Some(known) = self.known.get(&(object, index)) {
+        self.meant(object, index, false)
+    }
+
+    /// The same for a function that is only called there.
+    pub fn called(&mut self, object: usize, index: usize) -> Result<Target, LoadError> {
+        self.meant(object, index, true)
+    }
+
+    fn meant(&mut self, object: usize, index: usize, is_call: bool) -> Result<Target, LoadError> {
+        if let Some(known) = self.known.get(&(object, index, is_call)) {
             return Ok(*known);
         }
         let elf = &self.objects[object];
@@ -86,9 +95,9 @@ impl<'a> Resolver<'a> {
         let target = if symbol.is_bound_here() {
             self.place(Definition { object, index, symbol })?
         } else {
-            self.look_up(object, index, &symbol)?
+            self.look_up(object, index, &symbol, is_call)?
         };
-        self.known.insert((object, index), target);
+        self.known.insert((object, index, is_call), target);
         Ok(target)
     }
 
@@ -100,8 +109,14 @@ impl<'a> Resolver<'a> {
         Err(LoadError::MissingSymbols { symbols: self.missing })
     }
 
-    fn look_up(&mut self, object: usize, index: usize, symbol: &Symbol) -> Result<Target, LoadError> {
-        match self.find(object, index)? {
+    fn look_up(
+        &mut self,
+        object: usize,
+        index: usize,
+        symbol: &Symbol,
+        is_call: bool,
+    ) -> Result<Target, LoadError> {
+        match self.find(object, index, is_call)? {
             Found::Answered(address) | Found::Shared(address) => Ok(Target::Fixed(address)),
             Found::Private(definition) => self.place(definition),
             Found::Variable(place) => Ok(Target::Image(place)),
@@ -114,19 +129,19 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Who defines what an object refers to.
-    pub fn find(&mut self, object: usize, index: usize) -> Result<Found, LoadError> {
+    /// Who defines what an object refers to. `is_call`: what stands in for a function is not meant.
+    pub fn find(&mut self, object: usize, index: usize, is_call: bool) -> Result<Found, LoadError> {
         let (name, version) = self.wanted(object, index)?;
         if let Some(address) = self.answered(name) {
             self.opens_libraries |= name == b"dlopen";
             return Ok(Found::Answered(address));
         }
         if self.objects[object].dynamic.symbolic
-            && let Some(own) = self.scope.find_own(object, name, version)?
+            && let Some(own) = self.scope.find_own(object, name, version, is_call)?
         {
             return Ok(Found::Private(own));
         }
-        if let Some(found) = self.scope.find(name, version, None)? {
+        if let Some(found) = self.scope.find(name, version, None, is_call)? {
             return Ok(Found::Private(found));
         }
         Ok(match self.cells.place(name) {
@@ -141,7 +156,7 @@ impl<'a> Resolver<'a> {
         if let Some(address) = self.answered(name) {
             return Ok(Found::Answered(address));
         }
-        if let Some(found) = self.scope.find(name, version, Some(object))? {
+        if let Some(found) = self.scope.find(name, version, Some(object), true)? {
             return Ok(Found::Private(found));
         }
         Ok(match self.cells.source(name) {

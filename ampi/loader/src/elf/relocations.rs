@@ -26,6 +26,8 @@ pub enum Kind {
     None,
     /// S + A.
     Symbol,
+    /// S, which is only called: a jump to it in the executable does not stand in for it.
+    Call,
     /// B + A.
     Relative,
     /// The bytes at S.
@@ -48,8 +50,9 @@ impl Kind {
     fn of(number: u32) -> Kind {
         match number {
             0 => Kind::None,
-            // R_X86_64_64, GLOB_DAT, JUMP_SLOT: for the latter two the addend is zero.
-            1 | 6 | 7 => Kind::Symbol,
+            // R_X86_64_64, GLOB_DAT; JUMP_SLOT: for the latter two the addend is zero.
+            1 | 6 => Kind::Symbol,
+            7 => Kind::Call,
             5 => Kind::Copy,
             // RELATIVE, and RELATIVE64, which is the same where addresses have 64 bits.
             8 | 38 => Kind::Relative,

@@ -39,7 +39,8 @@ impl Symbol {
 
     /// The same, relative to where its executable has to be.
     pub fn begin_at(mut self, start: usize) -> Symbol {
-        if self.is_defined() && !self.is_absolute() && !self.is_thread_local() {
+        let is_here = self.is_defined() || self.is_stand_in();
+        if is_here && !self.is_absolute() && !self.is_thread_local() {
             self.value = self.value.wrapping_sub(start);
         }
         self
@@ -82,6 +83,12 @@ impl Symbol {
         self.section != 0
     }
 
+    /// A function of a library that has an address in the executable, where a jump to it is: all that take its address
+    /// take this one (System V ABI for x86-64, "Function Addresses").
+    pub fn is_stand_in(&self) -> bool {
+        !self.is_defined() && self.value != 0 && self.info & 15 == 2
+    }
+
     /// References of its own object mean this definition, whoever else defines the name.
     pub fn is_bound_here(&self) -> bool {
         self.is_defined() && (self.is_local() || self.other & 3 != 0)
@@ -89,7 +96,7 @@ impl Symbol {
 
     /// Whether others may refer to it: global, weak or unique, and neither hidden nor internal.
     pub fn is_exported(&self) -> bool {
-        self.is_defined()
+        (self.is_defined() || self.is_stand_in())
             && matches!(self.info >> 4, 1 | 2 | 10)
             && matches!(self.other & 3, 0 | 3)
             && matches!(self.info & 15, 0 | 1 | 2 | 5 | 6 | 10)

@@ -299,6 +299,7 @@ fn programs_at_their_own_address() {
     for (name, options) in [
         ("data", &["-ldata_lib"][..]),
         ("tls", &["-luser", "-lgeneral", "-lnear", "-llocal", "-ldescribed", "-lfar"]),
+        ("linker", &["-rdynamic", "-ldata_lib"]),
         ("state", &[]),
         ("throw", &["-lthrow_lib"]),
         ("chain", &["-DFIRST", "-Dfirst_level=level_1", "-llevel1"]),
