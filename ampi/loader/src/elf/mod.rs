@@ -57,11 +57,13 @@ impl Elf {
     pub fn open(path: &Path, role: Role) -> Result<Elf, LoadError> {
         let read = |error| LoadError::Read { path: path.to_owned(), error };
         let damaged = |fault| LoadError::Damaged { path: path.to_owned(), fault };
-        let file = File::open(path).map_err(read)?;
-        let meta = file.metadata().map_err(read)?;
-        if !meta.is_file() {
+        // Opening a pipe would wait for who writes to it.
+        let is_file = std::fs::metadata(path).map_err(read)?.is_file();
+        if !is_file {
             return Err(LoadError::NotElf { path: path.to_owned() });
         }
+        let file = File::open(path).map_err(read)?;
+        let meta = file.metadata().map_err(read)?;
         let len = usize::try_from(meta.len()).unwrap_or(usize::MAX);
         let header = header_of(&file, path, len)?;
         let table = header.count * PROGRAM_HEADER;

@@ -8,6 +8,7 @@ mod cases;
 mod damaged;
 mod explains;
 mod host;
+mod hostile;
 mod refusals;
 mod switch;
 
@@ -18,10 +19,11 @@ fn main() {
     if arguments.get(1).is_some_and(|role| role == "host") {
         std::process::exit(host::main(&arguments[2..]));
     }
-    let tests: Vec<Trial> = [cases::tests(), refusals::tests(), explains::tests(), damaged::tests()]
-        .into_iter()
-        .flatten()
-        .collect();
+    let tests: Vec<Trial> =
+        [cases::tests(), refusals::tests(), explains::tests(), hostile::tests(), damaged::tests()]
+            .into_iter()
+            .flatten()
+            .collect();
     libtest_mimic::run(&Arguments::from_args(), tests).exit();
 }
 
