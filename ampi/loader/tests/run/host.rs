@@ -134,7 +134,7 @@ impl Rank {
             program.load(base).expect("there is memory");
             program.register_frames(base);
             state.write(State::new(program, base));
-            let numbers = Numbers::for_ranks(3).expect("descriptors for three ranks");
+            let numbers = Numbers::for_ranks(8).expect("descriptors for some ranks");
             (*state).number_descriptors(numbers.of_rank(number as u32));
         }
         let own = [path.to_owned(), number.to_string()];
