@@ -21,8 +21,8 @@ pub struct Closure {
 }
 
 /// Reads a program and all that it needs.
-pub fn read(path: &Path, search: &Search, imports: &dyn Imports) -> Result<Closure, LoadError> {
-    let program = Elf::open(path, Role::Program)?;
+pub fn read(path: &Path, role: Role, search: &Search, imports: &dyn Imports) -> Result<Closure, LoadError> {
+    let program = Elf::open(path, role)?;
     let mut reader = Reader {
         finder: Finder::new(search),
         imports,

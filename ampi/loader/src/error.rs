@@ -52,6 +52,19 @@ pub enum LoadError {
         /// The executable.
         path: PathBuf,
     },
+    /// It has to be where this process has something else.
+    #[error(
+        "{} has to be at {start:#x} to {end:#x}, where this process has something else: run it in one of its own, as the only rank",
+        path.display()
+    )]
+    AddressesTaken {
+        /// The executable.
+        path: PathBuf,
+        /// The first address.
+        start: usize,
+        /// The one after the last.
+        end: usize,
+    },
     /// It has no beginning.
     #[error("{} is a shared library: name the executable that uses it", path.display())]
     Library {

@@ -57,17 +57,27 @@ impl Functions {
     }
 }
 
+/// Functions of an array that is not relocated, as its addresses are fixed.
+fn fixed(array: &[u8], offset: usize) -> impl Iterator<Item = (usize, Function)> {
+    let words = array.chunks_exact(8).map(|word| word.try_into().map_or(0, usize::from_le_bytes));
+    words.enumerate().map(move |(i, address)| (offset + i * 8, Function::Fixed(address)))
+}
+
 /// What arrays of functions have in them when all is relocated, by their offsets in the image.
 struct Arrays(HashMap<usize, Function>);
 
 impl Arrays {
     fn read(objects: &[Elf], offsets: &[usize], plan: &Plan) -> Result<Arrays, LoadError> {
         let mut ranges: Vec<Range<usize>> = Vec::new();
+        let mut known = HashMap::new();
         for (elf, offset) in objects.iter().zip(offsets) {
             let dynamic = &elf.dynamic;
             for table in [dynamic.preinit_array, dynamic.init_array, dynamic.fini_array] {
                 if table.len > 0 {
-                    elf.bytes_at(table.at, table.len).map_err(|fault| elf.damaged(fault))?;
+                    let words = elf.bytes_at(table.at, table.len).map_err(|fault| elf.damaged(fault))?;
+                    if elf.segments.start != 0 {
+                        known.extend(fixed(words.0, offset + table.at));
+                    }
                     ranges.push(offset + table.at..offset + table.at + table.len);
                 }
             }
@@ -79,7 +89,8 @@ impl Arrays {
         };
         let relative = plan.relative.iter().map(|word| (word.at, Function::Image(word.value)));
         let fixed = plan.fixed.iter().map(|word| (word.at, Function::Fixed(word.value)));
-        Ok(Arrays(relative.chain(fixed).filter(|(at, _)| inside(*at)).collect()))
+        known.extend(relative.chain(fixed).filter(|(at, _)| inside(*at)));
+        Ok(Arrays(known))
     }
 
     /// Entries without a function are passed over.

@@ -6,7 +6,7 @@ use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
-use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous};
+use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 
 use crate::PAGE;
 use crate::elf::{Segment, Segments};
@@ -139,6 +139,21 @@ pub unsafe fn map_zeroes(range: Range<usize>, access: ProtFlags) -> io::Result<(
     // SAFETY: the caller's promise.
     unsafe { mmap_anonymous(range.start as *mut c_void, range.len(), access, flags) }?;
     Ok(())
+}
+
+/// Takes addresses where nothing is. False if something is there.
+pub fn reserve(range: Range<usize>) -> bool {
+    let flags = MapFlags::PRIVATE | MapFlags::FIXED_NOREPLACE | MapFlags::NORESERVE;
+    let place = range.start as *mut c_void;
+    // SAFETY: the system refuses where something is.
+    let mapped = unsafe { mmap_anonymous(place, range.len(), ProtFlags::empty(), flags) };
+    let Ok(mapped) = mapped else { return false };
+    if mapped != place {
+        // An old system takes the address as a wish.
+        // SAFETY: what was mapped just now.
+        let _refused = unsafe { munmap(mapped, range.len()) };
+    }
+    mapped == place
 }
 
 /// The mappings of an object.

@@ -12,7 +12,12 @@ pub trait Imports {
     /// readable.
     fn symbol(&self, name: &str) -> Option<usize>;
 
-    /// The same for symbols that the program or one of its private libraries may define: asked before the libraries
+    /// Whether what is answered for this symbol is that it cannot be done: for [`crate::explain`] alone.
+    fn refuses(&self, name: &str) -> bool {
+        crate::libc::refuses(name)
+    }
+
+    /// As [`Imports::symbol`], for symbols that the program or one of its private libraries may define: asked before the libraries
     /// that are shared with the process, after all private ones. So a program's own `getopt` is used, and a profiler's
     /// own `MPI_Send`.
     fn fallback(&self, name: &str) -> Option<usize> {

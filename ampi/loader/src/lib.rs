@@ -20,6 +20,7 @@
 mod closure;
 mod elf;
 mod error;
+mod explain;
 mod functions;
 mod image;
 mod imports;
@@ -42,6 +43,7 @@ mod thread_locals;
 mod variables;
 
 pub use error::{LoadError, Malformed, MissingSymbol};
+pub use explain::{Explanation, Import, Meaning, explain};
 pub use image::{Part, PartKind};
 pub use imports::{Imports, NoImports};
 pub use linker::{answer_later, answer_names};

@@ -36,13 +36,14 @@ impl Names {
     }
 
     /// All functions of a file, those that only itself knows, too: none if it was stripped, or is not as it should be.
-    pub fn of_functions(file: &File) -> Names {
+    /// `start`: where the executable has to be, else zero.
+    pub fn of_functions(file: &File, start: usize) -> Names {
         let mut names = Names::default();
         let Ok(Some(table)) = FullTable::read(file) else { return names };
         // Names may share their ends, but that many do not.
         let room = table.names_len().saturating_mul(8);
         for (symbol, name) in table.functions() {
-            names.add(&symbol, name);
+            names.add(&symbol.begin_at(start), name);
             if names.text.len() > room {
                 break;
             }

@@ -23,6 +23,8 @@ pub struct Object {
     file: File,
     pub offset: usize,
     pub span: usize,
+    /// Where it has to be, if it is not position-independent; else zero.
+    pub start: usize,
     mappings: Vec<Mapping>,
     /// Where its program headers are, and how many.
     pub headers: Option<(usize, usize)>,
@@ -43,6 +45,7 @@ impl Object {
             functions: OnceLock::new(),
             offset,
             span: elf.segments.span(),
+            start: elf.segments.start,
             mappings: mappings(&elf.segments),
             headers: elf.segments.headers,
             frames: elf.segments.frames.filter(|at| elf.bytes_at(*at, 12).is_ok()),
@@ -98,7 +101,7 @@ impl Object {
 
     /// The nearest symbol before an address in the object, and the distance from it.
     pub fn name_at(&self, at: usize) -> Option<(&str, usize)> {
-        let functions = self.functions.get_or_init(|| Names::of_functions(&self.file));
+        let functions = self.functions.get_or_init(|| Names::of_functions(&self.file, self.start));
         functions.before(at).or_else(|| self.names.before(at))
     }
 

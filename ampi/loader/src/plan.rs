@@ -122,7 +122,7 @@ impl Builder<'_> {
         match r.kind {
             Kind::None => {}
             Kind::Relative => self.relative(at, offset.wrapping_add(r.addend)),
-            Kind::Symbol => match target(resolver, object, r.symbol)? {
+            Kind::Symbol | Kind::Call => match target(resolver, object, r)? {
                 Target::Image(to) => self.relative(at, to.wrapping_add(r.addend)),
                 Target::Fixed(to) => self.fixed(at, to.wrapping_add(r.addend)),
                 Target::Indirect(function) => self.call(at, function, r.addend),
@@ -244,9 +244,13 @@ impl Builder<'_> {
     }
 }
 
-fn target(resolver: &mut Resolver<'_>, object: usize, symbol: usize) -> Result<Target, LoadError> {
-    // Symbol 0 is the beginning of the object.
-    if symbol == 0 { Ok(Target::Image(resolver.offsets[object])) } else { resolver.target(object, symbol) }
+fn target(resolver: &mut Resolver<'_>, object: usize, r: Relocation) -> Result<Target, LoadError> {
+    match (r.symbol, r.kind) {
+        // The beginning of the object.
+        (0, _) => Ok(Target::Image(resolver.offsets[object])),
+        (symbol, Kind::Call) => resolver.called(object, symbol),
+        (symbol, _) => resolver.target(object, symbol),
+    }
 }
 
 /// Relocations are for data alone, and inside of it.

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use rustix::mm::ProtFlags;
 
 use crate::closure::{self, Closure};
+use crate::elf::Role;
 use crate::functions::Functions;
-use crate::image::{Part, PartKind, map_zeroes};
+use crate::image::{Part, PartKind, map_zeroes, reserve};
 use crate::later;
 use crate::linker::loaded;
 use crate::object::Object;
@@ -56,7 +57,20 @@ impl Program {
     /// # Errors
     /// If the program cannot be run: [`LoadError`] says why, and what to do.
     pub fn prepare(path: &Path, search: &Search, imports: &dyn Imports) -> Result<Program, LoadError> {
-        let Closure { objects, needs, mut shared, answered } = closure::read(path, search, imports)?;
+        Program::read(path, Role::Program, search, imports)
+    }
+
+    /// The same for a program that need not be position-independent. If it is not, it has to be at addresses of its own
+    /// ([`Program::fixed`]), with its libraries behind it: a process can have one copy.
+    ///
+    /// # Errors
+    /// As for [`Program::prepare`].
+    pub fn prepare_fixed(path: &Path, search: &Search, imports: &dyn Imports) -> Result<Program, LoadError> {
+        Program::read(path, Role::FixedProgram, search, imports)
+    }
+
+    fn read(path: &Path, role: Role, search: &Search, imports: &dyn Imports) -> Result<Program, LoadError> {
+        let Closure { objects, needs, mut shared, answered } = closure::read(path, role, search, imports)?;
         let (offsets, own_data) = place_objects(&objects, 0)?;
         let scope = Scope::new(&objects)?;
         let cells = Cells::new(own_data, &scope, &offsets)?;
@@ -100,6 +114,25 @@ impl Program {
     /// Bytes from the base to the end, whole pages.
     pub fn span(&self) -> usize {
         self.0.span
+    }
+
+    /// Where the program has to be loaded to, if it is not position-independent.
+    pub fn fixed(&self) -> Option<Range<usize>> {
+        let start = self.0.objects[0].start;
+        (start != 0).then(|| start..start + self.0.span)
+    }
+
+    /// Takes the addresses where the program has to be: to be called once, before it is loaded there. Nothing is to be
+    /// done for one that is position-independent.
+    ///
+    /// # Errors
+    /// If this process has something there, such as another copy.
+    pub fn reserve_fixed(&self) -> Result<(), LoadError> {
+        let Some(Range { start, end }) = self.fixed() else { return Ok(()) };
+        if reserve(start..end) {
+            return Ok(());
+        }
+        Err(LoadError::AddressesTaken { path: self.0.objects[0].path.clone(), start, end })
     }
 
     /// Libraries that the process answers for: which MPI the program wants.
@@ -146,6 +179,9 @@ impl Program {
     pub unsafe fn map_again(&self, base: usize) -> Result<(), LoadError> {
         if !base.is_multiple_of(BASE_ALIGN) || base.checked_add(self.0.span).is_none() {
             return Err(LoadError::Base { base });
+        }
+        if self.fixed().is_some_and(|fixed| fixed.start != base) {
+            return Err(LoadError::FixedAddress { path: self.0.objects[0].path.clone() });
         }
         for object in &self.0.objects {
             // SAFETY: the caller's promise; objects are inside of the span.

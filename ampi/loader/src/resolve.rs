@@ -23,6 +23,20 @@ pub enum Target {
     Nothing,
 }
 
+/// Who defines what somebody refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// The process, at this address.
+    Answered(usize),
+    /// The program or a private library.
+    Private(Definition),
+    /// A variable of the C library that each rank has one of, at this offset in the image.
+    Variable(usize),
+    /// A library of the process, at this address.
+    Shared(usize),
+    Nothing,
+}
+
 /// All that references can mean.
 pub struct Resolver<'a> {
     pub objects: &'a [Elf],
@@ -32,7 +46,7 @@ pub struct Resolver<'a> {
     pub cells: &'a Cells,
     pub imports: &'a dyn Imports,
     pub shared: &'a mut Shared,
-    known: HashMap<(usize, usize), Target>,
+    known: HashMap<(usize, usize, bool), Target>,
     missing: Vec<MissingSymbol>,
     /// Whether one of the objects loads libraries later.
     pub opens_libraries: bool,
@@ -64,7 +78,16 @@ impl<'a> Resolver<'a> {
 
     /// What a symbol of an object's table means there.
     pub fn target(&mut self, object: usize, index: usize) -> Result<Target, LoadError> {
-        if let Some(known) = self.known.get(&(object, index)) {
+        self.meant(object, index, false)
+    }
+
+    /// The same for a function that is only called there.
+    pub fn called(&mut self, object: usize, index: usize) -> Result<Target, LoadError> {
+        self.meant(object, index, true)
+    }
+
+    fn meant(&mut self, object: usize, index: usize, is_call: bool) -> Result<Target, LoadError> {
+        if let Some(known) = self.known.get(&(object, index, is_call)) {
             return Ok(*known);
         }
         let elf = &self.objects[object];
@@ -72,9 +95,9 @@ impl<'a> Resolver<'a> {
         let target = if symbol.is_bound_here() {
             self.place(Definition { object, index, symbol })?
         } else {
-            self.look_up(object, index, &symbol)?
+            self.look_up(object, index, &symbol, is_call)?
         };
-        self.known.insert((object, index), target);
+        self.known.insert((object, index, is_call), target);
         Ok(target)
     }
 
@@ -86,33 +109,68 @@ impl<'a> Resolver<'a> {
         Err(LoadError::MissingSymbols { symbols: self.missing })
     }
 
-    fn look_up(&mut self, object: usize, index: usize, symbol: &Symbol) -> Result<Target, LoadError> {
-        let elf = &self.objects[object];
-        let damaged = |fault| elf.damaged(fault);
-        let name = elf.string(symbol.name).map_err(damaged)?;
-        let version = elf.versions.wanted(elf, index).map_err(damaged)?;
+    fn look_up(
+        &mut self,
+        object: usize,
+        index: usize,
+        symbol: &Symbol,
+        is_call: bool,
+    ) -> Result<Target, LoadError> {
+        match self.find(object, index, is_call)? {
+            Found::Answered(address) | Found::Shared(address) => Ok(Target::Fixed(address)),
+            Found::Private(definition) => self.place(definition),
+            Found::Variable(place) => Ok(Target::Image(place)),
+            Found::Nothing => {
+                if !symbol.is_weak() {
+                    self.note_missing(object, index)?;
+                }
+                Ok(Target::Nothing)
+            }
+        }
+    }
+
+    /// Who defines what an object refers to. `is_call`: what stands in for a function is not meant.
+    pub fn find(&mut self, object: usize, index: usize, is_call: bool) -> Result<Found, LoadError> {
+        let (name, version) = self.wanted(object, index)?;
         if let Some(address) = self.answered(name) {
             self.opens_libraries |= name == b"dlopen";
-            return Ok(Target::Fixed(address));
+            return Ok(Found::Answered(address));
         }
-        if elf.dynamic.symbolic
-            && let Some(own) = self.scope.find_own(object, name, version)?
+        if self.objects[object].dynamic.symbolic
+            && let Some(own) = self.scope.find_own(object, name, version, is_call)?
         {
-            return self.place(own);
+            return Ok(Found::Private(own));
         }
-        if let Some(found) = self.scope.find(name, version, None)? {
-            return self.place(found);
+        if let Some(found) = self.scope.find(name, version, None, is_call)? {
+            return Ok(Found::Private(found));
         }
-        if let Some(place) = self.cells.place(name) {
-            return Ok(Target::Image(place));
+        Ok(match self.cells.place(name) {
+            Some(place) => Found::Variable(place),
+            None => self.of_process(name, version),
+        })
+    }
+
+    /// Who defines what an object has a copy of.
+    pub fn find_original(&mut self, object: usize, index: usize) -> Result<Found, LoadError> {
+        let (name, version) = self.wanted(object, index)?;
+        if let Some(address) = self.answered(name) {
+            return Ok(Found::Answered(address));
         }
-        if let Some(address) = self.of_process(name, version) {
-            return Ok(Target::Fixed(address));
+        if let Some(found) = self.scope.find(name, version, Some(object), true)? {
+            return Ok(Found::Private(found));
         }
-        if !symbol.is_weak() {
-            self.add_missing(elf, name, version);
-        }
-        Ok(Target::Nothing)
+        Ok(match self.cells.source(name) {
+            Some(cell) => Found::Variable(cell),
+            None => self.of_process(name, version),
+        })
+    }
+
+    fn wanted(&self, object: usize, index: usize) -> Result<(&'a [u8], Option<&'a Version>), LoadError> {
+        let elf = &self.objects[object];
+        let damaged = |fault| elf.damaged(fault);
+        let symbol = elf.symbol(index).map_err(damaged)?;
+        let name = elf.string(symbol.name).map_err(damaged)?;
+        Ok((name, elf.versions.wanted(elf, index).map_err(damaged)?))
     }
 
     fn answered(&self, name: &[u8]) -> Option<usize> {
@@ -120,9 +178,10 @@ impl<'a> Resolver<'a> {
         self.imports.symbol(name).or_else(|| linker::symbol(name))
     }
 
-    fn of_process(&mut self, name: &[u8], version: Option<&Version>) -> Option<usize> {
+    fn of_process(&mut self, name: &[u8], version: Option<&Version>) -> Found {
         let fallback = std::str::from_utf8(name).ok().and_then(|name| self.imports.fallback(name));
-        fallback.or_else(|| self.shared.find(name, version))
+        let shared = || self.shared.find(name, version).map(Found::Shared);
+        fallback.map(Found::Answered).or_else(shared).unwrap_or(Found::Nothing)
     }
 
     fn place(&self, found: Definition) -> Result<Target, LoadError> {
@@ -153,40 +212,32 @@ impl<'a> Resolver<'a> {
 
     /// What a COPY relocation of this symbol copies.
     pub fn original(&mut self, object: usize, index: usize) -> Result<Original, LoadError> {
-        let elf = &self.objects[object];
-        let damaged = |fault| elf.damaged(fault);
-        let symbol = elf.symbol(index).map_err(damaged)?;
-        let name = elf.string(symbol.name).map_err(damaged)?;
-        let version = elf.versions.wanted(elf, index).map_err(damaged)?;
-        if let Some(address) = self.answered(name) {
-            return Ok(Original::Process(address));
+        match self.find_original(object, index)? {
+            Found::Answered(address) | Found::Shared(address) => Ok(Original::Process(address)),
+            Found::Private(Definition { object, symbol, .. }) => {
+                let (elf, at) = (&self.objects[object], symbol.value);
+                let outside = crate::Malformed { what: "a variable lies outside of the data", at };
+                elf.segments.holding(at, symbol.size).ok_or_else(|| elf.damaged(outside))?;
+                Ok(Original::Image(self.offsets[object].wrapping_add(at), symbol.size))
+            }
+            Found::Variable(cell) => Ok(Original::Image(cell, 8)),
+            Found::Nothing => {
+                self.note_missing(object, index)?;
+                Ok(Original::Nothing)
+            }
         }
-        if let Some(found) = self.scope.find(name, version, Some(object))? {
-            let at = self.offsets[found.object].wrapping_add(found.symbol.value);
-            let held = self.objects[found.object].segments.holding(found.symbol.value, found.symbol.size);
-            let outside =
-                crate::Malformed { what: "a variable lies outside of the data", at: found.symbol.value };
-            held.ok_or_else(|| self.objects[found.object].damaged(outside))?;
-            return Ok(Original::Image(at, found.symbol.size));
-        }
-        if let Some(cell) = self.cells.source(name) {
-            return Ok(Original::Image(cell, 8));
-        }
-        if let Some(address) = self.of_process(name, version) {
-            return Ok(Original::Process(address));
-        }
-        self.add_missing(elf, name, version);
-        Ok(Original::Nothing)
     }
 
-    fn add_missing(&mut self, elf: &Elf, name: &[u8], version: Option<&Version>) {
+    fn note_missing(&mut self, object: usize, index: usize) -> Result<(), LoadError> {
+        let (name, version) = self.wanted(object, index)?;
         let mut name = String::from_utf8_lossy(name).into_owned();
         if let Some(version) = version {
             name = format!("{name}@{}", String::from_utf8_lossy(&version.name));
         }
-        let missing = MissingSymbol { name, wanted_by: elf.path.clone() };
+        let missing = MissingSymbol { name, wanted_by: self.objects[object].path.clone() };
         if !self.missing.contains(&missing) {
             self.missing.push(missing);
         }
+        Ok(())
     }
 }

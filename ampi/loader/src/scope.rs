@@ -55,19 +55,21 @@ impl<'a> Scope<'a> {
         Ok(scope)
     }
 
-    /// The definition of a name, `without` an object if it is given.
+    /// The definition of a name, `without` an object if it is given. `is_call`: what stands in for a function
+    /// ([`Symbol::is_stand_in`]) is none.
     pub fn find(
         &self,
         name: &[u8],
         version: Option<&Version>,
         without: Option<usize>,
+        is_call: bool,
     ) -> Result<Option<Definition>, LoadError> {
         let Some(all) = self.names.get(name) else { return Ok(None) };
         for of_object in all.chunk_by(|a, b| a.0 == b.0) {
             if Some(of_object[0].0 as usize) == without {
                 continue;
             }
-            if let Some(found) = self.find_in(of_object, version)? {
+            if let Some(found) = self.find_in(of_object, version, is_call)? {
                 return Ok(Some(found));
             }
         }
@@ -80,20 +82,25 @@ impl<'a> Scope<'a> {
         object: usize,
         name: &[u8],
         version: Option<&Version>,
+        is_call: bool,
     ) -> Result<Option<Definition>, LoadError> {
         let all = self.names.get(name).map_or(&[][..], |all| all);
         let own = all.chunk_by(|a, b| a.0 == b.0).find(|of| of[0].0 as usize == object);
-        own.map_or(Ok(None), |own| self.find_in(own, version))
+        own.map_or(Ok(None), |own| self.find_in(own, version, is_call))
     }
 
     fn find_in(
         &self,
         candidates: &[(u32, u32)],
         version: Option<&Version>,
+        is_call: bool,
     ) -> Result<Option<Definition>, LoadError> {
         let mut only = Vec::new();
         for (object, index) in candidates {
             let (object, index) = (*object as usize, *index as usize);
+            if is_call && !self.definition(object, index)?.symbol.is_defined() {
+                continue;
+            }
             match self.fit(object, index, version)? {
                 Fit::Exact => return self.definition(object, index).map(Some),
                 Fit::Only => only.push((object, index)),

@@ -59,7 +59,7 @@ impl Cells {
         for (i, variable) in VARIABLES.iter().enumerate() {
             let mut place = start + i * 8;
             for name in variable.names {
-                if let Some(copy) = scope.find(name.as_bytes(), None, None)? {
+                if let Some(copy) = scope.find(name.as_bytes(), None, None, true)? {
                     place = objects[copy.object].wrapping_add(copy.symbol.value);
                     break;
                 }

@@ -59,6 +59,35 @@ impl Dynamic {
         }
     }
 
+    /// Makes addresses relative to where the executable has to be.
+    pub fn begin_at(&mut self, start: usize) {
+        let less = |at: &mut usize| *at = at.wrapping_sub(start);
+        [
+            &mut self.symbols,
+            &mut self.hash,
+            &mut self.gnu_hash,
+            &mut self.symbol_versions,
+            &mut self.versions_needed,
+            &mut self.versions_defined,
+            &mut self.init,
+            &mut self.fini,
+        ]
+        .into_iter()
+        .flatten()
+        .for_each(less);
+        [
+            &mut self.strings,
+            &mut self.relocations,
+            &mut self.plt_relocations,
+            &mut self.relative,
+            &mut self.preinit_array,
+            &mut self.init_array,
+            &mut self.fini_array,
+        ]
+        .into_iter()
+        .for_each(|table| less(&mut table.at));
+    }
+
     /// Tags: System V ABI, figure 5-10; those of GNU: `elf.h` of the C library.
     fn add(&mut self, tag: usize, value: usize) {
         match tag {

@@ -47,6 +47,8 @@ pub struct Elf {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     Program,
+    /// The same, and it may have to be at an address of its own.
+    FixedProgram,
     Library,
 }
 
@@ -55,11 +57,13 @@ impl Elf {
     pub fn open(path: &Path, role: Role) -> Result<Elf, LoadError> {
         let read = |error| LoadError::Read { path: path.to_owned(), error };
         let damaged = |fault| LoadError::Damaged { path: path.to_owned(), fault };
-        let file = File::open(path).map_err(read)?;
-        let meta = file.metadata().map_err(read)?;
-        if !meta.is_file() {
+        // Opening a pipe would wait for who writes to it.
+        let is_file = std::fs::metadata(path).map_err(read)?.is_file();
+        if !is_file {
             return Err(LoadError::NotElf { path: path.to_owned() });
         }
+        let file = File::open(path).map_err(read)?;
+        let meta = file.metadata().map_err(read)?;
         let len = usize::try_from(meta.len()).unwrap_or(usize::MAX);
         let header = header_of(&file, path, len)?;
         let table = header.count * PROGRAM_HEADER;
@@ -71,7 +75,7 @@ impl Elf {
             path: path.to_owned(),
             file,
             identity: (meta.dev(), meta.ino()),
-            header,
+            header: Header { entry: header.entry.wrapping_sub(segments.start), ..header },
             segments,
             dynamic: Dynamic::default(),
             versions: Versions::default(),
@@ -88,7 +92,8 @@ impl Elf {
         };
         let bytes = self.bytes_at(section.at, section.file_len);
         self.dynamic = bytes.and_then(Dynamic::read).map_err(|fault| self.damaged(fault))?;
-        if role == Role::Program && !self.segments.interpreter {
+        self.dynamic.begin_at(self.segments.start);
+        if role != Role::Library && !self.segments.interpreter {
             let path = self.path.clone();
             let alone = self.dynamic.executable;
             return Err(if alone { LoadError::Static { path } } else { LoadError::Library { path } });
@@ -127,11 +132,16 @@ impl Elf {
         self.string(offset).map(|name| String::from_utf8_lossy(name).into_owned())
     }
 
+    /// Indices of all symbols that others have to define.
+    pub fn imports(&self) -> Result<Vec<usize>, LoadError> {
+        symbols::imports(self).map_err(|fault| self.damaged(fault))
+    }
+
     /// A symbol by its index, which need not be that of a definition.
     pub fn symbol(&self, index: usize) -> Result<Symbol, Malformed> {
         let table = self.dynamic.symbols;
         let table = table.ok_or(Malformed { what: "it has no table of symbols, but uses it", at: index })?;
-        Symbol::read(self.rest(table)?, index)
+        Symbol::read(self.rest(table)?, index).map(|symbol| symbol.begin_at(self.segments.start))
     }
 
     /// Its own name, else that of its file.
@@ -169,8 +179,9 @@ fn check_role(path: &Path, header: &Header, segments: &Segments, role: Role) -> 
     let path = || path.to_owned();
     match (header.movable, segments.interpreter) {
         (false, false) => Err(LoadError::Static { path: path() }),
+        (false, true) if role == Role::FixedProgram => Ok(()),
         (false, true) => Err(LoadError::FixedAddress { path: path() }),
-        (true, _) if role == Role::Program && header.entry == 0 => Err(LoadError::Library { path: path() }),
+        (true, _) if role != Role::Library && header.entry == 0 => Err(LoadError::Library { path: path() }),
         (true, _) => Ok(()),
     }
 }

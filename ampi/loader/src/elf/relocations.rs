@@ -26,6 +26,8 @@ pub enum Kind {
     None,
     /// S + A.
     Symbol,
+    /// S, which is only called: a jump to it in the executable does not stand in for it.
+    Call,
     /// B + A.
     Relative,
     /// The bytes at S.
@@ -48,8 +50,9 @@ impl Kind {
     fn of(number: u32) -> Kind {
         match number {
             0 => Kind::None,
-            // R_X86_64_64, GLOB_DAT, JUMP_SLOT: for the latter two the addend is zero.
-            1 | 6 | 7 => Kind::Symbol,
+            // R_X86_64_64, GLOB_DAT; JUMP_SLOT: for the latter two the addend is zero.
+            1 | 6 => Kind::Symbol,
+            7 => Kind::Call,
             5 => Kind::Copy,
             // RELATIVE, and RELATIVE64, which is the same where addresses have 64 bits.
             8 | 38 => Kind::Relative,
@@ -81,7 +84,9 @@ impl Elf {
 
     fn entries(&self, table: Table) -> Result<impl Iterator<Item = Relocation> + '_, Malformed> {
         let bytes = if table.len == 0 { &[][..] } else { self.bytes_at(table.at, table.len)?.0 };
-        Ok(bytes.chunks_exact(ENTRY).filter_map(|entry| relocation(Bytes(entry)).ok()))
+        let start = self.segments.start;
+        let read = move |entry| relocation(Bytes(entry)).ok().map(|relocation| relocation.begin_at(start));
+        Ok(bytes.chunks_exact(ENTRY).filter_map(read))
     }
 
     /// The words whose values are addresses in the object itself, by the compact table (`DT_RELR`): place and value.
@@ -114,6 +119,17 @@ impl Elf {
         }
         words.push((at, self.bytes_at(at, 8)?.word(0)?));
         Ok(())
+    }
+}
+
+impl Relocation {
+    /// The same, relative to where its executable has to be.
+    fn begin_at(mut self, start: usize) -> Relocation {
+        self.at = self.at.wrapping_sub(start);
+        if matches!(self.kind, Kind::Relative | Kind::Indirect) {
+            self.addend = self.addend.wrapping_sub(start);
+        }
+        self
     }
 }
 

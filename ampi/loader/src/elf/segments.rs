@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Bytes, Header, PROGRAM_HEADER};
-use crate::{Malformed, PAGE};
+use crate::{BASE_ALIGN, Malformed, PAGE};
 
 /// No object may be longer in memory than this: a slot has room for less.
 pub const OBJECT_MAX: usize = 1 << 30;
@@ -58,6 +58,9 @@ pub struct Segments {
     pub interpreter: bool,
     /// Where the program headers are in memory, and how many.
     pub headers: Option<(usize, usize)>,
+    /// Where an executable has to be that is not position-independent: addresses in the file are this much more. Zero
+    /// for all others.
+    pub start: usize,
 }
 
 impl Segments {
@@ -69,6 +72,9 @@ impl Segments {
             segments.add(table.u32(at)?, &segment(table, at)?, file_len)?;
         }
         segments.check_order()?;
+        if !header.movable {
+            segments.begin_at_zero();
+        }
         segments.headers = segments.address_of(header.headers).map(|at| (at, header.count));
         Ok(segments)
     }
@@ -95,6 +101,14 @@ impl Segments {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Addresses from here on are relative to where the executable has to be.
+    fn begin_at_zero(&mut self) {
+        self.start = self.loads[0].at / BASE_ALIGN * BASE_ALIGN;
+        let all = self.loads.iter_mut().chain(&mut self.dynamic).chain(&mut self.thread_locals);
+        all.for_each(|segment| segment.at = segment.at.wrapping_sub(self.start));
+        self.frames = self.frames.map(|at| at.wrapping_sub(self.start));
     }
 
     fn check_order(&self) -> Result<(), Malformed> {

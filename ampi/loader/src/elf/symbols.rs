@@ -37,6 +37,15 @@ impl Symbol {
         })
     }
 
+    /// The same, relative to where its executable has to be.
+    pub fn begin_at(mut self, start: usize) -> Symbol {
+        let is_here = self.is_defined() || self.is_stand_in();
+        if is_here && !self.is_absolute() && !self.is_thread_local() {
+            self.value = self.value.wrapping_sub(start);
+        }
+        self
+    }
+
     /// Seen by nobody but its own object.
     pub fn is_local(&self) -> bool {
         self.info >> 4 == 0
@@ -74,6 +83,12 @@ impl Symbol {
         self.section != 0
     }
 
+    /// A function of a library that has an address in the executable, where a jump to it is: all that take its address
+    /// take this one (System V ABI for x86-64, "Function Addresses").
+    pub fn is_stand_in(&self) -> bool {
+        !self.is_defined() && self.value != 0 && self.info & 15 == 2
+    }
+
     /// References of its own object mean this definition, whoever else defines the name.
     pub fn is_bound_here(&self) -> bool {
         self.is_defined() && (self.is_local() || self.other & 3 != 0)
@@ -81,7 +96,7 @@ impl Symbol {
 
     /// Whether others may refer to it: global, weak or unique, and neither hidden nor internal.
     pub fn is_exported(&self) -> bool {
-        self.is_defined()
+        (self.is_defined() || self.is_stand_in())
             && matches!(self.info >> 4, 1 | 2 | 10)
             && matches!(self.other & 3, 0 | 3)
             && matches!(self.info & 15, 0 | 1 | 2 | 5 | 6 | 10)
@@ -107,6 +122,18 @@ pub fn exports(elf: &Elf) -> Result<Vec<(u32, Symbol)>, Malformed> {
         exports.push((index as u32, symbol));
     }
     Ok(exports)
+}
+
+/// Indices of all symbols that others have to define.
+pub fn imports(elf: &Elf) -> Result<Vec<usize>, Malformed> {
+    let mut imports = Vec::new();
+    for index in 1..count(elf)? {
+        let symbol = elf.symbol(index)?;
+        if !symbol.is_defined() && !symbol.is_local() && symbol.name != 0 {
+            imports.push(index);
+        }
+    }
+    Ok(imports)
 }
 
 /// How many symbols there are at most that are definitions. The table itself has no length: tables of hashes know.

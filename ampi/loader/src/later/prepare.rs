@@ -62,7 +62,7 @@ impl Request<'_> {
     fn read_known(&self) -> Result<Vec<Elf>, LoadError> {
         let own = self.program.all_objects().iter().map(|object| &*object.path);
         let paths = own.chain(self.late.iter().map(|late| &*late.path));
-        let role = |number| if number == 0 { Role::Program } else { Role::Library };
+        let role = |number| if number == 0 { Role::FixedProgram } else { Role::Library };
         paths.enumerate().map(|(number, path)| Elf::open(path, role(number))).collect()
     }
 

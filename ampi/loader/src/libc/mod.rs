@@ -14,6 +14,7 @@ mod getopt;
 mod keys;
 mod late;
 mod list;
+mod mappings;
 mod mask;
 mod paths;
 mod pause;
@@ -70,7 +71,7 @@ pub fn leave() {
 
 /// The function that answers for this one of the C library.
 pub fn symbol(name: &str) -> Option<usize> {
-    let parts: [fn(&str) -> Option<usize>; 15] = [
+    let parts: [fn(&str) -> Option<usize>; 16] = [
         start::symbol,
         exit::symbol,
         environment::symbol,
@@ -79,6 +80,7 @@ pub fn symbol(name: &str) -> Option<usize> {
         text::symbol,
         folder::symbol,
         mask::symbol,
+        mappings::symbol,
         files::symbol,
         paths::symbol,
         pause::symbol,
@@ -88,6 +90,11 @@ pub fn symbol(name: &str) -> Option<usize> {
         process::symbol,
     ];
     parts.iter().find_map(|part| part(name))
+}
+
+/// Whether the function that answers for this one of the C library does nothing but fail.
+pub fn refuses(name: &str) -> bool {
+    threads::refuses(name)
 }
 
 /// The running rank's state. Without one a function of this module must not have been called: a program runs only

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uint};
 use std::sync::OnceLock;
 
-use ::libc::{clockid_t, timespec};
+use ::libc::{clockid_t, fd_set, nfds_t, pollfd, timespec, timeval};
 
 use super::{functions, set_errno};
 
@@ -33,6 +33,10 @@ functions! {
     "usleep" => sleep_microseconds,
     "nanosleep" => sleep_exactly,
     "clock_nanosleep" => sleep_by_clock,
+    "thrd_yield" => give_way,
+    "thrd_sleep" => sleep_exactly,
+    "select" => select,
+    "poll" => poll,
 }
 
 /// Another rank runs, if there is one that can.
@@ -82,6 +86,44 @@ unsafe extern "C" fn sleep_exactly(time: *const timespec, rest: *mut timespec) -
             set_errno(error);
             -1
         }
+    }
+}
+
+/// Of nothing: a way to sleep that is older than `nanosleep`.
+unsafe extern "C" fn select(
+    count: c_int,
+    read: *mut fd_set,
+    write: *mut fd_set,
+    others: *mut fd_set,
+    time: *mut timeval,
+) -> c_int {
+    if count != 0 || time.is_null() {
+        // SAFETY: called as C's function is.
+        return unsafe { ::libc::select(count, read, write, others, time) };
+    }
+    // SAFETY: called as C's function is.
+    let timeval { tv_sec, tv_usec } = unsafe { *time };
+    match nanoseconds(&timespec { tv_sec, tv_nsec: tv_usec.saturating_mul(1000) }) {
+        Some(wait) => {
+            sleep(wait);
+            0
+        }
+        None => {
+            set_errno(::libc::EINVAL);
+            -1
+        }
+    }
+}
+
+/// The same.
+unsafe extern "C" fn poll(places: *mut pollfd, count: nfds_t, milliseconds: c_int) -> c_int {
+    match u64::try_from(milliseconds) {
+        Ok(wait) if count == 0 => {
+            sleep(wait * 1_000_000);
+            0
+        }
+        // SAFETY: called as C's function is.
+        _ => unsafe { ::libc::poll(places, count, milliseconds) },
     }
 }
 

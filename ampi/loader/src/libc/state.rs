@@ -11,6 +11,7 @@ use super::getopt::Getopt;
 use super::keys::Keys;
 use super::late::Late;
 use super::list::List;
+use super::mappings::Mappings;
 use super::mask::Mask;
 use super::random::Random;
 use super::signals::Signals;
@@ -44,6 +45,7 @@ pub struct State {
     pub(super) departed: List<Departed>,
     pub(super) descriptors: Descriptors,
     pub(super) mask: Mask,
+    pub(super) mappings: Mappings,
     pub(super) late: Late,
 }
 
@@ -103,6 +105,7 @@ impl State {
             departed: List::new(),
             descriptors: Descriptors::new(),
             mask: Mask::new(),
+            mappings: Mappings::new(),
             late: Late::new(),
         }
     }

@@ -17,6 +17,11 @@ functions! {
     "thrd_create" => create_thread_of_c,
 }
 
+/// Those that always fail.
+pub(super) fn refuses(name: &str) -> bool {
+    matches!(name, "fork" | "vfork" | "_Fork" | "pthread_create" | "thrd_create")
+}
+
 /// `ENOSYS`: programs know it from systems without processes.
 unsafe extern "C" fn fork() -> c_int {
     set_errno(::libc::ENOSYS);

@@ -81,7 +81,8 @@ unsafe fn visit(copy: &Copy, object: &Object, callback: IterateCallback, data: *
     // The program itself has no name in this list.
     let name = if object.offset == 0 { c"" } else { object.path_text() };
     let mut info = libc::dl_phdr_info {
-        dlpi_addr: start as u64,
+        // Addresses in its headers are relative to this.
+        dlpi_addr: (start - object.start) as u64,
         dlpi_name: name.as_ptr(),
         dlpi_phdr: (start + headers) as *const libc::Elf64_Phdr,
         dlpi_phnum: count as u16,

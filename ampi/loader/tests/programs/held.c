@@ -1,6 +1,8 @@
+#define _GNU_SOURCE
 /* Open things that hold a rank where it is. */
 #include "say.h"
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -31,6 +33,11 @@ int main(int argc, char **argv) {
     sched_yield();
     len += pread(file, text, 4, 0);
     say("%d %s", len, text);
+    close(file);
+    void *mapped = mmap(NULL, 10, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    sched_yield();
+    len = mapped != MAP_FAILED;
+    say("%d %d", len, munmap(mapped, 10));
     closefrom(3);
     sched_yield();
     say("closed %d", close(file));

@@ -42,6 +42,9 @@ int main(int argc, char **argv) {
     int (*second)(int) = (int (*)(int))dlsym(RTLD_DEFAULT, functions[b]);
     int result = second(5);
     say("%s %d, counted %d", names[b], result, count);
+    void *three = load(argv[2], "libplugin3.so", RTLD_NOW);
+    say("sees %d", ((int (*)(void))dlsym(two, "seen"))());
+    say("sees %d", ((int (*)(void))dlsym(three, "seen"))());
     say("same %d %d", load(argv[2], names[a], RTLD_NOW) == one, dlsym(two, "base_count") == needed);
     void *loaded = dlopen("libno_such.so", RTLD_NOW | RTLD_NOLOAD), *there = dlopen(names[b], RTLD_NOW | RTLD_NOLOAD);
     say("loaded %d %d", loaded != NULL, there == two);

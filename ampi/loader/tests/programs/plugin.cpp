@@ -9,6 +9,10 @@ int program_count(int more);
 int base_count(void);
 const char *program_name(void);
 extern int base_variable;
+__attribute__((weak)) int first(int x);
+__attribute__((weak)) int second(int x);
+/* Which plugins it may use. */
+int seen(void) { return (first != NULL) + 2 * (second != NULL); }
 }
 
 static int counted;

@@ -9,7 +9,9 @@ use std::ptr::null_mut;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 use talisman_loader::libc::{self as rank_libc, Ended, Hooks, Numbers, State};
-use talisman_loader::{BASE_ALIGN, Imports, PAGE, PartKind, Program, Search, answer_names, pad_room};
+use talisman_loader::{
+    BASE_ALIGN, Imports, LoadError, PAGE, PartKind, Program, Search, answer_names, pad_room,
+};
 
 use crate::switch::{prepare, switch};
 
@@ -66,7 +68,12 @@ impl Imports for Answers {
 pub fn main(arguments: &[String]) -> i32 {
     let [ranks, mode, path, rest @ ..] = arguments else { panic!("RANKS MODE PROGRAM") };
     let ranks: usize = ranks.parse().expect("a number of ranks");
-    let program = match Program::prepare(Path::new(path), &Search::from_environment(), &Answers) {
+    let search = Search::from_environment();
+    let program = match Program::prepare(Path::new(path), &search, &Answers) {
+        Err(LoadError::FixedAddress { .. }) => Program::prepare_fixed(Path::new(path), &search, &Answers),
+        other => other,
+    };
+    let program = match program {
         Ok(program) => program,
         Err(error) => panic!("{error}"),
     };
@@ -117,13 +124,17 @@ impl Rank {
         let state_len = size_of::<State>().next_multiple_of(BASE_ALIGN);
         let start = reserve(STACK + state_len + program.span());
         let (state, base) = ((start + STACK) as *mut State, start + STACK + state_len);
+        if let Err(error) = program.reserve_fixed() {
+            panic!("{error}");
+        }
+        let base = program.fixed().map_or(base, |fixed| fixed.start);
         access(start, STACK + state_len);
         // SAFETY: addresses that were reserved for it.
         unsafe {
             program.load(base).expect("there is memory");
             program.register_frames(base);
             state.write(State::new(program, base));
-            let numbers = Numbers::for_ranks(3).expect("descriptors for three ranks");
+            let numbers = Numbers::for_ranks(8).expect("descriptors for some ranks");
             (*state).number_descriptors(numbers.of_rank(number as u32));
         }
         let own = [path.to_owned(), number.to_string()];

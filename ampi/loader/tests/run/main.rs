@@ -6,7 +6,9 @@
 mod build;
 mod cases;
 mod damaged;
+mod explains;
 mod host;
+mod hostile;
 mod refusals;
 mod switch;
 
@@ -18,7 +20,10 @@ fn main() {
         std::process::exit(host::main(&arguments[2..]));
     }
     let tests: Vec<Trial> =
-        [cases::tests(), refusals::tests(), damaged::tests()].into_iter().flatten().collect();
+        [cases::tests(), refusals::tests(), explains::tests(), hostile::tests(), damaged::tests()]
+            .into_iter()
+            .flatten()
+            .collect();
     libtest_mimic::run(&Arguments::from_args(), tests).exit();
 }
 

@@ -17,11 +17,23 @@ pub enum Reason {
         /// The system's name for it: `pipe:[41]`, `socket:[42]`, `/tmp/file (deleted)`.
         name: String,
     },
+    /// It has mapped memory itself (`mmap`), which is not in its slot.
+    Mapped {
+        /// How much.
+        bytes: usize,
+    },
 }
 
 impl State {
     /// Why the rank has to stay where it is; none if it may move. It does not run.
     pub fn held(&self) -> Option<Reason> {
+        self.open_for_good().or_else(|| {
+            let bytes = self.mappings.bytes();
+            (bytes > 0).then_some(Reason::Mapped { bytes })
+        })
+    }
+
+    fn open_for_good(&self) -> Option<Reason> {
         let movable = |descriptor: c_int| {
             self.descriptors.standard(descriptor).is_some() || Departed::of_file(descriptor).is_ok()
         };
@@ -36,7 +48,16 @@ impl State {
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Reason::Open { descriptor, name } = self;
-        write!(f, "it has {name} open (descriptor {descriptor}), which cannot be opened again elsewhere")
+        match self {
+            Reason::Open { descriptor, name } => {
+                write!(
+                    f,
+                    "it has {name} open (descriptor {descriptor}), which cannot be opened again elsewhere"
+                )
+            }
+            Reason::Mapped { bytes } => {
+                write!(f, "it has mapped {bytes} bytes of memory outside of its slot")
+            }
+        }
     }
 }
