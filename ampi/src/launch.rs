@@ -4,9 +4,10 @@ use bytesize::ByteSize;
 use talisman_core::call::Call;
 use talisman_core::chare::Chare;
 use talisman_pup::Pup;
+use thiserror::Error;
 
-use crate::rank::{Launch, Program};
-use crate::slot::{Layout, PAGE, Reserved, SlotError, SlotSpace};
+use crate::rank::{Launch, Memory, Program};
+use crate::slot::{ImagesError, Layout, Reserved, SlotError, SlotSpace};
 
 /// Options of programs with ranks: `#[command(flatten)] ranks: RankArgs`.
 #[derive(clap::Args, Clone, Debug, PartialEq, Eq, Pup)]
@@ -20,28 +21,46 @@ pub struct RankArgs {
     /// Stack of a rank
     #[arg(long, value_name = "SIZE", default_value = "8MiB", value_parser = pages)]
     pub rank_stack: u64,
+    /// Room for the image of a program that is mapped: for programs that have one.
+    #[arg(skip)]
+    pub rank_images: u64,
 }
 
 /// So many ranks, with as much memory as they have by default.
 impl From<u32> for RankArgs {
     fn from(ranks: u32) -> RankArgs {
-        RankArgs { ranks, rank_memory: 512 << 20, rank_stack: 8 << 20 }
+        RankArgs { ranks, rank_memory: 512 << 20, rank_stack: 8 << 20, rank_images: 0 }
     }
 }
 
 impl RankArgs {
     fn layout(&self) -> Layout {
-        let (stack, heap) = (self.rank_stack as usize, self.rank_memory as usize);
-        Layout { stack, heap, images: 0, ..Layout::DEFAULT }
+        let [stack, heap, images] =
+            [self.rank_stack, self.rank_memory, self.rank_images].map(|part| part as usize);
+        Layout { stack, images, heap, ..Layout::DEFAULT }
     }
 }
 
-/// Whole pages, from 64 KiB on.
+/// Sizes are multiples of this: of pages, and of what programs that are mapped begin at.
+const UNIT: u64 = 64 << 10;
+
+/// Whole units, from 64 KiB on.
 fn pages(text: &str) -> Result<u64, String> {
     let wrong = || format!("give a size from 64KiB to 1TiB, such as 16MiB or 2GiB, not `{text}`");
     let bytes = text.parse::<ByteSize>().map_err(|_| wrong())?.as_u64();
-    let is_possible = (64 << 10..=1 << 40).contains(&bytes);
-    is_possible.then(|| bytes.next_multiple_of(PAGE as u64)).ok_or_else(wrong)
+    let is_possible = (UNIT..=1 << 40).contains(&bytes);
+    is_possible.then(|| bytes.next_multiple_of(UNIT)).ok_or_else(wrong)
+}
+
+/// Why ranks cannot begin.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// There is no room for their addresses.
+    #[error(transparent)]
+    Slot(#[from] SlotError),
+    /// What is to be mapped for them cannot be.
+    #[error(transparent)]
+    Images(#[from] ImagesError),
 }
 
 /// Runs a program on so many ranks, which begin on all PEs, and are balanced and checkpointed as any objects. To be
@@ -49,12 +68,13 @@ fn pages(text: &str) -> Result<u64, String> {
 /// order.
 ///
 /// # Errors
-/// If there is no room for their addresses.
-pub fn run<P: Program>(ranks: impl Into<RankArgs>, program: P) -> Result<Call<Vec<P::Output>>, SlotError> {
+/// If there is no room for their addresses, or what is to be mapped for them cannot be read.
+pub fn run<P: Program>(ranks: impl Into<RankArgs>, program: P) -> Result<Call<Vec<P::Output>>, StartError> {
     let ranks = ranks.into();
-    let memory = Reserved::new(ranks.layout())?;
+    let reserved = Reserved::new(ranks.layout())?;
     SlotSpace::get()?.address(ranks.ranks.saturating_sub(1))?;
-    Ok(Launch::<P>::chare().new().run(ranks.ranks, memory, program))
+    let memory = Memory::new(reserved, program)?;
+    Ok(Launch::<P>::chare().new().run(ranks.ranks, memory))
 }
 
 /// Makes programs of ranks known. Once in a program, with all that it has:

@@ -42,7 +42,7 @@ pub mod slot;
 mod testing;
 pub mod thread;
 
-pub use launch::{RankArgs, run};
+pub use launch::{RankArgs, StartError, run};
 #[doc(hidden)]
 pub use talisman_base::layout;
 #[doc(hidden)]

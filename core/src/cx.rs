@@ -289,7 +289,12 @@ impl<C: Chare> Cx<C> {
 
     /// Ends the job with an error message and status 1.
     pub fn fail(&mut self, why: impl fmt::Display) {
-        self.run().node.job.end(1, Some(why.to_string()));
+        self.fail_with(1, why);
+    }
+
+    /// Ends the job with an error message and an exit status of 0 to 255.
+    pub fn fail_with(&mut self, status: u8, why: impl fmt::Display) {
+        self.run().node.job.end(status.into(), Some(why.to_string()));
     }
 
     /// The program's output: `writeln!(cx.output(), "…")`. Lines of different PEs are not mixed.

@@ -23,6 +23,7 @@ pub const CRATES: &[Crate] = &[
     ("talisman_launch", "core/launch/src"),
     ("talisman_ampi", "ampi/src"),
     ("talisman_abi", "ampi/abi/src"),
+    ("talisman_loader", "ampi/loader/src"),
     ("talisman_sim", "tests/sim/src"),
     ("talisman", "src"),
 ];
@@ -68,7 +69,11 @@ pub const DIRECTIONS: &[(&str, &[&str])] = &[
     ("ampi", &["core", "kernel"]),
     // The binary interfaces: tables over ranks.
     ("abi", &["ampi"]),
-    ("facade", &["launch", "core", "ampi", "abi", "sim"]),
+    // Programs of others in slots. Knows no rank.
+    ("loader", &[]),
+    ("facade", &["launch", "core", "ampi", "sim"]),
+    // The node program of `talisman mpirun`: brings the three together.
+    ("mpirun", &["facade", "ampi", "abi", "loader"]),
     ("tests", &["facade", "sim", "launch"]),
 ];
 
@@ -88,7 +93,9 @@ const ROOMS: &[(&str, &str)] = &[
     ("core/observe/", "observe"),
     ("ampi/", "ampi"),
     ("ampi/abi/", "abi"),
+    ("ampi/loader/", "loader"),
     ("src/", "facade"),
+    ("src/bin/talisman-mpi/", "mpirun"),
     ("tests/sim/", "tests"),
     ("core/src/", "core"),
     ("core/src/lib.rs", "facade"),

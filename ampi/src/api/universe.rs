@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::{Communicator, Error};
 use crate::comm::Communicators;
 use crate::rank::{Wish, outside, pause};
-use crate::thread::suspend;
+use crate::thread::{running, suspend};
 
 /// What a rank's program is given. A rank has one; it can be copied.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +16,11 @@ pub struct Universe(());
 impl Universe {
     pub(crate) fn new() -> Universe {
         Universe(())
+    }
+
+    /// That of the rank that calls; none if no rank does.
+    pub fn of_caller() -> Option<Universe> {
+        running().map(|_| Universe(()))
     }
 
     /// All ranks (`MPI_COMM_WORLD`).

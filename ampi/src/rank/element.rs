@@ -10,63 +10,74 @@ use talisman_base::map::Map;
 use talisman_core::callback::Callback;
 use talisman_core::chare::{Chare, Restored, Waiting};
 use talisman_core::cx::Cx;
-use talisman_core::proxy::Array;
+use talisman_core::proxy::{Array, Proxy};
 use talisman_core_macros::chare;
 use talisman_pup::Pup;
 use talisman_reduce::Concat;
 
-use super::{Outgoing, Outside, Program, Rank, RankError, Wish, program};
+use super::sayings::Sayings;
+use super::{Memory, Outgoing, Outside, Program, Rank, RankError, Said, Wish, program};
 use crate::engine::{Frame, Payload};
 use crate::process_state;
 use crate::report;
-use crate::slot::{Reserved, Slot};
+use crate::slot::Slot;
 use crate::thread::Resumed;
+
+/// What a rank returns, and how much it has said.
+type Ended<P> = (<P as Program>::Output, u64);
 
 /// A rank of a world, as an element of an array.
 #[derive(Pup)]
 pub struct RankElement<P: Program> {
-    /// First, so that there are addresses for the slot that follows when this is unpacked.
-    memory: Reserved,
+    /// First, so that there are addresses for the slot that follows when this is unpacked, and what is mapped there.
+    memory: Memory<P>,
     rank: Rank,
     ranks: Array<RankElement<P>>,
     /// Where its result goes, with those of the others.
-    done: Option<Callback<Vec<P::Output>>>,
+    done: Option<Callback<Vec<Ended<P>>>>,
+    /// Who hears what it says, and how much it has said.
+    launch: Option<Proxy<Launch<P>>>,
+    said: u64,
     /// A call of `go_on` is on its way.
     goes_on: bool,
     has_ended: bool,
-    program: PhantomData<P>,
 }
 
 #[chare(array1d)]
 impl<P: Program> RankElement<P> {
     /// Of a world of so many. It does not run yet.
     #[init]
-    fn new(cx: &mut Cx<Self>, ranks: u32, memory: Reserved, program: P) -> Self {
+    fn new(cx: &mut Cx<Self>, ranks: u32, memory: Memory<P>) -> Self {
         process_state::prepare();
         let number = cx.index() as u32;
         let slot = match cx.shares_process() {
             true => Slot::new_in_turn(number),
             false => Slot::new(number),
         };
-        let slot = slot.unwrap_or_else(|error| panic!("rank {number} has no memory: {error}"));
+        let mut slot = slot.unwrap_or_else(|error| panic!("rank {number} has no memory: {error}"));
+        if memory.has_images() {
+            slot.load_images().unwrap_or_else(|error| panic!("rank {number} cannot begin: {error}"));
+        }
         let mut rank = Rank::new(slot, number, ranks, program::enter::<P>)
-            .with_arguments(talisman_pup::to_bytes(&program));
+            .with_arguments(talisman_pup::to_bytes(memory.program()));
         give_way(cx, &mut rank);
+        let ranks = cx.array();
         RankElement {
             memory,
             rank,
-            ranks: cx.array(),
+            ranks,
             done: None,
+            launch: None,
+            said: 0,
             goes_on: false,
             has_ended: false,
-            program: PhantomData,
         }
     }
 
     /// The program begins. The callback gets what all ranks return, in their order.
     #[entry]
-    fn start(&mut self, cx: &mut Cx<Self>, done: Callback<Vec<P::Output>>) {
-        self.done = Some(done);
+    fn start(&mut self, cx: &mut Cx<Self>, launch: Proxy<Launch<P>>, done: Callback<Vec<Ended<P>>>) {
+        (self.launch, self.done) = (Some(launch), Some(done));
         self.advance(cx, None);
     }
 
@@ -153,7 +164,8 @@ impl<P: Program> RankElement<P> {
         if self.has_ended || !self.rank.is_ready() {
             return Ok(None);
         }
-        self.rank.resume_in(&mut Calls(cx), sent).map(Some)
+        let (launch, said) = (self.launch, &mut self.said);
+        self.rank.resume_in(&mut Calls { cx, launch, said }, sent).map(Some)
     }
 
     /// A rank that lets others run goes on behind what waits on its PE.
@@ -168,14 +180,15 @@ impl<P: Program> RankElement<P> {
         self.has_ended = true;
         let Some(done) = self.done.take() else { return };
         match talisman_pup::from_bytes::<P::Output>(self.rank.result()) {
-            Ok(result) => cx.contribute(result, Concat, done),
+            Ok(result) => cx.contribute((result, self.said), Concat, done),
             Err(error) => self.fail(cx, &format!("has returned what cannot be read: {error}")),
         }
     }
 
     fn fail(&mut self, cx: &mut Cx<Self>, why: &str) {
         self.has_ended = true;
-        cx.fail(format!("rank {} {why}", cx.index()));
+        let why = format!("rank {} {why}", cx.index());
+        Calls { launch: self.launch, said: &mut self.said, cx }.end_job(1, &why);
     }
 }
 
@@ -195,40 +208,58 @@ fn send<P: Program>(ranks: Array<RankElement<P>>, sent: Vec<Outgoing>) {
 }
 
 /// What a rank can ask of the runtime while its entry runs.
-struct Calls<'a, P: Program>(&'a mut Cx<RankElement<P>>);
+struct Calls<'a, P: Program> {
+    cx: &'a mut Cx<RankElement<P>>,
+    launch: Option<Proxy<Launch<P>>>,
+    said: &'a mut u64,
+}
+
+impl<P: Program> Calls<'_, P> {
+    /// A rank that has not begun says nothing.
+    fn say(&mut self, said: Said) {
+        if let Some(launch) = self.launch {
+            launch.said(self.cx.index() as u32, *self.said, said);
+            *self.said += 1;
+        }
+    }
+}
 
 impl<P: Program> Outside for Calls<'_, P> {
     fn print(&mut self, text: &str) {
-        write!(self.0.output(), "{text}");
+        self.say(Said::Lines(text.to_owned()));
     }
 
     fn now(&self) -> Duration {
-        self.0.now()
+        self.cx.now()
     }
 
     fn pe(&self) -> (u32, u32) {
-        (self.0.pe(), self.0.pes())
+        (self.cx.pe(), self.cx.pes())
     }
 
     fn step(&mut self, step: u64) {
-        self.0.step(step);
+        self.cx.step(step);
     }
 
     fn result(&mut self, name: &str, value: f64) {
-        self.0.result(name, value);
+        self.cx.result(name, value);
     }
 
     fn mailbox(&self) -> Vec<u8> {
-        talisman_pup::to_bytes(&self.0.callback(RankElement::<P>::post))
+        talisman_pup::to_bytes(&self.cx.callback(RankElement::<P>::post))
+    }
+
+    fn end_job(&mut self, status: u8, why: &str) {
+        self.say(Said::End { status, why: why.to_owned() });
     }
 
     fn ask(&mut self, wish: Wish) {
         match wish {
-            Wish::Move(pe) => self.0.migrate_to(pe),
-            Wish::Balance => self.0.at_sync_then(RankElement::<P>::release),
+            Wish::Move(pe) => self.cx.migrate_to(pe),
+            Wish::Balance => self.cx.at_sync_then(RankElement::<P>::release),
             Wish::Checkpoint => {
-                let released = self.0.array().callback(RankElement::<P>::release);
-                self.0.checkpoint(released);
+                let released = self.cx.array().callback(RankElement::<P>::release);
+                self.cx.checkpoint(released);
             }
         }
     }
@@ -237,6 +268,9 @@ impl<P: Program> Outside for Calls<'_, P> {
 /// Makes the ranks of a world, and waits for them.
 #[derive(Pup)]
 pub struct Launch<P: Program> {
+    sayings: Sayings,
+    /// How much ranks have said in all, once they have all ended.
+    total: Option<u64>,
     program: PhantomData<P>,
 }
 
@@ -245,25 +279,41 @@ impl<P: Program> Launch<P> {
     /// Has made none yet.
     #[init]
     pub fn new() -> Self {
-        Launch { program: PhantomData }
+        Launch { sayings: Sayings::default(), total: None, program: PhantomData }
     }
 
     #[entry]
-    fn ended(results: Vec<P::Output>);
+    fn ended(results: Vec<Ended<P>>);
+
+    #[entry]
+    fn all_is_said();
+
+    /// A rank has said something, after `number` others.
+    #[entry]
+    fn said(&mut self, cx: &mut Cx<Self>, rank: u32, number: u64, said: Said) {
+        for said in self.sayings.take(rank, number, said) {
+            match said {
+                Said::Lines(text) => write!(cx.output(), "{text}"),
+                Said::End { status, why } => cx.fail_with(status, why),
+            }
+        }
+        if self.total == Some(self.sayings.given()) {
+            cx.me().all_is_said();
+        }
+    }
 
     /// Gives what the ranks return, in their order.
     #[entry]
-    pub async fn run(
-        &mut self,
-        cx: &mut Cx<Self>,
-        ranks: u32,
-        memory: Reserved,
-        program: P,
-    ) -> Vec<P::Output> {
+    pub async fn run(&mut self, cx: &mut Cx<Self>, ranks: u32, memory: Memory<P>) -> Vec<P::Output> {
         let world: Array<RankElement<P>> =
-            RankElement::<P>::array(ranks as i32).map(Map::Block).new(ranks, memory, program);
-        world.start(cx.callback(Self::ended));
+            RankElement::<P>::array(ranks as i32).map(Map::Block).new(ranks, memory);
+        world.start(cx.me(), cx.callback(Self::ended));
         let results = cx.when(Self::ended).await;
-        results
+        let total: u64 = results.iter().map(|(_, said)| said).sum();
+        self.total = Some(total);
+        if total > self.sayings.given() {
+            cx.when(Self::all_is_said).await;
+        }
+        results.into_iter().map(|(result, _)| result).collect()
     }
 }

@@ -9,6 +9,7 @@ mod memory;
 mod outside;
 mod program;
 mod running;
+mod sayings;
 mod site;
 
 use std::collections::VecDeque;
@@ -23,10 +24,11 @@ use crate::thread::{Resumed, Thread};
 pub use element::{Launch, RankElement};
 use memory::ProgramMemory;
 pub use outside::{Alone, Outside, Wish};
-pub use program::Program;
-pub use running::{CallError, call, wait_all, wait_any, wait_message};
+pub use program::{Memory, Program, end};
+pub use running::{CallError, call, end_job, wait_all, wait_any, wait_message};
 use running::{Running, Slots};
 pub(crate) use running::{mailbox, next_post, outside, pause, wait_for};
+pub use sayings::Said;
 pub use site::Site;
 
 use thiserror::Error;

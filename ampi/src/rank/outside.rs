@@ -22,6 +22,9 @@ pub trait Outside {
     /// A `Callback<Vec<u8>>` that calls the rank, packed.
     fn mailbox(&self) -> Vec<u8>;
 
+    /// Ends the job with this exit status, and says why.
+    fn end_job(&mut self, status: u8, why: &str);
+
     /// Asks for something that is done when the rank waits.
     fn ask(&mut self, wish: Wish);
 }
@@ -60,6 +63,11 @@ impl Outside for Alone {
 
     fn mailbox(&self) -> Vec<u8> {
         Vec::new()
+    }
+
+    fn end_job(&mut self, status: u8, why: &str) {
+        eprintln!("{why}");
+        std::process::exit(status.into());
     }
 
     fn ask(&mut self, _: Wish) {}

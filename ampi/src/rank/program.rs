@@ -1,11 +1,11 @@
 //! A program of ranks, and how its values come into a rank and out of it.
 
-use talisman_pup::Value;
+use talisman_pup::{Packer, Pup, PupError, Unpacker, Value};
 
 use super::running::{CallError, texts};
 use crate::api::Universe;
-use crate::slot::SlotSpace;
-use crate::thread::running;
+use crate::slot::{Images, ImagesError, Reserved, SlotSpace, set_images};
+use crate::thread::{self, running};
 
 /// What each rank of a world runs. The value is given to all of them alike: options, sizes, names of files.
 ///
@@ -16,6 +16,59 @@ pub trait Program: Value {
 
     /// Runs on a thread of the rank's own, which may wait in calls of MPI.
     fn main(self, universe: Universe) -> Self::Output;
+
+    /// What is mapped into each rank's slot before it begins: a program that was built for processes. Asked in each
+    /// process that has ranks, before the first is there.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn images(&self) -> Result<Option<&'static dyn Images>, ImagesError> {
+        Ok(None)
+    }
+}
+
+/// What slots of a program's ranks are like, and the program: wherever it is known, addresses are reserved and what is
+/// mapped is ready.
+#[derive(Debug)]
+pub struct Memory<P> {
+    reserved: Reserved,
+    program: P,
+    has_images: bool,
+}
+
+impl<P: Program> Memory<P> {
+    /// Prepares this process.
+    ///
+    /// # Errors
+    /// If what is to be mapped cannot be read.
+    pub fn new(reserved: Reserved, program: P) -> Result<Self, ImagesError> {
+        let images = program.images()?;
+        images.map_or(Ok(()), set_images)?;
+        Ok(Memory { reserved, has_images: images.is_some(), program })
+    }
+
+    pub(super) fn program(&self) -> &P {
+        &self.program
+    }
+
+    /// Whether something is to be mapped.
+    pub(super) fn has_images(&self) -> bool {
+        self.has_images
+    }
+}
+
+/// Written by hand: what is unpacked is prepared.
+impl<P: Program> Pup for Memory<P> {
+    fn pack(&self, p: &mut Packer) {
+        self.reserved.pack(p);
+        self.program.pack(p);
+    }
+
+    fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
+        let reserved = Reserved::unpack(u)?;
+        let program = P::unpack(u)?;
+        Memory::new(reserved, program).map_err(|error| u.invalid(error))
+    }
 }
 
 /// The first function of a rank. Everything that it keeps is in the rank's memory.
@@ -44,6 +97,16 @@ pub(crate) fn arguments<P: Value>() -> P {
 
 fn length() -> Result<usize, CallError> {
     texts(|texts| texts.arguments.len())
+}
+
+/// Ends the rank that calls with this result, which is of its program's [`Output`](Program::Output), wherever it is in
+/// its program: nothing on its stack is dropped.
+///
+/// # Panics
+/// If no rank calls.
+pub fn end<R: Value>(result: &R) -> ! {
+    finish(result);
+    thread::end()
 }
 
 /// The program of this rank has returned.

@@ -126,6 +126,17 @@ pub(crate) fn outside<T: Copy>(work: impl FnOnce(&mut dyn Outside) -> T) -> Resu
     with(|running| work(running.slots.outside))
 }
 
+/// Ends the job with this exit status, and says why. The rank that calls does not go on.
+///
+/// # Panics
+/// If no rank calls.
+pub fn end_job(status: u8, why: &str) -> ! {
+    outside(|outside| outside.end_job(status, why)).expect("a rank calls");
+    loop {
+        suspend();
+    }
+}
+
 /// The values that go into the program of the rank that calls, and come out of it.
 pub(super) fn texts<T: Copy>(work: impl FnOnce(&mut Texts) -> T) -> Result<T, CallError> {
     with(|running| work(running.slots.texts))

@@ -17,6 +17,8 @@ const GROWTH: usize = 256 << 10;
 thread_local! {
     /// The header of the rank that runs on this thread; null while none does.
     static CURRENT: Cell<*mut Header> = const { Cell::new(null_mut()) };
+    /// The same of a rank that [uses the process's heap](use_process_heap).
+    static KEPT: Cell<*mut Header> = const { Cell::new(null_mut()) };
 }
 
 /// The header of the rank that runs on this thread. Not inlined: its address must not be kept over a suspension by
@@ -43,6 +45,17 @@ pub fn on_process_heap<T>(run: impl FnOnce() -> T) -> T {
     }
     let _back = Back(set_current(null_mut()));
     run()
+}
+
+/// From now on what the rank that runs allocates is the process's; or its own again. For functions of the C library
+/// that cannot be called by a closure, as [`on_process_heap`] does: calls come in pairs, not one inside of another, and
+/// the rank does not wait in between.
+pub fn use_process_heap(is_used: bool) {
+    if is_used {
+        KEPT.set(set_current(null_mut()));
+    } else {
+        set_current(KEPT.replace(null_mut()));
+    }
 }
 
 /// The allocator of a program with ranks. Whoever allocates while a rank runs does so in that rank's slot; memory is

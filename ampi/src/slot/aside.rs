@@ -44,6 +44,19 @@ impl Piece {
         Ok(Piece { home, now, len })
     }
 
+    /// Addresses without access, aside, that are a multiple of this as home may be.
+    pub fn reserved(home: usize, len: usize, align: usize) -> io::Result<Piece> {
+        let start = reserve(len + align)?;
+        let now = start.next_multiple_of(align);
+        for (at, len) in [(start, now - start), (now + len, start + align - now)] {
+            if len > 0 {
+                // SAFETY: a part of what was reserved just now, which nobody uses.
+                unsafe { munmap(at as *mut c_void, len) }?;
+            }
+        }
+        Ok(Piece { home, now, len })
+    }
+
     /// Gives the memory back.
     pub fn discard(&mut self) -> io::Result<()> {
         let (now, len) = (self.now, std::mem::take(&mut self.len));

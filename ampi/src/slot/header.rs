@@ -5,7 +5,7 @@ use rlsf::Tlsf;
 use super::layout::HEADER;
 
 /// Marks a slot that is in use: "talslot" and a version.
-pub(super) const MAGIC: u64 = 0x746f_6c73_6c61_7401;
+pub(super) const MAGIC: u64 = 0x746f_6c73_6c61_7402;
 
 /// Blocks up to 4 GiB, in classes that lose 1/32 at most.
 pub(super) type Heap = Tlsf<'static, u32, u32, 27, 32>;
@@ -23,6 +23,8 @@ pub(crate) struct Header {
     pub blocks: u64,
     /// Set when an allocation was refused.
     pub refused: u64,
+    /// Bytes of the program that was mapped; 0 if none was.
+    pub images: u64,
     pub thread: Suspended,
     pub heap: Heap,
 }

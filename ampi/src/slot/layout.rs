@@ -14,6 +14,9 @@ pub const PAGE: usize = 4096;
 /// Room for what the slot itself has to know: where its heap ends, its allocator, its suspended thread.
 pub const HEADER: usize = 64 << 10;
 
+/// Rooms for images begin at a multiple of this, as programs are linked for.
+pub const IMAGES_ALIGN: usize = 64 << 10;
+
 /// Lengths of the parts of a slot in bytes, each a multiple of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -46,9 +49,14 @@ impl Layout {
         self.guard + self.stack
     }
 
+    /// Where the room for images begins.
+    pub fn images_start(&self) -> usize {
+        self.header_start() + HEADER
+    }
+
     /// Where the heap begins.
     pub fn heap_start(&self) -> usize {
-        self.header_start() + HEADER + self.images
+        self.images_start() + self.images
     }
 
     /// Whether all parts are whole pages, and those that have to be there are.
@@ -62,6 +70,7 @@ impl Layout {
             && self.guard > 0
             && self.stack > 0
             && self.heap > 0
+            && (self.images == 0 || self.images_start().is_multiple_of(IMAGES_ALIGN))
             && total.is_some_and(|total| total < 1 << 44)
     }
 }

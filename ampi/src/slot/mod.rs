@@ -11,6 +11,7 @@
 mod arena;
 mod aside;
 mod header;
+mod images;
 mod layout;
 mod packing;
 mod pages;
@@ -22,9 +23,11 @@ use std::ptr::NonNull;
 
 use rustix::mm::{MprotectFlags, mprotect};
 
-pub use arena::{RankAllocator, on_process_heap};
+pub use arena::{RankAllocator, on_process_heap, use_process_heap};
 pub(crate) use arena::{allocate as arena_allocate, current, free as arena_free, set_current};
 pub(crate) use header::{Header, Suspended};
+pub(crate) use images::images;
+pub use images::{Images, ImagesError, set_images};
 pub use layout::{BASE, HEADER, Layout, PAGE};
 pub use reserved::Reserved;
 pub use space::{SlotError, SlotSpace};
@@ -38,6 +41,8 @@ pub struct Slot {
     space: &'static SlotSpace,
     /// Stack and header.
     low: Piece,
+    /// The program that was mapped; none if its length is 0.
+    images: Piece,
     /// The accessible part of the heap. While the slot is in place, its length is that in the header.
     heap: Piece,
     in_place: bool,
@@ -64,7 +69,8 @@ impl Slot {
         let heap_start = at + layout.heap_start();
         let low = Piece { home: stack, now: stack, len };
         let heap = Piece { home: heap_start, now: heap_start, len: 0 };
-        let slot = Slot { number, space, low, heap, in_place: true };
+        let images = Piece { home: stack + len, now: stack + len, len: 0 };
+        let slot = Slot { number, space, low, images, heap, in_place: true };
         // SAFETY: accessible, and of zeroes, which is a valid header.
         let header = unsafe { &mut *slot.header().as_ptr() };
         header.magic = header::MAGIC;
@@ -104,14 +110,50 @@ impl Slot {
         unsafe { self.header().as_ref() }.blocks
     }
 
+    /// Maps the [program](set_images) of this process into it. To be called once, before its rank begins.
+    ///
+    /// # Errors
+    /// If there is none, it has no room, or cannot be mapped.
+    ///
+    /// # Panics
+    /// If the slot is not in place, or has one.
+    pub fn load_images(&mut self) -> Result<(), ImagesError> {
+        assert!(self.in_place && self.images.len == 0, "a program is loaded once, where it runs");
+        let (images, room) = (images()?, self.space.layout().images);
+        let span = images.span();
+        if span > room {
+            return Err(ImagesError::Room { span, room });
+        }
+        self.images.len = span;
+        let loaded = self.as_rank(|| {
+            // SAFETY: the room of this slot, which is in place and has no program yet.
+            unsafe { images.load(self.images.home) }
+        });
+        if loaded.is_err() {
+            self.images.discard()?;
+            return loaded;
+        }
+        // SAFETY: the slot is in place, and its rank does not run.
+        unsafe { self.header().as_mut() }.images = span as u64;
+        self.tell_as_rank(|images, base| images.arrive(base));
+        Ok(())
+    }
+
+    /// The addresses of the program that was mapped, when it is in place; empty if none was.
+    pub fn images(&self) -> std::ops::Range<usize> {
+        self.images.home..self.images.home + self.images.len
+    }
+
     /// Moves its pages to other addresses; its own are free from then on.
     ///
     /// # Errors
     /// If the system refuses.
     pub fn put_aside(&mut self) -> Result<(), SlotError> {
         if self.in_place {
+            self.tell_as_rank(|images, base| images.leave(base));
             self.heap.len = self.heap_len();
-            let moved = self.low.put_aside().and_then(|()| self.heap.put_aside());
+            let pieces = [&mut self.low, &mut self.images, &mut self.heap];
+            let moved = pieces.into_iter().try_for_each(Piece::put_aside);
             moved.map_err(|error| self.memory(error))?;
             self.in_place = false;
             self.space.leave(self.number);
@@ -126,9 +168,11 @@ impl Slot {
     pub fn put_back(&mut self) -> Result<(), SlotError> {
         if !self.in_place {
             self.space.occupy(self.number)?;
-            let moved = self.low.put_back().and_then(|()| self.heap.put_back());
+            let pieces = [&mut self.low, &mut self.images, &mut self.heap];
+            let moved = pieces.into_iter().try_for_each(Piece::put_back);
             moved.map_err(|error| self.memory(error))?;
             self.in_place = true;
+            self.tell_as_rank(|images, base| images.arrive(base));
         }
         Ok(())
     }
@@ -164,6 +208,26 @@ impl Slot {
         header.heap_top - header.heap_start
     }
 
+    pub(crate) fn tell_images(&self, tell: impl FnOnce(&dyn Images, usize)) {
+        if self.images.len > 0
+            && let Ok(images) = images()
+        {
+            tell(images, self.images.home);
+        }
+    }
+
+    /// The same with the rank's memory to allocate from: while the slot is in place, and its rank does not run.
+    fn tell_as_rank(&self, tell: impl FnOnce(&dyn Images, usize)) {
+        self.as_rank(|| self.tell_images(tell));
+    }
+
+    fn as_rank<T>(&self, work: impl FnOnce() -> T) -> T {
+        let former = set_current(self.header().as_ptr());
+        let result = work();
+        set_current(former);
+        result
+    }
+
     fn memory(&self, error: std::io::Error) -> SlotError {
         SlotError::Memory { slot: self.number, error }
     }
@@ -172,10 +236,12 @@ impl Slot {
 impl Drop for Slot {
     fn drop(&mut self) {
         if self.in_place {
+            self.tell_as_rank(|images, base| images.end(base));
             self.heap.len = self.heap_len();
         }
         // What the system refuses to take back stays mapped, and its addresses occupied.
-        let gone = self.low.discard().and(self.heap.discard()).is_ok();
+        let pieces = [&mut self.low, &mut self.images, &mut self.heap];
+        let gone = pieces.into_iter().all(|piece| piece.discard().is_ok());
         if self.in_place && gone {
             self.space.leave(self.number);
         }

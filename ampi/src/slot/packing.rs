@@ -7,12 +7,12 @@ use talisman_pup::{Lender, Packer, Page, PageRun, Pup, PupError, Unpacker};
 
 use super::aside::Piece;
 use super::header::MAGIC;
-use super::layout::{HEADER, PAGE};
+use super::layout::{HEADER, IMAGES_ALIGN, PAGE};
 use super::pages::PageMap;
-use super::{Slot, SlotSpace};
+use super::{ImagesError, Slot, SlotSpace, images};
 
-/// Number, lengths of stack and heap, and each piece's runs: offset and bytes. Below the stack pointer nothing is
-/// packed.
+/// Number, lengths of stack and heap, which program and its length, and each piece's runs: offset and bytes. Below the
+/// stack pointer nothing is packed.
 impl Pup for Slot {
     fn pack(&self, p: &mut Packer) {
         let Some(contents) = self.contents(p) else { return };
@@ -59,23 +59,37 @@ struct Head {
     stack: u64,
     /// Bytes of heap that are accessible.
     heap: u64,
+    /// Bytes of the program that was mapped, and its mark; 0 if none was.
+    images: u64,
+    mark: u64,
 }
 
 struct Contents<'a> {
     head: Head,
-    /// Offset in bytes from the lowest address of the stack, or of the heap plus [`HEAP`], and the pages.
+    /// Offset in bytes from the lowest address of the stack, of the heap plus [`HEAP`] or of the program plus [`IMAGES`],
+    /// and the pages.
     runs: Vec<(u64, &'a [Page])>,
 }
 
 /// Set in the offset of a run of the heap.
 const HEAP: u64 = 1 << 63;
+/// Set in the offset of a run of the program that was mapped.
+const IMAGES: u64 = 1 << 62;
 
 impl Slot {
     /// Reading the system's list of pages can fail only for want of descriptors or memory: then packing is refused.
     fn contents(&self, p: &mut Packer) -> Option<Contents<'_>> {
+        if self.in_place {
+            self.tell_as_rank(|images, base| images.note(base));
+        }
         let heap = Piece { len: self.heap_len(), ..self.heap };
-        let head =
-            Head { number: self.number, stack: self.space.layout().stack as u64, heap: heap.len as u64 };
+        let head = Head {
+            number: self.number,
+            stack: self.space.layout().stack as u64,
+            heap: heap.len as u64,
+            images: self.images.len as u64,
+            mark: self.mark(),
+        };
         match self.runs(&heap) {
             Ok(runs) => Some(Contents { head, runs }),
             Err(error) => {
@@ -98,7 +112,24 @@ impl Slot {
         };
         let low = low.iter().map(|run| ((run.start - self.low.now) as u64, pages(run)));
         let high = high.iter().map(|run| ((run.start - heap.now) as u64 | HEAP, pages(run)));
-        Ok(low.chain(high).collect())
+        let images = self.written_images(&map)?;
+        let images = images.iter().map(|run| ((run.start - self.images.now) as u64 | IMAGES, pages(run)));
+        Ok(low.chain(images).chain(high).collect())
+    }
+
+    /// Pages of the program that its rank has written to.
+    fn written_images(&self, map: &PageMap) -> std::io::Result<Vec<Range<usize>>> {
+        let mut runs = Vec::new();
+        if self.images.len > 0 {
+            for part in images().map_err(std::io::Error::other)?.written() {
+                runs.extend(map.written_runs(self.images.now + part.start..self.images.now + part.end)?);
+            }
+        }
+        Ok(runs)
+    }
+
+    fn mark(&self) -> u64 {
+        if self.images.len == 0 { 0 } else { images().map_or(0, |images| images.mark()) }
     }
 
     /// Whole pages below the stack pointer of the suspended thread. There is nothing below: it has called the
@@ -113,13 +144,19 @@ impl Slot {
 
     /// Puts a run to where it belongs.
     fn fill(&mut self, offset: u64, pages: PageRun<'_>) -> Result<(), String> {
-        let (piece, offset) =
-            if offset & HEAP == 0 { (&self.low, offset) } else { (&self.heap, offset & !HEAP) };
-        let place = usize::try_from(offset).ok().filter(|offset| offset.is_multiple_of(PAGE));
+        let piece = match offset & (HEAP | IMAGES) {
+            0 => &self.low,
+            HEAP => &self.heap,
+            _ => &self.images,
+        };
+        let place = usize::try_from(offset & !(HEAP | IMAGES)).ok().filter(|at| at.is_multiple_of(PAGE));
         let end = place.and_then(|offset| offset.checked_add(pages.bytes().len()));
-        let (Some(offset), Some(_)) = (place, end.filter(|end| *end <= piece.len)) else {
+        let (Some(offset), Some(end)) = (place, end.filter(|end| *end <= piece.len)) else {
             return Err("a page outside of its slot".into());
         };
+        if std::ptr::eq(piece, &self.images) && !is_written(offset..end) {
+            return Err("a page of a program that it does not write to".into());
+        }
         let to = NonNull::new((piece.now + offset) as *mut u8).ok_or("a page at address 0")?;
         // SAFETY: whole pages within the piece, which is accessible and this slot's alone; nothing refers to them.
         unsafe { pages.move_to(to) }.map(|_| ()).map_err(|error| error.to_string())
@@ -134,8 +171,9 @@ impl Slot {
         let heap = header.heap_start == self.heap.home
             && header.heap_top == self.heap.home + self.heap.len
             && header.heap_end == self.heap.home + layout.heap;
+        let images = header.images == self.images.len as u64;
         let thread = header.thread.stack_pointer == 0 || self.stack().contains(&header.thread.stack_pointer);
-        if header.magic == MAGIC && header.slot == u64::from(self.number) && heap && thread {
+        if header.magic == MAGIC && header.slot == u64::from(self.number) && heap && images && thread {
             Ok(())
         } else {
             Err(format!("a header that is not of slot {}", self.number))
@@ -143,8 +181,14 @@ impl Slot {
     }
 }
 
+/// Whether the program of this process writes to all of this.
+fn is_written(range: Range<usize>) -> bool {
+    let holds = |part: &Range<usize>| part.start <= range.start && range.end <= part.end;
+    images().is_ok_and(|images| images.written().iter().any(holds))
+}
+
 impl Head {
-    /// A slot aside, of zeroes.
+    /// A slot aside, of zeroes, with the program as its files have it.
     fn make(&self, u: &Unpacker<'_>) -> Result<Slot, PupError> {
         let space = SlotSpace::get().map_err(|error| u.invalid(error))?;
         let at = space.address(self.number).map_err(|error| u.invalid(error))?;
@@ -158,6 +202,25 @@ impl Head {
         let piece = |home, len| Piece::fresh(home, len).map_err(|error| u.invalid(error));
         let low = piece(at + layout.guard, layout.stack + HEADER)?;
         let heap = piece(at + layout.heap_start(), self.heap as usize)?;
-        Ok(Slot { number: self.number, space, low, heap, in_place: false })
+        let images = Piece { home: low.home + low.len, now: low.home + low.len, len: 0 };
+        let mut slot = Slot { number: self.number, space, low, images, heap, in_place: false };
+        if self.images > 0 {
+            self.map_images(&mut slot).map_err(|error| u.invalid(error))?;
+        }
+        Ok(slot)
+    }
+
+    fn map_images(&self, slot: &mut Slot) -> Result<(), ImagesError> {
+        let program = images()?;
+        if (program.span() as u64, program.mark()) != (self.images, self.mark) {
+            return Err(ImagesError::OtherProgram);
+        }
+        let (span, room) = (program.span(), slot.space.layout().images);
+        if span > room {
+            return Err(ImagesError::Room { span, room });
+        }
+        slot.images = Piece::reserved(slot.images.home, span, IMAGES_ALIGN)?;
+        // SAFETY: as many bytes as the program spans, reserved just now.
+        Ok(unsafe { program.map_again(slot.images.now) }?)
     }
 }

@@ -1,12 +1,13 @@
-//! A stack that overflows says whose it is.
+//! A stack that overflows says whose it is, and a rank whose program was mapped where it has failed.
 
 use std::io;
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
 
+use super::output::Part;
 use super::say;
-use crate::slot::SlotSpace;
+use crate::slot::{Header, SlotSpace, current, images, on_process_heap};
 
 /// Room for the handler, and for the system's frame with all registers.
 const SIGNAL_STACK: usize = 64 << 10;
@@ -75,7 +76,35 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
         // SAFETY: may be called in a handler.
         unsafe { libc::abort() };
     }
+    let header = current();
+    // SAFETY: a header that is current is that of a slot in place, whose rank has been interrupted.
+    if !header.is_null() && unsafe { (*header).images } > 0 {
+        // SAFETY: a handler of this kind is given the registers of what was interrupted.
+        let code = unsafe { (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[libc::REG_RIP as usize] };
+        say_fault(header, address, code as usize);
+    }
     hand_on(signal, info, context);
+}
+
+/// A program that was mapped for the rank has met with a fault at this address, or a function that it has called.
+fn say_fault(header: *mut Header, address: usize, code: usize) {
+    // SAFETY: as in `on_fault`.
+    let slot = unsafe { (*header).slot };
+    let start =
+        SlotSpace::get().and_then(|space| Ok(space.address(slot as u32)? + space.layout().images_start()));
+    // Code of the rank's own program was interrupted, if anything is found: so no lock of the process is held.
+    let function = on_process_heap(|| images().ok()?.function_at(start.ok()?, code));
+    let (of, name) = function.as_ref().map_or((&b""[..], ""), |name| (&b" in function "[..], name));
+    say(&[
+        b"rank ".into(),
+        slot.into(),
+        b": segmentation fault at address ".into(),
+        Part::Address(address),
+        Part::Text(of),
+        Part::Text(name.as_bytes()),
+        b"\n".into(),
+    ]);
+    on_process_heap(|| drop(function));
 }
 
 /// As if this handler was not there.

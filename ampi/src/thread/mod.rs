@@ -105,11 +105,13 @@ impl Thread {
         if unsafe { (*header).thread.ended } == state::LIVE {
             assert!(set_current(header).is_null(), "ranks are resumed by PEs, not by ranks");
             let own = Own::replace();
+            self.slot.tell_images(|images, base| images.resume(base));
             // What a rank makes is in its slot: `Pages` have their memory from the allocator then, not from the PE's store.
             let _of_the_rank = lease_from(None);
             // SAFETY: the stack pointer is that of a suspended thread whose stack is in place, or of one that was
             // prepared.
             unsafe { switch::switch(&raw mut (*header).thread.resumer, (*header).thread.stack_pointer) };
+            self.slot.tell_images(|images, base| images.suspend(base));
             own.put_back();
             set_current(std::ptr::null_mut());
         }
@@ -156,6 +158,19 @@ pub fn suspend() {
     leave(header);
     // SAFETY: the same header, wherever this is now.
     set_errno(unsafe { (*header).thread.errno });
+}
+
+/// Ends the rank that calls, wherever it is in its program: nothing on its stack is dropped.
+///
+/// # Panics
+/// If no rank calls it.
+pub fn end() -> ! {
+    let header = current();
+    assert!(!header.is_null(), "only ranks are ended");
+    // SAFETY: as in `suspend`.
+    unsafe { (*header).thread.ended = state::ENDED };
+    leave(header);
+    unreachable!("a thread that has ended is not resumed");
 }
 
 /// Back to who has resumed this rank.

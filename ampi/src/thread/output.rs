@@ -4,6 +4,8 @@
 pub(crate) enum Part<'a> {
     Text(&'a [u8]),
     Number(u64),
+    /// In hexadecimal digits.
+    Address(usize),
 }
 
 impl<'a, const N: usize> From<&'a [u8; N]> for Part<'a> {
@@ -27,6 +29,7 @@ pub(crate) fn say(parts: &[Part<'_>]) {
         let text = match part {
             Part::Text(text) => text,
             Part::Number(number) => decimal(*number, &mut digits),
+            Part::Address(address) => hexadecimal(*address, &mut digits),
         };
         let n = text.len().min(line.len() - len);
         line[len..len + n].copy_from_slice(&text[..n]);
@@ -49,6 +52,20 @@ fn decimal(mut number: u64, digits: &mut [u8; 20]) -> &[u8] {
     }
 }
 
+fn hexadecimal(mut address: usize, digits: &mut [u8; 20]) -> &[u8] {
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b"0123456789abcdef"[address % 16];
+        address /= 16;
+        if address == 0 {
+            at -= 2;
+            digits[at..at + 2].copy_from_slice(b"0x");
+            return &digits[at..];
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -57,6 +74,8 @@ mod tests {
     fn numbers_are_written_in_full() {
         for number in [0, 7, 10, 4_096, u64::MAX] {
             assert_eq!(decimal(number, &mut [0; 20]), number.to_string().as_bytes());
+            let address = number as usize;
+            assert_eq!(hexadecimal(address, &mut [0; 20]), format!("{address:#x}").as_bytes());
         }
     }
 }

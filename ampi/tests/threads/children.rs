@@ -14,6 +14,7 @@ pub const ALL: &[Test] = &[
     ("a stack that overflows names the rank", overflow),
     ("a heap that overflows names the rank", exhaustion),
     ("a fault that is no overflow is as without ranks", fault),
+    ("a fault of a rank whose program was mapped names the rank and the address", mapped_fault),
     ("a rank does not wait while it unwinds", unwinding),
     ("killed and restarted, a rank goes on", restart),
 ];
@@ -38,6 +39,13 @@ pub fn play(role: &str) {
             // SAFETY: not safe at all: nothing is mapped there, which is what this is about.
             unsafe { std::ptr::without_provenance_mut::<u8>(64).write_volatile(1) }
         }),
+        "mapped fault" => {
+            let mut slot = Slot::new(10).expect("no other is there");
+            slot.load_images().expect("there is room for it");
+            // SAFETY: not safe at all: nothing is mapped there, which is what this is about.
+            let program = || unsafe { std::ptr::without_provenance_mut::<u8>(0x12_3456).write_volatile(1) };
+            println!("{:?}", Thread::new(slot, program).resume());
+        }
         "unwinding" => run(8, || {
             struct Waits;
             impl Drop for Waits {
@@ -154,6 +162,12 @@ fn exhaustion() {
 fn fault() {
     let output = child("fault", None);
     assert_eq!((text(&output.stderr), output.status.signal()), (String::new(), Some(libc::SIGSEGV)));
+}
+
+fn mapped_fault() {
+    let output = child("mapped fault", None);
+    let expected = "rank 10: segmentation fault at address 0x123456\n";
+    assert_eq!((text(&output.stderr), output.status.signal()), (expected.into(), Some(libc::SIGSEGV)));
 }
 
 fn unwinding() {

@@ -157,10 +157,10 @@ fn refused() {
         bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
         refusal(&bytes).expect("it is wrong")
     };
-    // Number 4 bytes, stack 8, heap 8, runs 8, offset of the first 8.
+    // Number 4 bytes, stack 8, heap 8, program 16, runs 8, offset of the first 8.
     assert!(with(4, 4096).contains("a stack of 4096"));
     assert!(with(12, LAYOUT.heap as u64 * 2).contains("heap"));
-    assert!(with(28, 1 << 40).contains("a page outside of its slot"));
+    assert!(with(44, 1 << 40).contains("a page outside of its slot"));
     let mut bytes = good.clone();
     bytes[..4].copy_from_slice(&999u32.to_le_bytes());
     assert!(refusal(&bytes).unwrap().contains("slot 999 of 64"));

@@ -8,10 +8,12 @@
 //! | [`start`] | what `#[talisman::main]` calls |
 //! | [`run`] | a job in this process |
 //! | [`testing`] | the same in a test |
+//! | `mpirun` | its `mpirun`: MPI programs as they were built, on virtual ranks |
 //! | `listing` | its `list`: the jobs that run on this machine |
 //! | `replay` | its `lb-replay`: strategies of load balancing on what a step knew |
 
 mod listing;
+mod mpirun;
 mod replay;
 pub mod run;
 #[doc(hidden)]

@@ -2,6 +2,7 @@
 //!
 //! `talisman run [runtime options] -- PROGRAM [its arguments]` runs a program with the runtime options in its
 //! environment, as `TALISMAN_…` variables. The program takes this process's place, and itself starts the nodes.
+//! `talisman mpirun -n RANKS PROGRAM` runs an MPI program on virtual ranks; so do `mpirun` and `mpiexec`, if they are links to `talisman`.
 //! `talisman list` shows the jobs that run here. `talisman checkpoint JOB`, `talisman shrink JOB NODE…` and `talisman grow JOB [K]` ask a running job for something.
 //! `talisman lb-replay SNAPSHOT` runs balancing strategies on what a balancing step of a program knew.
 
@@ -16,6 +17,7 @@ use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _};
 
 use super::ExitStatus;
 use super::listing;
+use super::mpirun::{self, Mpirun};
 use super::replay::Replay;
 use talisman_job::asking::{self, Request};
 use talisman_job::command_line::{as_given, asks_in_short, in_short, naming_variable, said_of_idle};
@@ -58,6 +60,13 @@ enum Tool {
     /// are its own, and win. It may be any program that uses Talisman.
     #[command(override_usage = "talisman run [OPTIONS] -- PROGRAM [ITS OPTIONS]...")]
     Run(Box<Run>),
+    /// Run an MPI program as it was built, on virtual ranks
+    ///
+    /// The program is linked to MPICH or Open MPI, which need not be installed. Its ranks are objects of the runtime: many of them
+    /// share a node, they move to where there is less to do (--balancer), and go on when nodes are lost (--ft double). Options stand
+    /// before the program's name; what follows is the program's. The usual words of `mpirun` are understood: -np, -x, -wdir, -hostfile.
+    #[command(override_usage = "talisman mpirun -n RANKS [OPTIONS] PROGRAM [ITS ARGUMENTS]...")]
+    Mpirun(Box<Mpirun>),
     /// See what balancing strategies make of what a balancing step knew
     ///
     /// Prints how even each leaves the load, what goes between PEs and nodes then, what it moves, and how long it takes.
@@ -116,6 +125,7 @@ const JOB: &str = "the job's process id, as `talisman list` shows it";
 
 /// The names of the subcommands.
 const RUN: &str = "run";
+const MPIRUN: &str = "mpirun";
 const LB_REPLAY: &str = "lb-replay";
 
 #[derive(clap::Args)]
@@ -140,17 +150,20 @@ enum Task {
 
 fn task(words: impl IntoIterator<Item = OsString>) -> Result<Task, clap::Error> {
     let options = RunArgs::command_of_options();
-    let words = joined(words, options.get_arguments());
+    let words = joined(words_of_mpirun(words.into_iter().collect()), options.get_arguments());
     let runs = words.get(1).is_some_and(|word| word == RUN);
     let error = |error| match runs {
         true => missing_dashes(naming_variable(error, options.get_arguments(), &words)),
         false => error,
     };
-    let in_short =
-        |tool: Command| if asks_in_short(&words) { tool.mut_subcommand(RUN, in_short) } else { tool };
+    let in_short = |tool: Command| match asks_in_short(&words) {
+        true => tool.mut_subcommand(RUN, in_short).mut_subcommand(MPIRUN, in_short),
+        false => tool,
+    };
     let matches = in_short(Tool::command()).try_get_matches_from(&words).map_err(error)?;
     match Tool::from_arg_matches(&matches)? {
         Tool::Run(run) => command_to_run(&run, &matches).map(Task::Run),
+        Tool::Mpirun(mpirun) => command_of_ranks(&mpirun, &matches).map(Task::Run),
         Tool::List => Ok(Task::Tell(listing::table())),
         Tool::Checkpoint { job } => Ok(asked(job, &Request::Checkpoint)),
         Tool::Balance { job } => Ok(asked(job, &Request::Balance)),
@@ -167,16 +180,46 @@ fn asked(job: u32, request: &Request) -> Task {
     asking::ask(job, request).map_or_else(Task::Refused, |text| Task::Tell(format!("{text}\n")))
 }
 
-fn command_to_run(run: &Run, matches: &ArgMatches) -> Result<process::Command, clap::Error> {
+/// Words of `mpirun`, if it is called by that name or as a subcommand, as options of ours.
+fn words_of_mpirun(words: Vec<OsString>) -> Vec<OsString> {
+    let is_link = words.first().is_some_and(|name| mpirun::is_name(name));
+    let at = if is_link { 1 } else { 2 };
+    if !is_link && words.get(1).is_none_or(|word| word != MPIRUN) {
+        return words;
+    }
+    let tool = Tool::command();
+    let own = tool.find_subcommand(MPIRUN).expect("it is one of those above");
+    let rest = mpirun::as_options(words.into_iter().skip(at), own.get_arguments());
+    ["talisman".into(), MPIRUN.into()].into_iter().chain(rest).collect()
+}
+
+fn command_of_ranks(mpirun: &Mpirun, matches: &ArgMatches) -> Result<process::Command, clap::Error> {
+    let given = valid(MPIRUN, &mpirun.options, matches)?;
+    let mut command = mpirun.command(given).map_err(|why| usage_error(MPIRUN, &why))?;
+    command.envs(variables(given, |id| !Mpirun::is_own(id)));
+    Ok(command)
+}
+
+/// What is given of a subcommand's options, if the runtime can do with them.
+fn valid<'a>(
+    subcommand: &str,
+    options: &RunArgs,
+    matches: &'a ArgMatches,
+) -> Result<&'a ArgMatches, clap::Error> {
     let (_, given) = matches.subcommand().expect("there is one, or reading the words had failed");
-    let options = RunArgs::command_of_options();
-    let valid = run.options.validate().map_err(|error| as_given(&error.to_string(), &options, given));
+    let all = RunArgs::command_of_options();
+    let valid = options.validate().map_err(|error| as_given(&error.to_string(), &all, given));
     // What is only to be said, the program says.
-    let said = valid.and_then(|()| said_of_idle(&run.options, &options, given));
-    said.map_err(|why| usage_error(RUN, &why))?;
+    let said = valid.and_then(|()| said_of_idle(options, &all, given));
+    said.map_err(|why| usage_error(subcommand, &why))?;
+    Ok(given)
+}
+
+fn command_to_run(run: &Run, matches: &ArgMatches) -> Result<process::Command, clap::Error> {
+    let given = valid(RUN, &run.options, matches)?;
     let (program, arguments) = run.program.split_first().expect("clap requires one word at least");
     let mut command = process::Command::new(program);
-    command.args(arguments).envs(variables(given));
+    command.args(arguments).envs(variables(given, |_| true));
     Ok(command)
 }
 
@@ -193,11 +236,11 @@ fn missing_dashes(error: clap::Error) -> clap::Error {
 }
 
 /// The runtime options given on this command line, as variables. Those that were variables already remain so.
-fn variables(given: &ArgMatches) -> Vec<(OsString, OsString)> {
+fn variables(given: &ArgMatches, is_passed: impl Fn(&str) -> bool) -> Vec<(OsString, OsString)> {
     let options = RunArgs::command_of_options();
     let variable = |option: &clap::Arg| {
         let id = option.get_id().as_str();
-        let ours = given.value_source(id) == Some(ValueSource::CommandLine);
+        let ours = given.value_source(id) == Some(ValueSource::CommandLine) && is_passed(id);
         let values: Vec<&OsStr> = given.get_raw(id).filter(|_| ours)?.collect();
         Some((option.get_env()?.to_owned(), values.join(OsStr::new(","))))
     };
@@ -275,6 +318,14 @@ mod tests {
             (&["run", "--pes", "0", "--", "./prog"], "at least one PE"),
             (&["run", "--pe", "0", "--", "./prog"], "--pes"),
             (&["walk"], "walk"),
+            (&["mpirun", "sh"], "-n <RANKS>"),
+            (&["mpirun", "-n", "0", "sh"], "from 1 to 32768"),
+            (&["mpirun", "-np", "4"], "PROGRAM"),
+            (&["mpirun", "-np", "4", "no-such-program"], "no program `no-such-program` in PATH"),
+            (&["mpirun", "-n", "2", "/dev/null"], "may run"),
+            (&["mpirun", "-n", "2", "sh", ":", "-n", "1", "sh"], "`:`"),
+            (&["mpirun", "-n", "2", "-x", "TALISMAN_TEST_NO_SUCH", "sh"], "no such variable"),
+            (&["mpirun", "-n", "2", "--nodes", "0", "sh"], "node"),
             (&["lb-replay"], "SNAPSHOT"),
             (&["checkpoint"], "JOB"),
             (&["shrink", "17"], "NODE"),

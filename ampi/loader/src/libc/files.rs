@@ -1,0 +1,205 @@
+//! Files that a rank has open, when it moves or is copied.
+//!
+//! A descriptor is the process's. A rank's are in a range of numbers of its own ([`Numbers`]), the same in each
+//! process, so that a number and what it means can be made again anywhere: before the rank leaves, paths and positions
+//! are written into its [`State`] and all is closed; where it arrives files are opened by their paths again.
+
+mod calls;
+mod departed;
+mod held;
+mod makers;
+mod numbers;
+mod stream;
+
+use std::ffi::CStr;
+use std::io;
+use std::ops::Range;
+
+use super::State;
+use crate::LoadError;
+use crate::linker::loaded;
+pub use departed::Departed;
+pub use held::Reason;
+pub(super) use numbers::Descriptors;
+pub use numbers::{Numbers, TooManyDescriptors};
+pub use stream::{prepare_streams, streams_are_known};
+
+/// A file that cannot move with its rank.
+#[derive(Debug, thiserror::Error)]
+pub enum FilesError {
+    /// It is no file, or has no name any more: [`State::held`] says so before.
+    #[error("a pipe, socket or deleted file (descriptor {descriptor}) cannot move with its rank")]
+    NoFile {
+        /// Its descriptor.
+        descriptor: i32,
+    },
+    /// It cannot be opened again.
+    #[error("cannot open {path} again after a move: {error}")]
+    Gone {
+        /// The file.
+        path: String,
+        /// The system's reason.
+        error: io::Error,
+    },
+    /// Somebody else in this process has the number of a descriptor.
+    #[error(
+        "descriptor {descriptor} of a rank that has arrived is taken: limit the numbers that this process uses"
+    )]
+    Taken {
+        /// Its number.
+        descriptor: i32,
+    },
+    /// A library that the rank has loaded later is not here.
+    #[error(transparent)]
+    Library(Box<LoadError>),
+    /// There is no memory for what has to be remembered.
+    #[error("no memory is left to remember open files")]
+    Memory,
+}
+
+/// The function that answers for this one of the C library.
+pub(super) fn symbol(name: &str) -> Option<usize> {
+    calls::symbol(name).or_else(|| makers::symbol(name))
+}
+
+/// Closes the descriptors of a rank and the streams that lie in these addresses, the rank's. The rank does not run;
+/// `malloc` gives memory of the rank while this is called.
+///
+/// # Errors
+/// If one of them is no file. Then none is closed.
+///
+/// # Safety
+/// The state is that of a rank whose streams these are; none of them is in use.
+pub unsafe fn files_depart(state: *mut State, slot: Range<usize>) -> Result<(), FilesError> {
+    // SAFETY: the caller's promise.
+    let state = unsafe { &mut *state };
+    let streams = stream::streams_in(&slot);
+    let noted = note(state, &streams, false);
+    if noted.is_err() {
+        state.departed.clear();
+        return noted;
+    }
+    for file in streams {
+        // SAFETY: a stream of the library's list, which nobody uses; its memory stays as it is.
+        unsafe { stream::take_from_list(file) };
+        if state.descriptors.number(stream::descriptor(file)).is_none() {
+            // SAFETY: the stream's own.
+            unsafe { ::libc::close(stream::descriptor(file)) };
+        }
+    }
+    state.descriptors.close_all();
+    Ok(())
+}
+
+/// Writes what is open into the state, streams last: they are written out first, so that positions are right.
+fn note(state: &mut State, streams: &[usize], is_copy: bool) -> Result<(), FilesError> {
+    streams.iter().for_each(|file| stream::write_out(*file));
+    state.departed.clear();
+    for entry in state.descriptors.entries(is_copy) {
+        push(state, entry?)?;
+    }
+    for file in streams {
+        let own = state.descriptors.number(stream::descriptor(*file)).is_some();
+        let entry = if own { Departed::of_stream(*file) } else { Departed::stream_and_file(*file)? };
+        push(state, entry)?;
+    }
+    Ok(())
+}
+
+fn push(state: &mut State, entry: Departed) -> Result<(), FilesError> {
+    if state.departed.push(entry) { Ok(()) } else { Err(FilesError::Memory) }
+}
+
+/// The streams that lie in these addresses, a rank's, for a copy of the rank: it finds them as they are now, and files
+/// that they write to as long as they are now. Such as are no files are passed over: the copy has none. The rank does
+/// not run.
+pub fn files_open(slot: Range<usize>) -> Vec<Departed> {
+    let streams = stream::streams_in(&slot);
+    streams.iter().for_each(|file| stream::write_out(*file));
+    streams.into_iter().filter_map(|file| Some(Departed::stream_and_file(file).ok()?.with_length())).collect()
+}
+
+/// Notes these streams, and the rank's descriptors, in a rank that is about to be copied. If they have been noted
+/// before, nothing is changed. `malloc` gives memory of the rank while this is called.
+///
+/// # Safety
+/// The state is that of the rank, which does not run.
+pub unsafe fn files_note(state: *mut State, open: &[Departed]) {
+    // SAFETY: the caller's promise.
+    let state = unsafe { &mut *state };
+    let mut count = 0;
+    // What is no file, or what there is no memory for, is not opened in the copy.
+    for entry in state.descriptors.entries(true).flatten() {
+        count += usize::from(state.departed.set(count, entry));
+    }
+    for stream in open {
+        let own = state.descriptors.number(stream.descriptor()).is_some();
+        let entry = if own { Departed::of_stream(stream.stream()) } else { *stream };
+        count += usize::from(state.departed.set(count, entry));
+    }
+    state.departed.shorten(count);
+}
+
+/// Opens again what [`files_depart`] has closed, or [`files_note`] has noted for this copy: then files that it writes
+/// to are cut to the lengths that they had.
+///
+/// # Errors
+/// The first file that is not there any more, or descriptor that is taken; all others are open then.
+///
+/// # Safety
+/// The state has arrived at its addresses with all its memory. `malloc` gives memory of the rank.
+pub unsafe fn files_arrive(state: *mut State) -> Result<(), FilesError> {
+    // SAFETY: the caller's promise.
+    let state = unsafe { &mut *state };
+    let library = loaded::take_missing(state.base);
+    let mut result = library.map_or(Ok(()), |error| Err(FilesError::Library(Box::new(error))));
+    for index in 0..state.departed.len() {
+        let Some(entry) = state.departed.get(index) else { break };
+        // SAFETY: a stream or file that has departed, or was noted for this copy.
+        result = result.and(unsafe { entry.open_again() });
+    }
+    state.departed.clear();
+    result
+}
+
+/// Cuts the files that a rank's copy writes to back to the lengths that they had when it was made, before
+/// [`files_arrive`]: that does not cut any more then. Where ranks write to the same file, all are to be cut before any
+/// of them goes on.
+///
+/// # Errors
+/// The first file that cannot be cut; the others are.
+///
+/// # Safety
+/// The state has arrived at its addresses with all its memory, and was not given to [`files_arrive`] yet.
+pub unsafe fn files_restored(state: *mut State) -> Result<(), FilesError> {
+    // SAFETY: the caller's promise.
+    let departed = unsafe { &mut (*state).departed };
+    let mut result = Ok(());
+    for index in 0..departed.len() {
+        let Some(entry) = departed.get(index) else { break };
+        result = result.and(entry.cut());
+        departed.set(index, entry.without_length());
+    }
+    result
+}
+
+/// Closes what a rank has open that is never to run again.
+///
+/// # Safety
+/// As for [`files_depart`].
+pub unsafe fn files_end(state: *mut State, slot: Range<usize>) {
+    for file in stream::streams_in(&slot) {
+        stream::write_out(file);
+        // SAFETY: a stream of the library's list, which nobody uses.
+        unsafe {
+            stream::take_from_list(file);
+            ::libc::close(stream::descriptor(file));
+        }
+    }
+    // SAFETY: the caller's promise.
+    unsafe { (*state).descriptors.close_all() };
+}
+
+fn gone(path: &CStr) -> FilesError {
+    FilesError::Gone { path: path.to_string_lossy().into_owned(), error: io::Error::last_os_error() }
+}

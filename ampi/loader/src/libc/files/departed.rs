@@ -1,0 +1,222 @@
+//! What has to be remembered of an open file.
+
+use std::ffi::{CStr, c_char, c_int};
+use std::io::Write;
+
+use ::libc::{F_GETFD, F_GETFL, F_SETFD, FD_CLOEXEC, O_ACCMODE, O_CLOEXEC, O_RDONLY, O_WRONLY};
+
+use super::{FilesError, gone, stream};
+
+pub const PATH: usize = ::libc::PATH_MAX as usize;
+const NONE: c_int = -1;
+
+/// A descriptor or a stream that was closed for a move, or noted for a copy: plain data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Departed {
+    /// Where the stream is; zero if it is a descriptor.
+    file: usize,
+    /// Its number, if it has to be the same again.
+    descriptor: c_int,
+    /// A descriptor before this one that has the same position, or one of the process's own.
+    shared: c_int,
+    flags: c_int,
+    position: i64,
+    /// What is behind this length was written after a copy was made; -1 if it was none.
+    length: i64,
+    /// Empty if nothing is to be opened.
+    path: [c_char; PATH],
+}
+
+impl Departed {
+    const EMPTY: Departed = Departed {
+        file: 0,
+        descriptor: NONE,
+        shared: NONE,
+        flags: 0,
+        position: 0,
+        length: -1,
+        path: [0; PATH],
+    };
+
+    /// A stream whose descriptor is remembered by itself.
+    pub(super) fn of_stream(file: usize) -> Departed {
+        Departed { file, descriptor: stream::descriptor(file), ..Departed::EMPTY }
+    }
+
+    /// A stream, and the file behind it.
+    pub(super) fn stream_and_file(file: usize) -> Result<Departed, FilesError> {
+        Ok(Departed { file, ..Departed::of_file(stream::descriptor(file))? })
+    }
+
+    /// A descriptor of a file.
+    pub(super) fn of_file(descriptor: c_int) -> Result<Departed, FilesError> {
+        // SAFETY: asks about a descriptor.
+        let (position, flags, on_exec) = unsafe {
+            (
+                ::libc::lseek(descriptor, 0, ::libc::SEEK_CUR),
+                ::libc::fcntl(descriptor, F_GETFL),
+                ::libc::fcntl(descriptor, F_GETFD),
+            )
+        };
+        if position < 0 || flags < 0 || !has_name(descriptor) {
+            return Err(FilesError::NoFile { descriptor });
+        }
+        let mut entry = Departed { descriptor, position, ..Departed::EMPTY };
+        entry.flags = flags | if on_exec & FD_CLOEXEC != 0 { O_CLOEXEC } else { 0 };
+        if read_link(descriptor, &mut entry.path) == 0 || entry.path[0] != b'/' as c_char {
+            return Err(FilesError::NoFile { descriptor });
+        }
+        Ok(entry)
+    }
+
+    /// A descriptor that is another one of the same file, with one position.
+    pub(super) fn of_shared(descriptor: c_int, first: c_int) -> Departed {
+        // SAFETY: asks about a descriptor.
+        let on_exec = unsafe { ::libc::fcntl(descriptor, F_GETFD) } & FD_CLOEXEC != 0;
+        let flags = if on_exec { O_CLOEXEC } else { 0 };
+        Departed { descriptor, shared: first, flags, ..Departed::EMPTY }
+    }
+
+    /// The same with the length of the file, if it is written to. Who can only write, and is at the beginning, has written
+    /// nothing: then others have, and it is theirs to be cut, since what is in their buffers is not in it yet.
+    pub(super) fn with_length(self) -> Departed {
+        let writes = match self.flags & O_ACCMODE {
+            O_RDONLY => false,
+            O_WRONLY => self.position > 0,
+            _ => true,
+        };
+        let regular = |meta: &::libc::stat| meta.st_mode & ::libc::S_IFMT == ::libc::S_IFREG;
+        match meta(self.descriptor).filter(regular) {
+            Some(meta) if writes => Departed { length: meta.st_size, ..self },
+            _ => self,
+        }
+    }
+
+    pub(super) fn without_length(self) -> Departed {
+        Departed { length: -1, ..self }
+    }
+
+    pub(super) fn stream(&self) -> usize {
+        self.file
+    }
+
+    pub(super) fn descriptor(&self) -> c_int {
+        self.descriptor
+    }
+
+    fn path(&self) -> &CStr {
+        // SAFETY: it ends with a zero: `of_file`.
+        unsafe { CStr::from_ptr(self.path.as_ptr()) }
+    }
+
+    /// Cuts the file to the length that it had.
+    pub(super) fn cut(&self) -> Result<(), FilesError> {
+        // SAFETY: a string of C.
+        if self.length >= 0 && unsafe { ::libc::truncate(self.path.as_ptr(), self.length) } != 0 {
+            return Err(gone(self.path()));
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// The stream, if it is one, has departed, and its memory is there again.
+    pub(super) unsafe fn open_again(&self) -> Result<(), FilesError> {
+        let closes_on_exec = self.flags & O_CLOEXEC != 0;
+        if self.shared != NONE {
+            return give_number(another(self.shared)?, self.descriptor, closes_on_exec);
+        }
+        if self.path[0] == 0 {
+            // SAFETY: the caller's promise; its descriptor was opened before.
+            unsafe { stream::put_into_list(self.file, self.descriptor) };
+            return Ok(());
+        }
+        let opened = self.open();
+        if self.file != 0 {
+            let descriptor = *opened.as_ref().unwrap_or(&NONE);
+            // SAFETY: the caller's promise. Without its file it fails, but nobody else's is touched.
+            unsafe { stream::put_into_list(self.file, descriptor) };
+            return opened.map(|_| ());
+        }
+        give_number(opened?, self.descriptor, closes_on_exec)
+    }
+
+    /// It exists, and has what was written.
+    fn open(&self) -> Result<c_int, FilesError> {
+        let flags = self.flags & !(::libc::O_CREAT | ::libc::O_TRUNC | ::libc::O_EXCL);
+        // SAFETY: a string of C.
+        let descriptor = unsafe { ::libc::open(self.path.as_ptr(), flags) };
+        if descriptor < 0 {
+            return Err(gone(self.path()));
+        }
+        // SAFETY: a descriptor that was opened here.
+        unsafe {
+            if self.length >= 0 {
+                ::libc::ftruncate(descriptor, self.length);
+            }
+            begin_folder(descriptor);
+            ::libc::lseek(descriptor, self.position, ::libc::SEEK_SET);
+        }
+        Ok(descriptor)
+    }
+}
+
+/// A folder that is set to its end before it was ever read has no beginning any more in ext4: so it is read first.
+fn begin_folder(descriptor: c_int) {
+    if meta(descriptor).is_some_and(|meta| meta.st_mode & ::libc::S_IFMT == ::libc::S_IFDIR) {
+        let mut entries = [0u64; 64];
+        let len = size_of_val(&entries);
+        // SAFETY: as many bytes as are said.
+        unsafe { ::libc::syscall(::libc::SYS_getdents64, descriptor, entries.as_mut_ptr(), len) };
+    }
+}
+
+/// Whether it can be found by its path.
+fn has_name(descriptor: c_int) -> bool {
+    meta(descriptor).is_some_and(|meta| meta.st_nlink > 0)
+}
+
+pub fn meta(descriptor: c_int) -> Option<::libc::stat> {
+    // SAFETY: numbers, of which zero is a value, and a place for them.
+    unsafe {
+        let mut meta = std::mem::zeroed();
+        (::libc::fstat(descriptor, &raw mut meta) == 0).then_some(meta)
+    }
+}
+
+/// Makes a new descriptor that of this number.
+fn give_number(new: c_int, number: c_int, closes_on_exec: bool) -> Result<(), FilesError> {
+    if new == number {
+        return Ok(());
+    }
+    // SAFETY: the new one is ours, and the number is that of nobody.
+    unsafe {
+        let free = ::libc::fcntl(number, F_GETFD) < 0;
+        if free && ::libc::dup2(new, number) == number && closes_on_exec {
+            ::libc::fcntl(number, F_SETFD, FD_CLOEXEC);
+        }
+        ::libc::close(new);
+        if free && ::libc::fcntl(number, F_GETFD) >= 0 {
+            return Ok(());
+        }
+    }
+    Err(FilesError::Taken { descriptor: number })
+}
+
+/// Another descriptor of the same file.
+fn another(descriptor: c_int) -> Result<c_int, FilesError> {
+    // SAFETY: duplicates a descriptor.
+    let new = unsafe { ::libc::fcntl(descriptor, ::libc::F_DUPFD, 0) };
+    if new < 0 { Err(FilesError::NoFile { descriptor }) } else { Ok(new) }
+}
+
+/// The system's name for what a descriptor is: a path, or something else. How many bytes. Allocates nothing.
+pub fn read_link(descriptor: c_int, name: &mut [c_char; PATH]) -> usize {
+    let mut link = [0u8; 32];
+    if write!(&mut link[..], "/proc/self/fd/{descriptor}").is_err() {
+        return 0;
+    }
+    // SAFETY: a string of C, and one byte less than there is room for, so that a zero is left.
+    let len = unsafe { ::libc::readlink(link.as_ptr().cast(), name.as_mut_ptr(), PATH - 1) };
+    usize::try_from(len).unwrap_or(0)
+}

@@ -1,0 +1,110 @@
+//! Functions that open something: others run before, and its descriptor is moved to the rank's range.
+
+use std::ffi::{c_int, c_void};
+use std::sync::OnceLock;
+
+use super::stream;
+use crate::libc::{current, functions_after_giving_way};
+
+functions_after_giving_way! {
+    "open" => open => adopt,
+    "open64" => open64 => adopt,
+    "__open" => open_of_library => adopt,
+    "__open64" => open64_of_library => adopt,
+    "__open_2" => open_checked => adopt,
+    "__open64_2" => open64_checked => adopt,
+    "openat" => openat => adopt,
+    "openat64" => openat64 => adopt,
+    "__openat_2" => openat_checked => adopt,
+    "__openat64_2" => openat64_checked => adopt,
+    "creat" => creat => adopt,
+    "creat64" => creat64 => adopt,
+    "mkstemp" => mkstemp => adopt,
+    "mkstemp64" => mkstemp64 => adopt,
+    "mkostemp" => mkostemp => adopt,
+    "mkostemp64" => mkostemp64 => adopt,
+    "mkstemps" => mkstemps => adopt,
+    "mkstemps64" => mkstemps64 => adopt,
+    "mkostemps" => mkostemps => adopt,
+    "mkostemps64" => mkostemps64 => adopt,
+    "memfd_create" => memfd_create => adopt,
+    "socket" => socket => adopt,
+    "accept" => accept => adopt,
+    "accept4" => accept4 => adopt,
+    "eventfd" => eventfd => adopt,
+    "epoll_create" => epoll_create => adopt,
+    "epoll_create1" => epoll_create1 => adopt,
+    "timerfd_create" => timerfd_create => adopt,
+    "inotify_init" => inotify_init => adopt,
+    "inotify_init1" => inotify_init1 => adopt,
+    "fopen" => fopen => adopt_stream,
+    "fopen64" => fopen64 => adopt_stream,
+    "freopen" => freopen => adopt_stream,
+    "freopen64" => freopen64 => adopt_stream,
+    "tmpfile" => tmpfile => adopt_stream,
+    "tmpfile64" => tmpfile64 => adopt_stream,
+    "popen" => popen => adopt_stream,
+    "opendir" => opendir => adopt_folder,
+}
+
+extern "C" fn adopt(descriptor: c_int) -> c_int {
+    // SAFETY: the running rank's state.
+    unsafe { (*current()).descriptors.adopt(descriptor) }
+}
+
+/// What is in a stream stays there: only its number is another one. The process's own streams keep theirs.
+extern "C" fn adopt_stream(file: usize) -> usize {
+    if file != 0 && stream::streams_are_known() {
+        let number = stream::descriptor(file);
+        // SAFETY: the running rank's state.
+        let descriptors = unsafe { &mut (*current()).descriptors };
+        if descriptors.number(number).is_some() {
+            descriptors.adopt(number);
+        } else if number > 2 {
+            replace(number, |new| {
+                // SAFETY: a stream that is open, whose former descriptor was closed.
+                unsafe { stream::set_descriptor(file, new) };
+            });
+        }
+    }
+    file
+}
+
+/// Its descriptor is its first word.
+extern "C" fn adopt_folder(folder: usize) -> usize {
+    if folder != 0 && folders_are_known() {
+        let number = folder as *mut c_int;
+        // SAFETY: a folder that is open.
+        unsafe { replace(number.read(), |new| number.write(new)) };
+    }
+    folder
+}
+
+/// A stream or folder for which there is no number of the rank's keeps its own, and does not move.
+fn replace(number: c_int, with: impl FnOnce(c_int)) {
+    // SAFETY: the running rank's state.
+    let descriptors = unsafe { &mut (*current()).descriptors };
+    let new = if descriptors.are_own() { descriptors.duplicate(number, 0) } else { -1 };
+    if new >= 0 && new != number {
+        // SAFETY: what had it has the new one.
+        unsafe { ::libc::close(number) };
+        with(new);
+    }
+}
+
+fn folders_are_known() -> bool {
+    static KNOWN: OnceLock<bool> = OnceLock::new();
+    *KNOWN.get_or_init(|| {
+        // SAFETY: a folder of our own; its first word is in it.
+        unsafe {
+            let folder = ::libc::opendir(c"/".as_ptr());
+            if folder.is_null() {
+                return false;
+            }
+            let number = ::libc::dirfd(folder);
+            let known = folder.cast::<c_void>().cast::<c_int>().read() == number;
+            ::libc::closedir(folder);
+            known
+        }
+    })
+}

@@ -1,0 +1,239 @@
+//! Numbers of a rank's descriptors: a range of its own, the same in each process.
+
+use std::ffi::c_int;
+use std::ops::Range;
+
+use ::libc::{F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, FD_CLOEXEC, RLIMIT_NOFILE, rlimit};
+
+use super::FilesError;
+use super::departed::Departed;
+use crate::libc::set_errno;
+
+/// Below are the process's own.
+const FIRST: c_int = 1000;
+/// A rank has as many, or where the system allows too few, as many.
+const MANY: c_int = 64;
+const FEW: c_int = 16;
+/// Standard streams are those of the process.
+const STANDARD: Range<c_int> = 0..3;
+/// Marks from here on: another descriptor of a standard stream.
+const OF_STANDARD: u8 = 128;
+
+/// Which numbers ranks' descriptors have. All processes of a job have to use the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Numbers {
+    /// Of rank 0 the first one.
+    pub first: i32,
+    /// How many each rank has: 64 at most.
+    pub each: i32,
+}
+
+/// The system allows a process too few descriptors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{ranks} ranks need {needed} descriptors and a process may have {limit}: raise it (ulimit -n {needed})"
+)]
+pub struct TooManyDescriptors {
+    /// Of the job.
+    pub ranks: u32,
+    /// The number after the last one.
+    pub needed: u64,
+    /// The hard limit.
+    pub limit: u64,
+}
+
+impl Numbers {
+    /// For so many ranks in the whole job: 64 for each of them, or 16 where this process may not have that many.
+    ///
+    /// # Errors
+    /// If it may not have that many either.
+    pub fn for_ranks(ranks: u32) -> Result<Numbers, TooManyDescriptors> {
+        let many = Numbers { first: FIRST, each: MANY };
+        let few = Numbers { first: FIRST, each: FEW };
+        many.allow(ranks).map(|()| many).or_else(|_| few.allow(ranks).map(|()| few))
+    }
+
+    /// Raises this process's soft limit such that all ranks can have theirs.
+    ///
+    /// # Errors
+    /// If the hard limit is lower.
+    pub fn allow(&self, ranks: u32) -> Result<(), TooManyDescriptors> {
+        let needed = u64::from(ranks) * self.each.unsigned_abs() as u64 + self.first.unsigned_abs() as u64;
+        let mut limit = rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: a place for two numbers.
+        unsafe { ::libc::getrlimit(RLIMIT_NOFILE, &raw mut limit) };
+        let allowed = limit.rlim_max;
+        if limit.rlim_cur < needed {
+            limit.rlim_cur = needed;
+            // SAFETY: two numbers.
+            if needed > allowed || unsafe { ::libc::setrlimit(RLIMIT_NOFILE, &raw const limit) } != 0 {
+                return Err(TooManyDescriptors { ranks, needed, limit: allowed });
+            }
+        }
+        Ok(())
+    }
+
+    /// Those of a rank, for [`crate::libc::State::number_descriptors`].
+    pub fn of_rank(&self, rank: u32) -> Range<i32> {
+        let first = self.first.saturating_add(self.each.saturating_mul(rank as i32));
+        first..first.saturating_add(self.each)
+    }
+}
+
+/// A rank's descriptors: plain data. Without a range of its own, a rank has the process's numbers, and only its streams
+/// move.
+#[repr(C)]
+pub struct Descriptors {
+    first: c_int,
+    len: c_int,
+    /// Bit by bit, which ones were given to the program. It may have closed some of them in ways that are not seen.
+    given: u64,
+    /// Those with the same mark have one position.
+    marks: [u8; MANY as usize],
+}
+
+impl Descriptors {
+    pub const fn new() -> Descriptors {
+        Descriptors { first: 0, len: 0, given: 0, marks: [0; MANY as usize] }
+    }
+
+    pub fn set_range(&mut self, range: Range<c_int>) {
+        (self.first, self.len) = (range.start, (range.end - range.start).clamp(0, MANY));
+    }
+
+    pub fn are_own(&self) -> bool {
+        self.len > 0
+    }
+
+    pub fn range(&self) -> Range<c_int> {
+        self.first..self.first + self.len
+    }
+
+    /// Where in the range a descriptor is.
+    pub fn number(&self, descriptor: c_int) -> Option<usize> {
+        self.range().contains(&descriptor).then(|| (descriptor - self.first) as usize)
+    }
+
+    /// Those that are open.
+    pub fn open(&self) -> impl Iterator<Item = c_int> {
+        let (given, first) = (self.given, self.first);
+        let bits = (0..MANY).filter(move |bit| given >> bit & 1 != 0);
+        // SAFETY: asks about a descriptor.
+        bits.map(move |bit| first + bit).filter(|number| unsafe { ::libc::fcntl(*number, F_GETFD) } >= 0)
+    }
+
+    /// The standard stream that it is another descriptor of.
+    pub fn standard(&self, descriptor: c_int) -> Option<c_int> {
+        self.mark(descriptor).checked_sub(OF_STANDARD).map(c_int::from)
+    }
+
+    fn mark(&self, descriptor: c_int) -> u8 {
+        self.number(descriptor).map_or(0, |number| self.marks[number])
+    }
+
+    /// What has to be remembered of each; `is_copy`: with lengths. Allocates nothing.
+    pub fn entries(&self, is_copy: bool) -> impl Iterator<Item = Result<Departed, FilesError>> + use<> {
+        let mut known = [None; MANY as usize];
+        let open = self.open().map(|number| (number, self.mark(number)));
+        known.iter_mut().zip(open).for_each(|(place, open)| *place = Some(open));
+        (0..known.len()).map_while(move |at| {
+            let (number, mark) = known[at]?;
+            let standard = mark.checked_sub(OF_STANDARD).map(c_int::from);
+            let former = || known[..at].iter().flatten().find(|(_, other)| *other == mark);
+            Some(match standard.or_else(|| former().map(|(number, _)| *number)) {
+                Some(first) => Ok(Departed::of_shared(number, first)),
+                None => Departed::of_file(number).map(|e| if is_copy { e.with_length() } else { e }),
+            })
+        })
+    }
+
+    /// Gives a descriptor that is nobody's yet a number of the range. -1 and `errno` if there is none.
+    pub fn adopt(&mut self, new: c_int) -> c_int {
+        if new < 0 || !self.are_own() {
+            return new;
+        }
+        let mark = self.free_mark();
+        if let Some(number) = self.number(new) {
+            self.give(number, mark);
+            return new;
+        }
+        let number = self.place(new, self.first, mark);
+        // SAFETY: the caller's, who forgets it. The system keeps `errno` if it succeeds.
+        unsafe { ::libc::close(new) };
+        number
+    }
+
+    /// Another descriptor of the same file, from a number on.
+    pub fn duplicate(&mut self, old: c_int, from: c_int) -> c_int {
+        let mark = self.mark_of(old);
+        self.place(old, from.max(self.first), mark)
+    }
+
+    /// That of a descriptor which is going to have another one.
+    fn mark_of(&self, old: c_int) -> u8 {
+        let known = self.number(old).map(|number| self.marks[number]);
+        let standard = || STANDARD.contains(&old).then(|| OF_STANDARD + old as u8);
+        known.or_else(standard).unwrap_or_else(|| self.free_mark())
+    }
+
+    /// The same at a number of the range, whatever that was.
+    pub fn duplicate_to(&mut self, old: c_int, number: usize, flags: c_int) -> c_int {
+        let target = self.first + number as c_int;
+        // SAFETY: the number is the rank's own.
+        let result = unsafe { ::libc::dup3(old, target, flags) };
+        if result >= 0 {
+            self.give(number, self.mark_of(old));
+        }
+        result
+    }
+
+    fn place(&mut self, old: c_int, from: c_int, mark: u8) -> c_int {
+        // SAFETY: duplicates a descriptor.
+        let number = unsafe {
+            let on_exec = ::libc::fcntl(old, F_GETFD);
+            if on_exec < 0 {
+                return -1;
+            }
+            let command = if on_exec & FD_CLOEXEC == 0 { F_DUPFD } else { F_DUPFD_CLOEXEC };
+            ::libc::fcntl(old, command, from)
+        };
+        match self.number(number) {
+            Some(at) => {
+                self.give(at, mark);
+                number
+            }
+            None => {
+                if number >= 0 {
+                    // SAFETY: nobody has it yet.
+                    unsafe { ::libc::close(number) };
+                }
+                set_errno(::libc::EMFILE);
+                -1
+            }
+        }
+    }
+
+    fn give(&mut self, number: usize, mark: u8) {
+        self.given |= 1 << number;
+        self.marks[number] = mark;
+    }
+
+    /// Like no other one's: there are as many marks as descriptors.
+    fn free_mark(&self) -> u8 {
+        let used =
+            |mark: u8| (0..MANY as usize).any(|at| self.given >> at & 1 != 0 && self.marks[at] == mark);
+        (0..MANY as u8).find(|mark| !used(*mark)).unwrap_or(MANY as u8)
+    }
+
+    pub fn forget(&mut self, number: usize) {
+        self.given &= !(1 << number);
+    }
+
+    /// They stay given: they are made again.
+    pub fn close_all(&self) {
+        for descriptor in self.open() {
+            // SAFETY: the rank's own.
+            unsafe { ::libc::close(descriptor) };
+        }
+    }
+}

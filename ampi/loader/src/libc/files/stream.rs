@@ -1,0 +1,133 @@
+//! Streams of stdio.
+//!
+//! A `FILE` is in the rank's heap, but the C library has it in a list of the process. So it is taken from the list
+//! when the rank leaves. Of the library's insides two offsets and three names are relied on, which have been the same
+//! since glibc 2.1; [`prepare_streams`] checks them.
+
+use std::ffi::{c_int, c_void};
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use ::libc::FILE;
+
+/// Offsets in the library's `FILE`.
+const NEXT: usize = 0x68;
+const DESCRIPTOR: usize = 0x70;
+/// In the flags, its first word: it is in the list.
+const LINKED: c_int = 0x80;
+/// Of the process's own streams: what the library takes for files.
+const BUFFER: usize = 4096;
+
+/// Gives the process's own streams their buffers, which the C library would allocate when a rank first uses them. To be
+/// called once, before programs run. False if streams are not as this module expects: then ranks with open files
+/// cannot move.
+pub fn prepare_streams() -> bool {
+    for name in [c"stdin", c"stdout"] {
+        // SAFETY: a string of C, and the library's variable of this name.
+        unsafe {
+            let stream = ::libc::dlsym(::libc::RTLD_DEFAULT, name.as_ptr()).cast::<*mut FILE>();
+            // Lines appear whole where ranks take turns.
+            let mode = if name == c"stdin" { ::libc::_IOFBF } else { ::libc::_IOLBF };
+            let buffer = Box::leak(vec![0u8; BUFFER].into_boxed_slice());
+            ::libc::setvbuf(*stream, buffer.as_mut_ptr().cast(), mode, buffer.len());
+        }
+    }
+    streams_are_known()
+}
+
+/// Whether streams of this C library are as this module expects. Looks once.
+pub fn streams_are_known() -> bool {
+    static KNOWN: OnceLock<bool> = OnceLock::new();
+    *KNOWN.get_or_init(look)
+}
+
+fn look() -> bool {
+    // SAFETY: a stream of our own.
+    unsafe {
+        let file = ::libc::fopen(c"/dev/null".as_ptr(), c"r".as_ptr());
+        if file.is_null() {
+            return false;
+        }
+        let at = file as usize;
+        let flags = (at as *const c_int).read();
+        let listed = flags & LINKED != 0 && streams_in(&(at..at + 1)) == [at];
+        let known = listed && descriptor(at) == ::libc::fileno(file);
+        ::libc::fclose(file);
+        known
+    }
+}
+
+pub fn descriptor(file: usize) -> c_int {
+    // SAFETY: a stream of the library's.
+    unsafe { ((file + DESCRIPTOR) as *const c_int).read() }
+}
+
+/// # Safety
+/// A stream of the library's, which has no other descriptor that is open.
+pub unsafe fn set_descriptor(file: usize, descriptor: c_int) {
+    // SAFETY: the caller's promise.
+    unsafe { ((file + DESCRIPTOR) as *mut c_int).write(descriptor) };
+}
+
+/// Streams whose memory begins in these addresses.
+pub fn streams_in(range: &Range<usize>) -> Vec<usize> {
+    let mut found = Vec::new();
+    // SAFETY: the list of the library, which changes only when streams are opened or closed: not now.
+    unsafe {
+        let mut file = (&raw const _IO_list_all).read();
+        while !file.is_null() {
+            if range.contains(&(file as usize)) {
+                found.push(file as usize);
+            }
+            file = ((file as usize + NEXT) as *const *mut c_void).read();
+        }
+    }
+    found
+}
+
+/// Writes a stream out that nobody uses. After this its position is that of the descriptor.
+pub fn write_out(file: usize) {
+    // SAFETY: a stream of the library's list.
+    unsafe { ::libc::fflush(file as *mut FILE) };
+}
+
+/// # Safety
+/// A stream of the library's list, which nobody uses.
+pub unsafe fn take_from_list(file: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { _IO_un_link(file as *mut c_void) };
+}
+
+/// # Safety
+/// A stream that was taken from the list, or a copy of one, at the same address.
+pub unsafe fn put_into_list(file: usize, descriptor: c_int) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        // A copy believes that it is in the list.
+        *(file as *mut c_int) &= !LINKED;
+        set_descriptor(file, descriptor);
+        _IO_link_in(file as *mut c_void);
+    }
+}
+
+#[allow(non_upper_case_globals, reason = "the C library's names")]
+unsafe extern "C" {
+    static _IO_list_all: *mut c_void;
+    fn _IO_un_link(file: *mut c_void);
+    fn _IO_link_in(file: *mut c_void);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_c_library_is_known() {
+        assert!(prepare_streams());
+    }
+
+    #[test]
+    fn no_stream_is_elsewhere() {
+        assert_eq!(streams_in(&(0..16)), [0; 0]);
+    }
+}

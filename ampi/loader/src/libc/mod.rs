@@ -1,0 +1,181 @@
+//! What the C library hides from a program, one of it for each rank.
+//!
+//! The library is the process's, and so are its variables: where `getopt` is, the state of `rand`, the environment,
+//! functions for `exit` …. A rank has its own of all that in a [`State`], which is plain data inside of its slot and
+//! moves with it. The functions here find the running rank's by a pointer that who resumes it sets ([`enter`]).
+//!
+//! [`symbol`] is meant for [`crate::Imports::fallback`], so that a program's own `getopt` is used if it has one.
+
+mod environment;
+mod exit;
+mod files;
+mod folder;
+mod getopt;
+mod keys;
+mod late;
+mod list;
+mod mappings;
+mod mask;
+mod paths;
+mod pause;
+mod process;
+mod random;
+mod signals;
+mod start;
+mod state;
+mod text;
+mod threads;
+
+use std::cell::Cell;
+use std::ptr::null_mut;
+
+pub use files::{
+    Departed, FilesError, Numbers, Reason, TooManyDescriptors, files_arrive, files_depart, files_end,
+    files_note, files_open, files_restored, prepare_streams, streams_are_known,
+};
+pub(crate) use late::{add_finalizers, call_initializers, keep_error};
+pub(crate) use list::List;
+pub use pause::{Hooks, set_hooks};
+pub use start::run;
+pub use state::{Ended, State};
+
+thread_local! {
+    /// The state of the rank that runs on this thread.
+    static CURRENT: Cell<*mut State> = const { Cell::new(null_mut()) };
+}
+
+/// From now on a rank with this state runs on this thread.
+///
+/// # Safety
+/// The state stays there and belongs to nobody else until [`leave`].
+pub unsafe fn enter(state: *mut State) {
+    CURRENT.set(state);
+    // SAFETY: the caller's promise.
+    unsafe {
+        folder::enter(&(*state).folder);
+        (*state).mask.enter();
+    }
+}
+
+/// No rank runs on this thread any more.
+pub fn leave() {
+    let state = CURRENT.replace(null_mut());
+    if !state.is_null() {
+        // SAFETY: it has been entered, so it is there until now.
+        unsafe {
+            folder::leave(&(*state).folder);
+            (*state).mask.leave();
+        }
+    }
+}
+
+/// The function that answers for this one of the C library.
+pub fn symbol(name: &str) -> Option<usize> {
+    let parts: [fn(&str) -> Option<usize>; 16] = [
+        start::symbol,
+        exit::symbol,
+        environment::symbol,
+        getopt::symbol,
+        random::symbol,
+        text::symbol,
+        folder::symbol,
+        mask::symbol,
+        mappings::symbol,
+        files::symbol,
+        paths::symbol,
+        pause::symbol,
+        threads::symbol,
+        keys::symbol,
+        signals::symbol,
+        process::symbol,
+    ];
+    parts.iter().find_map(|part| part(name))
+}
+
+/// Whether the function that answers for this one of the C library does nothing but fail.
+pub fn refuses(name: &str) -> bool {
+    threads::refuses(name)
+}
+
+/// The running rank's state. Without one a function of this module must not have been called: a program runs only
+/// between [`enter`] and [`leave`].
+fn current() -> *mut State {
+    let state = CURRENT.get();
+    assert!(!state.is_null(), "a program called the C library, but no rank is entered");
+    state
+}
+
+/// A table from names to functions of C.
+macro_rules! functions {
+    ($($name:literal => $function:path,)*) => {
+        pub(super) fn symbol(name: &str) -> Option<usize> {
+            match name {
+                $($name => Some($function as *const () as usize),)*
+                _ => None,
+            }
+        }
+    };
+}
+use functions;
+
+/// The same for functions that others run before, and whose result is handed to a function of ours. All that arguments
+/// are in is kept; there are no more than six.
+macro_rules! functions_after_giving_way {
+    ($($name:literal => $function:ident => $finish:path,)*) => {
+        pub(in crate::libc) fn symbol(name: &str) -> Option<usize> {
+            match name {
+                $($name => Some($function as *const () as usize),)*
+                _ => None,
+            }
+        }
+        mod real {
+            unsafe extern "C" {
+                $(#[link_name = $name] pub fn $function();)*
+            }
+        }
+        $(
+            #[unsafe(naked)]
+            unsafe extern "C" fn $function() {
+                std::arch::naked_asm!(
+                    "push rdi",
+                    "push rsi",
+                    "push rdx",
+                    "push rcx",
+                    "push r8",
+                    "push r9",
+                    "push rax",
+                    "call {give_way}",
+                    "pop rax",
+                    "pop r9",
+                    "pop r8",
+                    "pop rcx",
+                    "pop rdx",
+                    "pop rsi",
+                    "pop rdi",
+                    "sub rsp, 8",
+                    "call [rip + {real}@GOTPCREL]",
+                    "add rsp, 8",
+                    "mov rdi, rax",
+                    "jmp {finish}",
+                    give_way = sym crate::libc::pause::give_way,
+                    real = sym real::$function,
+                    finish = sym $finish,
+                )
+            }
+        )*
+    };
+}
+use functions_after_giving_way;
+
+/// Runs with memory of the process, while a rank waits for what it does.
+pub(crate) fn with_process_memory<T>(work: impl FnOnce() -> T) -> T {
+    pause::process_memory(true);
+    let result = work();
+    pause::process_memory(false);
+    result
+}
+
+fn set_errno(value: i32) {
+    // SAFETY: the C library's own variable of this thread.
+    unsafe { *::libc::__errno_location() = value }
+}

@@ -1,0 +1,166 @@
+//! Functions with which a program lets time pass: others may run meanwhile.
+
+use std::ffi::{c_int, c_uint};
+use std::sync::OnceLock;
+
+use ::libc::{clockid_t, fd_set, nfds_t, pollfd, timespec, timeval};
+
+use super::{functions, set_errno};
+
+/// What who runs ranks does for them. Called by a rank, on its stack.
+#[derive(Clone, Copy, Debug)]
+pub struct Hooks {
+    /// Another rank may run.
+    pub give_way: fn(),
+    /// The rank is not to go on before so many nanoseconds have passed.
+    pub sleep: fn(nanoseconds: u64),
+    /// From now on `malloc` is to give the process's memory, or that of the running rank again. Calls come in pairs,
+    /// not one pair inside of another; the rank does not wait in between.
+    pub process_memory: fn(process: bool),
+}
+
+static HOOKS: OnceLock<Hooks> = OnceLock::new();
+
+/// Sets what is done. Once for a process: false if it was set before. Until then the thread itself yields and sleeps.
+pub fn set_hooks(hooks: Hooks) -> bool {
+    HOOKS.set(hooks).is_ok()
+}
+
+functions! {
+    "sched_yield" => give_way,
+    "pthread_yield" => give_way,
+    "sleep" => sleep_seconds,
+    "usleep" => sleep_microseconds,
+    "nanosleep" => sleep_exactly,
+    "clock_nanosleep" => sleep_by_clock,
+    "thrd_yield" => give_way,
+    "thrd_sleep" => sleep_exactly,
+    "select" => select,
+    "poll" => poll,
+}
+
+/// Another rank runs, if there is one that can.
+pub(super) unsafe extern "C" fn give_way() -> c_int {
+    match HOOKS.get() {
+        Some(hooks) => (hooks.give_way)(),
+        None => std::thread::yield_now(),
+    }
+    0
+}
+
+/// See [`Hooks::process_memory`].
+pub(super) fn process_memory(process: bool) {
+    if let Some(hooks) = HOOKS.get() {
+        (hooks.process_memory)(process);
+    }
+}
+
+fn sleep(nanoseconds: u64) {
+    match HOOKS.get() {
+        Some(hooks) => (hooks.sleep)(nanoseconds),
+        None => std::thread::sleep(std::time::Duration::from_nanos(nanoseconds)),
+    }
+}
+
+unsafe extern "C" fn sleep_seconds(seconds: c_uint) -> c_uint {
+    sleep(u64::from(seconds) * 1_000_000_000);
+    0
+}
+
+unsafe extern "C" fn sleep_microseconds(microseconds: c_uint) -> c_int {
+    sleep(u64::from(microseconds) * 1_000);
+    0
+}
+
+/// A time as nanoseconds; none if it is no time.
+fn nanoseconds(time: &timespec) -> Option<u64> {
+    let (seconds, rest) = (u64::try_from(time.tv_sec).ok()?, u64::try_from(time.tv_nsec).ok()?);
+    (rest < 1_000_000_000).then(|| seconds.saturating_mul(1_000_000_000).saturating_add(rest))
+}
+
+unsafe extern "C" fn sleep_exactly(time: *const timespec, rest: *mut timespec) -> c_int {
+    // SAFETY: called as C's function is.
+    match unsafe { sleep_by_clock(::libc::CLOCK_REALTIME, 0, time, rest) } {
+        0 => 0,
+        error => {
+            set_errno(error);
+            -1
+        }
+    }
+}
+
+/// Of nothing: a way to sleep that is older than `nanosleep`.
+unsafe extern "C" fn select(
+    count: c_int,
+    read: *mut fd_set,
+    write: *mut fd_set,
+    others: *mut fd_set,
+    time: *mut timeval,
+) -> c_int {
+    if count != 0 || time.is_null() {
+        // SAFETY: called as C's function is.
+        return unsafe { ::libc::select(count, read, write, others, time) };
+    }
+    // SAFETY: called as C's function is.
+    let timeval { tv_sec, tv_usec } = unsafe { *time };
+    match nanoseconds(&timespec { tv_sec, tv_nsec: tv_usec.saturating_mul(1000) }) {
+        Some(wait) => {
+            sleep(wait);
+            0
+        }
+        None => {
+            set_errno(::libc::EINVAL);
+            -1
+        }
+    }
+}
+
+/// The same.
+unsafe extern "C" fn poll(places: *mut pollfd, count: nfds_t, milliseconds: c_int) -> c_int {
+    match u64::try_from(milliseconds) {
+        Ok(wait) if count == 0 => {
+            sleep(wait * 1_000_000);
+            0
+        }
+        // SAFETY: called as C's function is.
+        _ => unsafe { ::libc::poll(places, count, milliseconds) },
+    }
+}
+
+unsafe extern "C" fn sleep_by_clock(
+    clock: clockid_t,
+    flags: c_int,
+    time: *const timespec,
+    rest: *mut timespec,
+) -> c_int {
+    // SAFETY: called as C's function is.
+    let Some(mut wait) = nanoseconds(unsafe { &*time }) else { return ::libc::EINVAL };
+    if flags & ::libc::TIMER_ABSTIME != 0 {
+        let mut now = timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: a place for the time.
+        if unsafe { ::libc::clock_gettime(clock, &raw mut now) } != 0 {
+            return ::libc::EINVAL;
+        }
+        wait = wait.saturating_sub(nanoseconds(&now).unwrap_or(0));
+    } else if !rest.is_null() {
+        // Nothing interrupts it.
+        // SAFETY: called as C's function is.
+        unsafe { rest.write(timespec { tv_sec: 0, tv_nsec: 0 }) };
+    }
+    sleep(wait);
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_time_is_refused() {
+        let time = |tv_sec, tv_nsec| nanoseconds(&timespec { tv_sec, tv_nsec });
+        assert_eq!(time(2, 5), Some(2_000_000_005));
+        assert_eq!(time(-1, 0), None);
+        assert_eq!(time(0, 1_000_000_000), None);
+        assert_eq!(time(i64::MAX, 0), Some(u64::MAX));
+    }
+}

@@ -1,0 +1,118 @@
+//! A rank's state of the C library.
+
+use std::ffi::{c_char, c_int};
+use std::ops::Range;
+use std::ptr::null_mut;
+
+use super::exit::Exits;
+use super::files::{Departed, Descriptors};
+use super::folder::Folder;
+use super::getopt::Getopt;
+use super::keys::Keys;
+use super::late::Late;
+use super::list::List;
+use super::mappings::Mappings;
+use super::mask::Mask;
+use super::random::Random;
+use super::signals::Signals;
+use super::text::Texts;
+use crate::Program;
+
+/// A rank's state of the C library: plain data, all of whose addresses are those of the rank's slot.
+///
+/// It belongs into the slot, must not be moved to other addresses once a program runs, and is the same after the slot
+/// has moved to another process.
+#[repr(C)]
+pub struct State {
+    /// Where the program is.
+    pub(super) base: usize,
+    /// The stack pointer of [`super::run`].
+    pub(super) stack: usize,
+    pub(super) ended: c_int,
+    pub(super) status: c_int,
+    pub(super) exits: Exits,
+    pub(super) variables: Addresses,
+    /// The array that `setenv` has made; null if the environment is the one that the program began with.
+    pub(super) environment: *mut *mut c_char,
+    /// Entries that it has room for.
+    pub(super) environment_room: usize,
+    pub(super) getopt: Getopt,
+    pub(super) random: Random,
+    pub(super) texts: Texts,
+    pub(super) folder: Folder,
+    pub(super) keys: Keys,
+    pub(super) signals: Signals,
+    pub(super) departed: List<Departed>,
+    pub(super) descriptors: Descriptors,
+    pub(super) mask: Mask,
+    pub(super) mappings: Mappings,
+    pub(super) late: Late,
+}
+
+/// Where variables of the C library are in this rank.
+#[repr(C)]
+pub(super) struct Addresses {
+    pub environ: *mut *mut *mut c_char,
+    pub optarg: *mut *mut c_char,
+    pub optind: *mut c_int,
+    pub opterr: *mut c_int,
+    pub optopt: *mut c_int,
+    pub program_name: *mut *mut c_char,
+    pub program_short_name: *mut *mut c_char,
+}
+
+/// How a program has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// `exit`, `_exit`, or back from `main`: the status, of which the shell sees the lowest byte.
+    Exited(i32),
+    /// `abort`.
+    Aborted,
+}
+
+/// `ended`: while it runs.
+pub(super) const RUNNING: c_int = 0;
+pub(super) const EXITED: c_int = 1;
+pub(super) const ABORTED: c_int = 2;
+
+impl State {
+    /// For the copy of a program that is loaded at `base`.
+    pub fn new(program: &Program, base: usize) -> State {
+        let at = program.variables();
+        State {
+            base,
+            stack: 0,
+            ended: RUNNING,
+            status: 0,
+            exits: Exits::new(),
+            variables: Addresses {
+                environ: (base + at.environ) as *mut _,
+                optarg: (base + at.optarg) as *mut _,
+                optind: (base + at.optind) as *mut _,
+                opterr: (base + at.opterr) as *mut _,
+                optopt: (base + at.optopt) as *mut _,
+                program_name: (base + at.program_name) as *mut _,
+                program_short_name: (base + at.program_short_name) as *mut _,
+            },
+            environment: null_mut(),
+            environment_room: 0,
+            getopt: Getopt::new(),
+            random: Random::new(),
+            texts: Texts::new(),
+            folder: Folder::new(),
+            keys: Keys::new(),
+            signals: Signals::new(),
+            departed: List::new(),
+            descriptors: Descriptors::new(),
+            mask: Mask::new(),
+            mappings: Mappings::new(),
+            late: Late::new(),
+        }
+    }
+
+    /// Gives the rank's descriptors numbers of their own ([`super::Numbers::of_rank`]), before its program runs.
+    /// Without that descriptors do not move with the rank, only streams of stdio.
+    pub fn number_descriptors(&mut self, numbers: Range<i32>) {
+        self.descriptors.set_range(numbers);
+    }
+}

@@ -1,0 +1,2 @@
+int answer(int x) { return -x; }
+int answer_variable = -1;

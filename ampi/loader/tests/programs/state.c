@@ -1,0 +1,177 @@
+/* What the C library hides: each rank has its own. */
+#define _GNU_SOURCE
+#include "say.h"
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <getopt.h>
+#include <pthread.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+static const char *who;
+
+static void numbers(void) {
+    say("without a seed %d %ld %.6f", rand(), random(), drand48());
+    srand(atoi(who) + 5);
+    srand48(atoi(who) + 5);
+    for (int i = 0; i < 3; i++) {
+        int first = rand();
+        sched_yield();
+        say("numbers %d %ld %.6f %ld", first, random(), drand48(), lrand48());
+    }
+    char state[64];
+    char *former = initstate(9, state, sizeof state);
+    say("another state %ld", random());
+    setstate(former);
+    say("the former one %ld", random());
+    unsigned short seed[3] = {1, 2, 3};
+    unsigned short *old = seed48(seed);
+    say("seed48 %d %ld %ld", old[0] != 0, mrand48(), nrand48(seed));
+}
+
+static void tokens(void) {
+    char text[] = "one,two;three";
+    for (char *token = strtok(text, ",;"); token; token = strtok(NULL, ",;")) {
+        sched_yield();
+        say("token %s", token);
+    }
+}
+
+static void options(int argc, char **argv) {
+    static int flag;
+    static const struct option longs[] = {
+        {"verbose", no_argument, &flag, 6}, {"value", required_argument, NULL, 'v'},
+        {"maybe", optional_argument, NULL, 'm'}, {NULL, 0, NULL, 0}};
+    int option, index = -1;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, "ab:c::", longs, &index)) != -1) {
+        sched_yield();
+        say("option %d %s %d %d %d", option, optarg ? optarg : "-", optopt, index, flag);
+    }
+    for (int i = optind; i < argc; i++) say("rest %s", argv[i]);
+    char *again[] = {"x", "-q", "--", "-a", NULL};
+    optind = 0;
+    say("again %d %d", getopt(4, again, "+:ab:"), optopt);
+    say("again %d %d", getopt(4, again, "+:ab:"), optind);
+}
+
+static void environment(void) {
+    char name[32], own[] = "LOADER_PUT=yes";
+    snprintf(name, sizeof name, "LOADER_%s", who);
+    setenv(name, "mine", 1);
+    setenv("LOADER_BOTH", who, 1);
+    setenv("LOADER_BOTH", "not this", 0);
+    putenv(own);
+    sched_yield();
+    say("%s %s %s %s", getenv(name), getenv("LOADER_BOTH"), getenv("LOADER_PUT"), getenv("LOADER_TEST"));
+    unsetenv("LOADER_TEST");
+    say("%s", getenv("LOADER_TEST") ? "still there" : "removed");
+    int count = 0;
+    for (char **entry = environ; *entry; entry++) count += !strncmp(*entry, "LOADER_", 7);
+    say("%d entries", count);
+    errno = 0;
+    int result = setenv("a=b", "c", 1);
+    say("a bad name %d %d", result, errno == EINVAL);
+    clearenv();
+    say("cleared %s", environ && environ[0] ? "not" : "all");
+    setenv("LOADER_NEW", "1", 1);
+    say("new %s", getenv("LOADER_NEW"));
+}
+
+static void folders(void) {
+    char path[4096];
+    sched_yield();
+    if (atoi(who) % 2) chdir("/usr/lib");
+    sched_yield();
+    say("folder %s", atoi(who) % 2 ? getcwd(path, sizeof path) : "as it was");
+    chdir("/tmp");
+    sched_yield();
+    say("folder %s", getcwd(path, sizeof path));
+}
+
+static void times(void) {
+    time_t then = 86400 * (atoi(who) + 1);
+    struct tm *time = gmtime(&then);
+    sched_yield();
+    int day = time->tm_mday;
+    sched_yield();
+    char *text = asctime(time);
+    sched_yield();
+    say("day %d, %.10s", day, text);
+}
+
+static volatile int signals;
+static void count(int signal) { signals += signal; }
+
+static void handlers(void) {
+    struct sigaction action, former;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = count;
+    sigemptyset(&action.sa_mask);
+    sigaddset(&action.sa_mask, SIGUSR2);
+    sigaction(SIGUSR1, &action, NULL);
+    sched_yield();
+    sigaction(SIGUSR1, NULL, &former);
+    say("handler %d %d", former.sa_handler == count, sigismember(&former.sa_mask, SIGUSR2));
+    raise(SIGUSR1);
+    say("signals %d", signals);
+    void (*before)(int) = signal(SIGUSR2, SIG_IGN);
+    raise(SIGUSR2);
+    say("ignored %d, default before %d", signals, before == SIG_DFL);
+    sigset_t set, known;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    int blocked = sigprocmask(SIG_BLOCK, &set, NULL);
+    sched_yield();
+    sigprocmask(SIG_UNBLOCK, &set, &known);
+    say("blocked %d %d", blocked, sigismember(&known, SIGTERM));
+    kill(getpid(), SIGUSR1);
+    say("sent %d", signals);
+    errno = 0;
+    before = signal(SIGKILL, count);
+    say("no such %d %d", before == SIG_ERR, errno == EINVAL);
+}
+
+static void keys(void) {
+    pthread_key_t first, second;
+    int made = pthread_key_create(&first, NULL) + pthread_key_create(&second, free);
+    pthread_setspecific(first, who);
+    sched_yield();
+    int none = pthread_getspecific(second) == NULL;
+    pthread_setspecific(second, &signals);
+    say("keys %d %d %d", made, none, pthread_getspecific(first) == who);
+    int deleted = pthread_key_delete(first) + pthread_key_delete(second);
+    say("deleted %d %d", deleted, pthread_getspecific(first) == NULL);
+}
+
+static void locales(void) {
+    char text[64];
+    time_t noon = 43200;
+    struct tm local;
+    say("locale %s %s", setlocale(LC_ALL, "C"), strerror(ENOENT));
+    strftime(text, sizeof text, "%Y-%m-%d", localtime_r(&noon, &local));
+    say("date %s", text);
+}
+
+int main(int argc, char **argv) {
+    who = argv[1];
+    const char *slash = strrchr(argv[0], '/');
+    say("name %d %d", !strcmp(program_invocation_short_name, slash + 1), program_invocation_name == argv[0]);
+    numbers();
+    tokens();
+    options(argc, argv);
+    environment();
+    folders();
+    times();
+    handlers();
+    keys();
+    locales();
+    struct timespec pause = {0, 1000000};
+    int first = sleep(0), second = usleep(10), third = nanosleep(&pause, NULL);
+    say("pauses %d %d %d", first, second, third);
+    fflush(stdout);
+    _exit(atoi(who) + 1);
+}

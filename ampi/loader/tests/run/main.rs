@@ -1,0 +1,41 @@
+//! Programs that a compiler made, natively and in slots: they print the same.
+//!
+//! The tests start this program again as the host of ranks (`host.rs`), so that what ranks print can be told from
+//! what the tests do.
+
+mod build;
+mod cases;
+mod damaged;
+mod explains;
+mod host;
+mod hostile;
+mod refusals;
+mod switch;
+
+use libtest_mimic::{Arguments, Trial};
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    if arguments.get(1).is_some_and(|role| role == "host") {
+        std::process::exit(host::main(&arguments[2..]));
+    }
+    let tests: Vec<Trial> =
+        [cases::tests(), refusals::tests(), explains::tests(), hostile::tests(), damaged::tests()]
+            .into_iter()
+            .flatten()
+            .collect();
+    libtest_mimic::run(&Arguments::from_args(), tests).exit();
+}
+
+/// A test of the list: its name is that of the function.
+#[macro_export]
+macro_rules! trials {
+    ($($name:ident),* $(,)?) => {
+        pub fn tests() -> Vec<libtest_mimic::Trial> {
+            vec![$(libtest_mimic::Trial::test(stringify!($name), || {
+                $name();
+                Ok(())
+            })),*]
+        }
+    };
+}

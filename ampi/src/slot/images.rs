@@ -1,0 +1,106 @@
+//! The program that is mapped into the slots of this process.
+
+use std::fmt::Debug;
+use std::io;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use thiserror::Error;
+
+/// A program that was built for processes of the system, as it lies in the room for images of a slot: text that is the
+/// same everywhere, and data that each rank has for itself. Who reads executables implements it; a slot knows nothing of
+/// how they are made.
+pub trait Images: Debug + Sync {
+    /// Bytes that it takes from the beginning of the room on: whole pages.
+    fn span(&self) -> usize;
+
+    /// The same in all processes that have the same program, and different for different ones.
+    fn mark(&self) -> u64;
+
+    /// Parts that are written to, as offsets in bytes from the beginning: whole pages, in their order. Only what is in
+    /// them travels; all else is mapped again where the rank arrives.
+    fn written(&self) -> &[Range<usize>];
+
+    /// Maps it for a rank that begins, and makes it ready to run. Addresses that are no part of it stay as they are.
+    ///
+    /// # Safety
+    /// `base` is the beginning of the room of a slot that is in place; nothing else is there.
+    ///
+    /// # Errors
+    /// If the system refuses, or a symbol is missing.
+    unsafe fn load(&self, base: usize) -> Result<(), ImagesError>;
+
+    /// Maps it as its files have it, for pages that have arrived. Parts that are written to can be.
+    ///
+    /// # Safety
+    /// As many bytes as it [spans](Images::span) are the caller's from `base` on, which is a multiple of 64 KiB, and need
+    /// not be in a slot.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    unsafe fn map_again(&self, base: usize) -> io::Result<()>;
+
+    /// A rank that has it is at its addresses from now on. What is allocated is the rank's, here and in the next three.
+    fn arrive(&self, base: usize);
+
+    /// A rank that has it is about to leave its addresses.
+    fn leave(&self, base: usize);
+
+    /// A rank that has it was at its addresses, and is gone for good.
+    fn end(&self, base: usize);
+
+    /// A rank that has it is about to be copied where it is: the copy may arrive elsewhere, or here later.
+    fn note(&self, base: usize);
+
+    /// A rank that has it runs on this thread from now on: what the thread has for it, it gets. Nothing is to be
+    /// allocated.
+    fn resume(&self, base: usize);
+
+    /// A rank that has it does not run any more: what the thread has of it goes to the rank.
+    fn suspend(&self, base: usize);
+
+    /// The function of the program that an address is in, for messages. May be called by a signal handler, as long as
+    /// the address is one of code that runs.
+    fn function_at(&self, base: usize, address: usize) -> Option<String>;
+}
+
+/// Why a slot cannot have a program.
+#[derive(Debug, Error)]
+pub enum ImagesError {
+    /// It needs more room.
+    #[error("the program and its libraries take {span} bytes, and slots have room for {room}")]
+    Room {
+        /// Bytes that it takes.
+        span: usize,
+        /// Bytes that there are.
+        room: usize,
+    },
+    /// Another one is in the slots of this process.
+    #[error("ranks of this process run another program")]
+    OtherProgram,
+    /// None is.
+    #[error("ranks of this process run no program that was mapped")]
+    NoProgram,
+    /// The system refuses.
+    #[error("the program cannot be mapped: {0}")]
+    Map(#[from] io::Error),
+    /// What its loader says.
+    #[error("{0}")]
+    Load(String),
+}
+
+static IMAGES: OnceLock<&'static dyn Images> = OnceLock::new();
+
+/// Says which program is mapped into slots of this process, for good.
+///
+/// # Errors
+/// If another one was.
+pub fn set_images(images: &'static dyn Images) -> Result<(), ImagesError> {
+    let first = *IMAGES.get_or_init(|| images);
+    if first.mark() == images.mark() { Ok(()) } else { Err(ImagesError::OtherProgram) }
+}
+
+/// The program that is mapped into slots of this process.
+pub(crate) fn images() -> Result<&'static dyn Images, ImagesError> {
+    IMAGES.get().copied().ok_or(ImagesError::NoProgram)
+}

@@ -1,0 +1,173 @@
+//! `talisman mpirun`: runs an MPI program as it was built, on virtual ranks.
+//!
+//! The words are those of other systems' `mpirun` ([`words`]). The program's file is looked at before anything starts
+//! ([`executable`]). Then the node program `talisman-mpi`, which lies beside `talisman`, takes this process's place: it
+//! is started as any program of the runtime, and maps the MPI program for each rank.
+
+mod executable;
+mod words;
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+
+use talisman_job::RunArgs;
+
+pub use words::{as_options, is_name};
+
+/// The file of the node program, beside `talisman`.
+const NODE_PROGRAM: &str = "talisman-mpi";
+
+/// More ranks have no addresses.
+const RANKS_MAX: u32 = 32_768;
+
+/// What `talisman mpirun` is given.
+#[derive(clap::Args)]
+pub struct Mpirun {
+    /// Virtual MPI ranks (also -np)
+    #[arg(short = 'n', value_name = "RANKS", value_parser = ranks)]
+    #[arg(required_unless_present = "explain")]
+    ranks: Option<u32>,
+    /// Set a variable of the ranks' environment, or pass this one on to all hosts (several times)
+    #[arg(short = 'x', value_name = "NAME[=VALUE]", action = clap::ArgAction::Append)]
+    variables: Vec<OsString>,
+    /// Run in this folder (also -wdir)
+    #[arg(long, value_name = "FOLDER")]
+    wdir: Option<PathBuf>,
+    /// Heap of a rank, at most
+    #[arg(long, value_name = "SIZE")]
+    rank_memory: Option<OsString>,
+    /// Stack of a rank
+    #[arg(long, value_name = "SIZE")]
+    rank_stack: Option<OsString>,
+    /// Do not run the program, but list what it needs, and from whom it gets that
+    #[arg(long)]
+    explain: bool,
+    #[command(flatten)]
+    pub options: RunArgs,
+    /// The MPI program, and its own arguments
+    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    program: Vec<OsString>,
+}
+
+fn ranks(text: &str) -> Result<u32, String> {
+    let ranks = text.parse().ok().filter(|ranks| (1..=RANKS_MAX).contains(ranks));
+    ranks.ok_or_else(|| format!("give a number of ranks from 1 to {RANKS_MAX}"))
+}
+
+/// Options of the runtime that mean something else here.
+const LABEL_OUTPUT: &str = "talisman-label-output";
+const LB_EVERY: &str = "talisman-lb-every";
+
+impl Mpirun {
+    /// The node program with all that it is told on its command line. The runtime's options are to be added as variables:
+    /// all but those that [`Mpirun::is_own`] names.
+    ///
+    /// # Errors
+    /// If the program cannot be run, with the reason.
+    pub fn command(&self, given: &ArgMatches) -> Result<Command, String> {
+        if self.program.iter().any(|word| word == ":") {
+            return Err("several programs in one job (`:`) cannot be run yet: give one".into());
+        }
+        let (program, _) = self.program.split_first().ok_or("give the program to run")?;
+        let file = executable::find(program, self.wdir.as_deref())?;
+        executable::check(&file)?;
+        let mut command = Command::new(node_program()?);
+        match self.explain {
+            true => command.arg("--explain"),
+            false => command.args(["--ranks".into(), self.ranks.unwrap_or(1).to_string()]),
+        };
+        command.arg("--file").arg(file);
+        for (option, value) in [("--rank-memory", &self.rank_memory), ("--rank-stack", &self.rank_stack)] {
+            if let Some(value) = value {
+                command.arg(option).arg(value);
+            }
+        }
+        for variable in &self.variables {
+            command.arg("--env").arg(valued(variable)?);
+        }
+        if self.options.label_output {
+            command.arg("--label-ranks");
+        }
+        self.add_defaults(&mut command, given);
+        if let Some(folder) = &self.wdir {
+            command.current_dir(folder);
+        }
+        command.arg("--").args(&self.program);
+        Ok(command)
+    }
+
+    /// Whether an option of the runtime, by its `clap` name, is not passed on as it is.
+    pub fn is_own(id: &str) -> bool {
+        id == LABEL_OUTPUT
+    }
+
+    /// MPI programs do not say when it is a good moment to balance them.
+    fn add_defaults(&self, command: &mut Command, given: &ArgMatches) {
+        let is_default = given.value_source(LB_EVERY) == Some(ValueSource::DefaultValue);
+        if is_default && self.options.balancer != RunArgs::default().balancer {
+            command.env("TALISMAN_LB_EVERY", "auto");
+        }
+        // All ranks have the processors that there are together.
+        if std::env::var_os("OMP_NUM_THREADS").is_none() {
+            command.env("OMP_NUM_THREADS", "1");
+        }
+    }
+}
+
+/// `NAME=VALUE` of `NAME`, as it is here.
+fn valued(variable: &OsStr) -> Result<OsString, String> {
+    if variable.as_encoded_bytes().contains(&b'=') {
+        return Ok(variable.to_owned());
+    }
+    let value = std::env::var_os(variable);
+    let value = value.ok_or_else(|| format!("-x {}: there is no such variable here", variable.display()))?;
+    let mut valued = variable.to_owned();
+    valued.push("=");
+    valued.push(value);
+    Ok(valued)
+}
+
+fn node_program() -> Result<PathBuf, String> {
+    let own =
+        std::env::current_exe().map_err(|error| format!("this program's file is not known: {error}"))?;
+    let beside = |own: &Path| own.with_file_name(NODE_PROGRAM);
+    // Called as `mpirun`, it may be a link to the file.
+    let found = [beside(&own), beside(&own.canonicalize().unwrap_or_default())]
+        .into_iter()
+        .find(|file| file.is_file());
+    found.ok_or_else(|| {
+        let folder = own.parent().unwrap_or(Path::new("."));
+        format!(
+            "there is no `{NODE_PROGRAM}` in {}, which runs the ranks: build it (`cargo build --release --bin \
+             {NODE_PROGRAM}`) and put it there",
+            folder.display()
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_of_ranks_is_one() {
+        assert_eq!(ranks("1"), Ok(1));
+        assert_eq!(ranks("32768"), Ok(RANKS_MAX));
+        for wrong in ["0", "-1", "32769", "four", "", "99999999999"] {
+            assert!(ranks(wrong).unwrap_err().contains("from 1 to 32768"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn variables_have_values() {
+        assert_eq!(valued(OsStr::new("A=b=c")).unwrap(), "A=b=c");
+        assert!(valued(OsStr::new("TALISMAN_TEST_NO_SUCH")).unwrap_err().contains("no such variable"));
+        let mut path = OsString::from("PATH=");
+        path.push(std::env::var_os("PATH").unwrap());
+        assert_eq!(valued(OsStr::new("PATH")).unwrap(), path);
+    }
+}

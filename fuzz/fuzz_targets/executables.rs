@@ -1,0 +1,11 @@
+//! `cargo +nightly fuzz run executables`: bytes as a program that ranks are to run.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../shared/executables.rs"]
+mod shared;
+
+fuzz_target!(|data: &[u8]| {
+    shared::run(data);
+});

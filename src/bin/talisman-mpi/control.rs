@@ -1,0 +1,74 @@
+//! What this executable keeps of a rank, in the rank's slot: behind the program that is mapped there.
+
+use std::ptr::NonNull;
+
+use talisman_ampi::slot::{PAGE, SlotSpace};
+use talisman_ampi::thread;
+use talisman_loader::libc::State;
+
+use crate::images;
+use crate::streams::Streams;
+
+/// Of one rank.
+pub struct Control {
+    pub rank: u32,
+    /// What the C library would keep of a process.
+    pub state: State,
+    pub streams: Streams,
+    /// It has called `MPI_Init`, and `MPI_Finalize`.
+    pub has_begun: bool,
+    pub has_finished: bool,
+}
+
+impl Control {
+    /// Of a rank that has not begun. What it needs is allocated by the rank.
+    pub fn new(rank: u32, state: State, is_labelled: bool) -> Control {
+        Control {
+            rank,
+            state,
+            streams: Streams::new(rank, is_labelled),
+            has_begun: false,
+            has_finished: false,
+        }
+    }
+}
+
+/// Bytes that it takes in a slot.
+pub const LEN: usize = size_of::<Control>().next_multiple_of(PAGE);
+
+/// Which rank has its images here.
+pub fn rank_at(base: usize) -> u32 {
+    let slot = SlotSpace::get().ok().and_then(|space| space.slot_of(base));
+    slot.map_or(0, |(slot, _)| slot)
+}
+
+/// Where the images of the rank that runs begin.
+pub fn base_of_caller() -> Option<usize> {
+    let space = SlotSpace::get().ok()?;
+    Some(space.address(thread::running()?).ok()? + space.layout().images_start())
+}
+
+/// That of the rank that runs on this thread.
+fn of_caller() -> Option<NonNull<Control>> {
+    let images = images::of_process()?;
+    NonNull::new((base_of_caller()? + images.control()) as *mut Control)
+}
+
+/// Works on that of the rank that runs on this thread.
+///
+/// # Panics
+/// If none does.
+pub fn with<T>(work: impl FnOnce(&mut Control) -> T) -> T {
+    let mut control = of_caller().expect("a rank calls");
+    // SAFETY: made when the rank's program was loaded; the rank runs on this thread, and works on it once at a time.
+    work(unsafe { control.as_mut() })
+}
+
+/// The rank that runs has its standard streams written out.
+pub fn flush() {
+    for file in with(|control| control.streams.open_ones()).into_iter().flatten() {
+        // SAFETY: a stream of the rank's that it has not closed. What it writes comes to the rank's control block,
+        // which nobody has borrowed.
+        unsafe { libc::fflush(file) };
+    }
+}

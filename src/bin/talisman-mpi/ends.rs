@@ -1,0 +1,72 @@
+//! How a rank ends, and with it the job.
+
+use std::ffi::{CStr, c_char};
+
+use talisman_ampi::rank;
+use talisman_loader::libc::Ended;
+
+use crate::control;
+
+/// What shells make of a process that has aborted: 128 and the number of SIGABRT.
+const ABORTED: u8 = 128 + libc::SIGABRT as u8;
+
+/// The program of the rank that calls has ended: its exit status if the job goes on, which is 0.
+pub fn end(ended: Option<Ended>) -> i32 {
+    control::flush();
+    let (rank, is_early) = control::with(|control| {
+        control.streams.finish();
+        (control.rank, control.has_begun && !control.has_finished)
+    });
+    match ended.map(status) {
+        None => rank::end_job(1, &format!("rank {rank} has no memory for its arguments and its environment")),
+        Some(0) if is_early => rank::end_job(1, &format!("rank {rank} ended before it called MPI_Finalize")),
+        Some(0) => 0,
+        Some(ABORTED) => rank::end_job(ABORTED, &format!("rank {rank} aborted")),
+        Some(status) => rank::end_job(status, &format!("rank {rank} ended with status {status}")),
+    }
+}
+
+/// As a shell sees it.
+fn status(ended: Ended) -> u8 {
+    match ended {
+        Ended::Exited(status) => (status & 0xff) as u8,
+        Ended::Aborted => ABORTED,
+    }
+}
+
+/// What `assert` calls.
+///
+/// # Safety
+/// As the C library's function.
+unsafe extern "C" fn assert_fail(
+    assertion: *const c_char,
+    file: *const c_char,
+    line: u32,
+    function: *const c_char,
+) -> ! {
+    let text = |text: *const c_char| match text.is_null() {
+        true => "?".into(),
+        // SAFETY: a string of the program's, by its promise.
+        false => unsafe { CStr::from_ptr(text) }.to_string_lossy(),
+    };
+    control::flush();
+    let rank = control::with(|control| control.rank);
+    let place = format!("{}:{line}: {}", text(file), text(function));
+    rank::end_job(ABORTED, &format!("rank {rank}: {place}: assertion `{}` failed", text(assertion)))
+}
+
+/// The functions, by the names that programs ask for.
+pub fn symbol(name: &str) -> Option<usize> {
+    (name == "__assert_fail").then_some(assert_fail as *const () as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses_are_those_of_a_shell() {
+        let all = [Ended::Exited(0), Ended::Exited(5), Ended::Exited(-1), Ended::Exited(256), Ended::Aborted];
+        assert_eq!(all.map(status), [0, 5, 255, 0, 134]);
+    }
+}

@@ -1,0 +1,293 @@
+//! The program of this process's ranks, as slots have it: what the loader has read, and behind it what this executable
+//! keeps of a rank.
+
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
+use talisman_abi::{Interface, interface_of};
+use talisman_ampi::slot::{Images, ImagesError, PAGE, SlotSpace, on_process_heap, use_process_heap};
+use talisman_loader::libc::{
+    Hooks, Numbers, State, enter, files_arrive, files_depart, files_end, files_note, files_open, leave,
+    prepare_streams, set_hooks,
+};
+use talisman_loader::{PartKind, Program, Search, ThreadLocals, answer_later, answer_names, pad_room};
+
+use crate::answers::{self, Answers};
+use crate::control::{self, Control};
+use crate::{streams, waits};
+
+/// The program of this process.
+pub struct ProgramImages {
+    program: Program,
+    /// Which MPI it was built for; none if for none.
+    interface: Option<Interface>,
+    thread_locals: ThreadLocals,
+    mark: u64,
+    written: Vec<Range<usize>>,
+    /// Where the control block is, and where all ends: offsets in bytes.
+    control: usize,
+    span: usize,
+    ranks: OfRanks,
+}
+
+/// What all ranks of a job have.
+#[derive(Clone, Copy, Debug)]
+pub struct OfRanks {
+    /// How many there are.
+    pub ranks: u32,
+    /// Numbers of their descriptors.
+    pub numbers: Numbers,
+    /// Each line that they write has their number in front.
+    pub is_labelled: bool,
+}
+
+static PROGRAM: OnceLock<Result<&'static ProgramImages, String>> = OnceLock::new();
+
+/// Reads a program and its libraries, once in a process.
+///
+/// # Errors
+/// If it cannot be run, with the reason.
+pub fn prepare(file: &Path, ranks: OfRanks) -> Result<&'static ProgramImages, ImagesError> {
+    let prepared = PROGRAM.get_or_init(|| {
+        on_process_heap(|| {
+            let program = ProgramImages::new(file, ranks)?;
+            Ok(&*Box::leak(Box::new(program)))
+        })
+    });
+    prepared.clone().map_err(ImagesError::Load)
+}
+
+/// That of this process, if it was read.
+pub fn of_process() -> Option<&'static ProgramImages> {
+    PROGRAM.get()?.as_ref().ok().copied()
+}
+
+impl ProgramImages {
+    fn new(file: &Path, ranks: OfRanks) -> Result<ProgramImages, String> {
+        let program = Program::prepare(file, &Search::from_environment(), &Answers::default())
+            .map_err(|error| error.to_string())?;
+        prepare_process()?;
+        ranks.numbers.allow(ranks.ranks).map_err(|error| error.to_string())?;
+        if program.needs_executable_stack() {
+            return Err(
+                "the program wants to run code on its stack, which ranks do not: link it with -z noexecstack"
+                    .into(),
+            );
+        }
+        let thread_locals = program.thread_locals();
+        check_thread_locals(&thread_locals)?;
+        let control = program.span().next_multiple_of(PAGE);
+        let span = control + control::LEN;
+        let mut written: Vec<Range<usize>> = program
+            .parts()
+            .iter()
+            .filter(|part| part.kind == PartKind::Data)
+            .map(|part| pages(part.offset, part.len))
+            .collect();
+        written.push(control..span);
+        let mark = mark(&program);
+        let interface = program.sonames_answered().iter().find_map(|name| interface_of(name));
+        Ok(ProgramImages { program, interface, thread_locals, mark, written, control, span, ranks })
+    }
+
+    /// Where the control block of a rank is: an offset in bytes.
+    pub fn control(&self) -> usize {
+        self.control
+    }
+
+    /// The first address of the program.
+    pub fn entry(&self, base: usize) -> usize {
+        self.program.entry(base)
+    }
+
+    /// Which MPI the program was built for.
+    pub fn interface(&self) -> Option<Interface> {
+        self.interface
+    }
+
+    /// Tells MPI where the program of the rank that calls has copies of MPI's data.
+    ///
+    /// # Panics
+    /// If no rank calls.
+    pub fn bind(&self, base: usize) {
+        let Some(interface) = self.interface else { return };
+        let place = |name: &str| self.program.symbol(name).map(|offset| base + offset);
+        talisman_abi::bind(interface, place).expect("a rank calls");
+    }
+
+    /// Memory of zeroes for what this executable keeps of a rank.
+    ///
+    /// # Safety
+    /// As for [`Images::map_again`].
+    unsafe fn map_control(&self, base: usize) -> io::Result<()> {
+        let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::FIXED);
+        // SAFETY: the caller's promise.
+        unsafe { mmap_anonymous((base + self.control) as *mut _, control::LEN, access, flags) }?;
+        Ok(())
+    }
+
+    fn control_at(&self, base: usize) -> *mut Control {
+        (base + self.control) as *mut Control
+    }
+
+    fn state_at(&self, base: usize) -> *mut State {
+        // SAFETY: computes an address only.
+        unsafe { &raw mut (*self.control_at(base)).state }
+    }
+}
+
+/// What has to be there before a program is read.
+fn prepare_process() -> Result<(), String> {
+    streams::prepare()?;
+    if !prepare_streams() {
+        return Err("this version of the C library has streams (FILE) that are not known".into());
+    }
+    set_hooks(Hooks { give_way: waits::give_way, sleep: waits::sleep, process_memory: use_process_heap });
+    answer_names(answers::answer);
+    answer_later(&answers::Later);
+    Ok(())
+}
+
+/// Whole pages.
+fn pages(offset: usize, len: usize) -> Range<usize> {
+    offset / PAGE * PAGE..(offset + len).next_multiple_of(PAGE)
+}
+
+/// What is where, of which files: other files of the same lengths are noticed by nobody.
+fn mark(program: &Program) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    program.objects().for_each(|object| object.hash(&mut hasher));
+    program.parts().iter().for_each(|part| (part.offset, part.len).hash(&mut hasher));
+    hasher.finish()
+}
+
+/// Programs' thread-locals are copied to below the thread pointer, where this executable leaves room.
+fn check_thread_locals(own: &ThreadLocals) -> Result<(), String> {
+    let room = pad_room();
+    if own.len > room {
+        return Err(format!(
+            "the program has {} bytes of thread-locals, and there is room for {room}",
+            own.len
+        ));
+    }
+    Ok(())
+}
+
+/// The addresses of the slot whose images begin here.
+fn slot_around(base: usize) -> Range<usize> {
+    let found =
+        SlotSpace::get().ok().and_then(|space| Some((space.address(space.slot_of(base)?.0).ok()?, space)));
+    found.map_or(0..0, |(start, space)| start..start + space.layout().slot())
+}
+
+fn complain(base: usize, what: &str, error: &dyn fmt::Display) {
+    eprintln!("rank {}: {what}: {error}", control::rank_at(base));
+}
+
+impl Images for ProgramImages {
+    fn span(&self) -> usize {
+        self.span
+    }
+
+    fn mark(&self) -> u64 {
+        self.mark
+    }
+
+    fn written(&self) -> &[Range<usize>] {
+        &self.written
+    }
+
+    unsafe fn load(&self, base: usize) -> Result<(), ImagesError> {
+        let rank = control::rank_at(base);
+        // SAFETY: the room of a slot, by the caller's promise; the block stays there as long as the rank.
+        unsafe {
+            self.map_control(base)?;
+            let control = self.control_at(base);
+            let mut state = State::new(&self.program, base);
+            state.number_descriptors(self.ranks.numbers.of_rank(rank));
+            control.write(Control::new(rank, state, self.ranks.is_labelled));
+            (*control).streams.open()?;
+            // What an executable has copied of the C library's variables are the rank's streams.
+            (*control).streams.exchange();
+            let loaded = on_process_heap(|| self.program.load(base));
+            (*control).streams.exchange();
+            loaded.map_err(|error| ImagesError::Load(error.to_string()))
+        }
+    }
+
+    unsafe fn map_again(&self, base: usize) -> io::Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.map_control(base)?;
+            self.program.map_again(base).map_err(io::Error::other)
+        }
+    }
+
+    fn arrive(&self, base: usize) {
+        // SAFETY: the program is mapped there until it leaves.
+        on_process_heap(|| unsafe { self.program.register_frames(base) });
+        // SAFETY: as below.
+        unsafe { (*self.control_at(base)).streams.renew() };
+        // SAFETY: the rank has arrived with all its memory, which is allocated from.
+        if let Err(error) = unsafe { files_arrive(self.state_at(base)) } {
+            on_process_heap(|| complain(base, "a file that it has open", &error));
+        }
+    }
+
+    fn leave(&self, base: usize) {
+        // SAFETY: the rank is at its addresses and does not run.
+        if let Err(error) = unsafe { files_depart(self.state_at(base), slot_around(base)) } {
+            on_process_heap(|| complain(base, "a file that it has open", &error));
+        }
+        on_process_heap(|| self.program.forget_frames(base));
+    }
+
+    fn end(&self, base: usize) {
+        // SAFETY: as in `leave`.
+        unsafe { files_end(self.state_at(base), slot_around(base)) };
+        on_process_heap(|| self.program.forget_frames(base));
+    }
+
+    fn note(&self, base: usize) {
+        // Where nothing has been opened since the last time, nothing changes in the rank's memory.
+        let open = on_process_heap(|| files_open(slot_around(base)));
+        // SAFETY: as in `leave`.
+        unsafe { files_note(self.state_at(base), &open) };
+        on_process_heap(|| drop(open));
+    }
+
+    fn resume(&self, base: usize) {
+        // SAFETY: written by `load`; the slot is in place, and its rank does not run yet. The room below the thread
+        // pointer was measured.
+        unsafe {
+            self.thread_locals.enter(base);
+            (*self.control_at(base)).streams.exchange();
+            enter(self.state_at(base));
+        }
+    }
+
+    fn suspend(&self, base: usize) {
+        leave();
+        // SAFETY: as in `resume`, and the rank does not run any more.
+        unsafe {
+            (*self.control_at(base)).streams.exchange();
+            self.thread_locals.leave(base);
+        }
+    }
+
+    fn function_at(&self, base: usize, address: usize) -> Option<String> {
+        let offset = address.checked_sub(base).filter(|offset| *offset < self.control)?;
+        self.program.name_of(offset).map(|(_, symbol, _)| symbol.to_owned())
+    }
+}
+
+impl fmt::Debug for ProgramImages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProgramImages").field("mark", &self.mark).field("span", &self.span).finish()
+    }
+}

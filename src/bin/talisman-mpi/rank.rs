@@ -1,0 +1,127 @@
+//! What each rank runs: the program's entry, on the rank's own stack.
+
+use std::ffi::{CStr, CString, OsString};
+use std::os::unix::ffi::OsStringExt;
+use std::path::Path;
+
+use talisman::prelude::*;
+use talisman_abi::Hooks;
+use talisman_ampi::api::Universe;
+use talisman_ampi::api::traits::*;
+use talisman_ampi::rank::{self, Program};
+use talisman_ampi::slot::{Images, ImagesError};
+use talisman_loader::libc::{Numbers, run};
+
+use crate::images::{self, OfRanks};
+use crate::{control, ends};
+
+/// An MPI program, as all its ranks are given it.
+#[derive(Clone, Debug, Pup)]
+pub struct MpiProgram {
+    /// Its file.
+    pub file: String,
+    /// Its arguments, the first of which is its name.
+    pub words: Vec<String>,
+    /// Variables that ranks have besides those of their node: `NAME=VALUE`.
+    pub variables: Vec<String>,
+    /// Each line that ranks write has their number in front.
+    pub is_labelled: bool,
+    /// How many there are, the first number of their descriptors, and how many of these each has.
+    pub ranks: u32,
+    pub descriptors: (i32, i32),
+}
+
+talisman_ampi::program!(MpiProgram);
+
+impl Program for MpiProgram {
+    /// The exit status.
+    type Output = i32;
+
+    fn main(self, _: Universe) -> i32 {
+        let images = images::of_process().expect("it was prepared before its ranks were made");
+        let base = control::base_of_caller().expect("a rank calls");
+        images.bind(base);
+        let words = texts(self.words.into_iter().map(OsString::from));
+        let environment = texts(environment(&self.variables));
+        let (words, environment): (Vec<&CStr>, Vec<&CStr>) =
+            (words.iter().map(|text| &**text).collect(), environment.iter().map(|text| &**text).collect());
+        // SAFETY: the program was loaded into this rank's slot, and runs once.
+        ends::end(unsafe { run(images.entry(base), &words, &environment) })
+    }
+
+    fn images(&self) -> Result<Option<&'static dyn Images>, ImagesError> {
+        talisman_abi::set_hooks(Hooks { init, finalize, abort });
+        let images = images::prepare(Path::new(&self.file), self.of_ranks())?;
+        Ok(Some(images))
+    }
+}
+
+impl MpiProgram {
+    fn of_ranks(&self) -> OfRanks {
+        let (first, each) = self.descriptors;
+        OfRanks { ranks: self.ranks, numbers: Numbers { first, each }, is_labelled: self.is_labelled }
+    }
+}
+
+/// Texts of C; what is behind a zero is cut.
+fn texts(texts: impl IntoIterator<Item = OsString>) -> Vec<CString> {
+    let text = |text: OsString| {
+        let mut bytes = text.into_vec();
+        bytes.truncate(bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len()));
+        CString::new(bytes).unwrap_or_default()
+    };
+    texts.into_iter().map(text).collect()
+}
+
+/// The node's own variables without the runtime's, and these.
+fn environment(variables: &[String]) -> Vec<OsString> {
+    let name =
+        |variable: &str| variable.split_once('=').map_or(variable.to_owned(), |(name, _)| name.to_owned());
+    let given: Vec<String> = variables.iter().map(|variable| name(variable)).collect();
+    let is_other = |name: &OsString| !given.iter().any(|given| name == given.as_str());
+    let own = std::env::vars_os().filter(|(name, _)| is_other(name));
+    let own = own.filter(|(name, _)| !name.as_encoded_bytes().starts_with(b"TALISMAN_"));
+    let own = own.map(|(mut variable, value)| {
+        variable.push("=");
+        variable.push(value);
+        variable
+    });
+    own.chain(variables.iter().map(OsString::from)).collect()
+}
+
+/// All ranks are here before any goes on: what they have done before, such as opening files, they have all done.
+fn init() {
+    control::with(|control| control.has_begun = true);
+    let world = Universe::of_caller().expect("a rank calls").world();
+    if let Err(error) = world.barrier() {
+        rank::end_job(1, &format!("MPI_Init: {error}"));
+    }
+}
+
+fn finalize() {
+    control::with(|control| control.has_finished = true);
+}
+
+fn abort(status: i32, message: &str) -> ! {
+    control::flush();
+    let status = u8::try_from(status).ok().filter(|status| *status != 0).unwrap_or(1);
+    rank::end_job(status, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_that_are_given_win() {
+        let environment = environment(&["PATH=/here".into(), "TALISMAN_TEST_OWN=1".into()]);
+        let of = |name: &str| {
+            environment.iter().filter(|one| one.as_encoded_bytes().starts_with(name.as_bytes())).count()
+        };
+        assert_eq!(
+            (of("PATH="), of("TALISMAN_TEST_OWN="), of("HOME=")),
+            (1, 1, usize::from(std::env::var_os("HOME").is_some()))
+        );
+        assert!(environment.contains(&OsString::from("PATH=/here")));
+    }
+}

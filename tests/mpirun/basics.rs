@@ -1,0 +1,76 @@
+//! What ranks have for themselves, and what they print.
+
+use crate::job::{BOTH, Interface, c_compiler, cxx_compiler, mpirun, printed, printed_of, program, sorted};
+use crate::trials::checks;
+
+checks!(
+    ranks_have_what_processes_have needs c_compiler,
+    lines_are_whole_and_labelled needs c_compiler,
+    input_goes_to_rank_0 needs c_compiler,
+    exceptions_are_caught needs cxx_compiler,
+);
+
+/// Of one node, and of several.
+const WAYS: [&[&str]; 2] = [&[], &["--nodes", "2"]];
+
+fn ranks_have_what_processes_have() {
+    for interface in BOTH {
+        let file = program("basics.c", interface);
+        let file = file.to_str().expect("a name that is text");
+        for (ranks, way) in [(1, WAYS[0]), (2, WAYS[0]), (7, WAYS[0]), (4, WAYS[1]), (9, WAYS[1])] {
+            let count = ranks.to_string();
+            let words = [way, &["-np", &count, "-x", "GIVEN=a value", file, "two words", "-n"]].concat();
+            let sum = f64::from(ranks) * f64::from(ranks) / 2.0;
+            let expected: Vec<String> =
+                (0..ranks).map(|rank| format!("rank {rank} of {ranks}: sum {sum}, a value")).collect();
+            assert_eq!(sorted(&printed(&mut mpirun(&words))), expected, "{interface:?} {words:?}");
+        }
+    }
+}
+
+fn lines_are_whole_and_labelled() {
+    let file = program("ends.c", Interface::Mpich);
+    let file = file.to_str().expect("a name that is text");
+    let plain = printed(&mut mpirun(&["-n", "2", file, "lines"]));
+    let expected = [
+        "begun by 0, ended by 0",
+        "begun by 1, ended by 1",
+        "without an endlast words",
+        "without an endlast words",
+    ];
+    assert_eq!(sorted(&plain), expected);
+    for option in ["--label-output", "-l"] {
+        let labelled = printed(&mut mpirun(&[option, "-n", "2", "--nodes", "2", file, "lines"]));
+        let expected = [
+            "[0] begun by 0, ended by 0",
+            "[0] without an endlast words",
+            "[1] begun by 1, ended by 1",
+            "[1] without an endlast words",
+        ];
+        assert_eq!(sorted(&labelled), expected);
+    }
+}
+
+fn input_goes_to_rank_0() {
+    let file = program("ends.c", Interface::OpenMpi);
+    let file = file.to_str().expect("a name that is text");
+    for way in WAYS {
+        let words = [way, &["-n", "3", file, "input"]].concat();
+        let printed = printed_of(&mut mpirun(&words), "one\ntwo\n");
+        let expected = ["last words", "last words", "last words", "rank 0 read one", "rank 0 read two"];
+        assert_eq!(sorted(&printed), expected, "{way:?}");
+    }
+}
+
+fn exceptions_are_caught() {
+    let file = program("throws.cc", Interface::OpenMpi);
+    let file = file.to_str().expect("a name that is text");
+    for way in WAYS {
+        let printed = printed(&mut mpirun(&[way, &["-n", "3", file]].concat()));
+        let mut expected = vec!["destroyed".to_owned(); 3];
+        for rank in 0..3 {
+            expected.extend((0..3).map(|round| format!("from rank {rank}, round {round}, 3")));
+        }
+        assert_eq!(sorted(&printed), expected, "{way:?}");
+    }
+}

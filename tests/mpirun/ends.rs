@@ -1,0 +1,50 @@
+//! How jobs end, and what is said of a rank that fails.
+
+use std::process::Output;
+
+use crate::job::{Interface, c_compiler, mpirun, output, program, text};
+use crate::trials::checks;
+
+checks!(
+    the_status_of_the_first_rank_that_fails needs c_compiler,
+    a_fault_names_rank_address_and_function needs c_compiler,
+    a_failed_assertion_says_where needs c_compiler,
+);
+
+fn end(how: &str) -> Output {
+    let file = program("ends.c", Interface::Mpich);
+    output(&mut mpirun(&["-n", "3", file.to_str().expect("a name that is text"), how]))
+}
+
+fn the_status_of_the_first_rank_that_fails() {
+    for (how, status, said) in [
+        ("status", 5, "rank 1 ended with status 5"),
+        ("abort", 7, "rank "),
+        ("aborts", 134, " aborted"),
+        ("early", 1, "rank 1 ended before it called MPI_Finalize"),
+        ("returns", 9, " ended with status 9"),
+    ] {
+        let output = end(how);
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{how}: {error}");
+        assert!(error.contains(said), "{how}: {error}");
+    }
+    let well = end("well");
+    assert_eq!((well.status.code(), text(&well.stderr)), (Some(0), String::new()));
+    assert_eq!(text(&well.stdout), "last words\n".repeat(3));
+}
+
+fn a_fault_names_rank_address_and_function() {
+    let output = end("fault");
+    let error = text(&output.stderr);
+    assert!(!output.status.success());
+    assert!(error.contains("rank 1: segmentation fault at address 0x40"), "{error}");
+    assert!(error.contains("in function fault_here"), "{error}");
+}
+
+fn a_failed_assertion_says_where() {
+    let output = end("assert");
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(134), "{error}");
+    assert!(error.contains("ends.c:") && error.contains("assertion `rank == 100` failed"), "{error}");
+}

@@ -1,0 +1,150 @@
+//! Programs of these tests, compiled, and jobs of them.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, OnceLock};
+
+/// The two binary interfaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interface {
+    Mpich,
+    OpenMpi,
+}
+
+pub const BOTH: [Interface; 2] = [Interface::Mpich, Interface::OpenMpi];
+
+impl Interface {
+    fn folder(self) -> &'static str {
+        if self == Interface::Mpich { "mpich" } else { "openmpi" }
+    }
+
+    fn soname(self) -> &'static str {
+        if self == Interface::Mpich { "libmpich.so.12" } else { "libmpi.so.40" }
+    }
+}
+
+pub fn c_compiler() -> Option<String> {
+    missing("gcc")
+}
+
+pub fn cxx_compiler() -> Option<String> {
+    missing("g++")
+}
+
+/// What is said of a program that is not installed.
+pub fn missing(program: &str) -> Option<String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_there = std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
+    (!is_there).then(|| format!("{program} is not installed"))
+}
+
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mpirun")
+}
+
+/// A folder of this run.
+pub fn folder() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("mpirun-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("the folder of this run");
+        folder
+    })
+}
+
+fn run_compiler(command: &mut Command) {
+    let output = command.output().expect("the compiler was found");
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// The library that programs of an interface are linked to.
+fn library(interface: Interface) -> PathBuf {
+    let file = folder().join(interface.soname());
+    if !file.exists() {
+        let mut command = Command::new("gcc");
+        command.args(["-shared", "-fPIC", "-o"]).arg(&file).arg(sources().join("stub.c"));
+        command.arg(format!("-Wl,-soname,{}", interface.soname()));
+        command.args(["-I"]).arg(sources()).arg("-I").arg(sources().join(interface.folder()));
+        command.args((interface == Interface::OpenMpi).then_some("-DOPENMPI"));
+        run_compiler(&mut command);
+    }
+    file
+}
+
+/// A program of `programs/`, compiled once in a run.
+pub fn program(source: &str, interface: Interface) -> PathBuf {
+    static COMPILING: Mutex<()> = Mutex::new(());
+    // One that failed is to be reported by each test.
+    let _alone = COMPILING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let file = folder().join(format!("{source}.{}", interface.folder()));
+    if !file.exists() {
+        let mut command = Command::new(if source.ends_with(".cc") { "g++" } else { "gcc" });
+        command.args(["-O1", "-g", "-fPIE", "-pie", "-rdynamic", "-Wall", "-o"]).arg(&file);
+        command.arg(sources().join("programs").join(source)).arg("-I").arg(sources());
+        command.arg("-I").arg(sources().join(interface.folder())).arg(library(interface)).arg("-lm");
+        run_compiler(&mut command);
+    }
+    file
+}
+
+/// `talisman mpirun` with these words.
+pub fn mpirun(words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_talisman"));
+    command.arg("mpirun").args(words);
+    for (name, _) in std::env::vars_os() {
+        if name.as_encoded_bytes().starts_with(b"TALISMAN_") {
+            command.env_remove(name);
+        }
+    }
+    command.stdin(Stdio::null());
+    command
+}
+
+/// The same by another name.
+pub fn called(name: &str, words: &[&str]) -> Command {
+    let mut command = mpirun(&[]);
+    let program = command.get_program().to_owned();
+    command = Command::new(program);
+    command.arg0(name).args(words).stdin(Stdio::null());
+    command
+}
+
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+pub fn output(command: &mut Command) -> Output {
+    command.output().expect("`talisman` was built")
+}
+
+/// What is printed by a job that must end well.
+pub fn printed(command: &mut Command) -> String {
+    let output = output(command);
+    let (said, printed) = (text(&output.stderr), text(&output.stdout));
+    assert!(output.status.success(), "{command:?} ended with {}: {printed}{said}", output.status);
+    printed
+}
+
+/// Lines in an order that does not depend on when each was written.
+pub fn sorted(text: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    lines
+}
+
+/// The same with input.
+pub fn printed_of(command: &mut Command, input: &str) -> String {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("`talisman` was built");
+    child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("the job reads it");
+    let output = child.wait_with_output().expect("it ends");
+    assert!(output.status.success(), "{command:?}: {}", text(&output.stderr));
+    text(&output.stdout)
+}

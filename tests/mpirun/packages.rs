@@ -1,0 +1,127 @@
+//! Programs as a distribution ships them.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::job::{folder, missing, mpirun, printed};
+use crate::trials::checks;
+
+checks!(
+    lammps_prints_the_same_however_it_is_run needs lammps,
+    lammps_prints_what_it_prints_elsewhere needs lammps_and_open_mpi,
+    netpipe_of_mpich_measures needs netpipe_of_mpich,
+    netpipe_of_open_mpi_measures needs netpipe_of_open_mpi,
+    phyml_finds_the_same_trees needs phyml,
+);
+
+fn lammps() -> Option<String> {
+    missing("lmp")
+}
+
+fn lammps_and_open_mpi() -> Option<String> {
+    missing("lmp").or_else(|| missing("mpirun.openmpi"))
+}
+
+fn netpipe_of_mpich() -> Option<String> {
+    missing("NPmpich2")
+}
+
+fn netpipe_of_open_mpi() -> Option<String> {
+    missing("NPopenmpi")
+}
+
+fn phyml() -> Option<String> {
+    missing("phyml-mpi")
+}
+
+fn script() -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mpirun/programs/in.lj");
+    file.to_str().expect("a name that is text").to_owned()
+}
+
+/// What LAMMPS prints of each step: not how long anything took.
+fn table(printed: &str) -> Vec<&str> {
+    let table: Vec<&str> = printed
+        .lines()
+        .skip_while(|line| !line.trim_start().starts_with("Step"))
+        .take_while(|line| !line.starts_with("Loop time"))
+        .collect();
+    assert!(table.len() > 5, "{printed}");
+    table
+}
+
+fn lammps_job(options: &[&str]) -> Command {
+    let script = script();
+    mpirun(&[&["-n", "4"], options, &["lmp", "-log", "none", "-in", &script]].concat())
+}
+
+fn lammps_prints_the_same_however_it_is_run() {
+    let undisturbed = printed(&mut lammps_job(&[]));
+    for options in [
+        &["--nodes", "2"][..],
+        &["--nodes", "2", "--balancer", "rotate", "--lb-every", "200ms"],
+        &["--nodes", "2", "--ft", "double", "--ckpt-every", "300ms", "--kill", "1@1s"],
+    ] {
+        let other = printed(&mut lammps_job(options));
+        assert_eq!(table(&other), table(&undisturbed), "{options:?}");
+    }
+}
+
+fn lammps_prints_what_it_prints_elsewhere() {
+    let mut elsewhere = Command::new("mpirun.openmpi");
+    elsewhere.args(["--allow-run-as-root", "--oversubscribe", "-n", "4", "lmp", "-log", "none", "-in"]);
+    elsewhere.arg(script()).stdin(Stdio::null()).env("OMP_NUM_THREADS", "1");
+    assert_eq!(table(&printed(&mut lammps_job(&[]))), table(&printed(&mut elsewhere)));
+}
+
+/// Sizes that it has measured.
+fn netpipe(program: &str) {
+    let result = folder().join(format!("{program}.out"));
+    let result = result.to_str().expect("a name that is text");
+    for nodes in ["1", "2"] {
+        printed(&mut mpirun(&["-n", "2", "--nodes", nodes, program, "-u", "10000", "-o", result]));
+        let measured = std::fs::read_to_string(result).expect("it has written its results");
+        let sizes = measured.lines().filter_map(|line| line.split_whitespace().next()?.parse::<u32>().ok());
+        assert!(sizes.clone().count() > 20 && sizes.max() > Some(8_000), "{measured}");
+    }
+}
+
+fn netpipe_of_mpich_measures() {
+    netpipe("NPmpich2");
+}
+
+fn netpipe_of_open_mpi_measures() {
+    netpipe("NPopenmpi");
+}
+
+/// Four sequences that fall into two pairs.
+const SEQUENCES: &str = "\
+ 4 40
+one       ACGTACGTACGTACGTACGTACGTACGTACGTACGTACGT
+two       ACGTACGTACGTACGTACGTACGTACGTACGTACGTACGA
+three     TTGTACGAACGTTCGTACGTAGGTACCTACGTATGTACGT
+four      TTGTACGAACGTTCGTACGTAGGTACCTACGTATGTACGA
+";
+
+/// The tree, and those of the bootstrap, which ranks compute in any order.
+fn phyml_finds_the_same_trees() {
+    let trees = |name: &str, options: &[&str]| {
+        let file = folder().join(name);
+        std::fs::write(&file, SEQUENCES).expect("the folder is there");
+        let file = file.to_str().expect("a name that is text");
+        let task = ["phyml-mpi", "-i", file, "-b", "40", "--r_seed", "7", "--no_memory_check"];
+        printed(&mut mpirun(&[&["-n", "4"], options, &task].concat()));
+        let written =
+            |of: &str| std::fs::read_to_string(format!("{file}_phyml_{of}.txt")).expect("it has written it");
+        let mut trees: Vec<String> = written("boot_trees").lines().map(str::to_owned).collect();
+        trees.sort();
+        (written("tree"), trees)
+    };
+    let alone = trees("phyml-alone", &[]);
+    assert!(alone.0.contains("three") && alone.1.len() == 40, "{alone:?}");
+    assert_eq!(trees("phyml-nodes", &["--nodes", "2"]), alone);
+    let moves = ["--nodes", "2", "--balancer", "rotate", "--lb-every", "50ms"];
+    assert_eq!(trees("phyml-moves", &moves), alone);
+    let loses = ["--nodes", "2", "--ft", "double", "--ckpt-every", "100ms", "--kill", "1@600ms"];
+    assert_eq!(trees("phyml-loses", &loses), alone);
+}

@@ -1,0 +1,40 @@
+/* All the ways in which a rank can end. */
+#include <assert.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void last_words(void) { printf("last words\n"); }
+
+__attribute__((noinline)) int fault_here(volatile int *nowhere) { return *nowhere; }
+
+static void end(const char *how, int rank) {
+    if (!strcmp(how, "status") && rank == 1) exit(5);
+    if (!strcmp(how, "abort")) MPI_Abort(MPI_COMM_WORLD, 7);
+    if (!strcmp(how, "aborts")) abort();
+    if (!strcmp(how, "fault") && rank == 1) fault_here((int *)64);
+    if (!strcmp(how, "assert")) assert(rank == 100);
+}
+
+int main(int argc, char **argv) {
+    int rank;
+    atexit(last_words);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const char *how = argv[1];
+    if (!strcmp(how, "early") && rank == 1) return 0;
+    if (!strcmp(how, "input")) {
+        char line[100];
+        while (fgets(line, sizeof line, stdin)) printf("rank %d read %s", rank, line);
+    } else if (!strcmp(how, "lines")) {
+        printf("begun by %d, ", rank);
+        MPI_Barrier(MPI_COMM_WORLD);
+        printf("ended by %d\nwithout an end", rank);
+    } else {
+        end(how, rank);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return !strcmp(how, "returns") ? 9 : 0;
+}
