@@ -12,7 +12,7 @@ use std::sync::{LazyLock, Mutex};
 
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous};
-use talisman_ampi::slot::{Images, ImagesError, PAGE, Slot};
+use talisman_ampi::slot::{Images, ImagesError, PAGE, Slot, on_process_heap};
 use talisman_ampi::thread::{Resumed, Thread, suspend};
 
 use crate::Test;
@@ -92,11 +92,14 @@ impl Images for Program {
     }
 
     fn arrive(&self, base: usize) {
-        assert!(PRESENT.lock().unwrap().insert(base), "a rank arrives once");
+        // What is allocated here is the rank's otherwise.
+        let is_new = on_process_heap(|| PRESENT.lock().unwrap().insert(base));
+        assert!(is_new, "a rank arrives once");
     }
 
     fn leave(&self, base: usize) {
-        assert!(PRESENT.lock().unwrap().remove(&base), "a rank that has arrived leaves");
+        let was_there = on_process_heap(|| PRESENT.lock().unwrap().remove(&base));
+        assert!(was_there, "a rank that has arrived leaves");
     }
 
     fn end(&self, base: usize) {

@@ -75,6 +75,8 @@ impl Mpirun {
         let (program, _) = self.program.split_first().ok_or("give the program to run")?;
         let file = executable::find(program, self.wdir.as_deref())?;
         executable::check(&file)?;
+        let variables: Vec<OsString> =
+            self.variables.iter().map(|variable| valued(variable)).collect::<Result<_, _>>()?;
         let mut command = Command::new(node_program()?);
         match self.explain {
             true => command.arg("--explain"),
@@ -86,8 +88,8 @@ impl Mpirun {
                 command.arg(option).arg(value);
             }
         }
-        for variable in &self.variables {
-            command.arg("--env").arg(valued(variable)?);
+        for variable in variables {
+            command.arg("--env").arg(variable);
         }
         if self.options.label_output {
             command.arg("--label-ranks");
