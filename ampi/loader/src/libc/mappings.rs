@@ -1,5 +1,5 @@
-//! Memory that a rank maps itself. It is not in the slot, so it does not move: as long as there is some, the rank is held
-//! where it is ([`State::held`](super::State::held)).
+//! Memory that a rank maps itself. It is not in the slot, so it does not move: as long as there is some, the rank is
+//! held where it is ([`State::held`](super::State::held)).
 
 use std::ffi::{c_int, c_void};
 
