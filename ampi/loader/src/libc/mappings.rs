@@ -1,7 +1,7 @@
 //! Memory that a rank maps itself.
 //!
-//! Small pieces of plain memory are taken from the rank's heap: so they are in the slot, and move. All else is where the
-//! system puts it: as long as there is some, the rank is held where it is ([`State::held`](super::State::held)).
+//! Small pieces of plain memory are taken from the rank's heap: so they are in the slot, and move. All else is where
+//! the system puts it: as long as there is some, the rank is held where it is ([`State::held`](super::State::held)).
 
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
