@@ -78,8 +78,8 @@ impl Departed {
         Departed { descriptor, shared: first, flags, ..Departed::EMPTY }
     }
 
-    /// The same with the length of the file, if it is written to. Who can only write, and is at the beginning, has
-    /// written nothing: then others have, and it is theirs to be cut, since what is in their buffers is not in it yet.
+    /// The same with the length of the file, if it is written to. Who can only write, and is at the beginning, has written
+    /// nothing: then others have, and it is theirs to be cut, since what is in their buffers is not in it yet.
     pub(super) fn with_length(self) -> Departed {
         let writes = match self.flags & O_ACCMODE {
             O_RDONLY => false,
