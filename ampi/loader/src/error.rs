@@ -54,7 +54,7 @@ pub enum LoadError {
     },
     /// It has to be where this process has something else.
     #[error(
-        "{} has to be at {start:#x} to {end:#x}, where this process has something else: run it in one of its own, as the only rank",
+        "{} has to be at {start:#x} to {end:#x}, where this process has something else: run one rank in each process",
         path.display()
     )]
     AddressesTaken {

@@ -17,9 +17,9 @@ pub trait Imports {
         crate::libc::refuses(name)
     }
 
-    /// As [`Imports::symbol`], for symbols that the program or one of its private libraries may define: asked before the libraries
-    /// that are shared with the process, after all private ones. So a program's own `getopt` is used, and a profiler's
-    /// own `MPI_Send`.
+    /// As [`Imports::symbol`], for symbols that the program or one of its private libraries may define: asked before the
+    /// libraries that are shared with the process, after all private ones. So a program's own `getopt` is used, and a
+    /// profiler's own `MPI_Send`.
     fn fallback(&self, name: &str) -> Option<usize> {
         let _ = name;
         None

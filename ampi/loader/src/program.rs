@@ -33,7 +33,8 @@ pub struct Program(Arc<Inner>);
 struct Inner {
     objects: Vec<Object>,
     span: usize,
-    /// From here on, to the end: variables of the C library, thread-locals, and room for libraries that are loaded later.
+    /// From here on, to the end: variables of the C library, thread-locals, and room for libraries that are loaded
+    /// later.
     own_data: usize,
     later: Range<usize>,
     search: Search,

@@ -1,33 +1,92 @@
-//! Memory that a rank maps itself. It is not in the slot, so it does not move: as long as there is some, the rank is held
-//! where it is ([`State::held`](super::State::held)).
+//! Memory that a rank maps itself.
+//!
+//! Small pieces of plain memory are taken from the rank's heap: so they are in the slot, and move. All else is where
+//! the system puts it: as long as there is some, the rank is held where it is ([`State::held`](super::State::held)).
 
 use std::ffi::{c_int, c_void};
+use std::ptr::null_mut;
 
 use ::libc::off_t;
+use ::libc::{
+    MAP_ANONYMOUS, MAP_FAILED, MAP_FIXED, MAP_PRIVATE, MREMAP_MAYMOVE, PROT_EXEC, PROT_READ, PROT_WRITE,
+};
 
-use super::{current, functions};
+use super::list::List;
+use super::{current, functions, set_errno};
 use crate::PAGE;
 
-/// Bytes that are mapped: plain data.
+/// More is mostly mapped to be used in parts: taken from the heap, all of it would move.
+const OWN_MAX: usize = 4 << 20;
+
+/// What a rank has mapped: plain data.
 #[repr(C)]
-pub struct Mappings(usize);
+pub struct Mappings {
+    /// Bytes that are not in the slot.
+    outside: usize,
+    own: List<Block>,
+}
+
+/// A piece of the heap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+struct Block {
+    start: usize,
+    len: usize,
+    /// Bytes of it that were not unmapped.
+    left: usize,
+}
 
 impl Mappings {
     pub const fn new() -> Mappings {
-        Mappings(0)
+        Mappings { outside: 0, own: List::new() }
     }
 
-    /// How many bytes are mapped.
-    pub fn bytes(&self) -> usize {
-        self.0
+    /// How many bytes are mapped outside of the slot.
+    pub fn outside(&self) -> usize {
+        self.outside
     }
 
     fn add(&mut self, len: usize) {
-        self.0 = self.0.saturating_add(len.next_multiple_of(PAGE));
+        self.outside = self.outside.saturating_add(len);
     }
 
     fn remove(&mut self, len: usize) {
-        self.0 = self.0.saturating_sub(len.next_multiple_of(PAGE));
+        self.outside = self.outside.saturating_sub(len);
+    }
+
+    /// The piece of the heap that an address is in, and its number.
+    fn own(&self, at: usize) -> Option<(usize, Block)> {
+        let blocks = (0..self.own.len()).filter_map(|number| Some((number, self.own.get(number)?)));
+        blocks.into_iter().find(|(_, block)| at.checked_sub(block.start).is_some_and(|at| at < block.len))
+    }
+
+    /// Zeroes of the heap; none if there are not enough.
+    fn take(&mut self, len: usize) -> Option<*mut c_void> {
+        // SAFETY: the rank's heap.
+        let start = unsafe { ::libc::aligned_alloc(PAGE, len) };
+        if start.is_null() {
+            return None;
+        }
+        if !self.own.push(Block { start: start as usize, len, left: len }) {
+            // SAFETY: it was taken just now.
+            unsafe { ::libc::free(start) };
+            return None;
+        }
+        // SAFETY: as many bytes were taken.
+        unsafe { start.write_bytes(0, len) };
+        Some(start)
+    }
+
+    /// Gives a piece back when nothing of it is mapped any more.
+    fn give_back(&mut self, number: usize, block: Block, len: usize) {
+        let left = block.left.saturating_sub(len);
+        if left > 0 {
+            self.own.set(number, Block { left, ..block });
+            return;
+        }
+        self.own.take_last(|known| *known == block);
+        // SAFETY: it was taken from the heap, and is given back once.
+        unsafe { ::libc::free(block.start as *mut c_void) };
     }
 }
 
@@ -38,11 +97,18 @@ functions! {
     "munmap" => unmap,
     "__munmap" => unmap,
     "mremap" => map_elsewhere,
+    "mprotect" => protect,
+    "__mprotect" => protect,
 }
 
 fn mappings<'a>() -> &'a mut Mappings {
     // SAFETY: the running rank's state; nobody else looks at it.
     unsafe { &mut (*current()).mappings }
+}
+
+/// Whole pages; none if it is too much or nothing.
+fn pages(len: usize) -> Option<usize> {
+    len.checked_next_multiple_of(PAGE).filter(|len| *len > 0)
 }
 
 unsafe extern "C" fn map(
@@ -53,20 +119,31 @@ unsafe extern "C" fn map(
     file: c_int,
     offset: off_t,
 ) -> *mut c_void {
+    let plain = flags == MAP_PRIVATE | MAP_ANONYMOUS && access == PROT_READ | PROT_WRITE;
+    let own = pages(len).filter(|len| plain && *len <= OWN_MAX);
+    if let Some(taken) = own.and_then(|len| mappings().take(len)) {
+        return taken;
+    }
     // SAFETY: called as C's function is.
     let mapped = unsafe { ::libc::mmap(place, len, access, flags, file, offset) };
     // In a place that the rank has mapped before, nothing is added.
-    if mapped != ::libc::MAP_FAILED && flags & ::libc::MAP_FIXED == 0 {
-        mappings().add(len);
+    if mapped != MAP_FAILED && flags & MAP_FIXED == 0 {
+        mappings().add(pages(len).unwrap_or(0));
     }
     mapped
 }
 
+/// A part of a piece of the heap stays there until all of it is unmapped.
 unsafe extern "C" fn unmap(place: *mut c_void, len: usize) -> c_int {
+    let all = mappings();
+    if let (Some((number, block)), Some(len)) = (all.own(place as usize), pages(len)) {
+        all.give_back(number, block, len);
+        return 0;
+    }
     // SAFETY: called as C's function is.
     let result = unsafe { ::libc::munmap(place, len) };
     if result == 0 {
-        mappings().remove(len);
+        all.remove(pages(len).unwrap_or(0));
     }
     result
 }
@@ -78,13 +155,52 @@ unsafe extern "C" fn map_elsewhere(
     flags: c_int,
     wanted: *mut c_void,
 ) -> *mut c_void {
+    let all = mappings();
+    if all.own(place as usize).is_some() {
+        // SAFETY: called as C's function is.
+        return unsafe { move_own(place, old, new, flags) };
+    }
     // SAFETY: called as C's function is.
     let mapped = unsafe { ::libc::mremap(place, old, new, flags, wanted) };
-    if mapped != ::libc::MAP_FAILED {
-        mappings().remove(old);
-        mappings().add(new);
+    if mapped != MAP_FAILED {
+        all.remove(pages(old).unwrap_or(0));
+        all.add(pages(new).unwrap_or(0));
     }
     mapped
+}
+
+/// # Safety
+/// So many bytes of a piece of the heap begin at `place`.
+unsafe fn move_own(place: *mut c_void, old: usize, new: usize, flags: c_int) -> *mut c_void {
+    let (access, kind) = (PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
+    if flags != MREMAP_MAYMOVE {
+        set_errno(::libc::ENOMEM);
+        return MAP_FAILED;
+    }
+    // SAFETY: new memory, and bytes of both.
+    unsafe {
+        let mapped = map(null_mut(), new, access, kind, -1, 0);
+        if mapped != MAP_FAILED {
+            std::ptr::copy_nonoverlapping(place.cast::<u8>(), mapped.cast::<u8>(), old.min(new));
+            unmap(place, old);
+        }
+        mapped
+    }
+}
+
+/// The heap can always be read, as it is packed when the rank moves; code in it would not be code any more.
+unsafe extern "C" fn protect(place: *mut c_void, len: usize, access: c_int) -> c_int {
+    let all = mappings();
+    if all.own(place as usize).is_some() {
+        if access & PROT_READ == 0 {
+            return 0;
+        }
+        if access & PROT_EXEC != 0 {
+            all.add(pages(len).unwrap_or(0));
+        }
+    }
+    // SAFETY: called as C's function is.
+    unsafe { ::libc::mprotect(place, len, access) }
 }
 
 #[cfg(test)]
@@ -92,14 +208,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_pages_are_counted() {
+    fn a_piece_is_given_back_when_nothing_is_left_of_it() {
         let mut mappings = Mappings::new();
-        mappings.add(1);
-        mappings.add(2 * PAGE);
-        assert_eq!(mappings.bytes(), 3 * PAGE);
-        mappings.remove(PAGE + 1);
-        assert_eq!(mappings.bytes(), PAGE);
-        mappings.remove(usize::MAX / 2);
-        assert_eq!(mappings.bytes(), 0);
+        let start = mappings.take(3 * PAGE).expect("there is memory") as usize;
+        assert!(start.is_multiple_of(PAGE));
+        let (number, block) = mappings.own(start + 2 * PAGE).expect("it is known");
+        mappings.give_back(number, block, PAGE);
+        let (number, block) = mappings.own(start).expect("some is left");
+        assert_eq!((block.left, mappings.own(start + 3 * PAGE)), (2 * PAGE, None));
+        mappings.give_back(number, block, 2 * PAGE);
+        assert_eq!((mappings.own(start), mappings.own.len(), mappings.outside()), (None, 0, 0));
     }
 }

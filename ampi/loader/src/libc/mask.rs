@@ -1,5 +1,5 @@
-//! The mask of permissions (`umask`) of a rank. A process has one, so it is changed when a rank that has its own goes on
-//! or waits.
+//! The mask of permissions (`umask`) of a rank. A process has one, so it is changed when a rank that has its own goes
+//! on or waits.
 
 use ::libc::mode_t;
 

@@ -1,5 +1,5 @@
-//! `dlopen` and `dlsym` for programs in slots: of libraries that were loaded with the program, are the process's, or are
-//! loaded now ([`later`]).
+//! `dlopen` and `dlsym` for programs in slots: of libraries that were loaded with the program, are the process's, or
+//! are loaded now ([`later`]).
 
 use std::arch::naked_asm;
 use std::cell::Cell;

@@ -7,8 +7,8 @@ use crate::{Imports, Program};
 
 static IMPORTS: OnceLock<&'static (dyn Imports + Sync)> = OnceLock::new();
 
-/// Says what libraries that ranks load later are answered: as a rule the [`Imports`] that the program was prepared with.
-/// Without it they are answered what [`crate::answer_names`] was given, where no library defines it. Once for a
+/// Says what libraries that ranks load later are answered: as a rule the [`Imports`] that the program was prepared
+/// with. Without it they are answered what [`crate::answer_names`] was given, where no library defines it. Once for a
 /// process: false if it was said before.
 pub fn answer_later(imports: &'static (dyn Imports + Sync)) -> bool {
     IMPORTS.set(imports).is_ok()

@@ -28,7 +28,7 @@ impl State {
     /// Why the rank has to stay where it is; none if it may move. It does not run.
     pub fn held(&self) -> Option<Reason> {
         self.open_for_good().or_else(|| {
-            let bytes = self.mappings.bytes();
+            let bytes = self.mappings.outside();
             (bytes > 0).then_some(Reason::Mapped { bytes })
         })
     }

@@ -11,9 +11,9 @@ use crate::libc::set_errno;
 
 /// Below are the process's own.
 const FIRST: c_int = 1000;
-/// A rank has as many, or where the system allows too few, as many.
+/// A rank has as many, or where the system allows too few, half as many, and so on.
 const MANY: c_int = 64;
-const FEW: c_int = 16;
+const FEW: c_int = 4;
 /// Standard streams are those of the process.
 const STANDARD: Range<c_int> = 0..3;
 /// Marks from here on: another descriptor of a standard stream.
@@ -43,14 +43,20 @@ pub struct TooManyDescriptors {
 }
 
 impl Numbers {
-    /// For so many ranks in the whole job: 64 for each of them, or 16 where this process may not have that many.
+    /// For so many ranks in the whole job: 64 for each of them, or 32, 16, 8 or 4 where this process may not have that
+    /// many.
     ///
     /// # Errors
-    /// If it may not have that many either.
+    /// If it may not have 4 for each of them either.
     pub fn for_ranks(ranks: u32) -> Result<Numbers, TooManyDescriptors> {
-        let many = Numbers { first: FIRST, each: MANY };
-        let few = Numbers { first: FIRST, each: FEW };
-        many.allow(ranks).map(|()| many).or_else(|_| few.allow(ranks).map(|()| few))
+        let mut numbers = Numbers { first: FIRST, each: MANY };
+        loop {
+            match numbers.allow(ranks) {
+                Ok(()) => return Ok(numbers),
+                Err(error) if numbers.each == FEW => return Err(error),
+                Err(_) => numbers.each /= 2,
+            }
+        }
     }
 
     /// Raises this process's soft limit such that all ranks can have theirs.
@@ -235,5 +241,45 @@ impl Descriptors {
             // SAFETY: the rank's own.
             unsafe { ::libc::close(descriptor) };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    fn hard_limit() -> u64 {
+        let mut limit = rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: a place for two numbers.
+        unsafe { ::libc::getrlimit(RLIMIT_NOFILE, &raw mut limit) };
+        limit.rlim_max
+    }
+
+    #[test]
+    fn ranks_have_as_many_as_the_system_allows() {
+        let limit = hard_limit();
+        let Ok(most) = u32::try_from(limit.saturating_sub(FIRST as u64) / 8) else { return };
+        let numbers = Numbers::for_ranks(most).expect("8 for each of them");
+        assert_eq!(numbers, Numbers { first: FIRST, each: 8 });
+        assert_eq!((numbers.of_rank(0), numbers.of_rank(2)), (FIRST..FIRST + 8, FIRST + 16..FIRST + 24));
+        let error = Numbers::for_ranks(most * 3).expect_err("not even 4 for each");
+        assert_eq!((error.limit, error.needed), (limit, u64::from(most) * 12 + FIRST as u64));
+    }
+
+    #[test]
+    fn a_rank_has_numbers_of_its_range_only() {
+        let mut own = Descriptors::new();
+        own.set_range(500..502);
+        // SAFETY: opens files of our own.
+        let open = || unsafe { ::libc::open(c"/dev/null".as_ptr(), ::libc::O_RDONLY) };
+        assert_eq!([own.adopt(open()), own.adopt(open()), own.adopt(open())], [500, 501, -1]);
+        assert_eq!(io::Error::last_os_error().raw_os_error(), Some(::libc::EMFILE));
+        own.close_all();
+        assert_eq!(own.open().count(), 0);
+        assert_eq!(own.duplicate(0, 501), 501);
+        assert_eq!((own.standard(501), own.standard(500)), (Some(0), None));
+        own.close_all();
     }
 }
