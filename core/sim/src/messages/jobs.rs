@@ -1,6 +1,7 @@
 //! Jobs of a program, simulated message by message, as their options ask.
 
 use super::back::{self, Back};
+use super::logged::{self, Strike, WentBack};
 use super::losing::{self, Losses};
 use super::{Machine, run};
 use crate::run_for_user;
@@ -58,6 +59,20 @@ pub fn run_going_back<C: MainChare, A: Args + Send>(
     let main = |pe: &Pe| create_main::<C, A>(pe, args);
     let done = back::run(shape_of(&options), &Config::of(&options), watch.job(), backs, main);
     outcome(watch.job(), done)
+}
+
+/// The same where nodes log their messages, and only those that are lost go back; who did.
+pub fn run_logging<C: MainChare, A: Args + Send>(
+    args: A,
+    options: &RunArgs,
+    watch: &Watch,
+    strikes: &[Strike],
+) -> (Outcome, WentBack) {
+    panics::listen();
+    let main = |pe: &Pe| create_main::<C, A>(pe, args);
+    let config = Config::of(options);
+    let (done, went_back) = logged::run(shape_of(options), &config, watch.job(), strikes, main);
+    (outcome(watch.job(), done), went_back)
 }
 
 /// The same on the model of a machine that loses nodes.

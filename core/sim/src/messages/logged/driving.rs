@@ -1,0 +1,464 @@
+//! What happens in a job that logs, event by event.
+
+use std::sync::Arc;
+
+use super::Logged;
+use super::post::Mail;
+use crate::messages::flights::Flight;
+use crate::messages::{Arrived, Cluster, Rules, What, accept, cores};
+use talisman_base::clock::{Clock, Simulated};
+use talisman_base::ids::PeId;
+use talisman_core::leftovers::LeftoversOnPe;
+use talisman_core::logging::image::Image;
+use talisman_core::logging::letter::Letter;
+use talisman_core::logging::member::{Member, Taken};
+use talisman_core::logging::replay::{Replayed, may_run, step};
+use talisman_core::logging::words::{Out, Said};
+use talisman_core::services::SERVICES;
+use talisman_ft::NodeId;
+use talisman_ft::action::Action;
+use talisman_ft::event::Event;
+use talisman_ft::logging::{LogId, Order};
+use talisman_ft::protocol::Protocol;
+use talisman_job::Output;
+use talisman_job::job::Job;
+use talisman_kernel::node::Node;
+use talisman_kernel::panics::caught;
+use talisman_kernel::pe::input_log::{Frame, InputLog};
+use talisman_kernel::pe::recorder::Recorder;
+use talisman_kernel::pe::turn::Feed;
+use talisman_kernel::pe::{Here, Pe};
+use talisman_kernel::port::{Outbox, Parcel, Port, Sent};
+use talisman_observe::mutations::mutated;
+
+/// Steps of a PE that runs again, from one look at the rest of the world to the next, at most.
+const STEPS: u64 = 16;
+/// What they take, in nanoseconds.
+const STEPS_NS: u64 = 2_000;
+/// The exit status of a job of which too much is lost.
+const UNRECOVERABLE: i32 = 3;
+
+impl Cluster {
+    /// The time of a node's turn has come.
+    pub(in crate::messages) fn turn_of_logged(
+        &mut self,
+        job: &Job,
+        node: PeId,
+        at: u64,
+        rules: &mut impl Rules,
+    ) {
+        let logged = self.logged_mut();
+        let is_over = logged.ending.is_some();
+        let stage = logged.member(node).map(|member| (member.is_live(), member.is_guided()));
+        match stage {
+            Some((true, _)) if !is_over => rules.turn(self, node, at),
+            // None is planned for who is not there.
+            _ if !self.takes_turn(node, at) => {}
+            Some((_, true)) => self.replay(job, node, rules),
+            _ => {}
+        }
+        self.end_if_all_is_printed(job);
+    }
+
+    /// A PE that runs again does some of what it did.
+    fn replay(&mut self, job: &Job, node: NodeId, rules: &mut impl Rules) {
+        let (now, clock) = (self.clock.get(), self.clock.clone());
+        let steps = 1 + self.logged_mut().post.below(STEPS);
+        let mut goes_on = true;
+        for _ in 0..steps {
+            let (pe, logged) = (&self.pes[node as usize], self.logged.as_mut().expect("a job that logs"));
+            let Some(member) = logged.member(node) else { break };
+            clock.set(member.record().time().unwrap_or(now));
+            let done = step(member, pe, |time| clock.set(time));
+            logged.went_back.steps += u64::from(done == Ok(Replayed::Did));
+            rules.collect(self, node);
+            match done {
+                Ok(Replayed::Did) => {}
+                Ok(Replayed::Waits | Replayed::AtHorizon) => {
+                    goes_on = false;
+                    break;
+                }
+                Err(why) => job.end(1, Some(why)),
+            }
+        }
+        self.clock.set(now);
+        self.trace.note(now, 3, node, steps);
+        if goes_on {
+            self.wake(node, now + STEPS_NS);
+        }
+    }
+
+    /// Something has come to a node: it waits there until that takes it in.
+    pub(in crate::messages) fn arrive_logged(&mut self, flight: Flight) {
+        let Flight { from, to, parcel, .. } = flight;
+        let Parcel::Frame { head, segments } = parcel else { return };
+        let letter = Letter::open(Frame { head, segments }).expect("sealed by the same code");
+        if let Some(member) = self.logged_mut().member(to) {
+            member.receive(from, letter);
+        }
+    }
+
+    /// What a node takes in now of what has come.
+    pub(in crate::messages) fn look_logged(&mut self, node: NodeId, at: u64) -> Vec<Arrived> {
+        self.take_in(node, |_| true)
+            .into_iter()
+            .map(|taken| Arrived { from: taken.from, at, bytes: 0, parcel: taken.frame.into_parcel() })
+            .collect()
+    }
+
+    fn take_in(&mut self, node: NodeId, is_asked_for: impl Fn(NodeId) -> bool) -> Vec<Taken> {
+        let logged = self.logged_mut();
+        let Some(member) = logged.member(node) else { return Vec::new() };
+        match member.take(is_asked_for) {
+            Ok(all) => {
+                for Taken { from, number, frame } in &all {
+                    logged.shadow.take(*from, node, *number, frame.clone());
+                }
+                all
+            }
+            Err(why) => {
+                self.pes[node as usize].node.job.end(1, Some(why));
+                Vec::new()
+            }
+        }
+    }
+
+    /// What a node has to put on its way after its PE has done something, or somebody has told it something.
+    pub(in crate::messages) fn sent_logged(&mut self, node: NodeId, sent: Vec<Sent>) -> Vec<Sent> {
+        let pe = &self.pes[node as usize];
+        let logged = self.logged.as_mut().expect("a job that logs");
+        let Some(Some(member)) = logged.members.get_mut(node as usize) else { return Vec::new() };
+        member.absorb();
+        let heard = logged.heard.entry(node).or_default();
+        for line in pe.node.job.output.captured().into_iter().skip(heard.lines) {
+            heard.lines += 1;
+            member.say(Said::Line(line));
+        }
+        if let Some(end) = pe.node.job.how_it_ended().filter(|_| !heard.end) {
+            heard.end = true;
+            member.say(Said::End(end));
+        }
+        let mut wrong = None;
+        for Sent { to, parcel, .. } in sent {
+            let Parcel::Frame { head, segments } = parcel else { continue };
+            let frame = Frame { head, segments };
+            let (number, is_taken) = member.send(to, frame.clone());
+            if is_taken {
+                wrong = wrong.or(logged.shadow.make_again(node, to, number, &frame).err());
+            }
+        }
+        member.release();
+        if member.is_guided()
+            && let Err(why) = member.tell_if_at_horizon(may_run(pe))
+        {
+            wrong = wrong.or(Some(why));
+        }
+        if let Some(why) = wrong {
+            pe.node.job.end(1, Some(why.clone()));
+            member.say(Said::End(talisman_job::job::End { status: 1, message: Some(why) }));
+        }
+        self.flush_soon(node);
+        self.carry(node)
+    }
+
+    fn flush_soon(&mut self, node: NodeId) {
+        let logged = self.logged_mut();
+        let wants = |member: &&mut Member| member.wants_flush();
+        let Some(member) = logged.member(node).filter(wants) else { return };
+        let incarnation = member.incarnation();
+        if logged.flushing.insert(node, incarnation) != Some(incarnation) {
+            self.post(Mail::Flush { node, incarnation });
+        }
+    }
+
+    /// Carries away what a node has for others: what goes on lanes is given back.
+    fn carry(&mut self, node: NodeId) -> Vec<Sent> {
+        let (mut lanes, at) = (Vec::new(), self.logged().now);
+        let Some(member) = self.logged_mut().member(node) else { return lanes };
+        let (outs, incarnation) = (member.take_out(), member.incarnation());
+        for out in outs {
+            match out {
+                Out::Letter(to, letter) => {
+                    let parcel = letter.seal().into_parcel();
+                    let Parcel::Frame { head, .. } = &parcel else { continue };
+                    let bytes = head.len() as u32;
+                    lanes.push(Sent { to, at, bytes, parcel });
+                }
+                Out::Word(to, between, word) => self.post(Mail::Word { from: node, to, between, word }),
+                Out::Report(event) => self.post(Mail::Report { from: node, incarnation, event }),
+                Out::Say(number, said) => self.post(Mail::Say { from: node, incarnation, number, said }),
+                Out::Begin(image) => self.logged_mut().begins.push((node, image)),
+            }
+        }
+        lanes
+    }
+
+    fn post(&mut self, mail: Mail) {
+        let logged = self.logged_mut();
+        let (number, at) = logged.post.put(mail, logged.now);
+        self.plan(at, What::Mail(number));
+    }
+
+    /// Something beside frames arrives.
+    pub(in crate::messages) fn on_mail(&mut self, job: &Job, number: u32, rules: &mut impl Rules) {
+        self.trace.note(self.clock.get(), 2, 0, number.into());
+        let logged = self.logged_mut();
+        match logged.post.take(number) {
+            Mail::Word { from, to, between, word } => {
+                if let Some(member) = logged.member(to) {
+                    member.hear(from, between, word);
+                    self.see_to(job, to, rules);
+                }
+            }
+            Mail::Report { from, incarnation, event } => {
+                if logged.is_newest(from, incarnation) {
+                    self.lead(job, event);
+                }
+            }
+            Mail::Say { from, incarnation, number, said } => {
+                if logged.is_newest(from, incarnation) {
+                    self.print(job, from, number, said);
+                }
+            }
+            Mail::Printed { to, incarnation, before } => {
+                let member = logged.member(to).filter(|member| member.incarnation() == incarnation);
+                member.into_iter().for_each(|member| member.on_printed(before));
+            }
+            Mail::Order { to, incarnation, order } => {
+                if logged.is_newest(to, incarnation) {
+                    self.obey(job, to, order, rules);
+                }
+            }
+            Mail::Start { node, incarnation } => {
+                if logged.newest[node as usize] == incarnation {
+                    logged.members[node as usize] = Some(Member::blank(node, logged.shape, incarnation));
+                    self.post(Mail::Report {
+                        from: node,
+                        incarnation,
+                        event: Event::Arrived(node, incarnation),
+                    });
+                }
+            }
+            Mail::Flush { node, incarnation } => {
+                logged.flushing.retain(|one, of| *one != node || *of != incarnation);
+                let member = logged.member(node).filter(|member| member.incarnation() == incarnation);
+                if let Some(member) = member {
+                    member.flush();
+                    self.see_to(job, node, rules);
+                }
+            }
+        }
+        self.end_if_all_is_printed(job);
+    }
+
+    /// Somebody has told a node something: what follows from it is done.
+    fn see_to(&mut self, job: &Job, node: NodeId, rules: &mut impl Rules) {
+        rules.collect(self, node);
+        for (node, image) in std::mem::take(&mut self.logged_mut().begins) {
+            self.begin_again(job, node, &image, rules);
+        }
+        let is_awake =
+            self.logged_mut().member(node).is_some_and(|member| member.is_guided() || member.has_mail());
+        if is_awake {
+            self.wake(node, self.clock.get());
+        }
+    }
+
+    // Losses.
+
+    /// These nodes are lost, with all that they have. What they had sent is on its way, and arrives until it is said that they are lost.
+    pub(super) fn lose(&mut self, job: &Job, nodes: &[u32]) {
+        if job.is_over() {
+            return;
+        }
+        let now = self.clock.get();
+        self.logged_mut().now = now;
+        let actions = self.logged_mut().leader.on_event(Event::Lost(nodes.to_vec()));
+        for node in 0..self.shape.nodes {
+            // Whoever was not live yet begins once more, as another process.
+            if self.logged().leader.is_lost(node) && self.logged_mut().members[node as usize].take().is_some()
+            {
+                *self.logged_mut().went_back.lost.entry(node).or_default() += 1;
+                let blank = self.fresh_pe(node);
+                self.pes[node as usize] = blank;
+                self.states[node as usize] = Default::default();
+                self.logged_mut().heard.remove(&node);
+            }
+        }
+        self.carry_out(job, actions);
+    }
+
+    fn lead(&mut self, job: &Job, event: Event) {
+        let actions = self.logged_mut().leader.on_event(event);
+        self.carry_out(job, actions);
+    }
+
+    fn carry_out(&mut self, job: &Job, actions: Vec<Action>) {
+        for action in actions {
+            let Action::Order(order) = action else { continue };
+            let to = match &order {
+                Order::Start { node, incarnation } => {
+                    let (node, incarnation) = (*node, *incarnation);
+                    self.logged_mut().newest[node as usize] = incarnation;
+                    self.post(Mail::Start { node, incarnation });
+                    continue;
+                }
+                Order::Ask { to, .. }
+                | Order::Announce { to, .. }
+                | Order::Restore { to, .. }
+                | Order::GoLive { to, .. } => *to,
+                Order::GiveUp(loss) => {
+                    let why = format!("what was lost cannot be restored: {loss:?}");
+                    job.end(UNRECOVERABLE, Some(why));
+                    continue;
+                }
+                Order::Forget { .. } | Order::Degraded(_) => continue,
+            };
+            let incarnation = self.logged().newest[to as usize];
+            self.post(Mail::Order { to, incarnation, order });
+        }
+    }
+
+    fn obey(&mut self, job: &Job, node: NodeId, order: Order, rules: &mut impl Rules) {
+        if let Order::Ask { lost, .. } = &order
+            && !mutated("old-link-not-read-out")
+        {
+            self.read_to_the_end(node, lost);
+        }
+        if let Some(member) = self.logged_mut().member(node) {
+            member.absorb();
+            member.obey(order);
+            self.see_to(job, node, rules);
+            self.wake(node, self.clock.get());
+        }
+    }
+
+    /// What has come from the lost is taken in.
+    fn read_to_the_end(&mut self, node: NodeId, lost: &[NodeId]) {
+        let all = self.take_in(node, |from| lost.contains(&from));
+        let pe = &self.pes[node as usize];
+        let _here = Here::enter(pe);
+        caught(pe, || _ = pe.turn(FromTheLost(all)));
+    }
+
+    /// A PE is made from its place in the line, and runs again.
+    fn begin_again(&mut self, job: &Job, node: NodeId, image: &Image, rules: &mut impl Rules) {
+        let now = self.clock.get();
+        self.clock.set(image.made_at);
+        let fresh = self.fresh_pe(node);
+        self.pes[node as usize] = fresh;
+        let logged = self.logged_mut();
+        *logged.went_back.restored.entry(node).or_default() += 1;
+        let Some(member) = logged.member(node) else { return };
+        member.record().was_at(image.made_at);
+        let recorder = member.record().recorder();
+        self.begin_pe(job, node, image, recorder, rules);
+        self.clock.set(now);
+        if let Some(member) = self.logged_mut().member(node) {
+            member.has_begun();
+        }
+    }
+
+    /// A fresh PE begins with what an image has.
+    pub(super) fn begin_pe(
+        &mut self,
+        job: &Job,
+        node: NodeId,
+        image: &Image,
+        recorder: Box<dyn Recorder>,
+        rules: &mut impl Rules,
+    ) {
+        let pe = &mut self.pes[node as usize];
+        pe.input_log = InputLog::Told(recorder);
+        if let Err(why) = image.begin(pe) {
+            job.end(1, Some(why));
+        }
+        rules.collect(self, node);
+    }
+
+    fn fresh_pe(&self, id: NodeId) -> Pe {
+        let Logged { view, config, .. } = self.logged();
+        let job = Job::new(Output::capture());
+        let node = Node::in_view(view.clone(), Arc::default(), self.shape, id, config.clone(), job);
+        let clock = Clock::Simulated(Simulated { now: self.clock.clone(), computed: cores::computed });
+        Pe::new(id, node, clock, Port::Simulated(Outbox::default()), SERVICES)
+    }
+
+    // What the program says.
+
+    fn print(&mut self, job: &Job, node: NodeId, number: u64, said: Said) {
+        let logged = self.logged_mut();
+        match logged.shadow.print(node, number, &said) {
+            Err(why) => job.end(1, Some(why)),
+            Ok(false) => {}
+            Ok(true) => {
+                match said {
+                    Said::Line(line) => job.output.print(&line),
+                    Said::End(end) => {
+                        let is_heard =
+                            logged.ending.as_ref().is_none_or(|known| known.status == 0 && end.status != 0);
+                        logged.ending = if is_heard { Some(end) } else { logged.ending.take() };
+                    }
+                }
+                logged.leader.on_printed(LogId { node, rank: 0 }, number + 1);
+            }
+        }
+        let before = logged.leader.printed(LogId { node, rank: 0 });
+        let incarnation = logged.newest[node as usize];
+        self.post(Mail::Printed { to: node, incarnation, before });
+    }
+
+    /// At a cut: all that has been said is printed.
+    pub(super) fn print_all(&mut self, job: &Job) {
+        for node in 0..self.shape.nodes {
+            let said = self.logged_mut().member(node).map_or(Vec::new(), Member::all_said);
+            said.into_iter().for_each(|(number, said)| self.print(job, node, number, said));
+        }
+        if let Some(end) = self.logged_mut().ending.take() {
+            job.end(end.status, end.message);
+        }
+    }
+
+    fn end_if_all_is_printed(&mut self, job: &Job) {
+        let logged = self.logged();
+        if logged.ending.is_some() && logged.is_at_rest() && logged.is_all_printed() {
+            let end = self.logged_mut().ending.take().expect("just seen");
+            job.end(end.status, end.message);
+        }
+    }
+
+    /// What the program has reported so far on all nodes is the job's.
+    pub(super) fn take_results(&self, job: &Job) {
+        for pe in &self.pes {
+            let results = pe.node.job.results();
+            results.iter().for_each(|(name, value)| job.record(name, value.clone()));
+            job.step_again(pe.node.job.progress().done);
+        }
+    }
+
+    /// What nobody got on any node is told as the job's.
+    pub(super) fn take_leftovers(&self, job: &Job) {
+        for pe in &self.pes {
+            pe.tell_of_undelivered();
+            job.left_over(pe.node.job.leftovers());
+        }
+    }
+}
+
+impl Logged {
+    fn is_newest(&self, node: NodeId, incarnation: u32) -> bool {
+        let is_there = self.members[node as usize].is_some();
+        is_there && self.newest[node as usize] == incarnation
+    }
+}
+
+/// What had come from nodes that are lost.
+struct FromTheLost(Vec<Taken>);
+
+impl Feed for FromTheLost {
+    fn take_in(&mut self, pe: &Pe) -> bool {
+        let any = !self.0.is_empty();
+        self.0.drain(..).for_each(|Taken { from, frame, .. }| accept(pe, from, frame.into_parcel()));
+        any
+    }
+}

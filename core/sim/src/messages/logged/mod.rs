@@ -1,0 +1,245 @@
+//! Jobs that log their messages and lose nodes: only these go back ([`talisman_core::logging`]).
+//!
+//! PEs, what they record, what nodes keep and say to each other, the leader and its plans are the real ones. Simulated are what is on its
+//! way and how long it takes, the processes that come in the place of lost ones, and whoever prints. Everything that a restarted node does
+//! is held against what has happened ([`shadow`]); a difference ends the job.
+
+mod driving;
+mod post;
+mod shadow;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::chance::Chance;
+use super::{Cluster, Rules};
+use post::Post;
+use shadow::Shadow;
+use talisman_base::topology::Shape;
+use talisman_base::view::View;
+use talisman_core::logging::image::{Beginning, Image};
+use talisman_core::logging::member::Member;
+use talisman_ft::NodeId;
+use talisman_ft::logging::{self, Incarnation, Leader};
+use talisman_job::Output;
+use talisman_job::job::{End, Job};
+use talisman_kernel::node::Config;
+use talisman_kernel::pe::Pe;
+use talisman_node::Done;
+use talisman_pup::Packed;
+
+/// What happens to a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Strike {
+    /// After so many events these nodes are lost at once.
+    Lose {
+        /// Since the strike before.
+        after: u64,
+        /// Which.
+        nodes: Vec<u32>,
+    },
+    /// After so many events, and when all nodes are live, the whole job is cut: nobody goes back behind that.
+    Cut {
+        /// Since the strike before.
+        after: u64,
+    },
+}
+
+/// Who went back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WentBack {
+    /// How often a PE of each node was made from its place in the line, and ran again.
+    pub restored: BTreeMap<NodeId, u32>,
+    /// How often each was lost, by the strikes or before it was live again.
+    pub lost: BTreeMap<NodeId, u32>,
+    /// Steps that restored PEs have done again.
+    pub steps: u64,
+}
+
+/// A job that logs.
+pub struct Logged {
+    shape: logging::Shape,
+    config: Config,
+    view: Arc<View>,
+    members: Vec<Option<Member>>,
+    /// The newest process of each node, started or about to be.
+    newest: Vec<Incarnation>,
+    leader: Leader,
+    post: Post,
+    shadow: Shadow,
+    /// Nodes of which a PE is to be made.
+    begins: Vec<(NodeId, Box<Image>)>,
+    /// Lines that were heard of the program on each node.
+    heard: BTreeMap<NodeId, Heard>,
+    /// Nodes that are about to send their keepers what is new.
+    flushing: BTreeMap<NodeId, Incarnation>,
+    /// The job has ended, as soon as all is printed.
+    ending: Option<End>,
+    went_back: WentBack,
+    /// The event's time.
+    now: u64,
+}
+
+/// What a node's program has said so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Heard {
+    lines: usize,
+    end: bool,
+}
+
+/// Runs a job of nodes with one PE each that is struck so often, unless it ends before.
+pub fn run(
+    shape: Shape,
+    config: &Config,
+    job: &Arc<Job>,
+    strikes: &[Strike],
+    main: impl FnOnce(&Pe),
+) -> (Done, WentBack) {
+    assert_eq!(shape.pes_per_node, 1, "a node that logs has one PE");
+    let mut rules = Chance::new(config.seed);
+    let first = first_message(shape, config, main);
+    let begins = |node| match node {
+        0 => Beginning::Message(first.clone()),
+        _ => Beginning::Nothing,
+    };
+    let mut cluster = Cluster::logging(shape, config, begins, 0, WentBack::default());
+    cluster.begin_line(job, &mut rules);
+    for (life, strike) in (1..).zip(strikes) {
+        let (Strike::Lose { after, .. } | Strike::Cut { after }) = strike;
+        let until = cluster.trace.events + after;
+        cluster.go_on(job, &mut rules, |cluster| cluster.trace.events >= until);
+        match strike {
+            Strike::Lose { nodes, .. } => cluster.lose(job, nodes),
+            Strike::Cut { .. } => {
+                cluster.go_on(job, &mut rules, |cluster| cluster.logged().is_at_rest());
+                let Some(version) = cluster.cut(job, &mut rules) else { break };
+                cluster = cluster.next_line(job, version, config);
+                rules = Chance::new(config.seed.wrapping_add(life));
+                cluster.begin_line(job, &mut rules);
+            }
+        }
+    }
+    cluster.go_on(job, &mut rules, |_| false);
+    cluster.take_results(job);
+    cluster.take_leftovers(job);
+    let went_back = cluster.logged().went_back.clone();
+    (cluster.done(), went_back)
+}
+
+/// The program's first message, packed.
+fn first_message(shape: Shape, config: &Config, main: impl FnOnce(&Pe)) -> Packed {
+    let job = Job::new(Output::capture());
+    let cluster = Cluster::new(View::whole(shape), shape, config, &job, 0);
+    cluster.begin_with(main);
+    let first = cluster.pes[0].beginning().expect("a job begins with a message");
+    cluster.done();
+    first
+}
+
+impl Logged {
+    fn new(
+        shape: Shape,
+        config: &Config,
+        begins: impl Fn(NodeId) -> Beginning,
+        now: u64,
+        went_back: WentBack,
+    ) -> Self {
+        let of_ft = logging::Shape { nodes: shape.nodes, pes_per_node: 1 };
+        let images: Vec<_> =
+            (0..shape.nodes).map(|node| Image::first(node, of_ft, now, begins(node))).collect();
+        let kept = |node: NodeId| images.iter().filter(move |image| of_ft.next_around(image.of) == node);
+        let member = |image: &Image| {
+            let kept: Vec<_> = kept(image.of).cloned().collect();
+            Some(Member::first(image.clone(), of_ft, &kept))
+        };
+        Logged {
+            shape: of_ft,
+            config: config.clone(),
+            view: Arc::new(View::whole(shape)),
+            members: images.iter().map(member).collect(),
+            newest: vec![0; shape.nodes as usize],
+            leader: Leader::new(of_ft, images.iter().map(|image| image.position.clone()).collect()),
+            post: Post::new(config.seed ^ now),
+            shadow: Shadow::default(),
+            begins: Vec::new(),
+            heard: BTreeMap::new(),
+            flushing: BTreeMap::new(),
+            ending: None,
+            went_back,
+            now,
+        }
+    }
+
+    pub(super) fn set_time(&mut self, now: u64) {
+        self.now = now;
+    }
+
+    fn member(&mut self, node: NodeId) -> Option<&mut Member> {
+        self.members.get_mut(node as usize)?.as_mut()
+    }
+
+    /// Whether all nodes are live.
+    fn is_at_rest(&self) -> bool {
+        self.leader.is_running() && self.members.iter().flatten().all(Member::is_live)
+    }
+
+    /// Whether all is printed that anybody has said.
+    fn is_all_printed(&self) -> bool {
+        !self.members.iter().flatten().any(Member::has_unprinted)
+    }
+}
+
+impl Cluster {
+    /// One whose nodes begin with this, and log.
+    fn logging(
+        shape: Shape,
+        config: &Config,
+        begins: impl Fn(NodeId) -> Beginning,
+        now: u64,
+        went_back: WentBack,
+    ) -> Self {
+        let logged = Logged::new(shape, config, begins, now, went_back);
+        let job = || Job::new(Output::capture());
+        let view = logged.view.clone();
+        let stores: Vec<_> = (0..shape.nodes).map(|_| (Arc::default(), job())).collect();
+        let mut cluster = Cluster::of_jobs(view, &stores, shape, config, now);
+        cluster.logged = Some(Box::new(logged));
+        cluster
+    }
+
+    fn logged(&self) -> &Logged {
+        self.logged.as_ref().expect("a job that logs")
+    }
+
+    fn logged_mut(&mut self) -> &mut Logged {
+        self.logged.as_mut().expect("a job that logs")
+    }
+
+    /// All PEs begin with what their nodes' images have.
+    fn begin_line(&mut self, job: &Job, rules: &mut impl Rules) {
+        let now = self.clock.get();
+        for node in 0..self.shape.nodes {
+            let logged = self.logged_mut();
+            let member = logged.member(node).expect("all are there");
+            let image = member.own_image().expect("a job begins with one of each").clone();
+            let recorder = member.record().recorder();
+            self.begin_pe(job, node, &image, recorder, rules);
+            self.wake(node, now);
+        }
+    }
+
+    /// After a cut: what its parts have goes on, on fresh PEs, and nobody goes back behind that.
+    fn next_line(mut self, job: &Arc<Job>, version: u64, config: &Config) -> Cluster {
+        let view = self.logged().view.clone();
+        let parts = self.parts(version, &view);
+        let parts: BTreeMap<_, _> = parts.into_iter().map(|(pe, parts)| (pe, Packed::of(&parts))).collect();
+        self.print_all(job);
+        self.take_results(job);
+        let begins = |node: NodeId| parts.get(&node).cloned().map_or(Beginning::Nothing, Beginning::Parts);
+        let (now, went_back) = (self.clock.get(), self.logged().went_back.clone());
+        let mut next = Cluster::logging(self.shape, config, begins, now, went_back);
+        next.trace = self.trace.clone();
+        self.done();
+        next
+    }
+}
