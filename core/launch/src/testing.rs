@@ -30,7 +30,7 @@ use talisman_job::{Output, Progress, RunArgs};
 use talisman_kernel::pe::current;
 use talisman_node::{Outcome, Watch};
 use talisman_simulator::messages::back::Back;
-use talisman_simulator::messages::logged::{Strike, WentBack};
+use talisman_simulator::messages::logged::{Blow, Strike, WentBack, When};
 use talisman_simulator::messages::{run_going_back, run_logging, run_without};
 
 #[doc(hidden)]
@@ -173,14 +173,15 @@ impl Test {
     /// The same, where after so many events these nodes are lost at once. May be said again.
     #[doc(hidden)]
     pub fn losing(mut self, after: u64, nodes: &[u32]) -> Self {
-        self.strikes.get_or_insert_default().push(Strike::Lose { after, nodes: nodes.to_vec() });
+        let what = Blow::Lose(nodes.to_vec());
+        self.strikes.get_or_insert_default().push(Strike { when: When::Events(after), what });
         self
     }
 
     /// The same, where after so many events a checkpoint is taken, behind which nobody goes back. May be said again.
     #[doc(hidden)]
     pub fn cutting(mut self, after: u64) -> Self {
-        self.strikes.get_or_insert_default().push(Strike::Cut { after });
+        self.strikes.get_or_insert_default().push(Strike { when: When::Events(after), what: Blow::Cut });
         self.options.ft = FaultTolerance::Double;
         self
     }
@@ -190,7 +191,7 @@ impl Test {
         let output = Output::capture();
         let watch = Watch::new(output.clone(), Progress::off());
         if let Some(strikes) = &self.strikes {
-            let (outcome, went_back) = run_logging::<C, _>(args, &self.options, &watch, strikes);
+            let (outcome, went_back) = run_logging::<C, _>(args, &self.options, &watch, None, strikes);
             return Tested { outcome, went_back, output: output.captured() };
         }
         let outcome = match self.lost.is_empty() {

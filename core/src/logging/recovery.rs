@@ -9,7 +9,6 @@ use talisman_ft::event::Event;
 use talisman_ft::logging::{
     Cut, Guide, Holdings, Images, Incarnation, Order, Output, Position, Session, Spread, Step,
 };
-use talisman_observe::mutations::mutated;
 
 impl Member {
     /// Another node has said something, as a process of one incarnation to that of another. What is not from, or for, the process
@@ -181,8 +180,7 @@ impl Member {
             return Ok(());
         }
         let own = self.shape.logs_of(self.node).zip(self.spread.lengths()).collect();
-        let is_stable = self.spread.stable().covers(&own) || mutated("live-before-its-log-is-kept");
-        if is_stable && self.next_step(has_messages)? == Some(Step::AtHorizon) {
+        if self.spread.stable().covers(&own) && self.next_step(has_messages)? == Some(Step::AtHorizon) {
             self.stage = Stage::Guided { has_told: true };
             self.report(Event::AtHorizon(self.node, self.session));
         }

@@ -1,5 +1,6 @@
 //! What happens in a job that logs, event by event.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use super::Logged;
@@ -29,7 +30,6 @@ use talisman_kernel::pe::recorder::Recorder;
 use talisman_kernel::pe::turn::Feed;
 use talisman_kernel::pe::{Here, Pe};
 use talisman_kernel::port::{Outbox, Parcel, Port, Sent};
-use talisman_observe::mutations::mutated;
 
 /// Steps of a PE that runs again, from one look at the rest of the world to the next, at most.
 const STEPS: u64 = 16;
@@ -62,30 +62,44 @@ impl Cluster {
 
     /// A PE that runs again does some of what it did.
     fn replay(&mut self, job: &Job, node: NodeId, rules: &mut impl Rules) {
-        let (now, clock) = (self.clock.get(), self.clock.clone());
+        let now = self.clock.get();
         let steps = 1 + self.logged_mut().post.below(STEPS);
-        let mut goes_on = true;
+        let (mut goes_on, mut took) = (true, 0);
         for _ in 0..steps {
-            let (pe, logged) = (&self.pes[node as usize], self.logged.as_mut().expect("a job that logs"));
-            let Some(member) = logged.member(node) else { break };
-            clock.set(member.record().time().unwrap_or(now));
-            let done = step(member, pe, |time| clock.set(time));
-            logged.went_back.steps += u64::from(done == Ok(Replayed::Did));
-            rules.collect(self, node);
-            match done {
-                Ok(Replayed::Did) => {}
-                Ok(Replayed::Waits | Replayed::AtHorizon) => {
-                    goes_on = false;
-                    break;
-                }
+            match self.replay_step(node, now) {
+                Ok((Replayed::Did, step)) => took += step,
+                Ok((Replayed::Waits | Replayed::AtHorizon, _)) => goes_on = false,
                 Err(why) => job.end(1, Some(why)),
+            }
+            rules.collect(self, node);
+            if !goes_on || job.is_over() {
+                break;
             }
         }
         self.clock.set(now);
         self.trace.note(now, 3, node, steps);
+        self.logged_mut().went_back.redone_ns += took;
         if goes_on {
-            self.wake(node, now + STEPS_NS);
+            let until = now + took + STEPS_NS;
+            self.states[node as usize].busy_until = until;
+            self.wake(node, until);
         }
+    }
+
+    /// What came of it, and how long that took.
+    fn replay_step(&mut self, node: NodeId, now: u64) -> Result<(Replayed, u64), String> {
+        let (pe, clock) = (&self.pes[node as usize], &self.clock);
+        let logged = self.logged.as_mut().expect("a job that logs");
+        let Some(member) = logged.member(node) else { return Ok((Replayed::Waits, 0)) };
+        let since = Cell::new(member.record().time().unwrap_or(now));
+        clock.set(since.get());
+        let set_clock = |time| {
+            clock.set(time);
+            since.set(time);
+        };
+        let done = step(member, pe, set_clock)?;
+        logged.went_back.steps += u64::from(done == Replayed::Did);
+        Ok((done, clock.get().saturating_sub(since.get())))
     }
 
     /// Something has come to a node: it waits there until that takes it in.
@@ -173,7 +187,7 @@ impl Cluster {
 
     /// Carries away what a node has for others: what goes on lanes is given back.
     fn carry(&mut self, node: NodeId) -> Vec<Sent> {
-        let (mut lanes, at) = (Vec::new(), self.logged().now);
+        let (mut lanes, at) = (Vec::new(), self.present());
         let Some(member) = self.logged_mut().member(node) else { return lanes };
         let (outs, incarnation) = (member.take_out(), member.incarnation());
         for out in outs {
@@ -193,9 +207,14 @@ impl Cluster {
         lanes
     }
 
+    /// The event's time, or where a PE is by now in its turn. The clock of one that runs again says what it said.
+    fn present(&self) -> u64 {
+        self.clock.get().max(self.logged().now)
+    }
+
     fn post(&mut self, mail: Mail) {
-        let logged = self.logged_mut();
-        let (number, at) = logged.post.put(mail, logged.now);
+        let now = self.present();
+        let (number, at) = self.logged_mut().post.put(mail, now);
         self.plan(at, What::Mail(number));
     }
 
@@ -312,7 +331,11 @@ impl Cluster {
                     job.end(UNRECOVERABLE, Some(why));
                     continue;
                 }
-                Order::Forget { .. } | Order::Degraded(_) => continue,
+                Order::Degraded(is_degraded) => {
+                    self.logged_mut().note_recovery(*is_degraded);
+                    continue;
+                }
+                Order::Forget { .. } => continue,
             };
             let incarnation = self.logged().newest[to as usize];
             self.post(Mail::Order { to, incarnation, order });
@@ -320,9 +343,7 @@ impl Cluster {
     }
 
     fn obey(&mut self, job: &Job, node: NodeId, order: Order, rules: &mut impl Rules) {
-        if let Order::Ask { lost, .. } = &order
-            && !mutated("old-link-not-read-out")
-        {
+        if let Order::Ask { lost, .. } = &order {
             self.read_to_the_end(node, lost);
         }
         if let Some(member) = self.logged_mut().member(node) {
@@ -446,6 +467,17 @@ impl Cluster {
 }
 
 impl Logged {
+    /// A node was lost, or all are live again.
+    fn note_recovery(&mut self, is_degraded: bool) {
+        match is_degraded {
+            true => _ = self.lost_at.get_or_insert(self.now),
+            false => {
+                let lost_at = self.lost_at.take();
+                self.went_back.recovered_ns.extend(lost_at.map(|at| self.now - at));
+            }
+        }
+    }
+
     fn is_newest(&self, node: NodeId, incarnation: u32) -> bool {
         let is_there = self.members[node as usize].is_some();
         is_there && self.newest[node as usize] == incarnation

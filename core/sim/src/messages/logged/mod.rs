@@ -7,12 +7,16 @@
 mod driving;
 mod post;
 mod shadow;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::chance::Chance;
-use super::{Cluster, Rules};
+use super::model::Model;
+use super::{Cluster, Machine, Rules};
 use post::Post;
 use shadow::Shadow;
 use talisman_base::topology::Shape;
@@ -28,21 +32,34 @@ use talisman_kernel::pe::Pe;
 use talisman_node::Done;
 use talisman_pup::Packed;
 
+/// Events after the last strike at most: a node that waits for what never becomes stable asks again and again.
+const EVENTS_MAX: u64 = 20_000_000;
+
 /// What happens to a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Strike {
-    /// After so many events these nodes are lost at once.
-    Lose {
-        /// Since the strike before.
-        after: u64,
-        /// Which.
-        nodes: Vec<u32>,
-    },
-    /// After so many events, and when all nodes are live, the whole job is cut: nobody goes back behind that.
-    Cut {
-        /// Since the strike before.
-        after: u64,
-    },
+pub struct Strike {
+    /// When.
+    pub when: When,
+    /// What.
+    pub what: Blow,
+}
+
+/// When something happens to a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// After so many events since the strike before.
+    Events(u64),
+    /// When the job has lasted so long.
+    Time(Duration),
+}
+
+/// Something that happens to a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Blow {
+    /// These nodes are lost at once.
+    Lose(Vec<u32>),
+    /// When all nodes are live, the whole job is cut: nobody goes back behind that.
+    Cut,
 }
 
 /// Who went back.
@@ -54,6 +71,10 @@ pub struct WentBack {
     pub lost: BTreeMap<NodeId, u32>,
     /// Steps that restored PEs have done again.
     pub steps: u64,
+    /// How long their entries took again, as far as programs say that they compute, in nanoseconds.
+    pub redone_ns: u64,
+    /// How long it took after each loss until all nodes were live, in nanoseconds.
+    pub recovered_ns: Vec<u64>,
 }
 
 /// A job that logs.
@@ -76,6 +97,8 @@ pub struct Logged {
     /// The job has ended, as soon as all is printed.
     ending: Option<End>,
     went_back: WentBack,
+    /// When the loss was of which the job has not recovered.
+    lost_at: Option<u64>,
     /// The event's time.
     now: u64,
 }
@@ -87,63 +110,95 @@ struct Heard {
     end: bool,
 }
 
-/// Runs a job of nodes with one PE each that is struck so often, unless it ends before.
+/// Runs a job of nodes with one PE each that is struck so often, unless it ends before: on the model of a machine, or, where there is none,
+/// as its seed decides. After a loss it takes so long until a process is there in the lost one's place.
 pub fn run(
     shape: Shape,
     config: &Config,
     job: &Arc<Job>,
+    machine: Option<(&Machine, Duration)>,
     strikes: &[Strike],
     main: impl FnOnce(&Pe),
 ) -> (Done, WentBack) {
-    assert_eq!(shape.pes_per_node, 1, "a node that logs has one PE");
-    let mut rules = Chance::new(config.seed);
-    let first = first_message(shape, config, main);
-    let begins = |node| match node {
-        0 => Beginning::Message(first.clone()),
-        _ => Beginning::Nothing,
-    };
-    let mut cluster = Cluster::logging(shape, config, begins, 0, WentBack::default());
-    cluster.begin_line(job, &mut rules);
-    for (life, strike) in (1..).zip(strikes) {
-        let (Strike::Lose { after, .. } | Strike::Cut { after }) = strike;
-        let until = cluster.trace.events + after;
-        cluster.go_on(job, &mut rules, |cluster| cluster.trace.events >= until);
-        match strike {
-            Strike::Lose { nodes, .. } => cluster.lose(job, nodes),
-            Strike::Cut { .. } => {
-                cluster.go_on(job, &mut rules, |cluster| cluster.logged().is_at_rest());
-                let Some(version) = cluster.cut(job, &mut rules) else { break };
-                cluster = cluster.next_line(job, version, config);
-                rules = Chance::new(config.seed.wrapping_add(life));
-                cluster.begin_line(job, &mut rules);
-            }
+    let seed = config.seed;
+    match machine {
+        Some((machine, pause)) => {
+            let logged = Line { shape, config, pause: Some(pause) };
+            logged.run(job, |_| Model::new(machine, shape), strikes, main)
+        }
+        None => {
+            let logged = Line { shape, config, pause: None };
+            logged.run(job, |life| Chance::new(seed.wrapping_add(life)), strikes, main)
         }
     }
-    cluster.go_on(job, &mut rules, |_| false);
-    cluster.take_results(job);
-    cluster.take_leftovers(job);
-    let went_back = cluster.logged().went_back.clone();
-    (cluster.done(), went_back)
 }
 
-/// The program's first message, packed.
-fn first_message(shape: Shape, config: &Config, main: impl FnOnce(&Pe)) -> Packed {
-    let job = Job::new(Output::capture());
-    let cluster = Cluster::new(View::whole(shape), shape, config, &job, 0);
-    cluster.begin_with(main);
-    let first = cluster.pes[0].beginning().expect("a job begins with a message");
-    cluster.done();
-    first
+/// What is the same for all lines of a job.
+struct Line<'a> {
+    shape: Shape,
+    config: &'a Config,
+    pause: Option<Duration>,
+}
+
+impl Line<'_> {
+    fn run<R: Rules>(
+        &self,
+        job: &Arc<Job>,
+        rules_of: impl Fn(u64) -> R,
+        strikes: &[Strike],
+        main: impl FnOnce(&Pe),
+    ) -> (Done, WentBack) {
+        assert_eq!(self.shape.pes_per_node, 1, "a node that logs has one PE");
+        let mut rules = rules_of(0);
+        let first = self.first_message(main);
+        let begins = |node| match node {
+            0 => Beginning::Message(first.clone()),
+            _ => Beginning::Nothing,
+        };
+        let mut cluster = Cluster::logging(self, begins, 0, WentBack::default());
+        cluster.begin_line(job, &mut rules);
+        for (life, strike) in (1..).zip(strikes) {
+            cluster.go_on_until(job, &mut rules, strike.when);
+            match &strike.what {
+                Blow::Lose(nodes) => cluster.lose(job, nodes),
+                Blow::Cut => {
+                    let most = cluster.trace.events + EVENTS_MAX;
+                    cluster.go_on(job, &mut rules, |cluster| {
+                        cluster.logged().is_at_rest() || cluster.trace.events >= most
+                    });
+                    let Some(version) = cluster.cut(job, &mut rules) else { break };
+                    cluster = cluster.next_line(job, version, self);
+                    rules = rules_of(life);
+                    cluster.begin_line(job, &mut rules);
+                }
+            }
+        }
+        cluster.go_on_until(job, &mut rules, When::Events(EVENTS_MAX));
+        if !job.is_over() {
+            let why = format!("a job that logs has not come to its end after {EVENTS_MAX} events more");
+            job.end(1, Some(why));
+        }
+        rules.finish(&mut cluster);
+        cluster.take_results(job);
+        cluster.take_leftovers(job);
+        let went_back = cluster.logged().went_back.clone();
+        (cluster.done(), went_back)
+    }
+
+    /// The program's first message, packed.
+    fn first_message(&self, main: impl FnOnce(&Pe)) -> Packed {
+        let job = Job::new(Output::capture());
+        let cluster = Cluster::new(View::whole(self.shape), self.shape, self.config, &job, 0);
+        cluster.begin_with(main);
+        let first = cluster.pes[0].beginning().expect("a job begins with a message");
+        cluster.done();
+        first
+    }
 }
 
 impl Logged {
-    fn new(
-        shape: Shape,
-        config: &Config,
-        begins: impl Fn(NodeId) -> Beginning,
-        now: u64,
-        went_back: WentBack,
-    ) -> Self {
+    fn new(line: &Line<'_>, begins: impl Fn(NodeId) -> Beginning, now: u64, went_back: WentBack) -> Self {
+        let (shape, config) = (line.shape, line.config);
         let of_ft = logging::Shape { nodes: shape.nodes, pes_per_node: 1 };
         let images: Vec<_> =
             (0..shape.nodes).map(|node| Image::first(node, of_ft, now, begins(node))).collect();
@@ -159,13 +214,14 @@ impl Logged {
             members: images.iter().map(member).collect(),
             newest: vec![0; shape.nodes as usize],
             leader: Leader::new(of_ft, images.iter().map(|image| image.position.clone()).collect()),
-            post: Post::new(config.seed ^ now),
+            post: Post::new(config.seed ^ now, line.pause),
             shadow: Shadow::default(),
             begins: Vec::new(),
             heard: BTreeMap::new(),
             flushing: BTreeMap::new(),
             ending: None,
             went_back,
+            lost_at: None,
             now,
         }
     }
@@ -191,20 +247,23 @@ impl Logged {
 
 impl Cluster {
     /// One whose nodes begin with this, and log.
-    fn logging(
-        shape: Shape,
-        config: &Config,
-        begins: impl Fn(NodeId) -> Beginning,
-        now: u64,
-        went_back: WentBack,
-    ) -> Self {
-        let logged = Logged::new(shape, config, begins, now, went_back);
+    fn logging(line: &Line<'_>, begins: impl Fn(NodeId) -> Beginning, now: u64, went_back: WentBack) -> Self {
+        let (shape, config) = (line.shape, line.config);
+        let logged = Logged::new(line, begins, now, went_back);
         let job = || Job::new(Output::capture());
         let view = logged.view.clone();
         let stores: Vec<_> = (0..shape.nodes).map(|_| (Arc::default(), job())).collect();
         let mut cluster = Cluster::of_jobs(view, &stores, shape, config, now);
         cluster.logged = Some(Box::new(logged));
         cluster
+    }
+
+    fn go_on_until(&mut self, job: &Job, rules: &mut impl Rules, when: When) {
+        let events = self.trace.events;
+        self.go_on(job, rules, |cluster| match when {
+            When::Events(after) => cluster.trace.events >= events + after,
+            When::Time(time) => cluster.clock.get() >= time.as_nanos() as u64,
+        });
     }
 
     fn logged(&self) -> &Logged {
@@ -229,7 +288,7 @@ impl Cluster {
     }
 
     /// After a cut: what its parts have goes on, on fresh PEs, and nobody goes back behind that.
-    fn next_line(mut self, job: &Arc<Job>, version: u64, config: &Config) -> Cluster {
+    fn next_line(mut self, job: &Arc<Job>, version: u64, line: &Line<'_>) -> Cluster {
         let view = self.logged().view.clone();
         let parts = self.parts(version, &view);
         let parts: BTreeMap<_, _> = parts.into_iter().map(|(pe, parts)| (pe, Packed::of(&parts))).collect();
@@ -237,7 +296,7 @@ impl Cluster {
         self.take_results(job);
         let begins = |node: NodeId| parts.get(&node).cloned().map_or(Beginning::Nothing, Beginning::Parts);
         let (now, went_back) = (self.clock.get(), self.logged().went_back.clone());
-        let mut next = Cluster::logging(self.shape, config, begins, now, went_back);
+        let mut next = Cluster::logging(line, begins, now, went_back);
         next.trace = self.trace.clone();
         self.done();
         next

@@ -1,6 +1,7 @@
 //! What is on its way between nodes beside frames, and between nodes and whoever leads.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use talisman_base::rng::Rng;
 use talisman_core::logging::words::{Said, Word};
@@ -45,11 +46,13 @@ pub(super) struct Post {
     /// When the last between two arrives: none overtakes another.
     last: BTreeMap<(End, End), u64>,
     rng: Rng,
+    /// Until a process is there in a lost one's place, if that is said.
+    pause: Option<Duration>,
 }
 
 impl Post {
-    pub(super) fn new(seed: u64) -> Self {
-        Post { mail: BTreeMap::new(), next: 0, last: BTreeMap::new(), rng: Rng::new(seed) }
+    pub(super) fn new(seed: u64, pause: Option<Duration>) -> Self {
+        Post { mail: BTreeMap::new(), next: 0, last: BTreeMap::new(), rng: Rng::new(seed), pause }
     }
 
     /// Below this.
@@ -76,7 +79,10 @@ impl Post {
 
     fn takes(&mut self, mail: &Mail) -> u64 {
         let (least, most) = if matches!(mail, Mail::Flush { .. }) { FLUSH_NS } else { TAKES_NS };
-        least + self.rng.below(most - least)
+        match self.pause.filter(|_| matches!(mail, Mail::Start { .. })) {
+            Some(pause) => pause.as_nanos() as u64,
+            None => least + self.rng.below(most - least),
+        }
     }
 
     /// It arrives.
