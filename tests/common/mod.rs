@@ -138,19 +138,28 @@ const LOGGING: &str = "logging";
 
 /// The manners in which nodes log their messages: those that are lost go back, and nobody else.
 fn logging() -> Vec<(String, Test)> {
-    let of = |nodes: u32, seed: u64| Test::new().simulated(nodes, seed).logging();
-    let losing = |(after, lost): (u64, &[u32])| {
-        let name = format!("{LOGGING}, 4 nodes that lose {lost:?} after {after} events");
-        (name, of(4, after).losing(after, lost))
+    let of = |nodes: u32, pes: u32, seed: u64| Test::new().pes(pes).simulated(nodes, seed).logging();
+    let losing = |(after, lost, pes): (u64, &[u32], u32)| {
+        let name = format!("{LOGGING}, 4 nodes of {pes} PEs that lose {lost:?} after {after} events");
+        (name, of(4, pes, after).losing(after, lost))
     };
-    let lost = [(10, &[1][..]), (25, &[0]), (60, &[0, 2]), (120, &[3]), (250, &[2]), (600, &[1, 3])];
+    let lost = [
+        (10, &[1][..], 1),
+        (25, &[0], 2),
+        (60, &[0, 2], 1),
+        (120, &[3], 2),
+        (250, &[2], 1),
+        (250, &[0], 3),
+        (600, &[1, 3], 2),
+    ];
     let mut all: Vec<_> = lost.map(losing).into();
-    for seed in 0..3 {
+    for seed in 0..4 {
+        let pes = 1 + seed as u32 % 2;
         // No two neighbours around the ring: a node and its keeper must not be away at the same time.
-        let test = of(6, seed).losing(40, &[0]).losing(30 + 20 * seed, &[2]).losing(150, &[4]);
-        all.push((format!("{LOGGING}, 6 nodes of which three are lost one by one, seed {seed}"), test));
-        let test = of(3, seed).cutting(30 + 50 * seed).losing(20 + 30 * seed, &[1]);
-        all.push((format!("{LOGGING}, 3 nodes that are cut before one is lost, seed {seed}"), test));
+        let test = of(6, pes, seed).losing(40, &[0]).losing(30 + 20 * seed, &[2]).losing(150, &[4]);
+        all.push((format!("{LOGGING}, 6 nodes of {pes} PEs, three are lost one by one, seed {seed}"), test));
+        let test = of(3, pes, seed).cutting(30 + 50 * seed).losing(20 + 30 * seed, &[1]);
+        all.push((format!("{LOGGING}, 3 nodes of {pes} PEs, cut before one is lost, seed {seed}"), test));
     }
     all
 }

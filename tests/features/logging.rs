@@ -62,6 +62,19 @@ fn one_lost_node_goes_back_whenever_it_is_lost() {
 }
 
 #[test]
+fn all_pes_of_a_lost_node_go_back_together() {
+    let mut steps = 0;
+    for after in (0..1_500).step_by(31) {
+        let (node, pes) = ((after % 3) as u32, 2 + (after % 2) as u32);
+        let name = format!("node {node} of {pes} PEs after {after} events");
+        let tested = run(&name, &logging(3, after).pes(pes).losing(after, &[node]));
+        assert_only_the_lost_went_back(&name, &tested);
+        steps += tested.went_back.steps;
+    }
+    assert!(steps > 3_000, "{steps} steps were done again");
+}
+
+#[test]
 fn the_same_program_and_losses_give_the_same_events() {
     let trace = |after| run("again", &logging(3, 5).losing(after, &[1])).trace;
     assert_eq!(trace(300), trace(300));
@@ -76,7 +89,11 @@ fn several_are_lost_at_once_one_after_the_other_and_in_recoveries() {
         // Of five in a ring these are no neighbours.
         let lost = [[&[0, 2][..], &[3]], [&[1], &[1]], [&[4], &[1]], [&[2, 4], &[2, 4]]][seed as usize % 4];
         let name = format!("seed {seed}: {lost:?} after {after} and {then} events");
-        let test = logging(5, seed).losing(after, lost[0]).losing(then, lost[1]).losing(400, lost[0]);
+        let test = logging(5, seed)
+            .pes(1 + seed as u32 % 2)
+            .losing(after, lost[0])
+            .losing(then, lost[1])
+            .losing(400, lost[0]);
         let tested = test.run::<Main>((PLAN,));
         // The second ones may be neighbours of the first, which are not live again yet.
         if tested.status == 3 {

@@ -18,10 +18,10 @@ pub struct Image {
     pub of: NodeId,
     /// Where it is: at the beginning of all logs and lanes.
     pub position: Position,
-    /// What the clock of its PE said when that was made, in nanoseconds.
+    /// What the clock of its PEs said when these were made, in nanoseconds.
     pub made_at: u64,
-    /// What that begins with.
-    pub state: Beginning,
+    /// What each begins with, by rank.
+    pub states: Vec<Beginning>,
 }
 
 /// What a PE begins with.
@@ -37,26 +37,27 @@ pub enum Beginning {
 
 impl Image {
     /// Of a node at the beginning of a line.
-    pub fn first(of: NodeId, shape: Shape, made_at: u64, state: Beginning) -> Image {
-        let others = || shape.others(of);
-        let to = |to: NodeId| Lane { from: of, to, rank: 0 };
-        let from = |from: NodeId| Lane { from, to: of, rank: 0 };
+    pub fn first(of: NodeId, shape: Shape, made_at: u64, states: Vec<Beginning>) -> Image {
+        let ranks = || 0..shape.pes_per_node;
+        let others = || shape.others(of).flat_map(|node| ranks().map(move |rank| (node, rank)));
+        let to = |(to, rank): (NodeId, u32)| Lane { from: of, to, rank };
+        let from = |(from, rank): (NodeId, u32)| Lane { from, to: of, rank };
         let position = Position {
-            taken: others().map(|node| (from(node), 0)).collect(),
-            sent: others().map(|node| (to(node), 0)).collect(),
+            taken: others().map(|lane| (from(lane), 0)).collect(),
+            sent: others().map(|lane| (to(lane), 0)).collect(),
             logs: shape.logs_of(of).map(|_| 0).collect(),
             ..Position::default()
         };
-        Image { of, position, made_at, state }
+        Image { of, position, made_at, states }
     }
 
-    /// A fresh PE, made at that time, begins with it.
+    /// A fresh PE of this rank, made at that time, begins with it.
     ///
     /// # Errors
     /// It cannot be read, or the program's code panicked.
-    pub fn begin(&self, pe: &Pe) -> Result<(), String> {
+    pub fn begin(&self, pe: &Pe, rank: u32) -> Result<(), String> {
         let _here = Here::enter(pe);
-        match &self.state {
+        match self.states.get(rank as usize).unwrap_or(&Beginning::Nothing) {
             Beginning::Nothing => Ok(()),
             Beginning::Message(message) => pe.begin_again(message.clone()),
             Beginning::Parts(parts) => {

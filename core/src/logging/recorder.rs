@@ -1,12 +1,9 @@
 //! What a PE is given, as entries of its input log; and for one that runs again, what it was given before.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use super::given::Given;
-use talisman_base::ids::PeId;
-use talisman_ft::NodeId;
 use talisman_ft::logging::{Diverged, Entry, Guide, Input, Reach, Step};
 use talisman_kernel::pe::recorder::Recorder;
 use talisman_kernel::pe::turn::Command;
@@ -35,8 +32,6 @@ struct Kept {
     diverged: Option<Diverged>,
     /// Entries that its node has not taken yet.
     fresh: Vec<Entry>,
-    /// Of frames that it is about to take in, how long the log of their sender was, by sender.
-    told: BTreeMap<NodeId, VecDeque<Vec<u64>>>,
 }
 
 impl Record {
@@ -55,9 +50,10 @@ impl Record {
         std::mem::take(&mut self.0.borrow_mut().fresh)
     }
 
-    /// A frame of this node is about to be taken in, which was sent when that node's logs were so long.
-    pub fn expect(&self, from: NodeId, told: Vec<u64>) {
-        self.0.borrow_mut().told.entry(from).or_default().push_back(told);
+    /// It is about to be given this, at that time.
+    pub fn takes(&self, now: u64, input: Input) {
+        Recorder::time(self, now);
+        self.log(|| input);
     }
 
     /// What the PE does next, if it runs again; it has come so far by now, and has messages or none.
@@ -115,24 +111,6 @@ impl Recorder for Record {
         };
         if !is_known && !mutated("time-not-logged") {
             self.log(|| Given::Time(now).input());
-        }
-    }
-
-    fn taken(&self, from: PeId) {
-        let mut kept = self.0.borrow_mut();
-        if kept.guide.is_some() || mutated("frame-taken-not-logged") {
-            return;
-        }
-        let told = kept.told.get_mut(&from).and_then(VecDeque::pop_front).unwrap_or_default();
-        let at = kept.run;
-        match kept.fresh.last_mut() {
-            Some(Entry { at: last, input: Input::Lane { from: same, frames, told: of_last } })
-                if *last == at && *same == from =>
-            {
-                *frames += 1;
-                *of_last = told;
-            }
-            _ => kept.fresh.push(Entry { at, input: Input::Lane { from, frames: 1, told } }),
         }
     }
 

@@ -48,7 +48,7 @@ impl Member {
         }
     }
 
-    fn on_from(&mut self, from: NodeId, incarnation: Incarnation, taken: u64, answer: bool) {
+    fn on_from(&mut self, from: NodeId, incarnation: Incarnation, taken: Vec<u64>, answer: bool) {
         self.begin_link(from, incarnation, taken);
         if answer {
             let taken = self.taken_from(from);
@@ -61,14 +61,16 @@ impl Member {
     }
 
     /// A link begins anew, to a process that has taken so many frames.
-    fn begin_link(&mut self, to: NodeId, incarnation: Incarnation, taken: u64) {
+    fn begin_link(&mut self, to: NodeId, incarnation: Incarnation, taken: Vec<u64>) {
         if self.up.get(&to).is_some_and(|(up, _)| *up == incarnation) {
             return;
         }
-        self.up.insert(to, (incarnation, taken));
-        let retained = &self.retained[&to];
-        let (first, end) = (retained.first(), retained.end());
-        (taken.max(first)..end).for_each(|number| self.emit(to, number));
+        self.up.insert(to, (incarnation, taken.clone()));
+        for (rank, taken) in (0..self.shape.pes_per_node).zip(taken) {
+            let retained = &self.retained[&(to, rank)];
+            let (first, end) = (retained.first(), retained.end());
+            (taken.max(first)..end).for_each(|number| self.emit(to, rank, number));
+        }
     }
 
     /// The keeper has a new process: it is sent everything again.
@@ -101,7 +103,7 @@ impl Member {
             }
             Order::GoLive { session, .. } if session == self.session => {
                 self.absorb();
-                self.record.go_live();
+                self.records.iter().for_each(Record::go_live);
                 self.stage = Stage::Live;
             }
             Order::GoLive { .. }
@@ -117,7 +119,7 @@ impl Member {
         self.closed = lost.iter().copied().collect();
         for from in lost {
             self.up.remove(from);
-            self.waiting.remove(from);
+            self.waiting.retain(|(sender, _), _| sender != from);
         }
         let holdings = Holdings {
             kept: self.images.kept().map(|(of, position)| (of, position.clone())).collect(),
@@ -151,11 +153,11 @@ impl Member {
         );
         restore.unstable.into_iter().for_each(|batch| self.spread.learn(batch));
         self.covered_by = self.spread.incarnation(self.keeper());
-        self.output = Output::default();
+        self.output = self.shape.logs_of(self.node).map(|_| Output::default()).collect();
         self.images = Images::starting_with(position.clone(), image.clone());
-        let entries = restore.fed.into_iter().next().map_or(Vec::new(), |batch| batch.entries);
-        let horizon = restore.horizons.into_iter().next().unwrap_or_default();
-        self.record = Record::guided(Guide::new(entries, horizon));
+        let guided = restore.fed.into_iter().zip(restore.horizons);
+        let guided = guided.map(|(batch, horizon)| Record::guided(Guide::new(batch.entries, horizon)));
+        self.records = guided.collect();
         self.stage = Stage::Beginning;
         self.has_new = true;
         self.put(Out::Begin(Box::new(image)));
@@ -165,25 +167,35 @@ impl Member {
         }
     }
 
-    /// What the PE does next, which runs again.
+    /// What the PE of this rank does next, which runs again.
     ///
     /// # Errors
     /// It did not do what it had done before.
-    pub(super) fn next_step(&self, has_messages: bool) -> Result<Option<Step>, String> {
+    pub(super) fn next_step(&self, rank: u32, has_messages: bool) -> Result<Option<Step>, String> {
         let diverged = |why| format!("node {} does not do again what it did: {why:?}", self.node);
-        self.record.next(&self.reach(), has_messages).map_err(diverged)
+        self.record(rank).next(&self.reach(rank), has_messages).map_err(diverged)
     }
 
     /// Says, once, that all is sent again that was taken, and that the keeper has the log again.
-    pub fn tell_if_at_horizon(&mut self, has_messages: bool) -> Result<(), String> {
+    /// `has_messages`: whether the PE of a rank has any to run.
+    ///
+    /// # Errors
+    /// One of them did not do what it had done before.
+    pub fn tell_if_at_horizon(&mut self, has_messages: impl Fn(u32) -> bool) -> Result<(), String> {
         if !matches!(self.stage, Stage::Guided { has_told: false }) {
             return Ok(());
         }
         let own = self.shape.logs_of(self.node).zip(self.spread.lengths()).collect();
-        if self.spread.stable().covers(&own) && self.next_step(has_messages)? == Some(Step::AtHorizon) {
-            self.stage = Stage::Guided { has_told: true };
-            self.report(Event::AtHorizon(self.node, self.session));
+        if !self.spread.stable().covers(&own) {
+            return Ok(());
         }
+        for rank in 0..self.shape.pes_per_node {
+            if self.next_step(rank, has_messages(rank))? != Some(Step::AtHorizon) {
+                return Ok(());
+            }
+        }
+        self.stage = Stage::Guided { has_told: true };
+        self.report(Event::AtHorizon(self.node, self.session));
         Ok(())
     }
 }

@@ -20,8 +20,8 @@ pub enum Word {
     Copy(Box<Image>, Vec<Batch>),
     /// It is here, whole.
     Stored(Position),
-    /// A link begins: so many frames were taken from the receiver. Whether the same is to be said in return.
-    From { taken: u64, answer: bool },
+    /// A link begins: so many frames were taken from the receiver, by rank. Whether the same is to be said in return.
+    From { taken: Vec<u64>, answer: bool },
     /// A restarted node wants its image.
     Fetch(ImageId),
     /// Here it is.
@@ -40,14 +40,16 @@ pub enum Said {
 /// What a node has for somebody else.
 #[derive(Clone, Debug)]
 pub enum Out {
-    /// To another node, on the lane.
-    Letter(NodeId, Letter),
+    /// From the PE of this rank to another node, on the lane.
+    Letter(u32, NodeId, Letter),
     /// To another node, beside it: from the process of one incarnation to that of another.
     Word(NodeId, (Incarnation, Incarnation), Word),
     /// To the leader.
     Report(Event),
-    /// To whoever prints: the so-manieth thing that its program says.
-    Say(u64, Said),
-    /// To whoever drives it: a PE is to be made from this image, and to run again.
+    /// To whoever prints: the so-manieth thing that its program says on the PE of this rank.
+    Say(u32, u64, Said),
+    /// To whoever drives it: there is something for the PE of this rank to take in.
+    Wake(u32),
+    /// To whoever drives it: its PEs are to be made from this image, and to run again.
     Begin(Box<Image>),
 }

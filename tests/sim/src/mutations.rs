@@ -1255,8 +1255,15 @@ pub const MUTATIONS: &[Mutation] = &[
         seen_by: "",
     },
     Mutation {
+        name: "slot-taken-not-logged",
+        places: &["logging/member.rs"],
+        rule: "That something is taken in from a ring is logged.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
         name: "frame-taken-not-logged",
-        places: &["logging/recorder.rs"],
+        places: &["logging/member.rs"],
         rule: "That a frame is taken in is logged.",
         level: Level::Leader,
         seen_by: "",

@@ -16,7 +16,7 @@ const PLAN: Plan = Plan { tokens: 10, hops: 25 };
 /// A job whose losses are all within the promise: no node is away with its keeper.
 fn job(seed: u64) -> Test {
     let after = 60 + (seed * 37) % 900;
-    let test = Test::new().simulated(5, seed).logging();
+    let test = Test::new().pes(1 + seed as u32 / 2 % 2).simulated(5, seed).logging();
     match seed % 4 {
         0 => test.losing(after, &[(seed % 5) as u32]),
         1 => test.losing(after, &[0, 2]),
@@ -47,9 +47,10 @@ fn noticed(mistake: &'static str) -> Option<u64> {
 const SEEDS: u64 = 120;
 
 /// Of what the logging of a whole world rests on. What is not here is noticed in `ft/tests/logging`.
-const MISTAKES: [&str; 10] = [
+const MISTAKES: [&str; 11] = [
     "time-not-logged",
     "frame-taken-not-logged",
+    "slot-taken-not-logged",
     "timer-not-logged",
     "frame-not-retained",
     "sent-again-though-taken",

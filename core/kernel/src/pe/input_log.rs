@@ -146,6 +146,11 @@ impl InputLog {
         matches!(self, InputLog::Off)
     }
 
+    /// Whether somebody else keeps what comes, or says what had come.
+    pub fn is_told(&self) -> bool {
+        matches!(self, InputLog::Told(_))
+    }
+
     fn is_kept(&self) -> bool {
         matches!(self, InputLog::Kept(_))
     }
@@ -261,7 +266,6 @@ impl Pe {
         {
             self.input_log.note(self, || Logged::Taken { from, frame });
         }
-        self.input_log.tell(self, |recorder| recorder.taken(from));
     }
 
     /// It begins with what is in its queue.

@@ -1,17 +1,14 @@
 //! Who hears what a PE is given, as it is given: message logging.
 
 use super::turn::Command;
-use talisman_base::ids::PeId;
 
 /// Keeps what a PE is given, for another PE to be given the same. It is told in the midst of turns, and asks nothing of its PE.
+/// What is taken in, from which source, whoever drives the PE knows and logs.
 ///
 /// A PE that is run again has one as well: it says what values of the world were.
 pub trait Recorder {
     /// Its clock says this from now on, in nanoseconds. Told before everything else, also where that is nothing new.
     fn time(&self, now: u64);
-
-    /// A message from another PE is taken in.
-    fn taken(&self, from: PeId);
 
     /// A message of its queue is about to run.
     fn runs(&self);

@@ -364,6 +364,9 @@ impl Cluster {
         if let Some(next) = self.states[id as usize].arrived.iter().map(|arrived| arrived.at).min() {
             self.wake(id, next);
         }
+        if self.logged.is_some() && self.has_any_logged(id) {
+            self.wake(id, at + 1);
+        }
         if let Some(due) = self.pes[id as usize].timers.next() {
             self.wake(id, (due.as_nanos() as u64).max(at + 1));
         }
@@ -432,7 +435,8 @@ fn accept(pe: &Pe, from: PeId, parcel: Parcel) {
         Parcel::Frame { head, segments } => wire::receive(pe, &head, segments),
     };
     match read {
-        Ok(envelope) if is_near => port::take_in_message(pe, envelope),
+        // Nothing runs as it is taken in where that is logged.
+        Ok(envelope) if is_near && !pe.input_log.is_told() => port::take_in_message(pe, envelope),
         Ok(envelope) => pe.accept(envelope),
         Err(error) => pe.node.job.end(1, Some(error.to_string())),
     }

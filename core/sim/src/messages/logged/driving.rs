@@ -12,7 +12,7 @@ use talisman_base::ids::PeId;
 use talisman_core::leftovers::LeftoversOnPe;
 use talisman_core::logging::image::Image;
 use talisman_core::logging::letter::Letter;
-use talisman_core::logging::member::{Member, Taken};
+use talisman_core::logging::member::{Member, Numbered, Taken};
 use talisman_core::logging::replay::{Replayed, may_run, step};
 use talisman_core::logging::words::{Out, Said};
 use talisman_core::services::SERVICES;
@@ -22,7 +22,7 @@ use talisman_ft::event::Event;
 use talisman_ft::logging::{LogId, Order};
 use talisman_ft::protocol::Protocol;
 use talisman_job::Output;
-use talisman_job::job::Job;
+use talisman_job::job::{End, Job};
 use talisman_kernel::node::Node;
 use talisman_kernel::panics::caught;
 use talisman_kernel::pe::input_log::{Frame, InputLog};
@@ -30,11 +30,14 @@ use talisman_kernel::pe::recorder::Recorder;
 use talisman_kernel::pe::turn::Feed;
 use talisman_kernel::pe::{Here, Pe};
 use talisman_kernel::port::{Outbox, Parcel, Port, Sent};
+use talisman_kernel::witness::Why;
 
 /// Steps of a PE that runs again, from one look at the rest of the world to the next, at most.
 const STEPS: u64 = 16;
 /// What they take, in nanoseconds.
 const STEPS_NS: u64 = 2_000;
+/// Something is seen by another PE of the node after so long at most, in nanoseconds.
+const WITHIN_NODE_NS: u64 = 1_000;
 /// The exit status of a job of which too much is lost.
 const UNRECOVERABLE: i32 = 3;
 
@@ -43,136 +46,145 @@ impl Cluster {
     pub(in crate::messages) fn turn_of_logged(
         &mut self,
         job: &Job,
-        node: PeId,
+        pe: PeId,
         at: u64,
         rules: &mut impl Rules,
     ) {
+        let node = self.shape.node_of(pe);
         let logged = self.logged_mut();
         let is_over = logged.ending.is_some();
         let stage = logged.member(node).map(|member| (member.is_live(), member.is_guided()));
         match stage {
-            Some((true, _)) if !is_over => rules.turn(self, node, at),
+            Some((true, _)) if !is_over => rules.turn(self, pe, at),
             // None is planned for who is not there.
-            _ if !self.takes_turn(node, at) => {}
-            Some((_, true)) => self.replay(job, node, rules),
+            _ if !self.takes_turn(pe, at) => {}
+            Some((_, true)) => self.replay(job, pe, rules),
             _ => {}
         }
         self.end_if_all_is_printed(job);
     }
 
     /// A PE that runs again does some of what it did.
-    fn replay(&mut self, job: &Job, node: NodeId, rules: &mut impl Rules) {
+    fn replay(&mut self, job: &Job, pe: PeId, rules: &mut impl Rules) {
         let now = self.clock.get();
         let steps = 1 + self.logged_mut().post.below(STEPS);
         let (mut goes_on, mut took) = (true, 0);
         for _ in 0..steps {
-            match self.replay_step(node, now) {
+            match self.replay_step(pe, now) {
                 Ok((Replayed::Did, step)) => took += step,
                 Ok((Replayed::Waits | Replayed::AtHorizon, _)) => goes_on = false,
                 Err(why) => job.end(1, Some(why)),
             }
-            rules.collect(self, node);
+            rules.collect(self, pe);
             if !goes_on || job.is_over() {
                 break;
             }
         }
         self.clock.set(now);
-        self.trace.note(now, 3, node, steps);
+        self.trace.note(now, 3, pe, steps);
         self.logged_mut().went_back.redone_ns += took;
         if goes_on {
             let until = now + took + STEPS_NS;
-            self.states[node as usize].busy_until = until;
-            self.wake(node, until);
+            self.states[pe as usize].busy_until = until;
+            self.wake(pe, until);
         }
     }
 
     /// What came of it, and how long that took.
-    fn replay_step(&mut self, node: NodeId, now: u64) -> Result<(Replayed, u64), String> {
-        let (pe, clock) = (&self.pes[node as usize], &self.clock);
+    fn replay_step(&mut self, id: PeId, now: u64) -> Result<(Replayed, u64), String> {
+        let (node, rank) = self.place(id);
+        let (pe, clock) = (&self.pes[id as usize], &self.clock);
         let logged = self.logged.as_mut().expect("a job that logs");
         let Some(member) = logged.member(node) else { return Ok((Replayed::Waits, 0)) };
-        let since = Cell::new(member.record().time().unwrap_or(now));
+        let since = Cell::new(member.record(rank).time().unwrap_or(now));
         clock.set(since.get());
         let set_clock = |time| {
             clock.set(time);
             since.set(time);
         };
-        let done = step(member, pe, set_clock)?;
+        let done = step(member, rank, pe, set_clock)?;
         logged.went_back.steps += u64::from(done == Replayed::Did);
         Ok((done, clock.get().saturating_sub(since.get())))
     }
 
-    /// Something has come to a node: it waits there until that takes it in.
+    /// Something has come to a PE: it waits there until that takes it in.
     pub(in crate::messages) fn arrive_logged(&mut self, flight: Flight) {
         let Flight { from, to, parcel, .. } = flight;
         let Parcel::Frame { head, segments } = parcel else { return };
         let letter = Letter::open(Frame { head, segments }).expect("sealed by the same code");
+        let (from, (to, rank)) = (self.shape.node_of(from), self.place(to));
         if let Some(member) = self.logged_mut().member(to) {
-            member.receive(from, letter);
+            member.receive(from, rank, letter);
         }
     }
 
-    /// What a node takes in now of what has come.
-    pub(in crate::messages) fn look_logged(&mut self, node: NodeId, at: u64) -> Vec<Arrived> {
-        self.take_in(node, |_| true)
-            .into_iter()
-            .map(|taken| Arrived { from: taken.from, at, bytes: 0, parcel: taken.frame.into_parcel() })
-            .collect()
+    /// Whether anything has come that a PE has not taken in.
+    pub(in crate::messages) fn has_any_logged(&mut self, pe: PeId) -> bool {
+        let (node, rank) = self.place(pe);
+        self.logged_mut().member(node).is_some_and(|member| member.has_any_for(rank))
     }
 
-    fn take_in(&mut self, node: NodeId, is_asked_for: impl Fn(NodeId) -> bool) -> Vec<Taken> {
+    /// What a PE takes in now of what has come.
+    pub(in crate::messages) fn look_logged(&mut self, pe: PeId, at: u64) -> Vec<Arrived> {
+        let arrived = |Taken { from, parcel }| Arrived { from, at, bytes: 0, parcel };
+        self.take_in(pe, |_| true, true).into_iter().map(arrived).collect()
+    }
+
+    fn take_in(&mut self, pe: PeId, is_asked_for: impl Fn(NodeId) -> bool, with_rings: bool) -> Vec<Taken> {
+        let ((node, rank), now) = (self.place(pe), self.clock.get());
         let logged = self.logged_mut();
         let Some(member) = logged.member(node) else { return Vec::new() };
-        match member.take(is_asked_for) {
-            Ok(all) => {
-                for Taken { from, number, frame } in &all {
-                    logged.shadow.take(*from, node, *number, frame.clone());
-                }
+        match member.take(rank, now, is_asked_for, with_rings) {
+            Ok((all, came)) => {
+                came.into_iter().for_each(|came| logged.shadow.take(came.lane, came.number, came.frame));
                 all
             }
             Err(why) => {
-                self.pes[node as usize].node.job.end(1, Some(why));
+                self.pes[pe as usize].node.job.end(1, Some(why));
                 Vec::new()
             }
         }
     }
 
-    /// What a node has to put on its way after its PE has done something, or somebody has told it something.
-    pub(in crate::messages) fn sent_logged(&mut self, node: NodeId, sent: Vec<Sent>) -> Vec<Sent> {
-        let pe = &self.pes[node as usize];
-        let logged = self.logged.as_mut().expect("a job that logs");
+    /// What a node has to put on its way after one of its PEs has done something, or somebody has told it something.
+    pub(in crate::messages) fn sent_logged(&mut self, id: PeId, sent: Vec<Sent>) -> Vec<Sent> {
+        let (node, rank) = self.place(id);
+        let first = self.shape.first_pe(node);
+        let (pes, logged) = (&self.pes, self.logged.as_mut().expect("a job that logs"));
+        let pe = &pes[id as usize];
         let Some(Some(member)) = logged.members.get_mut(node as usize) else { return Vec::new() };
         member.absorb();
         let heard = logged.heard.entry(node).or_default();
         for line in pe.node.job.output.captured().into_iter().skip(heard.lines) {
             heard.lines += 1;
-            member.say(Said::Line(line));
+            member.say(rank, Said::Line(line));
         }
         if let Some(end) = pe.node.job.how_it_ended().filter(|_| !heard.end) {
             heard.end = true;
-            member.say(Said::End(end));
+            member.say(rank, Said::End(end));
         }
         let mut wrong = None;
         for Sent { to, parcel, .. } in sent {
-            let Parcel::Frame { head, segments } = parcel else { continue };
-            let frame = Frame { head, segments };
-            let (number, is_taken) = member.send(to, frame.clone());
-            if is_taken {
-                wrong = wrong.or(logged.shadow.make_again(node, to, number, &frame).err());
+            let frame = Frame::of(&parcel);
+            if let Some(Numbered { lane, number, is_taken: true }) = member.send(rank, to, parcel)
+                && let Some(frame) = frame
+            {
+                wrong = wrong.or(logged.shadow.make_again(lane, number, &frame).err());
             }
         }
         member.release();
         if member.is_guided()
-            && let Err(why) = member.tell_if_at_horizon(may_run(pe))
+            && let Err(why) = member.tell_if_at_horizon(|rank| may_run(&pes[(first + rank) as usize]))
         {
             wrong = wrong.or(Some(why));
         }
         if let Some(why) = wrong {
             pe.node.job.end(1, Some(why.clone()));
-            member.say(Said::End(talisman_job::job::End { status: 1, message: Some(why) }));
+            member.say(rank, Said::End(End { status: 1, message: Some(why) }));
         }
         self.flush_soon(node);
-        self.carry(node)
+        self.carry(node);
+        self.logged_mut().letters.remove(&id).unwrap_or_default()
     }
 
     fn flush_soon(&mut self, node: NodeId) {
@@ -185,26 +197,34 @@ impl Cluster {
         }
     }
 
-    /// Carries away what a node has for others: what goes on lanes is given back.
-    fn carry(&mut self, node: NodeId) -> Vec<Sent> {
-        let (mut lanes, at) = (Vec::new(), self.present());
-        let Some(member) = self.logged_mut().member(node) else { return lanes };
+    /// Carries away what a node has for others: what goes on lanes leaves with the PE of the lane's rank.
+    fn carry(&mut self, node: NodeId) {
+        let at = self.present();
+        let Some(member) = self.logged_mut().member(node) else { return };
         let (outs, incarnation) = (member.take_out(), member.incarnation());
         for out in outs {
             match out {
-                Out::Letter(to, letter) => {
-                    let parcel = letter.seal().into_parcel();
+                Out::Letter(rank, to, letter) => {
+                    let (to, parcel) = (self.shape.first_pe(to) + rank, letter.seal().into_parcel());
                     let Parcel::Frame { head, .. } = &parcel else { continue };
                     let bytes = head.len() as u32;
-                    lanes.push(Sent { to, at, bytes, parcel });
+                    let from = self.shape.first_pe(node) + rank;
+                    let sent = Sent { to, at, bytes, parcel };
+                    self.logged_mut().letters.entry(from).or_default().push(sent);
                 }
                 Out::Word(to, between, word) => self.post(Mail::Word { from: node, to, between, word }),
                 Out::Report(event) => self.post(Mail::Report { from: node, incarnation, event }),
-                Out::Say(number, said) => self.post(Mail::Say { from: node, incarnation, number, said }),
+                Out::Say(rank, number, said) => {
+                    let from = LogId { node, rank };
+                    self.post(Mail::Say { from, incarnation, number, said });
+                }
+                Out::Wake(rank) => {
+                    let soon = 1 + self.logged_mut().post.below(WITHIN_NODE_NS);
+                    self.wake(self.shape.first_pe(node) + rank, at + soon);
+                }
                 Out::Begin(image) => self.logged_mut().begins.push((node, image)),
             }
         }
-        lanes
     }
 
     /// The event's time, or where a PE is by now in its turn. The clock of one that runs again says what it said.
@@ -235,13 +255,13 @@ impl Cluster {
                 }
             }
             Mail::Say { from, incarnation, number, said } => {
-                if logged.is_newest(from, incarnation) {
+                if logged.is_newest(from.node, incarnation) {
                     self.print(job, from, number, said);
                 }
             }
             Mail::Printed { to, incarnation, before } => {
-                let member = logged.member(to).filter(|member| member.incarnation() == incarnation);
-                member.into_iter().for_each(|member| member.on_printed(before));
+                let member = logged.member(to.node).filter(|member| member.incarnation() == incarnation);
+                member.into_iter().for_each(|member| member.on_printed(to.rank, before));
             }
             Mail::Order { to, incarnation, order } => {
                 if logged.is_newest(to, incarnation) {
@@ -272,15 +292,20 @@ impl Cluster {
 
     /// Somebody has told a node something: what follows from it is done.
     fn see_to(&mut self, job: &Job, node: NodeId, rules: &mut impl Rules) {
-        rules.collect(self, node);
+        for pe in self.shape.first_pe(node)..self.shape.first_pe(node + 1) {
+            rules.collect(self, pe);
+        }
         for (node, image) in std::mem::take(&mut self.logged_mut().begins) {
             self.begin_again(job, node, &image, rules);
         }
-        let is_awake =
-            self.logged_mut().member(node).is_some_and(|member| member.is_guided() || member.has_mail());
-        if is_awake {
-            self.wake(node, self.clock.get());
+        if self.logged_mut().member(node).is_some_and(|member| member.is_guided()) {
+            self.wake_node(node);
         }
+    }
+
+    fn wake_node(&mut self, node: NodeId) {
+        let (first, now) = (self.shape.first_pe(node), self.clock.get());
+        (first..first + self.shape.pes_per_node).for_each(|pe| self.wake(pe, now));
     }
 
     // Losses.
@@ -295,16 +320,42 @@ impl Cluster {
         let actions = self.logged_mut().leader.on_event(Event::Lost(nodes.to_vec()));
         for node in 0..self.shape.nodes {
             // Whoever was not live yet begins once more, as another process.
-            if self.logged().leader.is_lost(node) && self.logged_mut().members[node as usize].take().is_some()
-            {
-                *self.logged_mut().went_back.lost.entry(node).or_default() += 1;
-                let blank = self.fresh_pe(node);
-                self.pes[node as usize] = blank;
-                self.states[node as usize] = Default::default();
-                self.logged_mut().heard.remove(&node);
+            if self.logged().leader.is_lost(node) {
+                self.end_process(node);
             }
         }
         self.carry_out(job, actions);
+    }
+
+    fn end_process(&mut self, node: NodeId) {
+        let Some(mut member) = self.logged_mut().members[node as usize].take() else { return };
+        self.discard_all(node, member.take_rings());
+        let logged = self.logged_mut();
+        *logged.went_back.lost.entry(node).or_default() += 1;
+        logged.heard.remove(&node);
+        self.make_pes(node);
+        for pe in self.shape.first_pe(node)..self.shape.first_pe(node + 1) {
+            self.states[pe as usize] = Default::default();
+        }
+    }
+
+    /// What went between the PEs of a node is lost with it.
+    fn discard_all(&self, node: NodeId, parcels: Vec<Parcel>) {
+        let pe = &self.pes[self.shape.first_pe(node) as usize];
+        let _here = Here::enter(pe);
+        for parcel in parcels {
+            if let Parcel::Message(envelope) = parcel {
+                pe.discard(envelope, Why::Over);
+            }
+        }
+    }
+
+    /// The same at the end of the job, or at a cut.
+    pub(super) fn discard_rings(&mut self) {
+        for node in 0..self.shape.nodes {
+            let parcels = self.logged_mut().member(node).map_or(Vec::new(), Member::take_rings);
+            self.discard_all(node, parcels);
+        }
     }
 
     fn lead(&mut self, job: &Job, event: Event) {
@@ -344,36 +395,47 @@ impl Cluster {
 
     fn obey(&mut self, job: &Job, node: NodeId, order: Order, rules: &mut impl Rules) {
         if let Order::Ask { lost, .. } = &order {
-            self.read_to_the_end(node, lost);
+            self.read_to_the_end(node, lost, rules);
         }
         if let Some(member) = self.logged_mut().member(node) {
             member.absorb();
             member.obey(order);
             self.see_to(job, node, rules);
-            self.wake(node, self.clock.get());
+            self.wake_node(node);
         }
     }
 
     /// What has come from the lost is taken in.
-    fn read_to_the_end(&mut self, node: NodeId, lost: &[NodeId]) {
-        let all = self.take_in(node, |from| lost.contains(&from));
-        let pe = &self.pes[node as usize];
-        let _here = Here::enter(pe);
-        caught(pe, || _ = pe.turn(FromTheLost(all)));
+    fn read_to_the_end(&mut self, node: NodeId, lost: &[NodeId], rules: &mut impl Rules) {
+        for id in self.shape.first_pe(node)..self.shape.first_pe(node + 1) {
+            let ((_, rank), mut goes_on) = (self.place(id), true);
+            while goes_on {
+                let all = self.take_in(id, |from| lost.contains(&from), false);
+                let has_more = |member: &mut Member| member.has_mail(rank, |from| lost.contains(&from));
+                goes_on = self.logged_mut().member(node).is_some_and(has_more);
+                let pe = &self.pes[id as usize];
+                let here = Here::enter(pe);
+                caught(pe, || _ = pe.turn(FromTheLost(all)));
+                drop(here);
+                rules.collect(self, id);
+            }
+        }
     }
 
-    /// A PE is made from its place in the line, and runs again.
+    /// PEs are made from their node's place in the line, and run again.
     fn begin_again(&mut self, job: &Job, node: NodeId, image: &Image, rules: &mut impl Rules) {
         let now = self.clock.get();
         self.clock.set(image.made_at);
-        let fresh = self.fresh_pe(node);
-        self.pes[node as usize] = fresh;
-        let logged = self.logged_mut();
-        *logged.went_back.restored.entry(node).or_default() += 1;
-        let Some(member) = logged.member(node) else { return };
-        member.record().was_at(image.made_at);
-        let recorder = member.record().recorder();
-        self.begin_pe(job, node, image, recorder, rules);
+        self.make_pes(node);
+        *self.logged_mut().went_back.restored.entry(node).or_default() += 1;
+        for pe in self.shape.first_pe(node)..self.shape.first_pe(node + 1) {
+            let (_, rank) = self.place(pe);
+            let Some(member) = self.logged_mut().member(node) else { return };
+            member.record(rank).was_at(image.made_at);
+            let recorder = member.record(rank).recorder();
+            self.clock.set(image.made_at);
+            self.begin_pe(job, pe, image, recorder, rules);
+        }
         self.clock.set(now);
         if let Some(member) = self.logged_mut().member(node) {
             member.has_begun();
@@ -384,56 +446,59 @@ impl Cluster {
     pub(super) fn begin_pe(
         &mut self,
         job: &Job,
-        node: NodeId,
+        id: PeId,
         image: &Image,
         recorder: Box<dyn Recorder>,
         rules: &mut impl Rules,
     ) {
-        let pe = &mut self.pes[node as usize];
+        let (_, rank) = self.place(id);
+        let pe = &mut self.pes[id as usize];
         pe.input_log = InputLog::Told(recorder);
-        if let Err(why) = image.begin(pe) {
+        if let Err(why) = image.begin(pe, rank) {
             job.end(1, Some(why));
         }
-        rules.collect(self, node);
+        rules.collect(self, id);
     }
 
-    fn fresh_pe(&self, id: NodeId) -> Pe {
+    /// Fresh PEs in the place of those of a node, which are dropped.
+    fn make_pes(&mut self, number: NodeId) {
         let Logged { view, config, .. } = self.logged();
         let job = Job::new(Output::capture());
-        let node = Node::in_view(view.clone(), Arc::default(), self.shape, id, config.clone(), job);
-        let clock = Clock::Simulated(Simulated { now: self.clock.clone(), computed: cores::computed });
-        Pe::new(id, node, clock, Port::Simulated(Outbox::default()), SERVICES)
+        let node = Node::in_view(view.clone(), Arc::default(), self.shape, number, config.clone(), job);
+        for id in self.shape.first_pe(number)..self.shape.first_pe(number + 1) {
+            let clock = Clock::Simulated(Simulated { now: self.clock.clone(), computed: cores::computed });
+            let fresh = Pe::new(id, node.clone(), clock, Port::Simulated(Outbox::default()), SERVICES);
+            self.pes[id as usize] = fresh;
+        }
     }
 
     // What the program says.
 
-    fn print(&mut self, job: &Job, node: NodeId, number: u64, said: Said) {
+    fn print(&mut self, job: &Job, log: LogId, number: u64, said: Said) {
         let logged = self.logged_mut();
-        match logged.shadow.print(node, number, &said) {
+        match logged.shadow.print(log, number, &said) {
             Err(why) => job.end(1, Some(why)),
             Ok(false) => {}
             Ok(true) => {
                 match said {
                     Said::Line(line) => job.output.print(&line),
-                    Said::End(end) => {
-                        let is_heard =
-                            logged.ending.as_ref().is_none_or(|known| known.status == 0 && end.status != 0);
-                        logged.ending = if is_heard { Some(end) } else { logged.ending.take() };
-                    }
+                    Said::End(end) => logged.hear_end(end),
                 }
-                logged.leader.on_printed(LogId { node, rank: 0 }, number + 1);
+                logged.leader.on_printed(log, number + 1);
             }
         }
-        let before = logged.leader.printed(LogId { node, rank: 0 });
-        let incarnation = logged.newest[node as usize];
-        self.post(Mail::Printed { to: node, incarnation, before });
+        let before = logged.leader.printed(log);
+        let incarnation = logged.newest[log.node as usize];
+        self.post(Mail::Printed { to: log, incarnation, before });
     }
 
     /// At a cut: all that has been said is printed.
     pub(super) fn print_all(&mut self, job: &Job) {
-        for node in 0..self.shape.nodes {
-            let said = self.logged_mut().member(node).map_or(Vec::new(), Member::all_said);
-            said.into_iter().for_each(|(number, said)| self.print(job, node, number, said));
+        for pe in 0..self.shape.pes() {
+            let (node, rank) = self.place(pe);
+            let said = self.logged_mut().member(node).map_or(Vec::new(), |member| member.all_said(rank));
+            let log = LogId { node, rank };
+            said.into_iter().for_each(|(number, said)| self.print(job, log, number, said));
         }
         if let Some(end) = self.logged_mut().ending.take() {
             job.end(end.status, end.message);
@@ -450,7 +515,7 @@ impl Cluster {
 
     /// What the program has reported so far on all nodes is the job's.
     pub(super) fn take_results(&self, job: &Job) {
-        for pe in &self.pes {
+        for pe in self.pes.iter().filter(|pe| pe.id == pe.first_pe) {
             let results = pe.node.job.results();
             results.iter().for_each(|(name, value)| job.record(name, value.clone()));
             job.step_again(pe.node.job.progress().done);
@@ -459,14 +524,21 @@ impl Cluster {
 
     /// What nobody got on any node is told as the job's.
     pub(super) fn take_leftovers(&self, job: &Job) {
-        for pe in &self.pes {
-            pe.tell_of_undelivered();
-            job.left_over(pe.node.job.leftovers());
-        }
+        self.pes.iter().for_each(Pe::tell_of_undelivered);
+        let firsts = self.pes.iter().filter(|pe| pe.id == pe.first_pe);
+        firsts.for_each(|pe| job.left_over(pe.node.job.leftovers()));
     }
 }
 
 impl Logged {
+    /// The job ends. A failure is heard over an end in order.
+    fn hear_end(&mut self, end: End) {
+        let is_heard = self.ending.as_ref().is_none_or(|known| known.status == 0 && end.status != 0);
+        if is_heard {
+            self.ending = Some(end);
+        }
+    }
+
     /// A node was lost, or all are live again.
     fn note_recovery(&mut self, is_degraded: bool) {
         match is_degraded {
@@ -490,7 +562,7 @@ struct FromTheLost(Vec<Taken>);
 impl Feed for FromTheLost {
     fn take_in(&mut self, pe: &Pe) -> bool {
         let any = !self.0.is_empty();
-        self.0.drain(..).for_each(|Taken { from, frame, .. }| accept(pe, from, frame.into_parcel()));
+        self.0.drain(..).for_each(|Taken { from, parcel }| accept(pe, from, parcel));
         any
     }
 }

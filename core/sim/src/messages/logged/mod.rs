@@ -19,6 +19,7 @@ use super::model::Model;
 use super::{Cluster, Machine, Rules};
 use post::Post;
 use shadow::Shadow;
+use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
 use talisman_core::logging::image::{Beginning, Image};
@@ -29,6 +30,7 @@ use talisman_job::Output;
 use talisman_job::job::{End, Job};
 use talisman_kernel::node::Config;
 use talisman_kernel::pe::Pe;
+use talisman_kernel::port::Sent;
 use talisman_node::Done;
 use talisman_pup::Packed;
 
@@ -65,7 +67,7 @@ pub enum Blow {
 /// Who went back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WentBack {
-    /// How often a PE of each node was made from its place in the line, and ran again.
+    /// How often the PEs of each node were made from their place in the line, and ran again.
     pub restored: BTreeMap<NodeId, u32>,
     /// How often each was lost, by the strikes or before it was live again.
     pub lost: BTreeMap<NodeId, u32>,
@@ -88,7 +90,9 @@ pub struct Logged {
     leader: Leader,
     post: Post,
     shadow: Shadow,
-    /// Nodes of which a PE is to be made.
+    /// What a PE has put on its lanes, and the simulator has not put on its way.
+    letters: BTreeMap<PeId, Vec<Sent>>,
+    /// Nodes of which PEs are to be made.
     begins: Vec<(NodeId, Box<Image>)>,
     /// Lines that were heard of the program on each node.
     heard: BTreeMap<NodeId, Heard>,
@@ -110,7 +114,7 @@ struct Heard {
     end: bool,
 }
 
-/// Runs a job of nodes with one PE each that is struck so often, unless it ends before: on the model of a machine, or, where there is none,
+/// Runs a job that is struck so often, unless it ends before: on the model of a machine, or, where there is none,
 /// as its seed decides. After a loss it takes so long until a process is there in the lost one's place.
 pub fn run(
     shape: Shape,
@@ -148,10 +152,9 @@ impl Line<'_> {
         strikes: &[Strike],
         main: impl FnOnce(&Pe),
     ) -> (Done, WentBack) {
-        assert_eq!(self.shape.pes_per_node, 1, "a node that logs has one PE");
         let mut rules = rules_of(0);
         let first = self.first_message(main);
-        let begins = |node| match node {
+        let begins = |pe| match pe {
             0 => Beginning::Message(first.clone()),
             _ => Beginning::Nothing,
         };
@@ -181,6 +184,7 @@ impl Line<'_> {
         rules.finish(&mut cluster);
         cluster.take_results(job);
         cluster.take_leftovers(job);
+        cluster.discard_rings();
         let went_back = cluster.logged().went_back.clone();
         (cluster.done(), went_back)
     }
@@ -197,11 +201,13 @@ impl Line<'_> {
 }
 
 impl Logged {
-    fn new(line: &Line<'_>, begins: impl Fn(NodeId) -> Beginning, now: u64, went_back: WentBack) -> Self {
+    fn new(line: &Line<'_>, begins: impl Fn(PeId) -> Beginning, now: u64, went_back: WentBack) -> Self {
         let (shape, config) = (line.shape, line.config);
-        let of_ft = logging::Shape { nodes: shape.nodes, pes_per_node: 1 };
+        let of_ft = logging::Shape { nodes: shape.nodes, pes_per_node: shape.pes_per_node };
+        let first = |node| shape.first_pe(node);
+        let states = |node| (first(node)..first(node + 1)).map(&begins).collect();
         let images: Vec<_> =
-            (0..shape.nodes).map(|node| Image::first(node, of_ft, now, begins(node))).collect();
+            (0..shape.nodes).map(|node| Image::first(node, of_ft, now, states(node))).collect();
         let kept = |node: NodeId| images.iter().filter(move |image| of_ft.next_around(image.of) == node);
         let member = |image: &Image| {
             let kept: Vec<_> = kept(image.of).cloned().collect();
@@ -216,6 +222,7 @@ impl Logged {
             leader: Leader::new(of_ft, images.iter().map(|image| image.position.clone()).collect()),
             post: Post::new(config.seed ^ now, line.pause),
             shadow: Shadow::default(),
+            letters: BTreeMap::new(),
             begins: Vec::new(),
             heard: BTreeMap::new(),
             flushing: BTreeMap::new(),
@@ -247,7 +254,7 @@ impl Logged {
 
 impl Cluster {
     /// One whose nodes begin with this, and log.
-    fn logging(line: &Line<'_>, begins: impl Fn(NodeId) -> Beginning, now: u64, went_back: WentBack) -> Self {
+    fn logging(line: &Line<'_>, begins: impl Fn(PeId) -> Beginning, now: u64, went_back: WentBack) -> Self {
         let (shape, config) = (line.shape, line.config);
         let logged = Logged::new(line, begins, now, went_back);
         let job = || Job::new(Output::capture());
@@ -266,6 +273,12 @@ impl Cluster {
         });
     }
 
+    /// The node of a PE, and its rank there.
+    fn place(&self, pe: PeId) -> (NodeId, u32) {
+        let node = self.shape.node_of(pe);
+        (node, pe - self.shape.first_pe(node))
+    }
+
     fn logged(&self) -> &Logged {
         self.logged.as_ref().expect("a job that logs")
     }
@@ -277,13 +290,13 @@ impl Cluster {
     /// All PEs begin with what their nodes' images have.
     fn begin_line(&mut self, job: &Job, rules: &mut impl Rules) {
         let now = self.clock.get();
-        for node in 0..self.shape.nodes {
-            let logged = self.logged_mut();
-            let member = logged.member(node).expect("all are there");
+        for pe in 0..self.shape.pes() {
+            let (node, rank) = self.place(pe);
+            let member = self.logged_mut().member(node).expect("all are there");
             let image = member.own_image().expect("a job begins with one of each").clone();
-            let recorder = member.record().recorder();
-            self.begin_pe(job, node, &image, recorder, rules);
-            self.wake(node, now);
+            let recorder = member.record(rank).recorder();
+            self.begin_pe(job, pe, &image, recorder, rules);
+            self.wake(pe, now);
         }
     }
 
@@ -294,7 +307,8 @@ impl Cluster {
         let parts: BTreeMap<_, _> = parts.into_iter().map(|(pe, parts)| (pe, Packed::of(&parts))).collect();
         self.print_all(job);
         self.take_results(job);
-        let begins = |node: NodeId| parts.get(&node).cloned().map_or(Beginning::Nothing, Beginning::Parts);
+        self.discard_rings();
+        let begins = |pe: PeId| parts.get(&pe).cloned().map_or(Beginning::Nothing, Beginning::Parts);
         let (now, went_back) = (self.clock.get(), self.logged().went_back.clone());
         let mut next = Cluster::logging(line, begins, now, went_back);
         next.trace = self.trace.clone();

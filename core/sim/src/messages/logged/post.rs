@@ -7,7 +7,7 @@ use talisman_base::rng::Rng;
 use talisman_core::logging::words::{Said, Word};
 use talisman_ft::NodeId;
 use talisman_ft::event::Event;
-use talisman_ft::logging::{Incarnation, Order};
+use talisman_ft::logging::{Incarnation, LogId, Order};
 
 /// What one of them takes, in nanoseconds: between these.
 const TAKES_NS: (u64, u64) = (3_000, 120_000);
@@ -21,9 +21,9 @@ pub(super) enum Mail {
     /// To the leader.
     Report { from: NodeId, incarnation: Incarnation, event: Event },
     /// To whoever prints.
-    Say { from: NodeId, incarnation: Incarnation, number: u64, said: Said },
+    Say { from: LogId, incarnation: Incarnation, number: u64, said: Said },
     /// From whoever prints: so much has been printed.
-    Printed { to: NodeId, incarnation: Incarnation, before: u64 },
+    Printed { to: LogId, incarnation: Incarnation, before: u64 },
     /// From the leader.
     Order { to: NodeId, incarnation: Incarnation, order: Order },
     /// A process is there.
@@ -94,8 +94,10 @@ impl Post {
 fn ends(mail: &Mail) -> Option<(End, End)> {
     match mail {
         Mail::Word { from, to, .. } => Some((End::Node(*from), End::Node(*to))),
-        Mail::Report { from, .. } | Mail::Say { from, .. } => Some((End::Node(*from), End::Leader)),
-        Mail::Order { to, .. } | Mail::Printed { to, .. } => Some((End::Leader, End::Node(*to))),
+        Mail::Report { from, .. } => Some((End::Node(*from), End::Leader)),
+        Mail::Say { from, .. } => Some((End::Node(from.node), End::Leader)),
+        Mail::Order { to, .. } => Some((End::Leader, End::Node(*to))),
+        Mail::Printed { to, .. } => Some((End::Leader, End::Node(to.node))),
         Mail::Start { .. } | Mail::Flush { .. } => None,
     }
 }
