@@ -21,6 +21,7 @@ mod features {
     mod late;
     mod leaving;
     mod limits;
+    mod logging;
     mod lost;
     mod membership;
     mod migration;

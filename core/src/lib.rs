@@ -53,6 +53,8 @@ pub mod leftovers;
 #[doc(hidden)]
 pub mod lifecycle;
 #[doc(hidden)]
+pub mod logging;
+#[doc(hidden)]
 pub mod main_chare;
 #[doc(hidden)]
 pub mod object_of;

@@ -235,6 +235,30 @@ fn ranks_go_back_to_checkpoints() {
     }
 }
 
+/// Nodes log their messages: ranks of those that are lost do again what they did, and no others. None of them moves: what a rank is
+/// packed to has bytes that nothing determines.
+#[test]
+fn ranks_of_lost_nodes_alone_run_again() {
+    let mut steps = 0;
+    for seed in 0..16 {
+        let (ranks, storm) = (3 + seed as u32 % 5, Storm { seed, rounds: 5, moves: false });
+        let (after, later) = (10 + seed * 37 % 400, 5 + seed * 61 % 300);
+        let lost: &[u32] = [&[2][..], &[1], &[0], &[3, 1]][seed as usize % 4];
+        let test = Test::new().simulated(4, seed).logging().losing(after, lost);
+        let test = if seed % 2 == 0 { test } else { test.cutting(100).losing(later, lost) };
+        let name = format!("seed {seed}, without {lost:?} after {after} and perhaps {later} events");
+        let tested = test.run::<__Main>((Options { ranks, storm },));
+        crate::assert_ended_well(&name, &tested);
+        let (mut said, mut once) = (tested.output.clone(), expected(ranks, storm));
+        said.sort_unstable();
+        once.sort_unstable();
+        assert_eq!(said, once, "{name}");
+        assert!(tested.went_back.restored.keys().all(|node| lost.contains(node)), "{name}");
+        steps += tested.went_back.steps;
+    }
+    assert!(steps > 100, "{steps} steps were done again");
+}
+
 #[test]
 fn ranks_are_balanced_while_they_wait() {
     for seed in 0..12 {

@@ -24,12 +24,14 @@ use talisman_lb::strategy::Wants;
 use crate::run::run;
 use talisman_core::chare::{Args, MainChare};
 use talisman_job::balancing::Every;
+use talisman_job::checkpoints::FaultTolerance;
 use talisman_job::options::TransportChoice;
 use talisman_job::{Output, Progress, RunArgs};
 use talisman_kernel::pe::current;
 use talisman_node::{Outcome, Watch};
 use talisman_simulator::messages::back::Back;
-use talisman_simulator::messages::{run_going_back, run_without};
+use talisman_simulator::messages::logged::{Blow, Strike, WentBack, When};
+use talisman_simulator::messages::{run_going_back, run_logging, run_without};
 
 #[doc(hidden)]
 pub use talisman_cluster::probe::main as probe;
@@ -55,12 +57,17 @@ pub struct Test {
     options: RunArgs,
     lost: Vec<u32>,
     backs: Vec<Back>,
+    /// Of a job that logs its messages.
+    strikes: Option<Vec<Strike>>,
 }
 
 /// What a program in a test left behind.
 #[derive(Clone, Debug)]
 pub struct Tested {
     outcome: Outcome,
+    /// Which nodes ran again, of a job that logs its messages.
+    #[doc(hidden)]
+    pub went_back: WentBack,
     /// The lines of its output.
     pub output: Vec<String>,
 }
@@ -82,7 +89,8 @@ impl Default for Test {
 impl Test {
     /// On one PE.
     pub fn new() -> Self {
-        Test { options: RunArgs { pes: Some(1), ..RunArgs::default() }, lost: Vec::new(), backs: Vec::new() }
+        let options = RunArgs { pes: Some(1), ..RunArgs::default() };
+        Test { options, lost: Vec::new(), backs: Vec::new(), strikes: None }
     }
 
     /// On so many PEs (per node).
@@ -155,15 +163,42 @@ impl Test {
         self
     }
 
+    /// Where nodes log their messages, simulated, with one PE each: who is lost goes back, and nobody else.
+    #[doc(hidden)]
+    pub fn logging(mut self) -> Self {
+        self.strikes.get_or_insert_default();
+        self
+    }
+
+    /// The same, where after so many events these nodes are lost at once. May be said again.
+    #[doc(hidden)]
+    pub fn losing(mut self, after: u64, nodes: &[u32]) -> Self {
+        let what = Blow::Lose(nodes.to_vec());
+        self.strikes.get_or_insert_default().push(Strike { when: When::Events(after), what });
+        self
+    }
+
+    /// The same, where after so many events a checkpoint is taken, behind which nobody goes back. May be said again.
+    #[doc(hidden)]
+    pub fn cutting(mut self, after: u64) -> Self {
+        self.strikes.get_or_insert_default().push(Strike { when: When::Events(after), what: Blow::Cut });
+        self.options.ft = FaultTolerance::Double;
+        self
+    }
+
     /// Runs a program to its end.
     pub fn run<C: MainChare>(&self, args: impl Args + Send) -> Tested {
         let output = Output::capture();
         let watch = Watch::new(output.clone(), Progress::off());
+        if let Some(strikes) = &self.strikes {
+            let (outcome, went_back) = run_logging::<C, _>(args, &self.options, &watch, None, strikes);
+            return Tested { outcome, went_back, output: output.captured() };
+        }
         let outcome = match self.lost.is_empty() {
             _ if !self.backs.is_empty() => run_going_back::<C, _>(args, &self.options, &watch, &self.backs),
             true => run::<C, _>(args, &self.options, watch),
             false => run_without::<C, _>(args, &self.options, &watch, &self.lost),
         };
-        Tested { outcome, output: output.captured() }
+        Tested { outcome, went_back: WentBack::default(), output: output.captured() }
     }
 }

@@ -30,7 +30,7 @@ pub enum Level {
     /// The whole world: connections, nodes, their launcher.
     World,
     /// The leader alone, which is told of holdings that no world comes to, or a protocol that no world drives yet:
-    /// the tests of `talisman-ft` go through these, and notice it.
+    /// the tests of `talisman-ft` go through these, and notice it. So does `tests/logging.rs` here, for what real PEs log.
     Leader,
 }
 
@@ -1244,6 +1244,48 @@ pub const MUTATIONS: &[Mutation] = &[
         name: "image-counts-when-sent",
         places: &["ft/logging/images.rs"],
         rule: "A node's image counts when its keeper has it whole.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "time-not-logged",
+        places: &["logging/recorder.rs"],
+        rule: "What a PE's clock says is logged before anything that is done then.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "slot-taken-not-logged",
+        places: &["logging/member.rs"],
+        rule: "That something is taken in from a ring is logged.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "frame-taken-not-logged",
+        places: &["logging/member.rs"],
+        rule: "That a frame is taken in is logged.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "timer-not-logged",
+        places: &["logging/recorder.rs"],
+        rule: "That timers fire is logged.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "frame-not-retained",
+        places: &["logging/member.rs"],
+        rule: "A frame stays with its sender until nobody can ask for it any more.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "sent-again-though-taken",
+        places: &["logging/member.rs"],
+        rule: "A restarted node does not send again what its receiver has taken.",
         level: Level::Leader,
         seen_by: "",
     },

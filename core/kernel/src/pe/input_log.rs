@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
 use super::Pe;
+use super::recorder::Recorder;
 use super::turn::Command;
 use crate::port::{Parcel, Sent};
 use crate::wire;
@@ -21,6 +22,8 @@ pub enum InputLog {
     Kept(Box<Kept>),
     /// It is given what another was.
     Again(Box<Again>),
+    /// Somebody else keeps it, or says what another was given.
+    Told(Box<dyn Recorder>),
 }
 
 /// What a PE was given, and sent, in order.
@@ -143,6 +146,15 @@ impl InputLog {
         matches!(self, InputLog::Off)
     }
 
+    /// Whether somebody else keeps what comes, or says what had come.
+    pub fn is_told(&self) -> bool {
+        matches!(self, InputLog::Told(_))
+    }
+
+    fn is_kept(&self) -> bool {
+        matches!(self, InputLog::Kept(_))
+    }
+
     fn note(&self, pe: &Pe, step: impl FnOnce() -> Logged) {
         if let InputLog::Kept(kept) = self {
             kept.note_time(pe);
@@ -150,48 +162,77 @@ impl InputLog {
         }
     }
 
+    fn tell(&self, pe: &Pe, what: impl FnOnce(&dyn Recorder)) {
+        if let InputLog::Told(recorder) = self {
+            recorder.time(pe.clock.now().as_nanos() as u64);
+            what(&**recorder);
+        }
+    }
+
     pub(super) fn note_time(&self, pe: &Pe) {
         if let InputLog::Kept(kept) = self {
             kept.note_time(pe);
         }
+        self.tell(pe, |_| ());
     }
 
     pub(super) fn note_run(&self, pe: &Pe) {
         self.note(pe, || Logged::Ran);
+        self.tell(pe, |recorder| recorder.runs());
     }
 
     pub(super) fn note_timers(&self, pe: &Pe) {
         if pe.timers.next().is_some_and(|due| due <= pe.clock.now()) {
             self.note(pe, || Logged::Timers);
+            self.tell(pe, |recorder| recorder.timers());
         }
     }
 
     pub(super) fn note_rest(&self, pe: &Pe) {
         self.note(pe, || Logged::Rested);
+        self.tell(pe, |recorder| recorder.rests());
     }
 
     pub(super) fn note_command(&self, pe: &Pe, command: &Command) {
         self.note(pe, || Logged::Asked(command.clone()));
+        self.tell(pe, |recorder| recorder.asked(command));
     }
 
     pub(super) fn note_idle(&self, pe: &Pe, idle_ns: u64, released_ns: u64) {
         if idle_ns + released_ns > 0 {
             self.note(pe, || Logged::Idle(idle_ns, released_ns));
+            self.tell(pe, |recorder| recorder.idle(idle_ns, released_ns));
         }
     }
 
     pub(super) fn note_value(&self, bytes: impl FnOnce() -> Vec<u8>) {
-        if let InputLog::Kept(kept) = self {
-            kept.values.borrow_mut().push_back(bytes());
+        match self {
+            InputLog::Kept(kept) => kept.values.borrow_mut().push_back(bytes()),
+            InputLog::Told(recorder) => recorder.value(bytes()),
+            InputLog::Off | InputLog::Again(_) => {}
         }
     }
 
     /// The next value of the world, of a PE that runs again.
     pub(super) fn next_value(&self) -> Option<Vec<u8>> {
-        let InputLog::Again(again) = self else { return None };
-        let value = again.values.borrow_mut().pop_front();
-        again.is_short.set(again.is_short.get() || value.is_none());
-        value
+        match self {
+            InputLog::Again(again) => {
+                let value = again.values.borrow_mut().pop_front();
+                again.is_short.set(again.is_short.get() || value.is_none());
+                value
+            }
+            InputLog::Told(recorder) => recorder.value_again(),
+            InputLog::Off | InputLog::Kept(_) => None,
+        }
+    }
+
+    /// Whether what the PE does beside sending is done already.
+    pub(super) fn runs_again(&self) -> bool {
+        match self {
+            InputLog::Again(_) => true,
+            InputLog::Told(recorder) => recorder.runs_again(),
+            InputLog::Off | InputLog::Kept(_) => false,
+        }
     }
 
     /// Whether a PE that runs again has asked the world for more values than the one before it.
@@ -203,7 +244,7 @@ impl InputLog {
     pub fn take(&mut self) -> Option<(u64, Vec<Logged>, VecDeque<Vec<u8>>)> {
         match std::mem::take(self) {
             InputLog::Kept(kept) => Some((kept.made_at, kept.steps.into_inner(), kept.values.into_inner())),
-            InputLog::Off | InputLog::Again(_) => None,
+            InputLog::Off | InputLog::Again(_) | InputLog::Told(_) => None,
         }
     }
 }
@@ -220,7 +261,7 @@ impl Kept {
 impl Pe {
     /// A message from another PE is about to be taken in.
     pub fn note_taken(&self, from: PeId, parcel: &Parcel) {
-        if !self.input_log.is_off()
+        if self.input_log.is_kept()
             && let Some(frame) = Frame::of(parcel)
         {
             self.input_log.note(self, || Logged::Taken { from, frame });
@@ -229,10 +270,17 @@ impl Pe {
 
     /// It begins with what is in its queue.
     pub fn note_beginning(&self) {
-        if let Some(first) = self.queue.ahead(0) {
-            // SAFETY: what is in the queue is a live envelope.
-            self.input_log.note(self, || Logged::Begins(wire::copy_to_keep(unsafe { first.as_ref() })));
+        if self.input_log.is_kept()
+            && let Some(first) = self.beginning()
+        {
+            self.input_log.note(self, || Logged::Begins(first));
         }
+    }
+
+    /// A copy of the first message in its queue.
+    pub fn beginning(&self) -> Option<Packed> {
+        // SAFETY: what is in the queue is a live envelope.
+        self.queue.ahead(0).map(|first| wire::copy_to_keep(unsafe { first.as_ref() }))
     }
 
     /// A PE that runs again begins with a message from nobody, as another did.
@@ -249,7 +297,7 @@ impl Pe {
 
     /// It is about to begin with these parts of a checkpoint. They are packed and read for the log.
     pub fn note_restored<T: Pup>(&self, parts: T) -> T {
-        if self.input_log.is_off() {
+        if !self.input_log.is_kept() {
             return parts;
         }
         let packed = Packed::of(&parts);
@@ -259,7 +307,7 @@ impl Pe {
 
     /// It has sent this since it was last asked.
     pub fn note_sent(&self, sent: &[Sent]) {
-        if self.input_log.is_off() {
+        if !self.input_log.is_kept() {
             return;
         }
         let frames = sent.iter().filter_map(|sent| Some((sent.to, Frame::of(&sent.parcel)?))).collect();

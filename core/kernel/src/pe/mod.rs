@@ -10,6 +10,7 @@ pub mod execute;
 pub mod heard;
 pub mod input_log;
 pub mod names;
+pub mod recorder;
 pub mod running;
 pub mod send;
 pub mod services;

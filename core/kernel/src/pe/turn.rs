@@ -2,10 +2,9 @@
 //!
 //! Whoever drives a PE, a thread or a simulator, decides when it has a turn, what is taken from which source, and how many messages run:
 //! it is a [`Feed`]. Beside turns there are commands from outside ([`Pe::command`]), and values of the world ([`Pe::was_idle`], [`world`]).
-//! Everything else a PE does follows from these and from what it has been, so a fresh PE that is given the same does the same. A
-//! [`InputLog`] keeps what was given.
+//! Everything else a PE does follows from these and from what it has been, so a fresh PE that is given the same does the same. An
+//! [`InputLog`](super::input_log::InputLog) keeps what was given.
 
-use super::input_log::InputLog;
 use super::{Pe, try_current};
 use talisman_job::job::Asked;
 use talisman_observe::stats::count;
@@ -158,5 +157,5 @@ fn another_value<T>(error: &str) -> String {
 /// Whether the PE of this thread is one that runs again from what another was given: what it does beside sending is done already.
 #[doc(hidden)]
 pub fn runs_again() -> bool {
-    try_current(|pe| matches!(pe.input_log, InputLog::Again(_))).unwrap_or(false)
+    try_current(|pe| pe.input_log.runs_again()).unwrap_or(false)
 }

@@ -54,8 +54,10 @@ impl Chance {
         let state = &mut cluster.states[id as usize];
         state.batch_left = state.batch_left.saturating_sub(1);
         let mut arrived = cluster.look(id, self.batch, cluster.clock.get());
-        // What one PE sent stays in order.
-        arrived.sort_by_key(|arrived| arrived.from);
+        if cluster.logged.is_none() {
+            // What one PE sent stays in order. Where it is logged, it is in the order of sources already.
+            arrived.sort_by_key(|arrived| arrived.from);
+        }
         arrived
     }
 

@@ -1,6 +1,9 @@
 //! Jobs of a program, simulated message by message, as their options ask.
 
+use std::time::Duration;
+
 use super::back::{self, Back};
+use super::logged::{self, Strike, WentBack};
 use super::losing::{self, Losses};
 use super::{Machine, run};
 use crate::run_for_user;
@@ -58,6 +61,22 @@ pub fn run_going_back<C: MainChare, A: Args + Send>(
     let main = |pe: &Pe| create_main::<C, A>(pe, args);
     let done = back::run(shape_of(&options), &Config::of(&options), watch.job(), backs, main);
     outcome(watch.job(), done)
+}
+
+/// The same where nodes log their messages, and only those that are lost go back; who did. Perhaps on the model of a machine, where it
+/// takes so long until a process is there in a lost one's place.
+pub fn run_logging<C: MainChare, A: Args + Send>(
+    args: A,
+    options: &RunArgs,
+    watch: &Watch,
+    machine: Option<(&Machine, Duration)>,
+    strikes: &[Strike],
+) -> (Outcome, WentBack) {
+    panics::listen();
+    let main = |pe: &Pe| create_main::<C, A>(pe, args);
+    let config = Config::of(options);
+    let (done, went_back) = logged::run(shape_of(options), &config, watch.job(), machine, strikes, main);
+    (outcome(watch.job(), done), went_back)
 }
 
 /// The same on the model of a machine that loses nodes.

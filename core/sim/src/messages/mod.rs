@@ -13,6 +13,7 @@ mod cores;
 mod flights;
 mod hosts;
 mod jobs;
+pub mod logged;
 pub mod losing;
 mod machine;
 mod model;
@@ -29,6 +30,7 @@ use std::time::Duration;
 use agenda::Agenda;
 use chance::Chance;
 use flights::{Flight, Flights, Stage};
+use logged::Logged;
 use model::Model;
 use talisman_core::leftovers::LeftoversOnPe;
 use trace::Trace;
@@ -36,7 +38,7 @@ use trace::Trace;
 pub use charge::charge;
 pub use cores::{Core, Guest};
 use jobs::run_losing;
-pub use jobs::{run_going_back, run_on, run_simulated, run_without};
+pub use jobs::{run_going_back, run_logging, run_on, run_simulated, run_without};
 pub use losing::Losses;
 pub use machine::{Machine, Way};
 
@@ -142,6 +144,8 @@ struct Cluster {
     /// Events planned so far.
     serial: u64,
     trace: Trace,
+    /// What its nodes keep of their messages, if they do.
+    logged: Option<Box<Logged>>,
 }
 
 /// What the simulator knows of a PE.
@@ -174,6 +178,8 @@ enum What {
     Turn(PeId),
     /// Something on its way gets further.
     Flight(u32),
+    /// Something arrives beside frames, of nodes that keep their messages.
+    Mail(u32),
 }
 
 impl Cluster {
@@ -191,11 +197,23 @@ impl Cluster {
         job: &Arc<Job>,
         now: u64,
     ) -> Self {
-        let (clock, view) = (Rc::new(Cell::new(now)), Arc::new(view));
-        let node = |(number, store): (u32, &Arc<Store>)| {
+        let stores: Vec<_> = stores.iter().map(|store| (store.clone(), job.clone())).collect();
+        Cluster::of_jobs(Arc::new(view), &stores, shape, config, now)
+    }
+
+    /// One whose nodes hold what is in these stores, and say what they say to these jobs.
+    fn of_jobs(
+        view: Arc<View>,
+        nodes: &[(Arc<Store>, Arc<Job>)],
+        shape: Shape,
+        config: &Config,
+        now: u64,
+    ) -> Self {
+        let clock = Rc::new(Cell::new(now));
+        let node = |(number, (store, job)): (u32, &(Arc<Store>, Arc<Job>))| {
             Node::in_view(view.clone(), store.clone(), shape, number, config.clone(), job.clone())
         };
-        let nodes: Vec<_> = (0..).zip(stores).map(node).collect();
+        let nodes: Vec<_> = (0..).zip(nodes).map(node).collect();
         let pe = |id: PeId| {
             let node = nodes[shape.node_of(id) as usize].clone();
             Pe::new(
@@ -217,6 +235,7 @@ impl Cluster {
             spare_arrived: Vec::new(),
             serial: 0,
             trace: Trace::default(),
+            logged: None,
             clock,
         }
     }
@@ -263,9 +282,12 @@ impl Cluster {
                 continue;
             };
             self.clock.set(at);
+            self.logged.iter_mut().for_each(|logged| logged.set_time(at));
             match what {
+                What::Turn(pe) if self.logged.is_some() => self.turn_of_logged(job, pe, at, rules),
                 What::Turn(pe) => rules.turn(self, pe, at),
                 What::Flight(flight) => rules.advance(self, flight, at),
+                What::Mail(mail) => self.on_mail(job, mail, rules),
             }
         }
     }
@@ -302,6 +324,9 @@ impl Cluster {
             return Vec::new();
         }
         state.batch_left = batch;
+        if self.logged.is_some() {
+            return self.look_logged(id, at);
+        }
         if state.arrived.is_empty() {
             return Vec::new();
         }
@@ -339,6 +364,9 @@ impl Cluster {
         if let Some(next) = self.states[id as usize].arrived.iter().map(|arrived| arrived.at).min() {
             self.wake(id, next);
         }
+        if self.logged.is_some() && self.has_any_logged(id) {
+            self.wake(id, at + 1);
+        }
         if let Some(due) = self.pes[id as usize].timers.next() {
             self.wake(id, (due.as_nanos() as u64).max(at + 1));
         }
@@ -351,7 +379,10 @@ impl Cluster {
             outbox.swap(&mut sent);
         }
         self.pes[from as usize].note_sent(&sent);
-        sent
+        match self.logged.is_some() {
+            true => self.sent_logged(from, sent),
+            false => sent,
+        }
     }
 
     /// Sends something on its way.
@@ -364,8 +395,11 @@ impl Cluster {
 
     /// Something arrives.
     fn arrive(&mut self, flight: Flight, at: u64) {
-        let Flight { from, to, serial, bytes, parcel, .. } = flight;
-        self.trace.note(at, 1, to, serial);
+        self.trace.note(at, 1, flight.to, flight.serial);
+        if self.logged.is_some() {
+            return self.arrive_logged(flight);
+        }
+        let Flight { from, to, bytes, parcel, .. } = flight;
         self.states[to as usize].arrived.push(Arrived { from, at, bytes, parcel });
     }
 
@@ -401,7 +435,8 @@ fn accept(pe: &Pe, from: PeId, parcel: Parcel) {
         Parcel::Frame { head, segments } => wire::receive(pe, &head, segments),
     };
     match read {
-        Ok(envelope) if is_near => port::take_in_message(pe, envelope),
+        // Nothing runs as it is taken in where that is logged.
+        Ok(envelope) if is_near && !pe.input_log.is_told() => port::take_in_message(pe, envelope),
         Ok(envelope) => pe.accept(envelope),
         Err(error) => pe.node.job.end(1, Some(error.to_string())),
     }

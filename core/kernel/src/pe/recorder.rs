@@ -1,0 +1,36 @@
+//! Who hears what a PE is given, as it is given: message logging.
+
+use super::turn::Command;
+
+/// Keeps what a PE is given, for another PE to be given the same. It is told in the midst of turns, and asks nothing of its PE.
+/// What is taken in, from which source, whoever drives the PE knows and logs.
+///
+/// A PE that is run again has one as well: it says what values of the world were.
+pub trait Recorder {
+    /// Its clock says this from now on, in nanoseconds. Told before everything else, also where that is nothing new.
+    fn time(&self, now: u64);
+
+    /// A message of its queue is about to run.
+    fn runs(&self);
+
+    /// Timers that are due fire.
+    fn timers(&self);
+
+    /// It has nothing else to do: idle work, reductions to send on, waves to answer.
+    fn rests(&self);
+
+    /// It was told that it had been idle, and had given its core to others, in nanoseconds.
+    fn idle(&self, idle_ns: u64, released_ns: u64);
+
+    /// Somebody beside the PEs asks for something.
+    fn asked(&self, command: &Command);
+
+    /// It has read a value of the world, here packed.
+    fn value(&self, packed: Vec<u8>);
+
+    /// The value that it reads in place of one of the world, if it is run again and that was read before.
+    fn value_again(&self) -> Option<Vec<u8>>;
+
+    /// Whether it is run again, so that what it does beside sending is done already.
+    fn runs_again(&self) -> bool;
+}

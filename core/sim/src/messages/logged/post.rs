@@ -1,0 +1,103 @@
+//! What is on its way between nodes beside frames, and between nodes and whoever leads.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use talisman_base::rng::Rng;
+use talisman_core::logging::words::{Said, Word};
+use talisman_ft::NodeId;
+use talisman_ft::event::Event;
+use talisman_ft::logging::{Incarnation, LogId, Order};
+
+/// What one of them takes, in nanoseconds: between these.
+const TAKES_NS: (u64, u64) = (3_000, 120_000);
+/// A node sends its keeper its log so much after it was given something.
+const FLUSH_NS: (u64, u64) = (1_000, 60_000);
+
+/// Something on its way.
+pub(super) enum Mail {
+    /// From a process of one incarnation to that of another.
+    Word { from: NodeId, to: NodeId, between: (Incarnation, Incarnation), word: Word },
+    /// To the leader.
+    Report { from: NodeId, incarnation: Incarnation, event: Event },
+    /// To whoever prints.
+    Say { from: LogId, incarnation: Incarnation, number: u64, said: Said },
+    /// From whoever prints: so much has been printed.
+    Printed { to: LogId, incarnation: Incarnation, before: u64 },
+    /// From the leader.
+    Order { to: NodeId, incarnation: Incarnation, order: Order },
+    /// A process is there.
+    Start { node: NodeId, incarnation: Incarnation },
+    /// It is time to send the keeper what is new.
+    Flush { node: NodeId, incarnation: Incarnation },
+}
+
+/// Where something comes from: a node, or whoever leads and prints.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum End {
+    Node(NodeId),
+    Leader,
+}
+
+/// All that is on its way, each under a number.
+pub(super) struct Post {
+    mail: BTreeMap<u32, Mail>,
+    next: u32,
+    /// When the last between two arrives: none overtakes another.
+    last: BTreeMap<(End, End), u64>,
+    rng: Rng,
+    /// Until a process is there in a lost one's place, if that is said.
+    pause: Option<Duration>,
+}
+
+impl Post {
+    pub(super) fn new(seed: u64, pause: Option<Duration>) -> Self {
+        Post { mail: BTreeMap::new(), next: 0, last: BTreeMap::new(), rng: Rng::new(seed), pause }
+    }
+
+    /// Below this.
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
+        self.rng.below(bound)
+    }
+
+    /// Sends something off: its number, and when it arrives.
+    pub(super) fn put(&mut self, mail: Mail, now: u64) -> (u32, u64) {
+        let at = now + self.takes(&mail);
+        let at = match ends(&mail) {
+            None => at,
+            Some(ends) => {
+                let last = self.last.entry(ends).or_default();
+                *last = at.max(*last + 1);
+                *last
+            }
+        };
+        let number = self.next;
+        self.next += 1;
+        self.mail.insert(number, mail);
+        (number, at)
+    }
+
+    fn takes(&mut self, mail: &Mail) -> u64 {
+        let (least, most) = if matches!(mail, Mail::Flush { .. }) { FLUSH_NS } else { TAKES_NS };
+        match self.pause.filter(|_| matches!(mail, Mail::Start { .. })) {
+            Some(pause) => pause.as_nanos() as u64,
+            None => least + self.rng.below(most - least),
+        }
+    }
+
+    /// It arrives.
+    pub(super) fn take(&mut self, number: u32) -> Mail {
+        self.mail.remove(&number).expect("an event is of something on its way")
+    }
+}
+
+fn ends(mail: &Mail) -> Option<(End, End)> {
+    match mail {
+        Mail::Word { from, to, .. } => Some((End::Node(*from), End::Node(*to))),
+        Mail::Report { from, .. } => Some((End::Node(*from), End::Leader)),
+        Mail::Say { from, .. } => Some((End::Node(from.node), End::Leader)),
+        Mail::Order { to, .. } => Some((End::Leader, End::Node(*to))),
+        Mail::Printed { to, .. } => Some((End::Leader, End::Node(to.node))),
+        Mail::Start { .. } | Mail::Flush { .. } => None,
+    }
+}

@@ -1,0 +1,72 @@
+//! What a node is restored from: its place in the line.
+//!
+//! The line is a cut of the whole job: its beginning, or a checkpoint of which all PEs were made anew. So nothing is on its way in it,
+//! nothing is retained, and all logs begin there.
+
+use talisman_ft::NodeId;
+use talisman_ft::logging::{Lane, Position, Shape};
+use talisman_kernel::pe::{Here, Pe};
+use talisman_pup::Packed;
+
+use crate::checkpoint::part::Part;
+use crate::checkpoint::restore::RestoreOnPe;
+
+/// A node's place in the line.
+#[derive(Clone, Debug)]
+pub struct Image {
+    /// Whose.
+    pub of: NodeId,
+    /// Where it is: at the beginning of all logs and lanes.
+    pub position: Position,
+    /// What the clock of its PEs said when these were made, in nanoseconds.
+    pub made_at: u64,
+    /// What each begins with, by rank.
+    pub states: Vec<Beginning>,
+}
+
+/// What a PE begins with.
+#[derive(Clone, Debug)]
+pub enum Beginning {
+    /// Nothing.
+    Nothing,
+    /// A message from nobody: the program's first.
+    Message(Packed),
+    /// Parts of a checkpoint.
+    Parts(Packed),
+}
+
+impl Image {
+    /// Of a node at the beginning of a line.
+    pub fn first(of: NodeId, shape: Shape, made_at: u64, states: Vec<Beginning>) -> Image {
+        let ranks = || 0..shape.pes_per_node;
+        let others = || shape.others(of).flat_map(|node| ranks().map(move |rank| (node, rank)));
+        let to = |(to, rank): (NodeId, u32)| Lane { from: of, to, rank };
+        let from = |(from, rank): (NodeId, u32)| Lane { from, to: of, rank };
+        let position = Position {
+            taken: others().map(|lane| (from(lane), 0)).collect(),
+            sent: others().map(|lane| (to(lane), 0)).collect(),
+            logs: shape.logs_of(of).map(|_| 0).collect(),
+            ..Position::default()
+        };
+        Image { of, position, made_at, states }
+    }
+
+    /// A fresh PE of this rank, made at that time, begins with it.
+    ///
+    /// # Errors
+    /// It cannot be read, or the program's code panicked.
+    pub fn begin(&self, pe: &Pe, rank: u32) -> Result<(), String> {
+        let _here = Here::enter(pe);
+        match self.states.get(rank as usize).unwrap_or(&Beginning::Nothing) {
+            Beginning::Nothing => Ok(()),
+            Beginning::Message(message) => pe.begin_again(message.clone()),
+            Beginning::Parts(parts) => {
+                let parts: Vec<Part> = parts.clone().into_value().map_err(|error| error.to_string())?;
+                match pe.restore(parts) {
+                    true => Ok(()),
+                    false => Err("the program's code panicked when it went on from its parts".into()),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,470 @@
+//! A node of a job that logs: what it has sent and taken, what it knows of logs, what its program has said.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::image::Image;
+use super::letter::Letter;
+use super::recorder::Record;
+use super::ring::Rings;
+use super::words::{Out, Said, Word};
+use talisman_ft::NodeId;
+use talisman_ft::event::Event;
+use talisman_ft::logging::{
+    Cuts, ImageId, Images, Incarnation, Input, Lane, Output, Position, Reach, Restore, Retained, Ride,
+    Session, Shape, Spread,
+};
+use talisman_kernel::pe::input_log::Frame;
+use talisman_kernel::port::Parcel;
+use talisman_observe::mutations::mutated;
+
+/// How far a node is.
+#[derive(Clone, Debug)]
+pub enum Stage {
+    /// It has nothing, and waits to be told.
+    Blank,
+    /// It has asked for its image.
+    Fetching {
+        /// Of all nodes.
+        incarnations: Vec<Incarnation>,
+        /// Where the logs of former ones end.
+        cuts: Cuts,
+        /// How it is restored.
+        restore: Box<Restore>,
+    },
+    /// Its image has come, and PEs are to be made from it.
+    Beginning,
+    /// Its PEs run again; whether it has said that they are at their horizons.
+    Guided {
+        /// It has.
+        has_told: bool,
+    },
+    /// Its PEs are like all others.
+    Live,
+}
+
+/// Something that a PE takes in.
+pub struct Taken {
+    /// The PE that had sent it.
+    pub from: u32,
+    /// It.
+    pub parcel: Parcel,
+}
+
+/// A frame that came on a lane, for whoever watches.
+#[derive(Clone, Debug)]
+pub struct Came {
+    /// Which lane.
+    pub lane: Lane,
+    /// Its number there.
+    pub number: u64,
+    /// It.
+    pub frame: Frame,
+}
+
+/// What has become of a frame for another node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Numbered {
+    /// The lane that it goes.
+    pub lane: Lane,
+    /// Its number there.
+    pub number: u64,
+    /// Its receiver has taken it already.
+    pub is_taken: bool,
+}
+
+/// A frame as it stays with its sender: for the PE of this rank.
+#[derive(Clone, Debug)]
+pub(super) struct Sent {
+    to: u32,
+    frame: Frame,
+}
+
+/// A node.
+pub struct Member {
+    pub(super) node: NodeId,
+    pub(super) shape: Shape,
+    pub(super) incarnation: Incarnation,
+    pub(super) stage: Stage,
+    pub(super) session: Session,
+    /// By rank.
+    pub(super) records: Vec<Record>,
+    /// Frames taken of the lane of this rank from another node.
+    pub(super) taken: BTreeMap<(NodeId, u32), u64>,
+    /// What was sent on the lane of this rank to another node.
+    pub(super) retained: BTreeMap<(NodeId, u32), Retained<Sent>>,
+    pub(super) rings: Rings,
+    pub(super) spread: Spread,
+    /// By rank.
+    pub(super) output: Vec<Output<Said>>,
+    pub(super) images: Images<Image>,
+    /// Links that are up: to a process of this incarnation, which had taken so many frames when they began, by rank.
+    pub(super) up: BTreeMap<NodeId, (Incarnation, Vec<u64>)>,
+    /// The keeper's process that has this one's image.
+    pub(super) covered_by: Incarnation,
+    /// What has come on lanes and is not taken in yet, by sender and rank.
+    pub(super) waiting: BTreeMap<(NodeId, u32), VecDeque<Letter>>,
+    /// Lost nodes of whose former processes nothing is taken in any more: it has been said how much was.
+    pub(super) closed: BTreeSet<NodeId>,
+    /// Its logs have entries that the keeper has not been sent.
+    pub(super) has_new: bool,
+    /// How often it has looked for what has come: each time it begins with another source.
+    looks: u32,
+    outbox: Vec<Out>,
+}
+
+impl Member {
+    /// One of a job that begins, or has been cut. All links are up, and the keepers have the images.
+    pub fn first(image: Image, shape: Shape, kept: &[Image]) -> Member {
+        let mut member = Member { stage: Stage::Live, ..Member::blank(image.of, shape, 0) };
+        let none = vec![0; shape.pes_per_node as usize];
+        member.up = shape.others(member.node).map(|to| (to, (0, none.clone()))).collect();
+        member.images = Images::starting_with(image.position.clone(), image);
+        for image in kept {
+            member.images.keep(image.of, image.position.clone(), image.clone());
+        }
+        member
+    }
+
+    /// A process that was started in a lost one's place.
+    pub fn blank(node: NodeId, shape: Shape, incarnation: Incarnation) -> Member {
+        let lanes = shape.others(node).flat_map(|to| (0..shape.pes_per_node).map(move |rank| (to, rank)));
+        Member {
+            node,
+            shape,
+            incarnation,
+            stage: Stage::Blank,
+            session: 0,
+            records: shape.logs_of(node).map(|_| Record::default()).collect(),
+            taken: BTreeMap::new(),
+            retained: lanes.map(|lane| (lane, Retained::starting_at(0))).collect(),
+            rings: Rings::default(),
+            spread: Spread::new(node, shape.next_around(node), shape),
+            output: shape.logs_of(node).map(|_| Output::default()).collect(),
+            images: Images::default(),
+            up: BTreeMap::new(),
+            covered_by: 0,
+            waiting: BTreeMap::new(),
+            closed: BTreeSet::new(),
+            has_new: false,
+            looks: 0,
+            outbox: Vec::new(),
+        }
+    }
+
+    /// Which process of its node it is.
+    pub fn incarnation(&self) -> Incarnation {
+        self.incarnation
+    }
+
+    /// Whether its PEs are like all others.
+    pub fn is_live(&self) -> bool {
+        matches!(self.stage, Stage::Live)
+    }
+
+    /// Whether its PEs run again.
+    pub fn is_guided(&self) -> bool {
+        matches!(self.stage, Stage::Guided { .. })
+    }
+
+    /// Whether it does not know yet who the others are.
+    pub(super) fn knows_nobody(&self) -> bool {
+        matches!(self.stage, Stage::Blank | Stage::Fetching { .. })
+    }
+
+    /// What it is restored from.
+    pub fn own_image(&self) -> Option<&Image> {
+        self.images.to_send().next().map(|(_, image)| image)
+    }
+
+    /// PEs were made from its image.
+    pub fn has_begun(&mut self) {
+        self.stage = Stage::Guided { has_told: false };
+    }
+
+    /// What the PE of this rank is told with.
+    pub fn record(&self, rank: u32) -> &Record {
+        &self.records[rank as usize]
+    }
+
+    /// Whether anything that its program has said is not known to be printed.
+    pub fn has_unprinted(&self) -> bool {
+        self.output.iter().any(|output| output.kept() > 0)
+    }
+
+    /// What it has for others since this was last asked, in order.
+    pub fn take_out(&mut self) -> Vec<Out> {
+        std::mem::take(&mut self.outbox)
+    }
+
+    /// Messages between its PEs that nobody has taken, when it ends.
+    pub fn take_rings(&mut self) -> Vec<Parcel> {
+        self.rings.drain()
+    }
+
+    pub(super) fn keeper(&self) -> NodeId {
+        self.shape.next_around(self.node)
+    }
+
+    pub(super) fn put(&mut self, out: Out) {
+        self.outbox.push(out);
+    }
+
+    pub(super) fn tell(&mut self, to: NodeId, word: Word) {
+        let between = (self.incarnation, self.spread.incarnation(to));
+        self.put(Out::Word(to, between, word));
+    }
+
+    pub(super) fn report(&mut self, event: Event) {
+        self.put(Out::Report(event));
+    }
+
+    // What its PEs do.
+
+    /// A PE has had a turn, or a part of one: it was given this.
+    pub fn absorb(&mut self) {
+        for (rank, record) in (0..).zip(&self.records) {
+            for entry in record.take_fresh() {
+                self.spread.append(rank, &entry);
+                self.has_new = true;
+            }
+        }
+    }
+
+    /// The PE of this rank has sent something to another. What became of it if that is on another node.
+    pub fn send(&mut self, rank: u32, to: u32, parcel: Parcel) -> Option<Numbered> {
+        let (node, to) = (to / self.shape.pes_per_node, to % self.shape.pes_per_node);
+        if node == self.node {
+            let from = node * self.shape.pes_per_node + rank;
+            self.pass((rank, to), Taken { from, parcel });
+            return None;
+        }
+        let Parcel::Frame { head, segments } = parcel else { return None };
+        let frame = Frame { head, segments };
+        let beside: usize = frame.segments.iter().map(|segment| segment.bytes().len()).sum();
+        let bytes = frame.head.len() + beside;
+        let number = self.lane(node, rank).push(Sent { to, frame }, bytes);
+        let taken = self.up.get(&node).map(|(_, taken)| taken[rank as usize]);
+        let is_taken = taken.is_some_and(|taken| number < taken);
+        if taken.is_some() && (!is_taken || mutated("sent-again-though-taken")) {
+            self.emit(node, rank, number);
+        }
+        if mutated("frame-not-retained") && number % 4 == 3 {
+            self.lane(node, rank).forget(number + 1);
+        }
+        Some(Numbered { lane: Lane { from: self.node, to: node, rank }, number, is_taken })
+    }
+
+    /// Something goes from one of its PEs to another.
+    pub(super) fn pass(&mut self, ring: (u32, u32), taken: Taken) {
+        self.rings.push(ring, taken);
+        self.put(Out::Wake(ring.1));
+    }
+
+    fn lane(&mut self, to: NodeId, rank: u32) -> &mut Retained<Sent> {
+        self.retained.entry((to, rank)).or_insert_with(|| Retained::starting_at(0))
+    }
+
+    /// A frame leaves, with what rides on it.
+    pub(super) fn emit(&mut self, to: NodeId, rank: u32, number: u64) {
+        let Some((incarnation, _)) = self.up.get(&to) else { return };
+        let between = (self.incarnation, *incarnation);
+        let mut ride = Vec::new();
+        self.spread.ride(to, rank).write(&mut ride, self.shape.pes_per_node);
+        let sent = self.retained[&(to, rank)].get(number).expect("what is sent is retained").clone();
+        let letter = Letter { between, number, to: sent.to, ride, frame: sent.frame };
+        self.put(Out::Letter(rank, to, letter));
+    }
+
+    /// Its program has said something on the PE of this rank.
+    pub fn say(&mut self, rank: u32, said: Said) {
+        let depends_on = self.spread.unstable();
+        self.output[rank as usize].say(said, depends_on);
+    }
+
+    /// A frame has come on the lane of this rank.
+    pub fn receive(&mut self, from: NodeId, rank: u32, letter: Letter) {
+        let expected = (self.spread.incarnation(from), self.incarnation);
+        let is_meant = letter.to < self.shape.pes_per_node && letter.between == expected;
+        if is_meant && !self.knows_nobody() && !self.closed.contains(&from) {
+            self.waiting.entry((from, rank)).or_default().push_back(letter);
+        }
+    }
+
+    /// Whether anything waits for the PE of this rank on lanes from these nodes.
+    pub fn has_mail(&self, rank: u32, is_asked_for: impl Fn(NodeId) -> bool) -> bool {
+        let of_rank = self.waiting.iter().filter(|((from, lane), _)| *lane == rank && is_asked_for(*from));
+        of_rank.into_iter().any(|(_, waiting)| !waiting.is_empty())
+    }
+
+    /// Whether there is anything for the PE of this rank to take in.
+    pub fn has_any_for(&self, rank: u32) -> bool {
+        self.rings.has_any_for(rank) || self.has_mail(rank, |_| true)
+    }
+
+    /// What has come for the PE of this rank from one source, a lane from one of these nodes or, if so, a ring, and is taken in now: the
+    /// PE is about to be given it, and logs that. What is for others goes on by rings. Of one source only: between two of them comes
+    /// what the PE sends when it takes in the first, as when it runs again. Nothing if nothing has come.
+    ///
+    /// # Errors
+    /// A frame is missing on a lane, or comes twice, or what rides on it is nonsense.
+    pub fn take(
+        &mut self,
+        rank: u32,
+        now: u64,
+        is_asked_for: impl Fn(NodeId) -> bool,
+        with_rings: bool,
+    ) -> Result<(Vec<Taken>, Vec<Came>), String> {
+        self.absorb();
+        let nodes = self.shape.nodes;
+        let sources = nodes + self.shape.pes_per_node;
+        self.looks = self.looks.wrapping_add(1);
+        for source in (0..sources).map(|nth| (self.looks.wrapping_add(nth)) % sources) {
+            let is_lane = source < nodes;
+            if is_lane && source != self.node && is_asked_for(source) {
+                let letters = self.waiting.remove(&(source, rank)).unwrap_or_default();
+                if !letters.is_empty() {
+                    return self.take_letters(source, rank, now, letters);
+                }
+            }
+            if !is_lane && with_rings && source - nodes != rank {
+                let slots = self.rings.take((source - nodes, rank), None).unwrap_or_default();
+                if !slots.is_empty() {
+                    return Ok((self.take_slots(source - nodes, rank, now, slots), Vec::new()));
+                }
+            }
+        }
+        Ok((Vec::new(), Vec::new()))
+    }
+
+    fn take_letters(
+        &mut self,
+        from: NodeId,
+        rank: u32,
+        now: u64,
+        letters: VecDeque<Letter>,
+    ) -> Result<(Vec<Taken>, Vec<Came>), String> {
+        let (mut all, mut came) = (Vec::new(), Vec::new());
+        let (frames, mut told) = (letters.len() as u32, Vec::new());
+        for letter in letters {
+            told = self.take_one(from, rank, letter, &mut all, &mut came)?;
+        }
+        if !mutated("frame-taken-not-logged") {
+            self.record(rank).takes(now, Input::Lane { from, frames, told });
+        }
+        Ok((all, came))
+    }
+
+    fn take_slots(&mut self, from: u32, rank: u32, now: u64, slots: Vec<Taken>) -> Vec<Taken> {
+        let told = self.spread.lengths()[from as usize];
+        if !mutated("slot-taken-not-logged") {
+            self.record(rank).takes(now, Input::Ring { rank: from, slots: slots.len() as u32, told });
+        }
+        slots
+    }
+
+    /// A frame is taken: it is among all that the PE is given, or goes on by a ring. How long the logs of its sender were.
+    pub(super) fn take_one(
+        &mut self,
+        from: NodeId,
+        rank: u32,
+        letter: Letter,
+        all: &mut Vec<Taken>,
+        came: &mut Vec<Came>,
+    ) -> Result<Vec<u64>, String> {
+        let Letter { number, to, ride, frame, .. } = letter;
+        let taken = self.taken.entry((from, rank)).or_default();
+        if number != *taken {
+            return Err(format!("node {from} sends frame {number} where {taken} is to come"));
+        }
+        *taken += 1;
+        let ride = Ride::read(&ride, self.shape)
+            .map_err(|error| format!("what rides on a frame of node {from} is malformed: {error:?}"))?;
+        let told = ride.lengths.clone();
+        self.spread.hear(from, ride);
+        came.push(Came { lane: Lane { from, to: self.node, rank }, number, frame: frame.clone() });
+        let sender = from * self.shape.pes_per_node + rank;
+        let taken = Taken { from: sender, parcel: frame.into_parcel() };
+        match to == rank {
+            true => all.push(taken),
+            false => self.pass((rank, to), taken),
+        }
+        Ok(told)
+    }
+
+    pub(super) fn taken_from(&self, node: NodeId) -> Vec<u64> {
+        let taken = |rank| self.taken.get(&(node, rank)).copied().unwrap_or(0);
+        (0..self.shape.pes_per_node).map(taken).collect()
+    }
+
+    // What leaves beside frames.
+
+    /// Whether there is something to flush: entries that are new, or questions on which what its program has said waits.
+    pub fn wants_flush(&self) -> bool {
+        let waits = |output: &Output<Said>| output.waits_for(self.spread.stable()).iter().next().is_some();
+        self.has_new || self.output.iter().any(waits)
+    }
+
+    /// Sends the keeper what it has not been sent, and asks others how much is stable of what its program's output waits for.
+    pub fn flush(&mut self) {
+        self.absorb();
+        self.has_new = false;
+        let batches = self.spread.flush();
+        if !batches.is_empty() {
+            self.tell(self.keeper(), Word::Flush(batches));
+        }
+        let waits_for = self.output.iter().map(|output| output.waits_for(self.spread.stable()));
+        let asked: BTreeSet<_> =
+            waits_for.flat_map(|logs| logs.iter().map(|(log, _)| log.node).collect::<Vec<_>>()).collect();
+        let others = asked.into_iter().filter(|node| *node != self.node).collect::<Vec<_>>();
+        others.into_iter().for_each(|node| self.tell(node, Word::AskStable));
+    }
+
+    /// Lets go what its program has said and cannot be taken back.
+    pub fn release(&mut self) {
+        for rank in 0..self.shape.pes_per_node {
+            for (number, said) in self.output[rank as usize].release(self.spread.stable()) {
+                self.put(Out::Say(rank, number, said));
+            }
+        }
+    }
+
+    /// At a cut, before which nobody goes back: all that its program has said on the PE of this rank and that is not known to be printed.
+    pub fn all_said(&mut self, rank: u32) -> Vec<(u64, Said)> {
+        let mut all = self.spread.stable().clone();
+        all.raise_all(&self.spread.unstable());
+        let output = &mut self.output[rank as usize];
+        output.send_again();
+        output.release(&all)
+    }
+
+    /// So much of what its program has said on the PE of this rank was printed.
+    pub fn on_printed(&mut self, rank: u32, before: u64) {
+        self.output[rank as usize].on_printed(before);
+    }
+
+    // Where it is.
+
+    pub(super) fn position(&self, image: ImageId) -> Position {
+        let to = |(node, rank): (NodeId, u32)| Lane { from: self.node, to: node, rank };
+        let from = |(node, rank): (NodeId, u32)| Lane { from: node, to: self.node, rank };
+        Position {
+            image,
+            taken: self.taken.iter().map(|(lane, taken)| (from(*lane), *taken)).collect(),
+            sent: self.retained.iter().map(|(lane, retained)| (to(*lane), retained.end())).collect(),
+            retained: self.retained.iter().map(|(lane, kept)| (to(*lane), vec![kept.range()])).collect(),
+            rings: self.rings.taken(),
+            logs: self.spread.lengths(),
+            told: self.spread.told().clone(),
+        }
+    }
+
+    /// How far the PE of this rank has come.
+    pub(super) fn reach(&self, rank: u32) -> Reach {
+        let of_rank = self.retained.iter().filter(|((_, lane), _)| *lane == rank);
+        Reach {
+            frames: of_rank.map(|((to, _), retained)| (*to, retained.end())).collect(),
+            slots: self.rings.sent_by(rank),
+            lines: self.output[rank as usize].said(),
+        }
+    }
+}

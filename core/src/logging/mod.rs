@@ -1,0 +1,16 @@
+//! Message logging: what a node records of its PE, keeps of what it sends, and does when another is lost.
+//!
+//! The protocol is pure, and elsewhere ([`talisman_ft::logging`]); here it has real PEs. `README.md` beside this has the design, and
+//! what is missing.
+
+pub mod given;
+pub mod image;
+pub mod letter;
+pub mod member;
+pub mod recorder;
+pub mod recovery;
+pub mod replay;
+mod ring;
+#[cfg(test)]
+mod tests;
+pub mod words;

@@ -1,0 +1,172 @@
+//! What is recorded, and how it goes.
+
+use super::given::Given;
+use super::image::{Beginning, Image};
+use super::letter::Letter;
+use super::member::Member;
+use super::recorder::Record;
+use super::words::{Out, Said, Word};
+use talisman_ft::logging::{Entry, Guide, Input, Lane, Reach, Shape, Step};
+use talisman_kernel::pe::input_log::Frame;
+use talisman_kernel::pe::turn::Command;
+
+const SHAPE: Shape = Shape { nodes: 3, pes_per_node: 1 };
+
+fn frame(bytes: &[u8]) -> Frame {
+    Frame { head: bytes.into(), segments: Vec::new() }
+}
+
+fn member(node: u32) -> Member {
+    Member::first(Image::first(node, SHAPE, 0, vec![Beginning::Nothing]), SHAPE, &[])
+}
+
+fn letters(member: &mut Member) -> Vec<Letter> {
+    let letter = |out| match out {
+        Out::Letter(_, _, letter) => Some(letter),
+        _ => None,
+    };
+    member.take_out().into_iter().filter_map(letter).collect()
+}
+
+#[test]
+fn inputs_that_are_no_messages_come_back_from_their_entries() {
+    let all = [
+        Given::Time(u64::MAX),
+        Given::Idle { idle_ns: 7, released_ns: 0 },
+        Given::from(&Command::Suspect),
+        Given::from(&Command::Checkpoint { asked: Some(true), leaving: vec![1, 2] }),
+    ];
+    for given in all {
+        let Input::Command(packed) = given.input() else { panic!("{given:?}") };
+        assert_eq!(Given::read(&packed).unwrap(), given);
+        (0..packed.len()).for_each(|end| assert!(Given::read(&packed[..end]).is_err(), "{given:?}"));
+    }
+}
+
+#[test]
+fn a_letter_comes_as_it_was_sent_and_one_that_is_cut_short_does_not() {
+    let letter = Letter { between: (1, 2), number: 9, to: 3, ride: vec![5; 300], frame: frame(b"of the PE") };
+    let sealed = letter.clone().seal();
+    assert_eq!(Letter::open(sealed.clone()), Some(letter));
+    for end in 0..324 {
+        assert_eq!(Letter::open(frame(&sealed.head[..end])), None, "{end} bytes");
+    }
+}
+
+#[test]
+fn what_a_pe_is_given_is_placed_by_its_messages_and_time_is_told_once() {
+    let record = Record::default();
+    let recorder = record.recorder();
+    let lane = |frames| Input::Lane { from: 1, frames, told: vec![5] };
+    record.takes(40, lane(2));
+    recorder.time(40);
+    recorder.runs();
+    recorder.time(40);
+    recorder.value(vec![1]);
+    record.takes(41, lane(1));
+    let given = |at, input| Entry { at, input };
+    let expected = [
+        given(0, Given::Time(40).input()),
+        given(0, lane(2)),
+        given(1, Input::Value { kind: 0, bytes: vec![1] }),
+        given(1, Given::Time(41).input()),
+        given(1, lane(1)),
+    ];
+    assert_eq!(record.take_fresh(), expected);
+}
+
+#[test]
+fn a_pe_that_runs_again_reads_the_values_that_were_read_and_logs_what_is_new() {
+    let value = Entry { at: 1, input: Input::Value { kind: 0, bytes: vec![7] } };
+    let record = Record::guided(Guide::new([value], Reach::default()));
+    let recorder = record.recorder();
+    assert_eq!(record.next(&Reach::default(), true), Ok(Some(Step::Run)));
+    recorder.time(3);
+    recorder.runs();
+    assert_eq!(recorder.value_again(), Some(vec![7]));
+    assert_eq!(recorder.value_again(), None, "it is past its log");
+    recorder.value(vec![8]);
+    assert_eq!(record.next(&Reach::default(), true), Ok(Some(Step::AtHorizon)));
+    assert!(recorder.runs_again());
+    record.go_live();
+    assert!(!recorder.runs_again());
+    let new = Entry { at: 1, input: Input::Value { kind: 0, bytes: vec![8] } };
+    assert_eq!(record.take_fresh(), [new]);
+}
+
+#[test]
+fn a_value_that_was_not_read_before_is_noticed() {
+    let frames = Entry { at: 1, input: Input::Lane { from: 1, frames: 1, told: vec![0] } };
+    let record = Record::guided(Guide::new([frames], Reach::default()));
+    let recorder = record.recorder();
+    recorder.runs();
+    assert_eq!(recorder.value_again(), None);
+    assert!(record.next(&Reach::default(), true).is_err());
+}
+
+#[test]
+fn what_a_node_was_given_rides_on_its_next_frame_and_is_logged_where_that_is_taken() {
+    let (mut one, mut two) = (member(0), member(1));
+    one.record(0).recorder().time(9);
+    one.absorb();
+    let sent = one.send(0, 1, frame(b"x").into_parcel()).expect("it is for another node");
+    assert_eq!((sent.lane, sent.number, sent.is_taken), (Lane { from: 0, to: 1, rank: 0 }, 0, false));
+    let sent = letters(&mut one);
+    assert_eq!(sent.len(), 1);
+    two.receive(0, 0, sent[0].clone());
+    let (taken, came) = two.take(0, 11, |_| true, true).unwrap();
+    assert_eq!((taken.len(), taken[0].from), (1, 0));
+    assert_eq!((came[0].number, &came[0].frame), (0, &frame(b"x")));
+    let entries = two.record(0).take_fresh();
+    let lane = Input::Lane { from: 0, frames: 1, told: vec![1] };
+    assert_eq!(
+        entries.into_iter().map(|entry| entry.input).collect::<Vec<_>>(),
+        [Given::Time(11).input(), lane]
+    );
+    two.receive(0, 0, sent[0].clone());
+    let again = two.take(0, 12, |_| true, true).map(|_| ()).unwrap_err();
+    assert!(again.contains("frame 0 where 1"), "it comes twice: {again}");
+}
+
+#[test]
+fn what_is_for_another_pe_of_the_node_goes_on_by_a_ring() {
+    let shape = Shape { nodes: 2, pes_per_node: 2 };
+    let nothing = || vec![Beginning::Nothing, Beginning::Nothing];
+    let of = |node| Member::first(Image::first(node, shape, 0, nothing()), shape, &[]);
+    let (mut one, mut two) = (of(0), of(1));
+    // From PE 0 to PE 3, the second one of node 1: on the lane of the first ones.
+    one.send(0, 3, frame(b"x").into_parcel()).expect("it is for another node");
+    two.receive(0, 0, letters(&mut one).remove(0));
+    assert!(two.take(0, 5, |_| true, true).unwrap().0.is_empty());
+    assert!(two.take_out().iter().any(|out| matches!(out, Out::Wake(1))));
+    let (taken, _) = two.take(1, 6, |_| true, true).unwrap();
+    assert_eq!((taken.len(), taken[0].from), (1, 0));
+    let entries = two.record(1).take_fresh();
+    assert!(matches!(entries[1].input, Input::Ring { rank: 0, slots: 1, told: 2 }), "{entries:?}");
+}
+
+#[test]
+fn a_line_waits_for_the_keeper() {
+    let (mut one, mut two) = (member(0), member(1));
+    one.record(0).recorder().time(9);
+    one.absorb();
+    one.say(0, Said::Line("said".into()));
+    one.release();
+    assert!(one.take_out().is_empty());
+    assert!(one.wants_flush(), "it depends on what is not stable");
+    one.flush();
+    for out in one.take_out() {
+        let Out::Word(1, between, word @ Word::Flush(_)) = out else { panic!("{out:?}") };
+        two.hear(0, between, word);
+    }
+    for out in two.take_out() {
+        let Out::Word(0, between, word) = out else { panic!("{out:?}") };
+        one.hear(1, between, word);
+    }
+    one.release();
+    let said = one.take_out();
+    assert!(matches!(&said[..], [Out::Say(0, 0, Said::Line(line))] if line == "said"), "{said:?}");
+    assert!(one.has_unprinted());
+    one.on_printed(0, 1);
+    assert!(!one.has_unprinted());
+}

@@ -1,0 +1,55 @@
+//! What nodes say to each other beside frames, and to their leader.
+
+use super::image::Image;
+use super::letter::Letter;
+use talisman_ft::NodeId;
+use talisman_ft::event::Event;
+use talisman_ft::logging::{Batch, ImageId, Incarnation, Position, Stable};
+use talisman_job::job::End;
+
+/// From one node to another. Between each two it is first in, first out.
+#[derive(Clone, Debug)]
+pub enum Word {
+    /// To the keeper: these entries are to be kept.
+    Flush(Vec<Batch>),
+    /// So much is.
+    Stable(Vec<Stable>),
+    /// How much of the receiver's log is stable?
+    AskStable,
+    /// To the keeper: an image, and entries of others' logs that it depends on.
+    Copy(Box<Image>, Vec<Batch>),
+    /// It is here, whole.
+    Stored(Position),
+    /// A link begins: so many frames were taken from the receiver, by rank. Whether the same is to be said in return.
+    From { taken: Vec<u64>, answer: bool },
+    /// A restarted node wants its image.
+    Fetch(ImageId),
+    /// Here it is.
+    Image(Box<Image>),
+}
+
+/// Something that a program says to the world outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// Text of its output.
+    Line(String),
+    /// The job ends.
+    End(End),
+}
+
+/// What a node has for somebody else.
+#[derive(Clone, Debug)]
+pub enum Out {
+    /// From the PE of this rank to another node, on the lane.
+    Letter(u32, NodeId, Letter),
+    /// To another node, beside it: from the process of one incarnation to that of another.
+    Word(NodeId, (Incarnation, Incarnation), Word),
+    /// To the leader.
+    Report(Event),
+    /// To whoever prints: the so-manieth thing that its program says on the PE of this rank.
+    Say(u32, u64, Said),
+    /// To whoever drives it: there is something for the PE of this rank to take in.
+    Wake(u32),
+    /// To whoever drives it: its PEs are to be made from this image, and to run again.
+    Begin(Box<Image>),
+}

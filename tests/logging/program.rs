@@ -1,0 +1,126 @@
+//! Tokens that hop about an array whose elements move: what they come to depends on nothing but their number and their hops. All that a
+//! PE may be given is in it: frames, timers, values of the world, idle work, and what the clock says goes with each hop.
+
+use std::time::Duration;
+
+use talisman::prelude::*;
+
+/// Elements of the array.
+const STOPS: i32 = 12;
+
+/// A number that looks like chance.
+fn mix(token: u64, left: u32) -> u64 {
+    let mut z =
+        token.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(left).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 30)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// What all tokens come to.
+pub fn expected(tokens: u64, hops: u32) -> u64 {
+    (0..tokens).flat_map(|token| (0..=hops).map(move |left| mix(token, left))).fold(0, u64::wrapping_add)
+}
+
+#[derive(Pup)]
+pub struct Stop {
+    sum: u64,
+    latest: u64,
+    resting: Vec<(u64, u32)>,
+}
+
+#[chare(array1d)]
+impl Stop {
+    #[init]
+    fn new() -> Self {
+        Stop { sum: 0, latest: 0, resting: Vec::new() }
+    }
+
+    #[entry]
+    fn pass(&mut self, cx: &mut Cx<Self>, token: u64, left: u32, sent_at: u64) {
+        let drawn = mix(token, left);
+        self.sum = self.sum.wrapping_add(drawn);
+        self.latest = self.latest.max(sent_at);
+        if left == 0 {
+            writeln!(cx.output(), "token {token} has ended");
+            return Main::main_chare().ended();
+        }
+        if drawn % 7 == 0 {
+            cx.migrate_to((cx.pe() + 1) % cx.pes());
+        }
+        match drawn % 5 {
+            0 => {
+                self.resting.push((token, left));
+                cx.after(Duration::from_micros(drawn % 200), cx.callback(Self::rested));
+            }
+            1 => {
+                self.resting.push((token, left));
+                cx.when_idle(cx.callback(Self::rested));
+            }
+            _ => self.send_on(cx, token, left),
+        }
+    }
+
+    #[entry]
+    fn rested(&mut self, cx: &mut Cx<Self>) {
+        let (token, left) = self.resting.pop().expect("one rests for each timer");
+        self.send_on(cx, token, left);
+    }
+
+    #[entry]
+    fn sum(&mut self, _cx: &mut Cx<Self>) -> u64 {
+        self.sum
+    }
+}
+
+impl Stop {
+    fn send_on(&self, cx: &mut Cx<Self>, token: u64, left: u32) {
+        let to = mix(token ^ 0x55, left) % STOPS as u64;
+        let drawn: u64 = talisman::testing::world(|| u64::from(cx.pe()) << 50);
+        let now = cx.now().as_nanos() as u64 ^ self.latest ^ drawn;
+        cx.array().at(to as i32).pass(token, left - 1, now);
+    }
+}
+
+/// How many tokens there are, and how often each hops.
+#[derive(clap::Parser, Clone, Copy, Debug, Default, Pup)]
+pub struct Plan {
+    #[arg(long, default_value_t = 10)]
+    pub tokens: u64,
+    #[arg(long, default_value_t = 25)]
+    pub hops: u32,
+}
+
+#[derive(Pup)]
+pub struct Main {
+    stops: Array<Stop>,
+    left: u64,
+}
+
+#[talisman::main]
+impl Main {
+    #[init]
+    fn new(_cx: &mut Cx<Self>, plan: Plan) -> Self {
+        let Plan { tokens, hops } = plan;
+        let stops: Array<Stop> = Stop::array(STOPS).new();
+        for token in 0..tokens {
+            stops.at((token % STOPS as u64) as i32).pass(token, hops, 0);
+        }
+        Main { stops, left: tokens }
+    }
+
+    #[entry]
+    fn ended(&mut self, cx: &mut Cx<Self>) {
+        self.left -= 1;
+        if self.left == 0 {
+            self.stops.sum().reduce(Concat).reply(cx.callback(Self::done));
+        }
+    }
+
+    #[entry]
+    fn done(&mut self, cx: &mut Cx<Self>, sums: Vec<u64>) {
+        let sum = sums.into_iter().fold(0, u64::wrapping_add);
+        writeln!(cx.output(), "sum {sum}");
+        cx.result("sum", sum);
+        cx.exit();
+    }
+}
