@@ -16,6 +16,8 @@ pub enum Given {
     Suspect,
     /// [`Command::Checkpoint`].
     Checkpoint { asked: Option<bool>, leaving: Vec<u32> },
+    /// [`Command::Balance`].
+    Balance,
 }
 
 impl Given {
@@ -39,6 +41,7 @@ impl Given {
             Given::Idle { idle_ns, released_ns } => pe.was_idle(idle_ns, released_ns),
             Given::Suspect => pe.command(Command::Suspect),
             Given::Checkpoint { asked, leaving } => pe.command(Command::Checkpoint { asked, leaving }),
+            Given::Balance => pe.command(Command::Balance),
         }
     }
 }
@@ -50,6 +53,7 @@ impl From<&Command> for Given {
             Command::Checkpoint { asked, leaving } => {
                 Given::Checkpoint { asked: *asked, leaving: leaving.clone() }
             }
+            Command::Balance => Given::Balance,
         }
     }
 }

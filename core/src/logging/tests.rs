@@ -34,6 +34,7 @@ fn inputs_that_are_no_messages_come_back_from_their_entries() {
         Given::Time(u64::MAX),
         Given::Idle { idle_ns: 7, released_ns: 0 },
         Given::from(&Command::Suspect),
+        Given::from(&Command::Balance),
         Given::from(&Command::Checkpoint { asked: Some(true), leaving: vec![1, 2] }),
     ];
     for given in all {
