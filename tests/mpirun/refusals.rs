@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use crate::job::{Interface, c_compiler, called, folder, mpirun, output, program, text};
+use crate::job::{BOTH, Interface, c_compiler, called, folder, mpirun, output, program, text};
 use crate::trials::checks;
 
 checks!(
@@ -11,6 +11,7 @@ checks!(
     files_that_are_no_programs,
     names_of_the_command,
     a_program_without_a_library needs c_compiler,
+    what_a_program_needs_is_said_without_running_it needs c_compiler,
 );
 
 fn refusal(words: &[&str]) -> String {
@@ -87,4 +88,16 @@ fn a_program_without_a_library() {
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("needs the library libx.so.6"), "{said}");
+}
+
+fn what_a_program_needs_is_said_without_running_it() {
+    for interface in BOTH {
+        let file = program("heat.c", interface);
+        let output = output(&mut mpirun(&["--explain", file.to_str().expect("text")]));
+        let said = text(&output.stdout);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        for line in ["answered  MPI_Init", "answered  malloc", "answered library libmpi"] {
+            assert!(said.contains(line), "no `{line}` in {said}");
+        }
+    }
 }

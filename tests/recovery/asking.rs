@@ -57,7 +57,11 @@ pub fn a_balancing_step_when_it_is_asked_for() {
                 }
             }
             if ft == "--ft off" {
-                said(&ask(&run, "checkpoint", ""), 1, "the job keeps no checkpoints: start it with --ft, such as --ft double");
+                said(
+                    &ask(&run, "checkpoint", ""),
+                    1,
+                    "the job keeps no checkpoints: start it with --ft, such as --ft double",
+                );
             }
             folder.let_go();
             run.survives(&expected);

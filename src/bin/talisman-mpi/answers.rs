@@ -32,7 +32,11 @@ impl Imports for Answers {
     }
 
     fn fallback(&self, name: &str) -> Option<usize> {
-        self.source(name).map(|(_, address)| address)
+        self.address(name)
+    }
+
+    fn refuses(&self, name: &str) -> bool {
+        matches!(self.of_mpi(name), Some(Answer::Refusal(_))) || talisman_loader::libc::refuses(name)
     }
 }
 
@@ -54,34 +58,16 @@ impl Imports for Later {
     }
 }
 
-/// Who answers a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Source {
-    /// This executable, with memory of the rank.
-    Memory,
-    /// The tables of MPI.
-    Mpi,
-    /// The same, by ending the job.
-    MissingMpi,
-    /// This executable or the loader, in place of the C library.
-    OfRank,
-    /// The C library.
-    CLibrary,
-    /// The program or a library of its own.
-    Private,
-}
-
 impl Answers {
-    /// Who answers a name that no private library has, and where; nobody if the C library does.
-    pub fn source(&self, name: &str) -> Option<(Source, usize)> {
-        if let Some(address) = own(name) {
-            return Some((Source::OfRank, address));
-        }
-        if let Some(answer) = self.interface.get().and_then(|interface| answer_of_mpi(interface, name)) {
-            let (Answer::Function(address) | Answer::Refusal(address) | Answer::Data(address, _)) = answer;
-            return Some((Source::of_mpi(&answer), address));
-        }
-        stand_in(name).map(|address| (Source::OfRank, address))
+    /// Where a name is that no private library has; nowhere if it is the C library's.
+    fn address(&self, name: &str) -> Option<usize> {
+        let of_mpi =
+            || self.of_mpi(name).map(|(Answer::Function(at) | Answer::Refusal(at) | Answer::Data(at, _))| at);
+        own(name).or_else(of_mpi).or_else(|| stand_in(name))
+    }
+
+    fn of_mpi(&self, name: &str) -> Option<Answer> {
+        self.interface.get().and_then(|interface| answer_of_mpi(interface, name))
     }
 }
 
