@@ -44,7 +44,7 @@ impl Stop {
             writeln!(cx.output(), "token {token} has ended");
             return Main::main_chare().ended();
         }
-        if drawn % 7 == 0 {
+        if drawn.is_multiple_of(7) {
             cx.migrate_to((cx.pe() + 1) % cx.pes());
         }
         match drawn % 5 {
