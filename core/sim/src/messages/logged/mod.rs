@@ -2,7 +2,7 @@
 //!
 //! PEs, what they record, what nodes keep and say to each other, the leader and its plans are the real ones. Simulated are what is on its
 //! way and how long it takes, the processes that come in the place of lost ones, and whoever prints. Everything that a restarted node does
-//! is held against what has happened ([`shadow`]); a difference ends the job.
+//! is held against what has happened (`shadow.rs`); a difference ends the job.
 
 mod driving;
 mod post;
