@@ -1,4 +1,4 @@
-//! What simulated processes may read of each other's memory, in place of what the system lets real ones read ([`super::lent`]).
+//! What simulated processes may read of each other's memory, in place of what the system lets real ones read ([`super::cma`]).
 //!
 //! Which of them may is decided by chance, whatever host they are on: so parts that are read where they are meet others that come in
 //! pieces, in one checkpoint. What a process lends is gone when it is.
