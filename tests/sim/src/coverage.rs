@@ -239,6 +239,7 @@ pub const MARKS: &[Mark] = &[
     may("a node was added while the job ran"),
     may("an object that was to be made is made by a home that is new"),
     may("a checkpoint that was asked for was overtaken by a loss"),
+    may("a balancing step that was asked for was overtaken by a loss"),
     may("a message for the member of a lost PE was dropped"),
     may("a message for the member of a lost PE went to another's"),
     // Shared values.

@@ -948,14 +948,14 @@ pub const MUTATIONS: &[Mutation] = &[
     },
     Mutation {
         name: "single-chares-stay-away",
-        places: &["store/acting.rs"],
+        places: &["store/view_change.rs"],
         rule: "A single chare whose PE is there again is made again on that, with what waits for it.",
         level: Level::World,
         seen_by: "--seed 0xc0007bf --workload flood --ft disk:400us --succession false --faults 1,2,3 --calm limits,disk-misdirects",
     },
     Mutation {
         name: "members-stay-on-their-pes",
-        places: &["store/acting.rs"],
+        places: &["store/view_change.rs"],
         rule: "The member of a nodegroup is on the first PE of its node, also if a job is started again with other PEs on each.",
         level: Level::World,
         seen_by: "--seed 0x4000147 --workload towers --size 1 --nodes 2 --ft disk:573us --succession false --calm pause,limits",
