@@ -307,8 +307,11 @@ impl Launcher {
         }
     }
 
-    /// Requests from outside.
+    /// Requests from outside; a job that neither survives nor balances can do nothing about any.
     fn listen(&mut self) -> Asked {
+        if !self.coordinator.takes_requests() {
+            return Asked::nobody();
+        }
         Asked::listen(self.pid).unwrap_or_else(|error| {
             let name = self.name;
             self.tell(Print::Warn(format!(

@@ -30,6 +30,11 @@ pub(super) struct Requests {
 }
 
 impl Coordinator {
+    /// Whether anything can be done about any.
+    pub fn takes_requests(&self) -> bool {
+        self.recovery.is_some() || self.plan.balances
+    }
+
     /// Somebody asks for something; the answer will have this number.
     pub fn on_request(&mut self, now: Duration, number: u64, request: Request) {
         if let Err(why) = self.check(&request) {

@@ -34,7 +34,7 @@ pub fn ask(job: u32, request: &Request) -> Result<String, String> {
     let silent = |error: io::Error| {
         format!(
             "no job of yours with the process id {job} listens ({error}); it is that of the process that was started, \
-             of a job of several nodes"
+             of a job of several nodes with --ft or --balancer"
         )
     };
     let mut stream = folder().and_then(|folder| UnixStream::connect(socket(&folder, job))).map_err(silent)?;
