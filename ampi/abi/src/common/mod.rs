@@ -14,8 +14,7 @@ macro_rules! calls {
             pub unsafe extern "C" fn $function<A: $crate::abi::Abi $(, $n: $crate::abi::Count)?>(
                 $($argument: $type),*
             ) -> std::ffi::c_int {
-                // Some bodies need nothing of what is unsafe.
-                #[allow(unused_unsafe)]
+                #[allow(unused_unsafe, reason = "some bodies need nothing of what is unsafe")]
                 let body = || -> $crate::common::call::Outcome {
                     // SAFETY: handles, buffers and places for results are the program's, by its promise.
                     unsafe { $body }

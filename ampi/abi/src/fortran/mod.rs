@@ -65,7 +65,7 @@ macro_rules! fortran {
                 $($argument: *mut std::ffi::c_void,)* error: *mut std::ffi::c_int,
             ) {
                 // SAFETY: addresses are the program's, by its promise.
-                #[allow(unused_unsafe)]
+                #[allow(unused_unsafe, reason = "functions without arguments convert nothing")]
                 unsafe {
                     let code = $function($($crate::fortran::convert::$kind!($argument)),*);
                     $crate::fortran::convert::put_error(error, code);
