@@ -1,11 +1,13 @@
 //! The book is true: its links lead somewhere, its programs are examples of this build, and their commands print what
 //! the pages show.
 //!
-//! The programs are in `target/PROFILE/examples`, which `cargo test` makes before it runs this. Neither `mdbook` nor a
-//! network is needed.
+//! The programs are in `target/PROFILE/examples`, which `cargo test` makes before it runs this. `mdbook` need not be
+//! installed, nor is a network needed.
 
 #![allow(missing_docs)]
 
+#[path = "book/html.rs"]
+mod html;
 #[path = "book/links.rs"]
 mod links;
 #[path = "book/pages.rs"]
@@ -41,6 +43,16 @@ fn the_summary_has_every_page_once() {
 fn links_lead_somewhere() {
     let broken: Vec<_> = pages::documents().iter().flat_map(links::broken).collect();
     assert!(broken.is_empty(), "these links lead nowhere: {broken:#?}");
+}
+
+/// What readers get: each page in HTML, with the programs that it includes, and without a link to a missing file.
+#[test]
+fn the_book_is_built() {
+    let built = html::Built::new(&root().join("docs"));
+    let pages = book().iter().filter(|page| !page.path.ends_with("SUMMARY.md")).count();
+    assert!(built.pages().len() >= pages, "{} of {pages} pages were made", built.pages().len());
+    assert_eq!(built.unresolved(), Vec::<String>::new(), "these are not included");
+    assert_eq!(built.broken_links(), Vec::<String>::new(), "these links lead nowhere");
 }
 
 /// Comments and tests name pages, which may be moved.
