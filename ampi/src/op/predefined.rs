@@ -46,7 +46,7 @@ pub const PREDEFINED: [Predefined; 12] = {
 
 /// The operation has no meaning for these values (`MPI_ERR_OP`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("{op:?} has no meaning for {basic:?}")]
+#[error("{op:?} is not defined for {basic:?}")]
 pub struct Unfit {
     /// The operation.
     pub op: Predefined,

@@ -112,10 +112,10 @@ pub enum Unfit {
     #[error("the launcher is another build of this program; run the same file on all nodes")]
     Build,
     /// The launcher said something else first.
-    #[error("the launcher did not say first what this node is to do")]
+    #[error("the first message of the launcher is not the setup of this node")]
     NoTask,
     /// The launcher ended before it said anything of use.
-    #[error("the launcher closed the control connection before it said what this node is to do")]
+    #[error("the launcher closed the control connection before it sent this node its setup")]
     NoLauncher,
 }
 

@@ -33,7 +33,7 @@ pub struct Limits {
     pub vouched: usize,
     /// So long somebody may say nothing.
     pub silent: Duration,
-    /// So long it may take to be made sure of somebody.
+    /// So long it may take to be authenticated somebody.
     pub unproved: Duration,
 }
 

@@ -42,7 +42,7 @@ impl<S: Socket> Channel<S> {
     /// # Errors
     /// It cannot, or will not, or is none.
     pub async fn encrypt(&mut self, credentials: &Credentials) -> Result<(), Failure> {
-        // Without random numbers nobody can be made sure of.
+        // Without random numbers nobody can be authenticated.
         let mut session = Session::dialling(credentials).map_err(|_| Refusal::Closed)?;
         while !greet(&mut self.socket, &mut session).await? {
             read(&mut self.socket, &mut session).await?;

@@ -19,7 +19,7 @@ use crate::socket::{Listener, Socket};
 use crate::tcp::Stream;
 
 pub use talisman_base::limits::DIAL_DEADLINE as DEADLINE;
-/// Connections that are being made sure of at once. One more, and one is refused ([`Admission`](crate::admission)): a node
+/// Connections that are being authenticated at once. One more, and one is refused ([`Admission`](crate::admission)): a node
 /// needs milliseconds, so the oldest of so many is none.
 pub const STRANGERS_MOST: usize = 64;
 /// What a listener has, at which peers come that say at once who they are.
@@ -204,7 +204,7 @@ async fn welcomed<S: Socket>(
     identity: &Arc<Identity>,
     place: &Place,
 ) -> Result<Agreed, Refusal> {
-    // Without random numbers nobody can be made sure of.
+    // Without random numbers nobody can be authenticated.
     let nonce = auth::nonce().map_err(|_| Refusal::Closed)?;
     channel.hears().await?;
     place.speaks();

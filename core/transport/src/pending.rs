@@ -43,7 +43,7 @@ impl From<SocketAddr> for Source {
     }
 }
 
-/// All of one listener. `T` is what becomes of one that is made sure of.
+/// All of one listener. `T` is what becomes of one that is authenticated.
 pub struct PendingPeers<T> {
     inside: SharedInside,
     tasks: JoinSet<T>,

@@ -33,7 +33,7 @@ use talisman_transport::tls::{Credentials, Unavailable};
 
 /// What a conversation begins with.
 const MAGIC: &[u8; 8] = b"TALISMAN";
-/// So long it may take to reach somebody, and to be made sure of.
+/// So long it may take to reach somebody, and to be authenticated.
 pub const LIMIT: Duration = Duration::from_secs(1);
 /// Whoever has come says at once who it is: there is one of each host.
 pub const LIMITS: Limits = Limits {

@@ -41,7 +41,7 @@ pub(super) struct Heir {
     pub(super) listens: bool,
     /// Those that have come here.
     pub(super) callers: Inquiries<u64>,
-    /// Those at the door that are being made sure of.
+    /// Those at the door that are being authenticated.
     pub(super) admission: Admission<Source>,
     /// Its search, if it has no launcher.
     seeks: Option<Seeks>,

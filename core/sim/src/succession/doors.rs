@@ -9,7 +9,7 @@ use talisman_cluster::succession::door::{LIMIT, Pass};
 use talisman_observe::sometimes::sometimes;
 use talisman_transport::admission::Stage;
 
-/// So long it may take to be connected, and then to be made sure of.
+/// So long it may take to be connected, and then to be authenticated.
 const LIMIT_NS: u64 = LIMIT.as_nanos() as u64;
 /// What does not pass is said again after so long, as the system does.
 const AGAIN_NS: u64 = 10_000_000;
@@ -29,7 +29,7 @@ pub(super) struct Visit {
     is_stranger: bool,
     /// Where it comes from, as the door sees that.
     source: Source,
-    /// Its number at the door, while it is made sure of.
+    /// Its number at the door, while it is authenticated.
     place: Option<u64>,
     /// The connection is closed at the door.
     is_closed: bool,
@@ -63,7 +63,7 @@ pub(crate) enum Leg {
     Proves,
     /// It does not wait to be connected any more.
     TooLateToConnect,
-    /// Nor to be made sure of.
+    /// Nor to be authenticated.
     TooLate,
     /// The connection is closed.
     Closed,

@@ -31,7 +31,7 @@ pub enum Failure {
     #[error("{0}")]
     Refused(Refusal),
     /// The other node does not believe this one. What it says of "it" is this node.
-    #[error("it refuses this node; what it says of this node: {0}")]
+    #[error("it refuses this node: {0}")]
     RefusedBy(Refusal),
 }
 

@@ -127,11 +127,11 @@ pub enum Refusal {
     Silent = 11,
     #[error("it closed the connection before it had proved who it is")]
     Closed = 12,
-    #[error("too many connections wait to be made sure of, and this one was the oldest")]
+    #[error("too many connections wait to be authenticated; this one was the oldest")]
     Crowd = 13,
-    #[error("it does not encrypt what it says, as this job does (--tls)")]
+    #[error("it does not encrypt its connections, and this job does (--tls)")]
     Plain = 14,
-    #[error("it encrypts what it says (--tls), which this job does not")]
+    #[error("it encrypts its connections (--tls), and this job does not")]
     Encrypted = 15,
     #[error("it does not know the job's secret, from which the key for encrypted connections (--tls) comes")]
     Key = 16,

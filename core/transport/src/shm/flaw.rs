@@ -24,7 +24,7 @@ pub(super) enum Flaw {
     Segments(u64),
     #[error("a message whose segments have more than {SEGMENT_BYTES_MAX} bytes")]
     SegmentBytes,
-    #[error("a message of {0} bytes, for which there is no memory")]
+    #[error("no memory for a message of {0} bytes")]
     Memory(usize),
     #[error(transparent)]
     Segment(#[from] SegmentError),

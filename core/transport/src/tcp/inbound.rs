@@ -379,7 +379,7 @@ impl Receiver {
         self.clear_buffer();
         self.large = None;
         self.again = 0;
-        // What was read while the nodes made sure of each other may be a frame already.
+        // What was read while the nodes authenticated each other may be a frame already.
         self.has_more = true;
         self.connection = Connection::New;
     }

@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 
 use crate::tls::{Broken, Session};
 
-/// A connection on which both sides have made sure of each other, as far as encryption does that.
+/// A connection on which both sides have authenticated each other, as far as encryption does that.
 pub struct Talk {
     socket: TcpStream,
     session: Option<Box<Session>>,

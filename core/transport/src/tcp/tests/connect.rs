@@ -174,8 +174,8 @@ fn nodes_that_encrypt_get_a_link() {
 #[test]
 fn nodes_that_encrypt_and_nodes_that_do_not_refuse_each_other_and_say_why() {
     for (accepts, dials, why) in [
-        (encrypting(0, 1), identity(1, 1), "it does not encrypt what it says, as this job does (--tls)"),
-        (identity(0, 1), encrypting(1, 1), "it encrypts what it says (--tls), which this job does not"),
+        (encrypting(0, 1), identity(1, 1), "it does not encrypt its connections, and this job does (--tls)"),
+        (identity(0, 1), encrypting(1, 1), "it encrypts its connections (--tls), and this job does not"),
     ] {
         let (address, _, refusals) = serving(accepts);
         let error = block_on(dial(address, dials, 0, 0)).unwrap_err();
