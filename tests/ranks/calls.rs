@@ -294,7 +294,7 @@ fn errors(world: Communicator) -> Result<(), Error> {
     let wanted = size as usize;
     assert_eq!(short, Err(Error::Count { buffer: "receive", here: wanted + 1, wanted }));
     let flags = world.all_reduce_into(&1.0, &mut 0.0, SystemOperation::bitwise_or());
-    assert_eq!(flags.unwrap_err().to_string(), "BitOr has no meaning for F64");
+    assert_eq!(flags.unwrap_err().to_string(), "BitOr is not defined for F64");
     world.barrier()
 }
 

@@ -104,7 +104,7 @@ fn each_operation_takes_the_values_that_it_fits_and_refuses_others() {
         }
     }
     let error = Predefined::BitAnd.apply(Basic::F64, &[], &mut []).unwrap_err();
-    assert_eq!(error.to_string(), "BitAnd has no meaning for F64");
+    assert_eq!(error.to_string(), "BitAnd is not defined for F64");
 }
 
 #[test]
