@@ -17,6 +17,7 @@ use talisman_core::program_types::Registered;
 use talisman_job::Program;
 use talisman_job::command_line::{self, ProgramArgs, Read};
 use talisman_job::diagnostics::{self, say, subjects::LAUNCH};
+use talisman_job::report::advice::advice;
 use talisman_job::variables;
 use talisman_job::{ExitStatus, Interrupts, Output, Progress, Report, RunArgs, Undelivered};
 use talisman_kernel::registry::Registry;
@@ -183,8 +184,15 @@ fn finish(program: &Program, options: &RunArgs, output: &Output, outcome: &Outco
         complain(program, &error.to_string());
         status = status.or(ExitStatus::ProgramFailed);
     }
+    let report = report(program, options, outcome, status);
+    if !options.no_advice {
+        report
+            .advice
+            .iter()
+            .for_each(|line| say(|| info!(target: LAUNCH, program = program.name, "advice: {line}")));
+    }
     if let Some(path) = &options.report
-        && let Err(error) = report(program, options, outcome, status).write(path)
+        && let Err(error) = report.write(path)
     {
         complain(program, &error.to_string());
         status = status.or(ExitStatus::ProgramFailed);
@@ -210,7 +218,7 @@ fn warn_of_undelivered(program: &Program, undelivered: &[Undelivered]) {
 }
 
 fn report(program: &Program, options: &RunArgs, outcome: &Outcome, status: ExitStatus) -> Report {
-    Report {
+    let mut report = Report {
         program: program.name.into(),
         status: status.code(),
         nodes: options.nodes,
@@ -225,7 +233,10 @@ fn report(program: &Program, options: &RunArgs, outcome: &Outcome, status: ExitS
         failures: outcome.failures.clone(),
         undelivered: outcome.undelivered.clone(),
         not_injected: outcome.not_injected.clone(),
-    }
+        advice: vec![],
+    };
+    report.advice = options.asked().map_or(vec![], |asked| advice(&report, asked));
+    report
 }
 
 fn status_of(status: i32) -> ExitStatus {

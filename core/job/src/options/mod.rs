@@ -23,6 +23,7 @@ use crate::balancing::{Every, PeSpeed, size};
 use crate::checkpoints::{CkptEvery, FaultTolerance};
 use crate::diagnostics::readable;
 use crate::faults::{Chaos, Kill, time};
+use crate::report::advice::Asked;
 use crate::strategies;
 pub use error::OptionsError;
 use numbers::{address, switch, whole};
@@ -36,7 +37,7 @@ pub const PES_SIMULATED: u32 = 2;
 
 /// The `clap` names of the runtime's options, in the order of their help. They are also the long names an option falls back to when the
 /// program has an option of the same name itself (`--seed` is then the program's, `--talisman-seed` ours).
-pub const IDS: [&str; 34] = [
+pub const IDS: [&str; 35] = [
     "talisman-nodes",
     "talisman-pes",
     "talisman-seed",
@@ -70,6 +71,7 @@ pub const IDS: [&str; 34] = [
     "talisman-report",
     "talisman-progress",
     "talisman-label-output",
+    "talisman-no-advice",
     "talisman-log",
 ];
 
@@ -384,6 +386,13 @@ pub struct RunArgs {
     #[arg(help_heading = SEEING, value_parser = switch)]
     pub label_output: bool,
 
+    /// Do not say at the end which options would help
+    ///
+    /// The report has it nevertheless.
+    #[arg(id = "talisman-no-advice", long = "no-advice", env = "TALISMAN_NO_ADVICE", hide_env_values = true)]
+    #[arg(help_heading = SEEING, value_parser = switch)]
+    pub no_advice: bool,
+
     /// Log filter for standard error: a level, target=level
     ///
     /// Several are separated by commas: "warn,talisman::balance=debug". Levels are off, error, warn, info, debug and trace; targets
@@ -430,6 +439,17 @@ impl RunArgs {
         self.simulate && self.nodes > 1 && (!self.kill.is_empty() || self.chaos.is_some())
     }
 
+    /// What the job was asked for, as far as advice at its end depends on it. None for a simulated job, whose times are made up.
+    pub fn asked(&self) -> Option<Asked> {
+        let asked = Asked {
+            balances: self.balancer != strategies::OFF,
+            chooses_period: matches!(self.ckpt_every, None | Some(CkptEvery::Auto)),
+            mtbf_s: self.mtbf.map(|mtbf| mtbf.as_secs_f64()),
+            cores: self.hosts.is_none().then(available_cores),
+        };
+        (!self.simulate).then_some(asked)
+    }
+
     /// PEs per node: `--pes`, otherwise the cores this process may use, divided among the nodes of this host
     /// ([`PES_SIMULATED`] in simulation; one if something in the program needs the same addresses on all nodes).
     pub fn pes_per_node(&self) -> u32 {
@@ -465,6 +485,7 @@ impl Default for RunArgs {
             kill: Vec::new(),
             chaos: None,
             label_output: false,
+            no_advice: false,
             log: None,
             balancer: strategies::OFF.into(),
             lb_every: Every::default(),

@@ -8,13 +8,14 @@
 //!   "results": {"sum": 3.25, "iterations": 100},
 //!   "messages": {"local": 10, "between_pes": 5, "between_nodes": 0, "bytes_between_nodes": 0},
 //!   "pe": [{"busy_s": 1.2, "idle_s": 0.3}, {"busy_s": 1.1, "idle_s": 0.4}],
-//!   "failures": [], "not_injected": [], "checkpoints": [], "balancing": [], "undelivered": []
+//!   "failures": [], "not_injected": [], "checkpoints": [], "balancing": [], "undelivered": [], "advice": []
 //! }
 //! ```
 //!
 //! Floating-point values have enough digits to read back the same bits. JSON has no others than finite ones, so
 //! these are the texts `"NaN"`, `"inf"` and `"-inf"`.
 
+pub mod advice;
 mod balancing;
 mod checkpoint;
 mod failure;
@@ -70,6 +71,9 @@ pub struct Report {
     /// Messages for elements that did not exist when the job ended well; some of very many kinds.
     #[serde(default)]
     pub undelivered: Vec<Undelivered>,
+    /// What cost much, and which option would help ([`advice::advice`]).
+    #[serde(default)]
+    pub advice: Vec<String>,
 }
 
 /// Messages to entry methods, by how far they went.
@@ -147,7 +151,7 @@ mod tests {
             "results":{"sum":0.30000000000000004,"atoms":23558},
             "messages":{"local":1,"between_pes":2,"between_nodes":0,"bytes_between_nodes":0},
             "pe":[{"busy_s":1.25,"idle_s":0.25},{"busy_s":1.25,"idle_s":0.25}],
-            "failures":[],"not_injected":[],"checkpoints":[],"balancing":[],"undelivered":[]}"#;
+            "failures":[],"not_injected":[],"checkpoints":[],"balancing":[],"undelivered":[],"advice":[]}"#;
         let without_space = |text: &str| text.split_whitespace().collect::<String>();
         assert_eq!(without_space(&report().to_json()), without_space(expected));
     }
