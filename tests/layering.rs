@@ -3,6 +3,8 @@
 //! A room is a crate, or a part of `core` (`layering/rooms.rs`). Cargo keeps crates from importing each other in circles; this test also
 //! keeps each from importing what is not below it, and holds the rooms inside `core` apart.
 
+#[path = "layering/bounds.rs"]
+mod bounds;
 #[path = "layering/imports.rs"]
 mod imports;
 #[path = "layering/rooms.rs"]

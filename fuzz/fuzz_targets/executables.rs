@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 
-#[path = "../shared/executables.rs"]
+#[path = "../../ampi/loader/tests/run/executables.rs"]
 mod shared;
 
 fuzz_target!(|data: &[u8]| {

@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 
-#[path = "../shared/pup.rs"]
+#[path = "../../pup/tests/common/hostile.rs"]
 mod shared;
 
 fuzz_target!(|data: &[u8]| shared::run(data));

@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 
-#[path = "../shared/wire.rs"]
+#[path = "../../core/src/tests/frames/shared.rs"]
 mod shared;
 
 fuzz_target!(|data: &[u8]| shared::run(data));

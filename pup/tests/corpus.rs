@@ -3,11 +3,11 @@ extern crate talisman_pup as talisman;
 
 use std::path::{Path, PathBuf};
 
-#[path = "../../fuzz/shared/pup.rs"]
+#[path = "common/hostile.rs"]
 mod shared;
 
 fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus/pup")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus")
 }
 
 /// With `WRITE_CORPUS=1` the files are written anew, after a change of the format that is meant.

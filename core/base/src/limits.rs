@@ -95,37 +95,4 @@ mod tests {
             assert!(count.check(count.most).is_err() && count.next(u32::MAX).is_none(), "{count}");
         }
     }
-
-    /// Every bound that is held against bytes of other nodes is here, or in the one of pup, where both sides have it; and no file that reads
-    /// such bytes has one of its own.
-    #[test]
-    fn no_reader_has_a_bound_of_its_own() {
-        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        // Control messages are checked by `frame.rs` when they are written, small frames and inline heads by whoever chooses the form.
-        let readers = [
-            "kernel/src/wire.rs",
-            "kernel/src/wire/check.rs",
-            "kernel/src/wire/compact.rs",
-            "transport/src/lib.rs",
-            "transport/src/frame.rs",
-            "transport/src/shm/arriving.rs",
-            "transport/src/shm/table.rs",
-            "transport/src/tcp/assembly.rs",
-            "src/reduction/tally.rs",
-            "../pup/src/unpacker.rs",
-            "../pup/src/via_serde.rs",
-            "../pup/src/packed.rs",
-            "../pup/src/bulk.rs",
-        ];
-        for reader in readers {
-            let text = std::fs::read_to_string(root.join(reader)).expect("it is there");
-            let own =
-                text.lines().map(str::trim).filter(|line| line.contains("const ") && line.contains("_MAX:"));
-            let own: Vec<_> = own.filter(|line| !KNOWN.iter().any(|known| line.contains(known))).collect();
-            assert!(own.is_empty(), "{reader} has a bound of its own: {own:?}");
-        }
-    }
-
-    /// Not bounds of what comes: how large a message is for another form, what is kept, or what is read again after it was refused.
-    const KNOWN: [&str; 4] = ["SCRATCH_MAX", "START_MAX", "SMALL_MAX", "PLACED_MAX"];
 }

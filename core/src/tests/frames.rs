@@ -1,6 +1,7 @@
 //! Real frames, whole and damaged: what they weigh, that they come through, that nothing a PE gets makes it panic.
 
 mod allocation;
+mod shared;
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -19,9 +20,6 @@ use talisman_kernel::pe::Here;
 use talisman_kernel::wire::{BESIDE, BESIDE_MIN, WireError, copy_to_keep, pack, receive};
 use talisman_pup::Segment;
 
-#[path = "../../../fuzz/shared/wire.rs"]
-mod shared;
-
 /// Cases of the property tests: more by `PROPTEST_CASES`.
 fn cases() -> u32 {
     std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(150)
@@ -38,7 +36,7 @@ fn recorded() -> &'static [Frame] {
 }
 
 fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus/wire")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tests/frames/corpus")
 }
 
 /// With `WRITE_CORPUS=1` the files are written anew, after a change of the format that is meant.

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use talisman_loader::Meaning;
 
-#[path = "../../../../fuzz/shared/executables.rs"]
-mod shared;
+use crate::executables;
 
 crate::trials! {
     hostile_seeds_are_the_committed_files,
@@ -14,12 +13,12 @@ crate::trials! {
 }
 
 fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/executables")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus")
 }
 
 /// With `WRITE_CORPUS=1` the files are written anew.
 fn hostile_seeds_are_the_committed_files() {
-    for (name, bytes) in shared::seeds() {
+    for (name, bytes) in executables::seeds() {
         let file = corpus().join(name);
         if std::env::var_os("WRITE_CORPUS").is_some() {
             std::fs::write(&file, &bytes).expect("the corpus can be written");
@@ -29,10 +28,10 @@ fn hostile_seeds_are_the_committed_files() {
 }
 
 fn hostile_seeds_reach_what_they_are_for() {
-    for (name, bytes) in shared::seeds() {
-        let explained = shared::explained(&bytes);
+    for (name, bytes) in executables::seeds() {
+        let explained = executables::explained(&bytes);
         let is_program = ["program", "fixed"].contains(&name);
-        assert_eq!(shared::run(&bytes), is_program, "{name}");
+        assert_eq!(executables::run(&bytes), is_program, "{name}");
         if !is_program {
             assert!(explained.is_err(), "{name}");
             continue;
@@ -51,11 +50,11 @@ fn hostile_seeds_reach_what_they_are_for() {
 /// The seeds cut short and with bytes changed, and what a fuzzer has added.
 fn hostile_files_do_no_harm() {
     for file in std::fs::read_dir(corpus()).expect("it was committed") {
-        shared::run(&std::fs::read(file.expect("a file").path()).expect("a file"));
+        executables::run(&std::fs::read(file.expect("a file").path()).expect("a file"));
     }
-    for (_, mut bytes) in shared::seeds() {
+    for (_, mut bytes) in executables::seeds() {
         for len in (0..bytes.len()).step_by(37) {
-            assert!(!shared::run(&bytes[..len]), "{len} bytes");
+            assert!(!executables::run(&bytes[..len]), "{len} bytes");
         }
         for at in (0..bytes.len()).filter(|at| *at < 0x600 || (0x1000..0x1100).contains(at)) {
             if bytes[at] == 0 && at % 4 != 0 {
@@ -63,7 +62,7 @@ fn hostile_files_do_no_harm() {
             }
             for flip in [1, 0x40, 0xff] {
                 bytes[at] ^= flip;
-                shared::run(&bytes);
+                executables::run(&bytes);
                 bytes[at] ^= flip;
             }
         }

@@ -6,6 +6,7 @@
 mod build;
 mod cases;
 mod damaged;
+mod executables;
 mod explains;
 mod host;
 mod hostile;

@@ -45,7 +45,7 @@ fn a_reader_that_does_not_go_on_by_whole_lines_is_not_believed() {
 #[test]
 #[cfg_attr(miri, ignore = "system calls in assembly")]
 fn the_corpus_replays() {
-    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/shm");
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/src/shm/tests/corpus");
     let files: Vec<_> = std::fs::read_dir(corpus).unwrap().map(|file| file.unwrap().path()).collect();
     assert!(files.len() >= SEEDS.len());
     for file in files {
