@@ -169,7 +169,7 @@ fn a_cover_that_says_what_cannot_be_is_not_believed() {
 #[test]
 fn parts_in_another_format_are_not_read() {
     let error = refused(|manifest| manifest.format = 1);
-    assert!(error.contains("written in format 1") && error.contains("reads format 4"), "{error}");
+    assert!(error.contains("written in format 1") && error.contains("reads format 5"), "{error}");
 }
 
 /// Where everything was in the processes comes back, for those who go on from it; older manifests say nothing of that.
