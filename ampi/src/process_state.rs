@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::io::Write;
 use std::sync::Once;
 
-use crate::thread::{catch_overflows, note_panics};
+use crate::thread::{catch_faults, note_panics};
 
 thread_local! {
     static IS_PREPARED: Cell<bool> = const { Cell::new(false) };
@@ -22,6 +22,6 @@ pub(crate) fn prepare() {
         // Its buffer is made at the first use, and would be the memory of the rank that comes first.
         let _unwritten = std::io::stdout().flush();
     });
-    // A system that refuses a signal stack kills the process at an overflow, without the message.
-    let _without_message = catch_overflows();
+    // A system that refuses a signal stack kills the process at a fault, without the message.
+    let _without_message = catch_faults();
 }

@@ -39,8 +39,8 @@ use talisman_reduce::{Nothing, Reducer};
 /// | going on later, in others | [`callback`](Cx::callback), [`contribute`](Cx::contribute), [`on_quiescence`](Cx::on_quiescence), [`after`](Cx::after), [`when_idle`](Cx::when_idle) |
 /// | load balancing | [`at_sync`](Cx::at_sync), [`balance`](Cx::balance), [`set_load`](Cx::set_load), [`set_migratable`](Cx::set_migratable), [`set_position`](Cx::set_position) |
 /// | moving and going | [`migrate_to`](Cx::migrate_to), [`hold`](Cx::hold), [`destroy`](Cx::destroy) |
-/// | the job | [`checkpoint`](Cx::checkpoint), [`exit`](Cx::exit), [`exit_with`](Cx::exit_with), [`fail`](Cx::fail) |
-/// | people and scripts | [`output`](Cx::output), [`result`](Cx::result), [`step`](Cx::step), [`expect_steps`](Cx::expect_steps) |
+/// | the job | [`checkpoint`](Cx::checkpoint), [`exit`](Cx::exit), [`exit_with`](Cx::exit_with), [`fail`](Cx::fail), [`survives`](Cx::survives) |
+/// | people and scripts | [`output`](Cx::output), [`errors`](Cx::errors), [`warn`](Cx::warn), [`result`](Cx::result), [`step`](Cx::step), [`expect_steps`](Cx::expect_steps) |
 /// | values | [`share`](Cx::share), [`now`](Cx::now), [`rng`](Cx::rng) |
 pub struct Cx<C: Chare> {
     pe: NonNull<Pe>,
@@ -272,6 +272,16 @@ impl<C: Chare> Cx<C> {
         }
     }
 
+    /// Whether the job goes on without nodes that are lost (`--ft`).
+    pub fn survives(&self) -> bool {
+        self.run().node.job.survives()
+    }
+
+    /// Tells the user of something that is no output, and no error, on standard error.
+    pub fn warn(&mut self, what: impl fmt::Display) {
+        self.run().node.job.warn(what.to_string());
+    }
+
     /// Removes this object when the entry returns.
     pub fn destroy(&mut self) {
         self.head().set(flag::DESTROY);
@@ -304,6 +314,11 @@ impl<C: Chare> Cx<C> {
     /// (Lines may come twice if the launcher is lost, or the whole job, which is started again by `--restart`; none is missing.)
     pub fn output(&mut self) -> Output {
         Output(self.run().node.job.clone())
+    }
+
+    /// The same for standard error: its lines come once too, and as late.
+    pub fn errors(&mut self) -> Errors {
+        Errors(self.run().node.job.clone())
     }
 
     /// Makes a value readable everywhere: read-only, one copy a node.
@@ -391,5 +406,15 @@ impl Output {
     /// What `write!` and `writeln!` call. It returns nothing: whether output can be written is the runtime's concern.
     pub fn write_fmt(&mut self, args: fmt::Arguments<'_>) {
         self.0.print(&args.to_string());
+    }
+}
+
+/// The program's standard error, from [`Cx::errors`].
+pub struct Errors(Arc<Job>);
+
+impl Errors {
+    /// As for [`Output::write_fmt`].
+    pub fn write_fmt(&mut self, args: fmt::Arguments<'_>) {
+        self.0.print_errors(&args.to_string());
     }
 }

@@ -18,6 +18,8 @@ pub struct Object {
     /// The same for C.
     path_text: CString,
     pub name: String,
+    /// Which build of it the file is.
+    pub build: u64,
     /// Names of the libraries that it needs.
     pub needed: Vec<String>,
     file: File,
@@ -40,6 +42,7 @@ impl Object {
         let needed: Result<Vec<String>, _> = elf.dynamic.needed.iter().map(|name| elf.text(*name)).collect();
         Ok(Object {
             name: elf.name(),
+            build: elf.build(),
             needed: needed.map_err(|fault| elf.damaged(fault))?,
             names: Names::of(&elf).map_err(|fault| elf.damaged(fault))?,
             functions: OnceLock::new(),

@@ -146,6 +146,11 @@ impl Program {
         self.0.objects.iter().map(|object| (object.offset, object.path.as_path()))
     }
 
+    /// Names of the program and its private libraries, each with a number of its build: others have another one.
+    pub fn builds(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.0.objects.iter().map(|object| (object.name.as_str(), object.build))
+    }
+
     /// What is where, in the order of offsets. Between parts may be holes, which stay as they were.
     pub fn parts(&self) -> &[Part] {
         &self.0.parts
@@ -161,6 +166,9 @@ impl Program {
     /// The addresses from `base` on, [`Program::span`] of them, are the caller's to use, and nothing there is needed
     /// any more. What the program's own functions do is up to the program.
     pub unsafe fn load(&self, base: usize) -> Result<(), LoadError> {
+        if self.fixed().is_some_and(|fixed| fixed.start != base) {
+            return Err(LoadError::FixedAddress { path: self.0.objects[0].path.clone() });
+        }
         // SAFETY: the caller's promise.
         unsafe {
             self.map_again(base)?;
@@ -170,7 +178,8 @@ impl Program {
     }
 
     /// Maps the program without giving values to its variables: after it has moved here, or at a restart. Then its
-    /// touched pages, which come from elsewhere, are put there. Pages that were never touched are the file's.
+    /// touched pages, which come from elsewhere, are put there. Pages that were never touched are the file's. All of it may
+    /// be moved to where it has to be before it runs.
     ///
     /// # Errors
     /// As for [`Program::load`].
@@ -180,9 +189,6 @@ impl Program {
     pub unsafe fn map_again(&self, base: usize) -> Result<(), LoadError> {
         if !base.is_multiple_of(BASE_ALIGN) || base.checked_add(self.0.span).is_none() {
             return Err(LoadError::Base { base });
-        }
-        if self.fixed().is_some_and(|fixed| fixed.start != base) {
-            return Err(LoadError::FixedAddress { path: self.0.objects[0].path.clone() });
         }
         for object in &self.0.objects {
             // SAFETY: the caller's promise; objects are inside of the span.

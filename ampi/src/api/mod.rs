@@ -42,7 +42,7 @@ pub use op::{SystemOperation, UserOperation};
 pub use persistent::Persistent;
 pub use point_to_point::{Message, Status};
 pub use request::{Request, Scope, scope};
-pub use universe::{Output, Universe};
+pub use universe::{Errors, Output, Universe};
 pub use view::{Strides, View, ViewMut};
 
 /// A rank in a communicator.

@@ -39,6 +39,12 @@ impl Universe {
         Output(())
     }
 
+    /// The program's standard error: `writeln!(universe.errors(), "…")`. In a job that survives losses (`--ft`) its lines
+    /// come once too, and as late as those of the output; else at once.
+    pub fn errors(&self) -> Errors {
+        Errors(())
+    }
+
     /// Time since the job started (`MPI_Wtime`).
     ///
     /// # Panics
@@ -136,5 +142,21 @@ impl Output {
         // The program's own values are shown on the rank's heap.
         let text = text.to_string();
         outside(|outside| outside.print(&text)).expect("a rank calls");
+    }
+}
+
+/// The program's standard error, from [`Universe::errors`].
+#[derive(Debug)]
+pub struct Errors(());
+
+impl Errors {
+    /// What `write!` and `writeln!` call.
+    ///
+    /// # Panics
+    /// If no rank calls.
+    pub fn write_fmt(&mut self, text: fmt::Arguments<'_>) {
+        // As for the output.
+        let text = text.to_string();
+        outside(|outside| outside.print_errors(&text)).expect("a rank calls");
     }
 }

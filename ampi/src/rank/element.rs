@@ -15,12 +15,13 @@ use talisman_core_macros::chare;
 use talisman_pup::Pup;
 use talisman_reduce::Concat;
 
+use super::regroup::Regroup;
 use super::sayings::Sayings;
-use super::{Memory, Outgoing, Outside, Program, Rank, RankError, Said, Wish, program};
+use super::{Memory, Outgoing, Outside, Program, Rank, RankError, Said, Wish, held, program};
 use crate::engine::{Frame, Payload};
 use crate::process_state;
 use crate::report;
-use crate::slot::Slot;
+use crate::slot::{Held, Noted, Slot};
 use crate::thread::Resumed;
 
 /// What a rank returns, and how much it has said.
@@ -41,6 +42,12 @@ pub struct RankElement<P: Program> {
     /// A call of `go_on` is on its way.
     goes_on: bool,
     has_ended: bool,
+    /// Why it has to stay where it is. A copy of it is not whole then: nobody can go on from it.
+    held: Option<String>,
+    /// It has come back from a checkpoint, and does not go on before all have.
+    regroups: bool,
+    /// It has been asked for what it has noted, this time.
+    asked: Option<u32>,
 }
 
 #[chare(array1d)]
@@ -60,6 +67,7 @@ impl<P: Program> RankElement<P> {
         }
         let mut rank = Rank::new(slot, number, ranks, program::enter::<P>)
             .with_arguments(talisman_pup::to_bytes(memory.program()));
+        cx.hold(rank.slot_mut().is_fixed());
         give_way(cx, &mut rank);
         let ranks = cx.array();
         RankElement {
@@ -71,6 +79,9 @@ impl<P: Program> RankElement<P> {
             said: 0,
             goes_on: false,
             has_ended: false,
+            held: None,
+            regroups: false,
+            asked: None,
         }
     }
 
@@ -109,8 +120,49 @@ impl<P: Program> RankElement<P> {
     }
 
     #[restored]
-    fn restored(&mut self, _: &mut Cx<Self>, _: Restored) {
+    fn restored(&mut self, cx: &mut Cx<Self>, why: Restored) {
         process_state::prepare();
+        if why == Restored::AfterMigration {
+            return;
+        }
+        if let Some(held) = &self.held {
+            held::refuse_to_go_on(cx, held);
+            self.has_ended = true;
+        }
+        // What it has open is opened again, and must not leave before it is cut.
+        (self.regroups, self.asked) = (self.memory.has_images(), None);
+        cx.hold(self.regroups);
+        if self.regroups
+            && let Err(error) = self.rank.slot_mut().put_back()
+        {
+            cx.fail(format!("rank {} cannot go on: {error}", cx.index()));
+        }
+    }
+
+    /// The job has gone back, for the time of this number: what has it noted when it was copied?
+    #[entry]
+    fn say_noted(&mut self, _: &mut Cx<Self>, launch: Proxy<Launch<P>>, time: u32) {
+        self.asked = Some(time);
+        launch.is_back(time, self.rank.slot_mut().noted());
+    }
+
+    /// All are back, and have noted this.
+    #[entry]
+    fn cut(&mut self, _: &mut Cx<Self>, launch: Proxy<Launch<P>>, time: u32, noted: Noted) {
+        if self.asked == Some(time) {
+            self.rank.slot_mut().restored(&noted);
+            launch.has_cut(time);
+        }
+    }
+
+    /// All have cut their files.
+    #[entry]
+    fn go_on_together(&mut self, cx: &mut Cx<Self>, time: u32) {
+        if self.asked == Some(time) {
+            (self.regroups, self.asked) = (false, None);
+            cx.hold(self.is_held());
+            self.advance(cx, None);
+        }
     }
 
     #[departs]
@@ -134,6 +186,7 @@ impl<P: Program> RankElement<P> {
         process_state::prepare();
         let mut sent = Vec::new();
         let resumed = self.run(cx, frame, &mut sent);
+        self.note_held(cx);
         give_way(cx, &mut self.rank);
         send(self.ranks, sent);
         match resumed {
@@ -141,6 +194,10 @@ impl<P: Program> RankElement<P> {
             Ok(Some(Resumed::Ended)) => self.end(cx),
             Ok(Some(Resumed::Panicked { message, place })) => {
                 self.fail(cx, &format!("panicked at {place}: {message}"));
+            }
+            Ok(Some(Resumed::Faulted { status, message })) => {
+                let why = format!("{}: {message}", cx.index());
+                self.fail_with(cx, status, &why);
             }
             Ok(Some(Resumed::Unwinding { message, place })) => {
                 self.fail(cx, &format!("waits while it unwinds; it panicked at {place}: {message}"));
@@ -161,7 +218,7 @@ impl<P: Program> RankElement<P> {
         if let Some(frame) = frame {
             self.rank.on_frame(frame, sent)?;
         }
-        if self.has_ended || !self.rank.is_ready() {
+        if self.has_ended || self.regroups || self.launch.is_none() || !self.rank.is_ready() {
             return Ok(None);
         }
         let (launch, said) = (self.launch, &mut self.said);
@@ -170,7 +227,7 @@ impl<P: Program> RankElement<P> {
 
     /// A rank that lets others run goes on behind what waits on its PE.
     fn yield_if_ready(&mut self) {
-        let is_ready = self.rank.is_ready() && !self.has_ended;
+        let is_ready = self.rank.is_ready() && !self.has_ended && !self.regroups;
         if is_ready && !std::mem::replace(&mut self.goes_on, true) {
             self.ranks.at(self.rank.process().engine.rank() as i32).go_on();
         }
@@ -186,9 +243,31 @@ impl<P: Program> RankElement<P> {
     }
 
     fn fail(&mut self, cx: &mut Cx<Self>, why: &str) {
+        let why = format!("{} {why}", cx.index());
+        self.fail_with(cx, 1, &why);
+    }
+
+    /// Ends the job with what has happened to a rank, which begins with its number.
+    fn fail_with(&mut self, cx: &mut Cx<Self>, status: u8, why: &str) {
         self.has_ended = true;
-        let why = format!("rank {} {why}", cx.index());
-        Calls { launch: self.launch, said: &mut self.said, cx }.end_job(1, &why);
+        Calls { launch: self.launch, said: &mut self.said, cx }.end_job(status, &format!("rank {why}"));
+    }
+
+    /// It waits: may it be moved?
+    fn note_held(&mut self, cx: &mut Cx<Self>) {
+        self.held = match self.rank.slot_mut().held() {
+            Held::AsBefore => return,
+            Held::No => None,
+            Held::Yes(why) => {
+                held::say_once(cx, &why);
+                Some(why)
+            }
+        };
+        cx.hold(self.is_held());
+    }
+
+    fn is_held(&mut self) -> bool {
+        self.held.is_some() || self.rank.slot_mut().is_fixed()
     }
 }
 
@@ -227,6 +306,14 @@ impl<P: Program> Calls<'_, P> {
 impl<P: Program> Outside for Calls<'_, P> {
     fn print(&mut self, text: &str) {
         self.say(Said::Lines(text.to_owned()));
+    }
+
+    fn print_errors(&mut self, text: &str) {
+        match self.cx.survives() {
+            true => self.say(Said::Errors(text.to_owned())),
+            // Nothing is done again: it comes at once.
+            false => write!(self.cx.errors(), "{text}"),
+        }
     }
 
     fn now(&self) -> Duration {
@@ -269,6 +356,9 @@ impl<P: Program> Outside for Calls<'_, P> {
 #[derive(Pup)]
 pub struct Launch<P: Program> {
     sayings: Sayings,
+    /// The ranks, once they are made, if they have more than their own state to go back to.
+    regrouped: Option<(Array<RankElement<P>>, u32)>,
+    regroup: Regroup,
     /// How much ranks have said in all, once they have all ended.
     total: Option<u64>,
     program: PhantomData<P>,
@@ -279,7 +369,38 @@ impl<P: Program> Launch<P> {
     /// Has made none yet.
     #[init]
     pub fn new() -> Self {
-        Launch { sayings: Sayings::default(), total: None, program: PhantomData }
+        Launch {
+            sayings: Sayings::default(),
+            regrouped: None,
+            regroup: Regroup::default(),
+            total: None,
+            program: PhantomData,
+        }
+    }
+
+    #[restored]
+    fn restored(&mut self, cx: &mut Cx<Self>, _: Restored) {
+        if let Some((ranks, _)) = self.regrouped {
+            ranks.say_noted(cx.me(), self.regroup.begin());
+        }
+    }
+
+    /// A rank is back, and has noted this.
+    #[entry]
+    fn is_back(&mut self, cx: &mut Cx<Self>, time: u32, noted: Vec<(Vec<u8>, u64)>) {
+        let Some((ranks, count)) = self.regrouped else { return };
+        if let Some(noted) = self.regroup.is_back(time, count, noted) {
+            ranks.cut(cx.me(), time, noted);
+        }
+    }
+
+    /// A rank has cut its files.
+    #[entry]
+    fn has_cut(&mut self, _: &mut Cx<Self>, time: u32) {
+        let Some((ranks, count)) = self.regrouped else { return };
+        if self.regroup.has_cut(time, count) {
+            ranks.go_on_together(time);
+        }
     }
 
     #[entry]
@@ -294,6 +415,7 @@ impl<P: Program> Launch<P> {
         for said in self.sayings.take(rank, number, said) {
             match said {
                 Said::Lines(text) => write!(cx.output(), "{text}"),
+                Said::Errors(text) => write!(cx.errors(), "{text}"),
                 Said::End { status, why } => cx.fail_with(status, why),
             }
         }
@@ -305,8 +427,10 @@ impl<P: Program> Launch<P> {
     /// Gives what the ranks return, in their order.
     #[entry]
     pub async fn run(&mut self, cx: &mut Cx<Self>, ranks: u32, memory: Memory<P>) -> Vec<P::Output> {
+        let regroups = memory.has_images();
         let world: Array<RankElement<P>> =
             RankElement::<P>::array(ranks as i32).map(Map::Block).new(ranks, memory);
+        self.regrouped = regroups.then_some((world, ranks));
         world.start(cx.me(), cx.callback(Self::ended));
         let results = cx.when(Self::ended).await;
         let total: u64 = results.iter().map(|(_, said)| said).sum();

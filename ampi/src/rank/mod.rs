@@ -5,9 +5,11 @@
 //! frames that come out, and moves it when it likes, as it is `Pup` data.
 
 mod element;
+mod held;
 mod memory;
 mod outside;
 mod program;
+mod regroup;
 mod running;
 mod sayings;
 mod site;

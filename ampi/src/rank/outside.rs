@@ -7,6 +7,9 @@ pub trait Outside {
     /// Adds to the program's output.
     fn print(&mut self, text: &str);
 
+    /// Adds to the program's standard error.
+    fn print_errors(&mut self, text: &str);
+
     /// Time since the job started.
     fn now(&self) -> Duration;
 
@@ -47,6 +50,10 @@ pub struct Alone;
 impl Outside for Alone {
     fn print(&mut self, text: &str) {
         print!("{text}");
+    }
+
+    fn print_errors(&mut self, text: &str) {
+        eprint!("{text}");
     }
 
     fn now(&self) -> Duration {

@@ -12,6 +12,8 @@ use talisman_pup::Pup;
 pub enum Said {
     /// Lines of the program's output.
     Lines(String),
+    /// Lines of its standard error.
+    Errors(String),
     /// The job ends with this exit status, for this reason.
     End {
         /// The exit status.

@@ -1,11 +1,14 @@
 //! The program that is mapped into the slots of this process.
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::io;
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use thiserror::Error;
+
+use super::{SlotError, SlotSpace};
 
 /// A program that was built for processes of the system, as it lies in the room for images of a slot: text that is the
 /// same everywhere, and data that each rank has for itself. Who reads executables implements it; a slot knows nothing of
@@ -16,6 +19,12 @@ pub trait Images: Debug + Sync {
 
     /// The same in all processes that have the same program, and different for different ones.
     fn mark(&self) -> u64;
+
+    /// Where it has to be, if it cannot be in a slot: the same everywhere. The addresses are this process's, without access,
+    /// before the first rank has it. One rank of a process can have it then.
+    fn fixed(&self) -> Option<usize> {
+        None
+    }
 
     /// Parts that are written to, as offsets in bytes from the beginning: whole pages, in their order. Only what is in
     /// them travels; all else is mapped again where the rank arrives.
@@ -52,6 +61,22 @@ pub trait Images: Debug + Sync {
     /// A rank that has it is about to be copied where it is: the copy may arrive elsewhere, or here later.
     fn note(&self, base: usize);
 
+    /// What a copy that has arrived has noted of things which it may share with other ranks, such as lengths of files: names
+    /// and numbers, on the heap of who calls.
+    fn noted(&self, _base: usize) -> Vec<(Vec<u8>, u64)> {
+        Vec::new()
+    }
+
+    /// A copy has arrived, and so have all others of the same time; none runs yet. The greatest numbers of all that was
+    /// noted.
+    fn restored(&self, _base: usize, _noted: &Noted) {}
+
+    /// Whether a rank that has it is held where it is, by what does not move with it. Asked whenever it waits. The reason
+    /// is not the rank's.
+    fn held(&self, _base: usize) -> Held {
+        Held::AsBefore
+    }
+
     /// A rank that has it runs on this thread from now on: what the thread has for it, it gets. Nothing is to be
     /// allocated.
     fn resume(&self, base: usize);
@@ -59,9 +84,23 @@ pub trait Images: Debug + Sync {
     /// A rank that has it does not run any more: what the thread has of it goes to the rank.
     fn suspend(&self, base: usize);
 
-    /// The function of the program that an address is in, for messages. May be called by a signal handler, as long as
-    /// the address is one of code that runs.
+    /// The function that an address is in, of the program or of a library of the process, for messages. May be called by
+    /// a signal handler, as long as the address is one of code that runs.
     fn function_at(&self, base: usize, address: usize) -> Option<String>;
+}
+
+/// What ranks have noted, by its name: the greatest number.
+pub type Noted = BTreeMap<Vec<u8>, u64>;
+
+/// Whether a rank has to stay where it is, and cannot be made anew from a copy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// Nothing has happened that could have changed it.
+    AsBefore,
+    /// No.
+    No,
+    /// Yes, for this reason: a sentence about the rank, which begins with "it".
+    Yes(String),
 }
 
 /// Why a slot cannot have a program.
@@ -81,12 +120,29 @@ pub enum ImagesError {
     /// None is.
     #[error("ranks of this process run no program that was mapped")]
     NoProgram,
+    /// It is at addresses where another rank's is.
+    #[error(transparent)]
+    Slot(#[from] SlotError),
     /// The system refuses.
     #[error("the program cannot be mapped: {0}")]
     Map(#[from] io::Error),
     /// What its loader says.
     #[error("{0}")]
     Load(String),
+}
+
+/// The addresses of the program of a rank, which has so many bytes; empty if there is none.
+pub(crate) fn images_of(slot: u32, len: usize) -> Range<usize> {
+    let room = SlotSpace::get().and_then(|space| Ok(space.address(slot)? + space.layout().images_start()));
+    room.map_or(0..0, |room| {
+        let start = home_of_images(room);
+        start..start + len
+    })
+}
+
+/// Where the program of a rank begins that has this room in its slot.
+pub(super) fn home_of_images(room: usize) -> usize {
+    images().ok().and_then(|images| images.fixed()).unwrap_or(room)
 }
 
 static IMAGES: OnceLock<&'static dyn Images> = OnceLock::new();

@@ -10,6 +10,7 @@
 
 mod arena;
 mod aside;
+mod fixed;
 mod header;
 mod images;
 mod layout;
@@ -26,8 +27,9 @@ use rustix::mm::{MprotectFlags, mprotect};
 pub use arena::{RankAllocator, on_process_heap, use_process_heap};
 pub(crate) use arena::{allocate as arena_allocate, current, free as arena_free, set_current};
 pub(crate) use header::{Header, Suspended};
-pub(crate) use images::images;
-pub use images::{Images, ImagesError, set_images};
+use images::home_of_images;
+pub use images::{Held, Images, ImagesError, Noted, set_images};
+pub(crate) use images::{images, images_of};
 pub use layout::{BASE, HEADER, Layout, PAGE};
 pub use reserved::Reserved;
 pub use space::{SlotError, SlotSpace};
@@ -121,8 +123,13 @@ impl Slot {
         assert!(self.in_place && self.images.len == 0, "a program is loaded once, where it runs");
         let (images, room) = (images()?, self.space.layout().images);
         let span = images.span();
-        if span > room {
-            return Err(ImagesError::Room { span, room });
+        match images.fixed() {
+            Some(home) => {
+                fixed::occupy(self.number)?;
+                (self.images.home, self.images.now) = (home, home);
+            }
+            None if span > room => return Err(ImagesError::Room { span, room }),
+            None => {}
         }
         self.images.len = span;
         let loaded = self.as_rank(|| {
@@ -131,6 +138,7 @@ impl Slot {
         });
         if loaded.is_err() {
             self.images.discard()?;
+            fixed::leave(self.number);
             return loaded;
         }
         // SAFETY: the slot is in place, and its rank does not run.
@@ -142,6 +150,32 @@ impl Slot {
     /// The addresses of the program that was mapped, when it is in place; empty if none was.
     pub fn images(&self) -> std::ops::Range<usize> {
         self.images.home..self.images.home + self.images.len
+    }
+
+    /// Whether its rank's program has to be where it is, in any process.
+    pub fn is_fixed(&self) -> bool {
+        self.images.len > 0 && images().is_ok_and(|images| images.fixed().is_some())
+    }
+
+    /// Whether its rank is held where it is, which does not run.
+    pub fn held(&self) -> Held {
+        let mut held = Held::AsBefore;
+        if self.in_place {
+            self.tell_as_rank(|images, base| held = images.held(base));
+        }
+        held
+    }
+
+    /// What its rank's program has noted when it was copied. The slot is in place, and its rank does not run.
+    pub fn noted(&self) -> Vec<(Vec<u8>, u64)> {
+        let mut noted = Vec::new();
+        self.tell_images(|images, base| noted = images.noted(base));
+        noted
+    }
+
+    /// All that were copied at the same time are back: its rank may go on. The slot is in place.
+    pub fn restored(&self, noted: &Noted) {
+        self.tell_as_rank(|images, base| images.restored(base, noted));
     }
 
     /// Moves its pages to other addresses; its own are free from then on.
@@ -156,6 +190,7 @@ impl Slot {
             let moved = pieces.into_iter().try_for_each(Piece::put_aside);
             moved.map_err(|error| self.memory(error))?;
             self.in_place = false;
+            fixed::leave(self.number);
             self.space.leave(self.number);
         }
         Ok(())
@@ -167,6 +202,9 @@ impl Slot {
     /// If another slot is there, or the system refuses.
     pub fn put_back(&mut self) -> Result<(), SlotError> {
         if !self.in_place {
+            if self.is_fixed() {
+                fixed::occupy(self.number)?;
+            }
             self.space.occupy(self.number)?;
             let pieces = [&mut self.low, &mut self.images, &mut self.heap];
             let moved = pieces.into_iter().try_for_each(Piece::put_back);
@@ -243,6 +281,7 @@ impl Drop for Slot {
         let pieces = [&mut self.low, &mut self.images, &mut self.heap];
         let gone = pieces.into_iter().all(|piece| piece.discard().is_ok());
         if self.in_place && gone {
+            fixed::leave(self.number);
             self.space.leave(self.number);
         }
     }

@@ -9,7 +9,7 @@ use super::aside::Piece;
 use super::header::MAGIC;
 use super::layout::{HEADER, IMAGES_ALIGN, PAGE};
 use super::pages::PageMap;
-use super::{ImagesError, Slot, SlotSpace, images};
+use super::{ImagesError, Slot, SlotSpace, home_of_images, images};
 
 /// Number, lengths of stack and heap, which program and its length, and each piece's runs: offset and bytes. Below the
 /// stack pointer nothing is packed.
@@ -202,7 +202,8 @@ impl Head {
         let piece = |home, len| Piece::fresh(home, len).map_err(|error| u.invalid(error));
         let low = piece(at + layout.guard, layout.stack + HEADER)?;
         let heap = piece(at + layout.heap_start(), self.heap as usize)?;
-        let images = Piece { home: low.home + low.len, now: low.home + low.len, len: 0 };
+        let room = home_of_images(low.home + low.len);
+        let images = Piece { home: room, now: room, len: 0 };
         let mut slot = Slot { number: self.number, space, low, images, heap, in_place: false };
         if self.images > 0 {
             self.map_images(&mut slot).map_err(|error| u.invalid(error))?;
@@ -216,7 +217,7 @@ impl Head {
             return Err(ImagesError::OtherProgram);
         }
         let (span, room) = (program.span(), slot.space.layout().images);
-        if span > room {
+        if span > room && program.fixed().is_none() {
             return Err(ImagesError::Room { span, room });
         }
         slot.images = Piece::reserved(slot.images.home, span, IMAGES_ALIGN)?;

@@ -76,6 +76,18 @@ pub enum SlotError {
     /// Another rank is at these addresses.
     #[error("the addresses of slot {0} are in use")]
     Occupied(u32),
+    /// The program is at fixed addresses, and another rank of this process is there.
+    #[error(
+        "the program of rank {slot} has to be at the addresses where that of rank {first} is, on the same node: a \
+         program that is not position-independent needs as many nodes as ranks, and a lost node another one in its place \
+         (--respawn)"
+    )]
+    FixedTwice {
+        /// Which one.
+        slot: u32,
+        /// Whose is there.
+        first: u32,
+    },
     /// The system has no memory, or no mapping, for it.
     #[error("no memory for slot {slot}: {error}")]
     Memory {

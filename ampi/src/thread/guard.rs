@@ -1,27 +1,38 @@
-//! A stack that overflows says whose it is, and a rank whose program was mapped where it has failed.
+//! A stack that overflows says whose it is; and a rank whose program was mapped ends where it meets with a fault.
 
 use std::io;
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
 
-use super::output::Part;
+use super::fault;
 use super::say;
-use crate::slot::{Header, SlotSpace, current, images, on_process_heap};
+use crate::slot::{SlotSpace, current};
 
-/// Room for the handler, and for the system's frame with all registers.
-const SIGNAL_STACK: usize = 64 << 10;
+/// Room for the handler, which looks who has called whom, and for the system's frame with all registers.
+const SIGNAL_STACK: usize = 128 << 10;
 
-static FORMER: OnceLock<libc::sigaction> = OnceLock::new();
+/// Faults, and what was done about each before.
+static FORMER: [(i32, OnceLock<libc::sigaction>); 4] = [
+    (libc::SIGSEGV, OnceLock::new()),
+    (libc::SIGBUS, OnceLock::new()),
+    (libc::SIGFPE, OnceLock::new()),
+    (libc::SIGILL, OnceLock::new()),
+];
 
-/// From now on a rank that runs out of stack on this thread ends the process with a message. Other faults go to the
-/// handler that was there before. To be called by each thread that resumes ranks.
+/// From now on a rank that runs out of stack on this thread ends the process with a message, and one whose program was
+/// mapped [ends](super::Resumed::Faulted) if it meets with a fault. Other faults go to the handler that was there before.
+/// To be called by each thread that resumes ranks.
 ///
 /// # Errors
 /// If the system refuses.
-pub fn catch_overflows() -> io::Result<()> {
+pub fn catch_faults() -> io::Result<()> {
     signal_stack()?;
-    if FORMER.get().is_some() {
+    FORMER.iter().try_for_each(|(signal, former)| catch(*signal, former))
+}
+
+fn catch(signal: i32, former_action: &OnceLock<libc::sigaction>) -> io::Result<()> {
+    if former_action.get().is_some() {
         return Ok(());
     }
     let mut former = MaybeUninit::zeroed();
@@ -30,11 +41,11 @@ pub fn catch_overflows() -> io::Result<()> {
     action.sa_sigaction = on_fault as *const () as usize;
     action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
     // SAFETY: the handler calls nothing that may not be called in one.
-    if unsafe { libc::sigaction(libc::SIGSEGV, &raw const action, former.as_mut_ptr()) } < 0 {
+    if unsafe { libc::sigaction(signal, &raw const action, former.as_mut_ptr()) } < 0 {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: written by the call that has succeeded.
-    let _set_by_another = FORMER.set(unsafe { former.assume_init() });
+    let _set_by_another = former_action.set(unsafe { former.assume_init() });
     Ok(())
 }
 
@@ -44,7 +55,7 @@ fn signal_stack() -> io::Result<()> {
     let mut now: libc::stack_t = unsafe { MaybeUninit::zeroed().assume_init() };
     // SAFETY: asks only.
     unsafe { libc::sigaltstack(null_mut(), &raw mut now) };
-    if now.ss_flags & libc::SS_DISABLE == 0 {
+    if now.ss_flags & libc::SS_DISABLE == 0 && now.ss_size >= SIGNAL_STACK {
         return Ok(());
     }
     // It lives as long as the thread may get signals: for good.
@@ -60,6 +71,20 @@ fn signal_stack() -> io::Result<()> {
 unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     // SAFETY: the system gives a handler of this kind a valid structure.
     let address = unsafe { (*info).si_addr() } as usize;
+    if signal == libc::SIGSEGV {
+        end_at_overflow(address);
+    }
+    // SAFETY: a handler of this kind is given the registers of what was interrupted.
+    let context = unsafe { &mut *context.cast::<libc::ucontext_t>() };
+    // SAFETY: the header, if there is one, is that of the rank that was interrupted, on this thread.
+    if unsafe { fault::ends_rank(current(), signal, address, context) } {
+        return;
+    }
+    hand_on(signal, info, context);
+}
+
+/// Does not return if the address is one behind the end of a rank's stack.
+fn end_at_overflow(address: usize) {
     if let Ok(space) = SlotSpace::get()
         && let Some((slot, offset)) = space.slot_of(address)
         && offset < space.layout().guard
@@ -76,46 +101,18 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
         // SAFETY: may be called in a handler.
         unsafe { libc::abort() };
     }
-    let header = current();
-    // SAFETY: a header that is current is that of a slot in place, whose rank has been interrupted.
-    if !header.is_null() && unsafe { (*header).images } > 0 {
-        // SAFETY: a handler of this kind is given the registers of what was interrupted.
-        let code = unsafe { (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[libc::REG_RIP as usize] };
-        say_fault(header, address, code as usize);
-    }
-    hand_on(signal, info, context);
-}
-
-/// A program that was mapped for the rank has met with a fault at this address, or a function that it has called.
-fn say_fault(header: *mut Header, address: usize, code: usize) {
-    // SAFETY: as in `on_fault`.
-    let slot = unsafe { (*header).slot };
-    let start =
-        SlotSpace::get().and_then(|space| Ok(space.address(slot as u32)? + space.layout().images_start()));
-    // Code of the rank's own program was interrupted, if anything is found: so no lock of the process is held.
-    let function = on_process_heap(|| images().ok()?.function_at(start.ok()?, code));
-    let (of, name) = function.as_ref().map_or((&b""[..], ""), |name| (&b" in function "[..], name));
-    say(&[
-        b"rank ".into(),
-        slot.into(),
-        b": segmentation fault at address ".into(),
-        Part::Address(address),
-        Part::Text(of),
-        Part::Text(name.as_bytes()),
-        b"\n".into(),
-    ]);
-    on_process_heap(|| drop(function));
 }
 
 /// As if this handler was not there.
-fn hand_on(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    let former = FORMER.get().filter(|former| former.sa_sigaction > libc::SIG_IGN);
+fn hand_on(signal: i32, info: *mut libc::siginfo_t, context: &mut libc::ucontext_t) {
+    let former = FORMER.iter().find(|(number, _)| *number == signal).and_then(|(_, former)| former.get());
+    let former = former.filter(|former| former.sa_sigaction > libc::SIG_IGN);
     match former {
         Some(former) if former.sa_flags & libc::SA_SIGINFO != 0 => {
             // SAFETY: a handler of this kind, by its flags.
             let handler: extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void) =
                 unsafe { std::mem::transmute(former.sa_sigaction) };
-            handler(signal, info, context);
+            handler(signal, info, std::ptr::from_mut(context).cast());
         }
         Some(former) => {
             // SAFETY: a handler of this kind, by its flags.

@@ -11,6 +11,7 @@
 //! must not hold what the PE's thread owns over a wait, as the lock of standard output; what it has made itself, as a
 //! `Mutex` and its guard, it can.
 
+mod fault;
 mod guard;
 mod output;
 mod panics;
@@ -27,8 +28,8 @@ use talisman_pup::{Lender, Packer, Pup, PupError, Unpacker, lease_from};
 
 use crate::slot::{Header, Slot, SlotError, current, set_current};
 
-pub use guard::catch_overflows;
-pub(crate) use output::say;
+pub use guard::catch_faults;
+pub(crate) use output::{Part, say, write_line};
 pub use panics::note_panics;
 
 use switch::Own;
@@ -53,6 +54,13 @@ pub enum Resumed {
         /// File, line and column.
         place: String,
     },
+    /// Its program, which was mapped, has met with a fault. It cannot go on.
+    Faulted {
+        /// The exit status that a shell makes of it: 128 and the number of the signal.
+        status: u8,
+        /// Which fault, where.
+        message: String,
+    },
     /// It would wait while it unwinds. It cannot go on.
     Unwinding {
         /// The message of the panic.
@@ -68,6 +76,8 @@ pub(crate) mod state {
     pub const ENDED: u32 = 1;
     pub const PANICKED: u32 = 2;
     pub const UNWINDING: u32 = 3;
+    /// And the number of the signal.
+    pub const FAULTED: u32 = 1 << 8;
 }
 
 impl Thread {

@@ -22,7 +22,15 @@ impl From<u64> for Part<'_> {
 
 /// Writes a message to standard error, as one piece, with system calls alone.
 pub(crate) fn say(parts: &[Part<'_>]) {
-    let mut line = [0; 256];
+    let mut line = [0; 512];
+    let len = write_line(&mut line, parts);
+    // If nobody reads it there is nobody to tell.
+    // SAFETY: a file descriptor of the process's, and bytes that live.
+    unsafe { libc::write(2, line.as_ptr().cast(), len) };
+}
+
+/// Writes a message to memory; how many bytes. What has no room is cut.
+pub(crate) fn write_line(line: &mut [u8], parts: &[Part<'_>]) -> usize {
     let mut len = 0;
     for part in parts {
         let mut digits = [0; 20];
@@ -35,9 +43,7 @@ pub(crate) fn say(parts: &[Part<'_>]) {
         line[len..len + n].copy_from_slice(&text[..n]);
         len += n;
     }
-    // If nobody reads it there is nobody to tell.
-    // SAFETY: a file descriptor of the process's, and bytes that live.
-    unsafe { libc::write(2, line.as_ptr().cast(), len) };
+    len
 }
 
 fn decimal(mut number: u64, digits: &mut [u8; 20]) -> &[u8] {

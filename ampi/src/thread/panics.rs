@@ -48,7 +48,8 @@ pub(super) fn outcome(thread: &Suspended) -> Resumed {
         state::LIVE => Resumed::Suspended,
         state::ENDED => Resumed::Ended,
         state::UNWINDING => Resumed::Unwinding { message: message(), place: place() },
-        _ => Resumed::Panicked { message: message(), place: place() },
+        state::PANICKED => Resumed::Panicked { message: message(), place: place() },
+        faulted => Resumed::Faulted { status: (faulted & 0x7f) as u8 + 128, message: message() },
     }
 }
 

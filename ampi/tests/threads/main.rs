@@ -9,7 +9,7 @@ mod world;
 
 use libtest_mimic::{Arguments, Trial};
 use talisman_ampi::slot::{BASE, Layout, RankAllocator, SlotSpace, set_images};
-use talisman_ampi::thread::{catch_overflows, note_panics};
+use talisman_ampi::thread::{catch_faults, note_panics};
 
 #[global_allocator]
 static ALLOCATOR: RankAllocator = RankAllocator;
@@ -20,7 +20,7 @@ const LAYOUT: Layout = Layout { guard: 64 << 10, stack: 1 << 20, images: 512 << 
 fn main() {
     SlotSpace::reserve(BASE, LAYOUT, 64).expect("these addresses are free in a process that begins");
     set_images(&*images::PROGRAM).expect("no other was set");
-    catch_overflows().expect("signals can be caught");
+    catch_faults().expect("signals can be caught");
     note_panics();
     if let Some(role) = std::env::var_os(children::ROLE) {
         return children::play(&role.to_string_lossy());

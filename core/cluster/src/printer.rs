@@ -15,6 +15,7 @@ use talisman_job::Progress;
 use talisman_job::diagnostics::{say, subjects::CONTROL};
 use talisman_job::lines::Piece;
 use talisman_job::progress::Steps;
+use talisman_job::streams;
 
 /// Pieces of output that wait at most; then the nodes wait, as they would for the terminal.
 const WAITING_MAX: usize = 64;
@@ -116,8 +117,8 @@ fn write_all(
                 Stream::Err => err.write(chunk.node, &chunk.bytes),
             }),
             Print::Lines { node, piece, lines } => {
-                let text =
-                    again.without(lines.iter().flat_map(|line| [line.as_bytes(), b"\n"].concat()).collect());
+                let (text, errors) = streams::divided(&lines);
+                let text = again.without(text);
                 progress.aside(|| match Spool::existing() {
                     Some(spool) => {
                         // It is not taken for a line of the program's that was printed.
@@ -126,6 +127,9 @@ fn write_all(
                     }
                     None => out.write(node, &text),
                 });
+                if !errors.is_empty() {
+                    progress.aside(|| err.write(node, &errors));
+                }
             }
             Print::GoOn => is_amid = true,
             Print::Say(line) => progress.aside(|| say(|| tracing::info!(target: CONTROL, "{line}"))),

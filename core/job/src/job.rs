@@ -220,6 +220,11 @@ impl Job {
         if self.survives() { self.said.print(text) } else { self.output.print(text) }
     }
 
+    /// The same to standard error.
+    pub fn print_errors(&self, text: &str) {
+        if self.survives() { self.said.print_errors(text) } else { self.output.print_errors(text) }
+    }
+
     pub fn record(&self, name: &str, value: ResultValue) {
         if self.survives() {
             return self.said.record(name, value);
@@ -237,7 +242,8 @@ impl Job {
         if self.survives() {
             return self.said.take_up(saved);
         }
-        let printed = saved.into_iter().map(|period| period.without_lines(|line| self.output.print(line)));
+        let printed =
+            saved.into_iter().map(|period| period.without_lines(|line| self.output.print_held(line)));
         let reported: Vec<_> = printed.collect();
         match self.others.get() {
             // Whatever a node reports from now on is newer, whoever reported this.

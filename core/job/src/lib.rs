@@ -11,6 +11,7 @@
 //! | [`faults`] | when a node is killed on purpose |
 //! | [`output`] | whole lines to standard output, or into a test |
 //! | [`output_commit`], [`lines`] | what the program says, held until it cannot be taken back |
+//! | [`streams`] | which lines of that are for standard error |
 //! | [`program_types`] | what the launcher has to know of a program |
 //! | [`progress`] | the bar or the occasional line of `--progress` |
 //! | [`report`] | the JSON file of `--report` |
@@ -46,6 +47,7 @@ pub mod progress;
 pub mod report;
 mod slips;
 pub mod strategies;
+pub mod streams;
 pub mod undelivered;
 pub mod variables;
 

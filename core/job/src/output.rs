@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::streams::Line;
+
 /// A sink for whole lines, shared by all PEs: what one call prints is never interleaved with another's.
 ///
 /// A reader that goes away (`| head`) is no error: the rest is thrown away. Any other failure, such as a full
@@ -43,6 +45,22 @@ impl Output {
             let end =
                 if error.kind() == io::ErrorKind::BrokenPipe { End::Closed } else { End::Failed(error) };
             *sink = Sink::Ended(end);
+        }
+    }
+
+    /// Prints text of one or more lines to standard error, at once. Where lines are kept, for a test, this is not.
+    pub fn print_errors(&self, text: &str) {
+        if !self.is_kept() {
+            // A standard error that cannot be written leaves no place to say so.
+            let _lost = write_lines(&mut io::stderr(), text);
+        }
+    }
+
+    /// Prints a line that was held for one of the two.
+    pub fn print_held(&self, line: &str) {
+        match Line::read(line) {
+            Line::Output(line) => self.print(line),
+            Line::Errors(line) => self.print_errors(line),
         }
     }
 

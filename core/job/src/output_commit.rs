@@ -11,6 +11,7 @@ use std::sync::{Mutex, MutexGuard};
 use talisman_ft::{NodeId, Version};
 
 use crate::lines::Lines;
+use crate::streams::Line;
 use crate::{ResultValue, Results};
 use talisman_pup::Pup;
 
@@ -70,8 +71,16 @@ impl From<SavedPeriod> for Lines {
 impl Said {
     /// Holds text of one or more lines.
     pub fn print(&self, text: &str) {
-        let whole = text.strip_suffix('\n').unwrap_or(text);
-        self.lock().now.lines.extend(whole.split('\n').map(str::to_owned));
+        self.hold(lines_of(text).map(|line| Line::Output(line).held()));
+    }
+
+    /// The same for standard error.
+    pub fn print_errors(&self, text: &str) {
+        self.hold(lines_of(text).map(|line| Line::Errors(line).held()));
+    }
+
+    fn hold(&self, lines: impl Iterator<Item = String>) {
+        self.lock().now.lines.extend(lines);
     }
 
     pub fn record(&self, name: &str, value: ResultValue) {
@@ -177,6 +186,10 @@ impl Said {
         // Nothing in a critical section panics half way.
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
+}
+
+fn lines_of(text: &str) -> impl Iterator<Item = &str> {
+    text.strip_suffix('\n').unwrap_or(text).split('\n')
 }
 
 impl Period {

@@ -1,6 +1,7 @@
 //! Files in the Executable and Linkable Format, of 64-bit x86-64 alone. Nothing in them is trusted: each number is
 //! checked before it is used, and no list can make us allocate more than the file has bytes.
 
+mod build;
 mod bytes;
 mod dynamic;
 mod header;

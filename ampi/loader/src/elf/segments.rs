@@ -11,9 +11,13 @@ pub const OBJECT_MAX: usize = 1 << 30;
 const LOAD: u32 = 1;
 const DYNAMIC: u32 = 2;
 const INTERPRETER: u32 = 3;
+const NOTE: u32 = 4;
 const TLS: u32 = 7;
 const FRAMES: u32 = 0x6474_e550;
 const STACK: u32 = 0x6474_e551;
+
+/// Linkers make two.
+const NOTES_MAX: usize = 8;
 
 /// A part of the file and its place, relative to the object's own zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +52,8 @@ pub struct Segments {
     pub loads: Vec<Segment>,
     /// The dynamic section.
     pub dynamic: Option<Segment>,
+    /// Notes of whoever has made the file; a few at most are kept.
+    pub notes: Vec<Segment>,
     /// The first values of thread-locals.
     pub thread_locals: Option<Segment>,
     /// The sorted table for unwinding (`.eh_frame_hdr`).
@@ -94,6 +100,7 @@ impl Segments {
                 self.loads.push(*segment);
             }
             DYNAMIC => self.dynamic = Some(*segment),
+            NOTE if self.notes.len() < NOTES_MAX => self.notes.push(*segment),
             TLS => self.thread_locals = Some(check_thread_locals(segment)?),
             FRAMES => self.frames = Some(segment.at),
             STACK => self.executable_stack = segment.executable,

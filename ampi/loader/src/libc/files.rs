@@ -8,6 +8,7 @@ mod calls;
 mod departed;
 mod held;
 mod makers;
+mod noted;
 mod numbers;
 mod stream;
 
@@ -15,7 +16,7 @@ use std::ffi::CStr;
 use std::io;
 use std::ops::Range;
 
-use super::State;
+use super::{State, with_process_memory};
 use crate::LoadError;
 use crate::linker::loaded;
 pub use departed::Departed;
@@ -59,7 +60,7 @@ pub enum FilesError {
 
 /// The function that answers for this one of the C library.
 pub(super) fn symbol(name: &str) -> Option<usize> {
-    calls::symbol(name).or_else(|| makers::symbol(name))
+    calls::symbol(name).or_else(|| makers::symbol(name)).or_else(|| noted::symbol(name))
 }
 
 /// Closes the descriptors of a rank and the streams that lie in these addresses, the rank's. The rank does not run;
@@ -127,6 +128,9 @@ pub fn files_open(slot: Range<usize>) -> Vec<Departed> {
 pub unsafe fn files_note(state: *mut State, open: &[Departed]) {
     // SAFETY: the caller's promise.
     let state = unsafe { &mut *state };
+    if state.is_uncut {
+        return;
+    }
     let mut count = 0;
     // What is no file, or what there is no memory for, is not opened in the copy.
     for entry in state.descriptors.entries(true).flatten() {
@@ -140,8 +144,8 @@ pub unsafe fn files_note(state: *mut State, open: &[Departed]) {
     state.departed.shorten(count);
 }
 
-/// Opens again what [`files_depart`] has closed, or [`files_note`] has noted for this copy: then files that it writes
-/// to are cut to the lengths that they had.
+/// Opens again what [`files_depart`] has closed, or [`files_note`] has noted for this copy: then [`files_restored`] has to
+/// be called before the rank runs, and until then nothing new is noted.
 ///
 /// # Errors
 /// The first file that is not there any more, or descriptor that is taken; all others are open then.
@@ -155,31 +159,51 @@ pub unsafe fn files_arrive(state: *mut State) -> Result<(), FilesError> {
     let mut result = library.map_or(Ok(()), |error| Err(FilesError::Library(Box::new(error))));
     for index in 0..state.departed.len() {
         let Some(entry) = state.departed.get(index) else { break };
+        state.is_uncut |= entry.has_length();
         // SAFETY: a stream or file that has departed, or was noted for this copy.
         result = result.and(unsafe { entry.open_again() });
     }
-    state.departed.clear();
+    if !state.is_uncut {
+        state.departed.clear();
+    }
     result
 }
 
-/// Cuts the files that a rank's copy writes to back to the lengths that they had when it was made, before
-/// [`files_arrive`]: that does not cut any more then. Where ranks write to the same file, all are to be cut before any
-/// of them goes on.
+/// Files that a rank's copy writes to, and the lengths that they had when it was made: others may have the same ones, and
+/// have noted them a little later, when more was in them.
+///
+/// # Safety
+/// The state has arrived ([`files_arrive`]).
+pub unsafe fn files_noted(state: *const State) -> Vec<(Vec<u8>, u64)> {
+    // SAFETY: the caller's promise.
+    let departed = unsafe { &(*state).departed };
+    (0..departed.len()).filter_map(|index| departed.get(index)?.noted()).collect()
+}
+
+/// Cuts the files that a rank's copy writes to back to the greatest length that any copy of the same time has noted
+/// ([`files_noted`]): `greatest` says which. All have to be cut before any of the ranks goes on.
 ///
 /// # Errors
 /// The first file that cannot be cut; the others are.
 ///
 /// # Safety
-/// The state has arrived at its addresses with all its memory, and was not given to [`files_arrive`] yet.
-pub unsafe fn files_restored(state: *mut State) -> Result<(), FilesError> {
+/// As for [`files_noted`]. `malloc` gives memory of the rank.
+pub unsafe fn files_restored(
+    state: *mut State,
+    greatest: impl Fn(&[u8]) -> Option<u64>,
+) -> Result<(), FilesError> {
     // SAFETY: the caller's promise.
-    let departed = unsafe { &mut (*state).departed };
+    let state = unsafe { &mut *state };
     let mut result = Ok(());
-    for index in 0..departed.len() {
-        let Some(entry) = departed.get(index) else { break };
-        result = result.and(entry.cut());
-        departed.set(index, entry.without_length());
+    for index in 0..state.departed.len() {
+        let Some(entry) = state.departed.get(index) else { break };
+        if let Some((file, length)) = with_process_memory(|| entry.noted()) {
+            result = result.and(entry.cut(greatest(&file).map_or(length, |greatest| greatest.max(length))));
+            with_process_memory(|| drop(file));
+        }
     }
+    state.is_uncut = false;
+    state.departed.clear();
     result
 }
 

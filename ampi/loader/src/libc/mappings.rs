@@ -1,22 +1,26 @@
 //! Memory that a rank maps itself.
 //!
-//! Small pieces of plain memory are taken from the rank's heap: so they are in the slot, and move. All else is where
-//! the system puts it: as long as there is some, the rank is held where it is ([`State::held`](super::State::held)).
+//! Plain memory is taken from the rank's heap: so it is in the slot, and moves, as far as it was touched. All else is
+//! where the system puts it: as long as there is some, the rank is held where it is
+//! ([`State::held`](super::State::held)).
 
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 
 use ::libc::off_t;
 use ::libc::{
-    MAP_ANONYMOUS, MAP_FAILED, MAP_FIXED, MAP_PRIVATE, MREMAP_MAYMOVE, PROT_EXEC, PROT_READ, PROT_WRITE,
+    MAP_ANONYMOUS, MAP_FAILED, MAP_FIXED, MAP_NORESERVE, MAP_PRIVATE, MREMAP_MAYMOVE, PROT_EXEC, PROT_READ,
+    PROT_WRITE,
 };
 
 use super::list::List;
 use super::{current, functions, set_errno};
 use crate::PAGE;
 
-/// More is mostly mapped to be used in parts: taken from the heap, all of it would move.
-const OWN_MAX: usize = 4 << 20;
+/// More is where the system puts it: mostly addresses that are reserved, and a heap has as many.
+const OWN_MAX: usize = 256 << 20;
+/// So much is mapped anew in the heap, to be touched when it is used; less is filled with zeroes.
+const FRESH_MIN: usize = 256 << 10;
 
 /// What a rank has mapped: plain data.
 #[repr(C)]
@@ -24,6 +28,8 @@ pub struct Mappings {
     /// Bytes that are not in the slot.
     outside: usize,
     own: List<Block>,
+    /// There are more or fewer since somebody looked.
+    changed: bool,
 }
 
 /// A piece of the heap.
@@ -38,7 +44,7 @@ struct Block {
 
 impl Mappings {
     pub const fn new() -> Mappings {
-        Mappings { outside: 0, own: List::new() }
+        Mappings { outside: 0, own: List::new(), changed: false }
     }
 
     /// How many bytes are mapped outside of the slot.
@@ -48,10 +54,17 @@ impl Mappings {
 
     fn add(&mut self, len: usize) {
         self.outside = self.outside.saturating_add(len);
+        self.changed = true;
     }
 
     fn remove(&mut self, len: usize) {
         self.outside = self.outside.saturating_sub(len);
+        self.changed = true;
+    }
+
+    /// Whether anything has changed since this was called last.
+    pub fn take_change(&mut self) -> bool {
+        std::mem::take(&mut self.changed)
     }
 
     /// The piece of the heap that an address is in, and its number.
@@ -73,7 +86,7 @@ impl Mappings {
             return None;
         }
         // SAFETY: as many bytes were taken.
-        unsafe { start.write_bytes(0, len) };
+        unsafe { zero(start, len) };
         Some(start)
     }
 
@@ -85,8 +98,29 @@ impl Mappings {
             return;
         }
         self.own.take_last(|known| *known == block);
-        // SAFETY: it was taken from the heap, and is given back once.
-        unsafe { ::libc::free(block.start as *mut c_void) };
+        let start = block.start as *mut c_void;
+        // SAFETY: it was taken from the heap, and is given back once. What was touched of much memory is given to the
+        // system, as the program has said, and need not move any more.
+        unsafe {
+            if block.len >= FRESH_MIN {
+                zero(start, block.len);
+            }
+            ::libc::free(start);
+        }
+    }
+}
+
+/// Makes zeroes of whole pages of the heap.
+///
+/// # Safety
+/// They are the caller's.
+unsafe fn zero(start: *mut c_void, len: usize) {
+    let (access, kind) = (PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED);
+    // SAFETY: the caller's promise.
+    unsafe {
+        if len < FRESH_MIN || ::libc::mmap(start, len, access, kind, -1, 0) == MAP_FAILED {
+            start.write_bytes(0, len);
+        }
     }
 }
 
@@ -119,7 +153,7 @@ unsafe extern "C" fn map(
     file: c_int,
     offset: off_t,
 ) -> *mut c_void {
-    let plain = flags == MAP_PRIVATE | MAP_ANONYMOUS && access == PROT_READ | PROT_WRITE;
+    let plain = flags & !MAP_NORESERVE == MAP_PRIVATE | MAP_ANONYMOUS && access == PROT_READ | PROT_WRITE;
     let own = pages(len).filter(|len| plain && *len <= OWN_MAX);
     if let Some(taken) = own.and_then(|len| mappings().take(len)) {
         return taken;
@@ -206,6 +240,29 @@ unsafe extern "C" fn protect(place: *mut c_void, len: usize, access: c_int) -> c
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn much_memory_is_not_touched_before_it_is_used() {
+        let mut mappings = Mappings::new();
+        let len = 2 * FRESH_MIN;
+        let touched = |start: usize| {
+            let mut pages = [0u8; 2 * FRESH_MIN / PAGE];
+            // SAFETY: asks about pages that are mapped; a byte for each.
+            let asked = unsafe { ::libc::mincore(start as *mut c_void, len, pages.as_mut_ptr()) };
+            assert_eq!(asked, 0);
+            pages.iter().filter(|page| **page & 1 != 0).count()
+        };
+        let start = mappings.take(len).expect("there is memory") as usize;
+        assert_eq!(touched(start), 0);
+        // SAFETY: a byte of it.
+        unsafe { ((start + PAGE) as *mut u8).write(7) };
+        assert_eq!(touched(start), 1);
+        let (number, block) = mappings.own(start).expect("it is known");
+        mappings.give_back(number, block, len);
+        let again = mappings.take(len).expect("there is memory") as usize;
+        // SAFETY: a byte of it.
+        assert_eq!(unsafe { ((again + PAGE) as *const u8).read() }, 0);
+    }
 
     #[test]
     fn a_piece_is_given_back_when_nothing_is_left_of_it() {

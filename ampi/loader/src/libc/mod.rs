@@ -11,11 +11,13 @@ mod exit;
 mod files;
 mod folder;
 mod getopt;
+mod jumps;
 mod keys;
 mod late;
 mod list;
 mod mappings;
 mod mask;
+mod named;
 mod paths;
 mod pause;
 mod process;
@@ -31,10 +33,11 @@ use std::ptr::null_mut;
 
 pub use files::{
     Departed, FilesError, Numbers, Reason, TooManyDescriptors, files_arrive, files_depart, files_end,
-    files_note, files_open, files_restored, prepare_streams, streams_are_known,
+    files_note, files_noted, files_open, files_restored, prepare_streams, streams_are_known,
 };
 pub(crate) use late::{add_finalizers, call_initializers, keep_error};
 pub(crate) use list::List;
+pub use named::{function_at, prepare_names};
 pub use pause::{Hooks, set_hooks};
 pub use start::run;
 pub use state::{Ended, State};
@@ -71,13 +74,14 @@ pub fn leave() {
 
 /// The function that answers for this one of the C library.
 pub fn symbol(name: &str) -> Option<usize> {
-    let parts: [fn(&str) -> Option<usize>; 16] = [
+    let parts: [fn(&str) -> Option<usize>; 17] = [
         start::symbol,
         exit::symbol,
         environment::symbol,
         getopt::symbol,
         random::symbol,
         text::symbol,
+        jumps::symbol,
         folder::symbol,
         mask::symbol,
         mappings::symbol,

@@ -1,7 +1,7 @@
 //! Functions that look at files by their paths, or change folders: others run before. Ranks wait for each other's files
 //! so, and a rank that begins by removing files has to do it before another one has come far.
 
-use super::functions_after_giving_way;
+use super::{current, functions_after_giving_way};
 
 functions_after_giving_way! {
     "access" => access => keep,
@@ -20,12 +20,12 @@ functions_after_giving_way! {
     "__fxstatat" => fxstatat => keep,
     "__fxstatat64" => fxstatat64 => keep,
     "statx" => statx => keep,
-    "unlink" => unlink => keep,
-    "unlinkat" => unlinkat => keep,
-    "remove" => remove => keep,
-    "rename" => rename => keep,
-    "renameat" => renameat => keep,
-    "renameat2" => renameat2 => keep,
+    "unlink" => unlink => keep_with_doubt,
+    "unlinkat" => unlinkat => keep_with_doubt,
+    "remove" => remove => keep_with_doubt,
+    "rename" => rename => keep_with_doubt,
+    "renameat" => renameat => keep_with_doubt,
+    "renameat2" => renameat2 => keep_with_doubt,
     "link" => link => keep,
     "linkat" => linkat => keep,
     "symlink" => symlink => keep,
@@ -45,5 +45,12 @@ functions_after_giving_way! {
 
 /// The result, as it is.
 extern "C" fn keep(result: usize) -> usize {
+    result
+}
+
+/// The same where a file that the rank has open may have lost its name, without which it cannot be opened again.
+extern "C" fn keep_with_doubt(result: usize) -> usize {
+    // SAFETY: the running rank's state.
+    unsafe { (*current()).descriptors.note_change() };
     result
 }

@@ -35,6 +35,14 @@ impl Signals {
     pub const fn new() -> Signals {
         Signals { actions: [Action { handler: SIG_DFL, flags: 0, mask: 0 }; SIGNALS], blocked: 0 }
     }
+
+    pub fn blocked(&self) -> u64 {
+        self.blocked
+    }
+
+    pub fn set_blocked(&mut self, blocked: u64) {
+        self.blocked = blocked;
+    }
 }
 
 functions! {

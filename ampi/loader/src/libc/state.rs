@@ -43,6 +43,8 @@ pub struct State {
     pub(super) keys: Keys,
     pub(super) signals: Signals,
     pub(super) departed: List<Departed>,
+    /// These are files of a copy that has arrived, and that were not cut yet.
+    pub(super) is_uncut: bool,
     pub(super) descriptors: Descriptors,
     pub(super) mask: Mask,
     pub(super) mappings: Mappings,
@@ -103,6 +105,7 @@ impl State {
             keys: Keys::new(),
             signals: Signals::new(),
             departed: List::new(),
+            is_uncut: false,
             descriptors: Descriptors::new(),
             mask: Mask::new(),
             mappings: Mappings::new(),

@@ -179,7 +179,7 @@ impl Rank {
     /// there meanwhile has to be undone.
     fn go_and_come_back(&mut self, folder: Option<&Path>) {
         // SAFETY: the rank does not run.
-        if let Some(reason) = unsafe { (*self.state).held() } {
+        if let Some(reason) = unsafe { (*self.state).held(file_range()) } {
             eprintln!("held: {reason}");
             return;
         }
@@ -200,8 +200,8 @@ impl Rank {
                 std::ptr::copy_nonoverlapping(page.as_ptr(), at as *mut u8, PAGE);
             }
             self.program.register_frames(base);
-            rank_libc::files_restored(self.state).expect("files can be cut");
             rank_libc::files_arrive(self.state).expect("files are there");
+            rank_libc::files_restored(self.state, |_| None).expect("files can be cut");
         }
     }
 

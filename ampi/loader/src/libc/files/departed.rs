@@ -24,6 +24,8 @@ pub struct Departed {
     position: i64,
     /// What is behind this length was written after a copy was made; -1 if it was none.
     length: i64,
+    /// The number of the file: others may have it open under the same path on another host, where it is another file.
+    inode: u64,
     /// Empty if nothing is to be opened.
     path: [c_char; PATH],
 }
@@ -36,6 +38,7 @@ impl Departed {
         flags: 0,
         position: 0,
         length: -1,
+        inode: 0,
         path: [0; PATH],
     };
 
@@ -88,13 +91,19 @@ impl Departed {
         };
         let regular = |meta: &::libc::stat| meta.st_mode & ::libc::S_IFMT == ::libc::S_IFREG;
         match meta(self.descriptor).filter(regular) {
-            Some(meta) if writes => Departed { length: meta.st_size, ..self },
+            Some(meta) if writes => Departed { length: meta.st_size, inode: meta.st_ino, ..self },
             _ => self,
         }
     }
 
-    pub(super) fn without_length(self) -> Departed {
-        Departed { length: -1, ..self }
+    pub(super) fn has_length(&self) -> bool {
+        self.length >= 0
+    }
+
+    /// A name of the file, the same for all that have it open, and its length, if it has one.
+    pub(super) fn noted(&self) -> Option<(Vec<u8>, u64)> {
+        let length = u64::try_from(self.length).ok()?;
+        Some(([&self.inode.to_le_bytes(), self.path().to_bytes()].concat(), length))
     }
 
     pub(super) fn stream(&self) -> usize {
@@ -110,13 +119,16 @@ impl Departed {
         unsafe { CStr::from_ptr(self.path.as_ptr()) }
     }
 
-    /// Cuts the file to the length that it had.
-    pub(super) fn cut(&self) -> Result<(), FilesError> {
-        // SAFETY: a string of C.
-        if self.length >= 0 && unsafe { ::libc::truncate(self.path.as_ptr(), self.length) } != 0 {
-            return Err(gone(self.path()));
-        }
-        Ok(())
+    /// Cuts the file to this length, if it is longer.
+    pub(super) fn cut(&self, length: u64) -> Result<(), FilesError> {
+        let length = i64::try_from(length).unwrap_or(i64::MAX);
+        // SAFETY: numbers, of which zero is a value, and a place for them; strings of C.
+        let cut = unsafe {
+            let mut meta: ::libc::stat = std::mem::zeroed();
+            ::libc::stat(self.path.as_ptr(), &raw mut meta) == 0
+                && (meta.st_size <= length || ::libc::truncate(self.path.as_ptr(), length) == 0)
+        };
+        if cut { Ok(()) } else { Err(gone(self.path())) }
     }
 
     /// # Safety
@@ -151,9 +163,6 @@ impl Departed {
         }
         // SAFETY: a descriptor that was opened here.
         unsafe {
-            if self.length >= 0 {
-                ::libc::ftruncate(descriptor, self.length);
-            }
             begin_folder(descriptor);
             ::libc::lseek(descriptor, self.position, ::libc::SEEK_SET);
         }

@@ -2,8 +2,10 @@
 
 use std::ffi::{CStr, c_int};
 use std::fmt;
+use std::ops::Range;
 
 use super::departed::{self, Departed, PATH};
+use super::stream;
 use crate::libc::State;
 
 /// Why a rank cannot move now, nor be copied.
@@ -17,6 +19,8 @@ pub enum Reason {
         /// The system's name for it: `pipe:[41]`, `socket:[42]`, `/tmp/file (deleted)`.
         name: String,
     },
+    /// It has a stream that is no file's (`fmemopen`, `open_memstream`, `fopencookie`).
+    Stream,
     /// It has mapped memory itself (`mmap`), which is not in its slot.
     Mapped {
         /// How much.
@@ -25,24 +29,47 @@ pub enum Reason {
 }
 
 impl State {
-    /// Why the rank has to stay where it is; none if it may move. It does not run.
-    pub fn held(&self) -> Option<Reason> {
-        self.open_for_good().or_else(|| {
-            let bytes = self.mappings.outside();
-            (bytes > 0).then_some(Reason::Mapped { bytes })
-        })
+    /// Whether anything has happened, since this was asked last, that may hold the rank or let it go again. A file
+    /// that somebody else has deleted is not noticed.
+    pub fn take_change(&mut self) -> bool {
+        // Both are asked: each forgets what it has said.
+        self.descriptors.take_change() | self.mappings.take_change()
+    }
+
+    /// Why the rank has to stay where it is; none if it may move. Its streams lie in `slot`. It does not run.
+    pub fn held(&self, slot: Range<usize>) -> Option<Reason> {
+        let bytes = self.mappings.outside();
+        let mapped = || (bytes > 0).then_some(Reason::Mapped { bytes });
+        self.open_for_good().or_else(|| self.stream_for_good(&slot)).or_else(mapped)
     }
 
     fn open_for_good(&self) -> Option<Reason> {
         let movable = |descriptor: c_int| {
             self.descriptors.standard(descriptor).is_some() || Departed::of_file(descriptor).is_ok()
         };
-        let descriptor = self.descriptors.open().find(|descriptor| !movable(*descriptor))?;
+        self.descriptors.open().find(|descriptor| !movable(*descriptor)).map(Reason::open)
+    }
+
+    fn stream_for_good(&self, slot: &Range<usize>) -> Option<Reason> {
+        let streams = stream::streams_in(slot).into_iter();
+        let unknown = |file: &usize| self.descriptors.number(stream::descriptor(*file)).is_none();
+        streams.filter(unknown).find_map(|file| match stream::is_of_file(file) {
+            false => Some(Reason::Stream),
+            true => {
+                let descriptor = stream::descriptor(file);
+                Departed::of_file(descriptor).is_err().then(|| Reason::open(descriptor))
+            }
+        })
+    }
+}
+
+impl Reason {
+    fn open(descriptor: c_int) -> Reason {
         let mut name = [0; PATH];
         departed::read_link(descriptor, &mut name);
         // SAFETY: it ends with a zero.
         let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned();
-        Some(Reason::Open { descriptor, name })
+        Reason::Open { descriptor, name }
     }
 }
 
@@ -54,6 +81,9 @@ impl fmt::Display for Reason {
                     f,
                     "it has {name} open (descriptor {descriptor}), which cannot be opened again elsewhere"
                 )
+            }
+            Reason::Stream => {
+                f.write_str("it has a stream open that is no file's, which cannot be opened again elsewhere")
             }
             Reason::Mapped { bytes } => {
                 write!(f, "it has mapped {bytes} bytes of memory outside of its slot")

@@ -96,11 +96,13 @@ pub struct Descriptors {
     given: u64,
     /// Those with the same mark have one position.
     marks: [u8; MANY as usize],
+    /// One was given or forgotten, or a file may have lost its name, since somebody looked.
+    changed: bool,
 }
 
 impl Descriptors {
     pub const fn new() -> Descriptors {
-        Descriptors { first: 0, len: 0, given: 0, marks: [0; MANY as usize] }
+        Descriptors { first: 0, len: 0, given: 0, marks: [0; MANY as usize], changed: false }
     }
 
     pub fn set_range(&mut self, range: Range<c_int>) {
@@ -222,6 +224,7 @@ impl Descriptors {
     fn give(&mut self, number: usize, mark: u8) {
         self.given |= 1 << number;
         self.marks[number] = mark;
+        self.changed = true;
     }
 
     /// Like no other one's: there are as many marks as descriptors.
@@ -233,6 +236,17 @@ impl Descriptors {
 
     pub fn forget(&mut self, number: usize) {
         self.given &= !(1 << number);
+        self.changed = true;
+    }
+
+    /// Something that is open may be another thing now.
+    pub fn note_change(&mut self) {
+        self.changed = true;
+    }
+
+    /// Whether anything has changed since this was called last.
+    pub fn take_change(&mut self) -> bool {
+        std::mem::take(&mut self.changed)
     }
 
     /// They stay given: they are made again.

@@ -15,6 +15,8 @@ const NEXT: usize = 0x68;
 const DESCRIPTOR: usize = 0x70;
 /// In the flags, its first word: it is in the list.
 const LINKED: c_int = 0x80;
+/// In the flags: it is the stream of a descriptor.
+const OF_FILE: c_int = 0x2000;
 /// Of the process's own streams: what the library takes for files.
 const BUFFER: usize = 4096;
 
@@ -50,7 +52,7 @@ fn look() -> bool {
         }
         let at = file as usize;
         let flags = (at as *const c_int).read();
-        let listed = flags & LINKED != 0 && streams_in(&(at..at + 1)) == [at];
+        let listed = flags & LINKED != 0 && flags & OF_FILE != 0 && streams_in(&(at..at + 1)) == [at];
         let known = listed && descriptor(at) == ::libc::fileno(file);
         ::libc::fclose(file);
         known
@@ -60,6 +62,12 @@ fn look() -> bool {
 pub fn descriptor(file: usize) -> c_int {
     // SAFETY: a stream of the library's.
     unsafe { ((file + DESCRIPTOR) as *const c_int).read() }
+}
+
+/// Whether there is a descriptor behind a stream: not if it is one of memory, or of functions.
+pub fn is_of_file(file: usize) -> bool {
+    // SAFETY: a stream of the library's; its flags are its first word.
+    unsafe { (file as *const c_int).read() & OF_FILE != 0 }
 }
 
 /// # Safety

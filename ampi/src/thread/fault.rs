@@ -1,0 +1,145 @@
+//! A rank whose program was mapped, and that meets with a fault, ends: its PE goes on, and can say so.
+//!
+//! The handler notes what has happened in the rank's header, and has the system go on at the switch to who has resumed
+//! the rank. Nothing of the rank runs any more. This is so if code of the program was interrupted, or of a library of
+//! the process that it has called; where the runtime's own code was, nobody knows what it has left half done, and the
+//! process ends.
+
+use std::ffi::{c_int, c_void};
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+use super::{Part, say, state, switch, write_line};
+use crate::slot::{Header, SlotSpace, images, images_of, on_process_heap};
+
+/// What people call faults.
+fn name(signal: c_int) -> &'static [u8] {
+    match signal {
+        libc::SIGSEGV => b"segmentation fault",
+        libc::SIGBUS => b"bus error",
+        libc::SIGFPE => b"arithmetic exception",
+        _ => b"illegal instruction",
+    }
+}
+
+/// Has the rank end that was interrupted by a fault at this address; false if it cannot, and the process has to.
+///
+/// # Safety
+/// The header is null, or that of the rank that runs on this thread, which was interrupted with these registers.
+pub unsafe fn ends_rank(
+    header: *mut Header,
+    signal: c_int,
+    address: usize,
+    context: &mut libc::ucontext_t,
+) -> bool {
+    // SAFETY: the caller's promise.
+    let Some(header) = (unsafe { header.as_mut() }).filter(|header| header.images > 0) else { return false };
+    let registers = &mut context.uc_mcontext.gregs;
+    let code = registers[libc::REG_RIP as usize] as usize;
+    let program = images_of(header.slot as u32, header.images as usize);
+    let is_own = program.contains(&code);
+    // What it says is found in the executable's own tables, and allocated on the process's heap: of which nothing is
+    // held, as the program was interrupted, or a library.
+    let returns_to = returns_to(header, registers[libc::REG_RSP as usize] as usize);
+    let (function, caller) = on_process_heap(|| {
+        let caller = if is_own { None } else { caller_in(&program, returns_to) };
+        (function_at(&program, code), caller)
+    });
+    header.thread.message.fill(0);
+    write_line(
+        &mut header.thread.message,
+        &[
+            Part::Text(name(signal)),
+            b" at address ".into(),
+            Part::Address(address),
+            Part::Text(if function.is_some() { b" in function " } else { b"" }),
+            Part::Text(function.as_deref().unwrap_or_default().as_bytes()),
+            Part::Text(if caller.is_some() { b", called by " } else { b"" }),
+            Part::Text(caller.as_deref().unwrap_or_default().as_bytes()),
+        ],
+    );
+    on_process_heap(|| drop((function, caller)));
+    if header.thread.ended != state::LIVE || (!is_own && is_of_runtime(code)) {
+        say(&[
+            b"rank ".into(),
+            header.slot.into(),
+            b": ".into(),
+            Part::Text(text(&header.thread.message)),
+            b"\n".into(),
+        ]);
+        return false;
+    }
+    header.thread.ended = state::FAULTED + signal.unsigned_abs();
+    // The rank's stack may be the fault: what is left of it is used from its upper end.
+    let stack = std::ptr::from_mut(header).addr() - 256;
+    for (register, value) in [
+        (libc::REG_RDI, (&raw mut header.thread.stack_pointer).addr()),
+        (libc::REG_RSI, header.thread.resumer),
+        (libc::REG_RSP, stack / 16 * 16 - 8),
+        (libc::REG_RIP, switch::switch as *const () as usize),
+    ] {
+        registers[register as usize] = value as i64;
+    }
+    true
+}
+
+fn text(message: &[u8]) -> &[u8] {
+    &message[..message.iter().position(|byte| *byte == 0).unwrap_or(message.len())]
+}
+
+fn function_at(program: &Range<usize>, code: usize) -> Option<String> {
+    images().ok()?.function_at(program.start, code)
+}
+
+/// The word at the end of the rank's stack: where a function returns to that has only been called.
+fn returns_to(header: &Header, end: usize) -> usize {
+    let above = std::ptr::from_ref(header).addr();
+    let stack = SlotSpace::get().map_or(0, |space| space.layout().stack);
+    let is_there = (above - stack..above).contains(&end) && end.is_multiple_of(size_of::<usize>());
+    // SAFETY: a word of the rank's stack.
+    if is_there { unsafe { (end as *const usize).read() } } else { 0 }
+}
+
+/// The program's function that has called what was interrupted, which is not its own.
+fn caller_in(program: &Range<usize>, returns_to: usize) -> Option<String> {
+    let mut search = Search { program: program.clone(), found: None };
+    // SAFETY: walks the stack by tables of the process's libraries; the program has none there, and is not walked.
+    unsafe { _Unwind_Backtrace(look, (&raw mut search).cast()) };
+    let called = returns_to.wrapping_sub(1);
+    function_at(program, search.found.or(program.contains(&called).then_some(called))?)
+}
+
+struct Search {
+    program: Range<usize>,
+    found: Option<usize>,
+}
+
+extern "C" fn look(context: *mut c_void, search: *mut c_void) -> c_int {
+    /// `_URC_NO_REASON`: on to the next frame; any other one ends it.
+    const GO_ON: c_int = 0;
+    const STOP: c_int = 4;
+    // SAFETY: what was handed over, and the unwinder's own.
+    let (search, code) = unsafe { (&mut *search.cast::<Search>(), _Unwind_GetIP(context)) };
+    // It is where the call returns to.
+    search.found = Some(code.wrapping_sub(1)).filter(|code| search.program.contains(code));
+    if search.found.is_some() { STOP } else { GO_ON }
+}
+
+// The C++ ABI for Itanium, Level I; Rust's own library has it from the same place.
+unsafe extern "C" {
+    fn _Unwind_Backtrace(look: extern "C" fn(*mut c_void, *mut c_void) -> c_int, with: *mut c_void) -> c_int;
+    fn _Unwind_GetIP(context: *mut c_void) -> usize;
+}
+
+/// Whether this is code of this executable.
+fn is_of_runtime(code: usize) -> bool {
+    let object = |code: usize| {
+        let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
+        // SAFETY: a place for what is found; all zeroes is a value of it.
+        unsafe {
+            libc::dladdr(code as *const c_void, found.as_mut_ptr());
+            found.assume_init().dli_fbase.addr()
+        }
+    };
+    object(code) == object(is_of_runtime as *const () as usize)
+}
