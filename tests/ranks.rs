@@ -7,6 +7,8 @@
 mod calls;
 #[path = "ranks/chares.rs"]
 mod chares;
+#[path = "ranks/collectives.rs"]
+mod collectives;
 #[path = "ranks/ends.rs"]
 mod ends;
 #[path = "ranks/examples.rs"]
@@ -18,7 +20,14 @@ mod storm;
 
 use talisman::testing::{Test, Tested};
 
-talisman_ampi::program!(storm::Storm, calls::Calls, chares::Asking, ends::Ends, hints::Hints);
+talisman_ampi::program!(
+    storm::Storm,
+    calls::Calls,
+    chares::Asking,
+    collectives::Collectives,
+    ends::Ends,
+    hints::Hints
+);
 
 /// On one PE, where nothing happens.
 fn undisturbed() -> Test {

@@ -123,6 +123,7 @@ impl World {
             match process.perform(action, memory).expect("the test gives what it has") {
                 Outcome::Done => {}
                 Outcome::Send { to, frame } => self.flying.push((to, frame)),
+                Outcome::Took { .. } => unreachable!("nobody lends here"),
                 Outcome::Wake => self.woken[rank as usize] = true,
             }
         }

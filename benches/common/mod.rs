@@ -58,6 +58,28 @@ pub fn alone(what: impl Into<String>, ours: f64) {
     sample(what, ours, f64::NAN);
 }
 
+/// The median of what was kept for a row.
+pub fn median_of(what: &str) -> Option<f64> {
+    let kept = kept(what);
+    (!kept.is_empty()).then(|| median(&sorted(kept.into_iter())))
+}
+
+/// The least of what was kept for a row.
+pub fn least_of(what: &str) -> Option<f64> {
+    kept(what).into_iter().min_by(f64::total_cmp)
+}
+
+/// What was kept for a row last, in order.
+pub fn last_of<const N: usize>(what: &str) -> [f64; N] {
+    let kept = kept(what);
+    *kept.last_chunk().expect("it was measured")
+}
+
+fn kept(what: &str) -> Vec<f64> {
+    let samples = SAMPLES.lock().expect("no one panics with it");
+    samples.iter().filter(|sample| sample.what == what).map(|sample| sample.ours).collect()
+}
+
 /// Runs a program in this process on so many PEs, and stops the benchmark if it fails.
 pub fn on_pes<C: MainChare>(pes: u32, args: impl Args + Send) -> Outcome {
     on_pes_measured::<C>(pes, Measures::default(), args)

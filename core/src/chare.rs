@@ -17,7 +17,7 @@ pub use talisman_kernel::kind::Kind;
 pub use talisman_kernel::pe::execute::Restored;
 use talisman_kernel::registry;
 use talisman_kernel::route::Route;
-pub use talisman_kernel::waiting::Waiting;
+pub use talisman_kernel::waiting::{Explainer, Waiting};
 use talisman_pup::{Lender, Packed, PupError, Unpacker};
 
 /// A migratable object whose entry methods are invoked by messages (Charm++ manual: "chare").

@@ -30,6 +30,7 @@ use talisman_kernel::object::flag;
 use talisman_kernel::pe::Pe;
 use talisman_kernel::pe::states::ServiceState;
 use talisman_kernel::route::Route;
+use talisman_kernel::waiting::{Note, explained};
 use talisman_kernel::witness::{self, Seen};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
@@ -47,7 +48,14 @@ pub enum Wave {
     /// Down: the job is stuck; what does everybody wait for?
     Examine,
     /// Straight to the root: this.
-    Examined(Vec<String>),
+    Examined(Waits),
+}
+
+/// What objects wait for: lines, and notes that are explained together with those of other PEs.
+#[derive(Debug, Default, Pup)]
+pub struct Waits {
+    lines: Vec<String>,
+    notes: Vec<Note>,
 }
 
 /// A PE's part in the detection.
@@ -76,7 +84,7 @@ struct RootState {
     /// The sums of the wave before.
     last: Option<(u64, u64)>,
     /// What PEs wait for, and how many have told.
-    examined: (u32, Vec<String>),
+    examined: (u32, Waits),
 }
 
 impl Detector {
@@ -278,11 +286,12 @@ pub impl Pe {
         self.tell(self.view().first(), QuiescenceMessage::Wave(Wave::Examined(waits)));
     }
 
-    fn on_examined(&self, _: PeId, waits: Vec<String>) {
+    fn on_examined(&self, _: PeId, waits: Waits) {
         let all = {
             let mut root = self.detector().root.borrow_mut();
             root.examined.0 += 1;
-            root.examined.1.extend(waits);
+            root.examined.1.lines.extend(waits.lines);
+            root.examined.1.notes.extend(waits.notes);
             if root.examined.0 < self.view().pes() {
                 return;
             }
@@ -292,8 +301,8 @@ pub impl Pe {
     }
 
     /// What the objects of this PE wait for, and the messages that wait for objects.
-    fn waits(&self) -> Vec<String> {
-        let mut waits = Vec::new();
+    fn waits(&self) -> Waits {
+        let (mut waits, mut notes) = (Vec::new(), Vec::new());
         for head in self.slots.iter() {
             // SAFETY: an object in a slot is live.
             let object = unsafe { head.as_ref() };
@@ -301,7 +310,12 @@ pub impl Pe {
             if object.has(flag::LIVE) {
                 // SAFETY: live, of this type, and between its entries.
                 let of = unsafe { (collection.chare.waiting)(head) };
-                waits.extend(of.iter().map(|wait| format!("{}::{wait}", collection.label(object.index()))));
+                for wait in of {
+                    match wait.note {
+                        Some(note) => notes.push(note),
+                        None => waits.push(format!("{}::{wait}", collection.label(object.index()))),
+                    }
+                }
             }
         }
         for collection in self.collections.iter() {
@@ -317,7 +331,7 @@ pub impl Pe {
             kept => waits
                 .push(format!("{kept} messages wait on PE {} for collections that were never made", self.id)),
         }
-        waits
+        Waits { lines: waits, notes }
     }
 
     fn waits_of_collection(&self, collection: &talisman_kernel::collection::Collection) -> Vec<String> {
@@ -359,14 +373,19 @@ pub impl Pe {
 /// Waits that are shown; a job of a million objects has too many to read.
 const SHOWN: usize = 10;
 
-fn stuck_message(waits: Vec<String>) -> String {
+/// The same of what is explained: a line says more there.
+const EXPLAINED: usize = 64;
+
+fn stuck_message(Waits { lines, notes }: Waits) -> String {
     let mut message =
         String::from("nothing is left to do, and the program has not said it is done (`cx.exit()`)");
-    for wait in waits.iter().take(SHOWN) {
-        message += &format!("\n  {wait}");
-    }
-    if waits.len() > SHOWN {
-        message += &format!("\n  … and {} more", waits.len() - SHOWN);
+    for (lines, shown) in [(explained(notes), EXPLAINED), (lines, SHOWN)] {
+        for line in lines.iter().take(shown) {
+            message += &format!("\n  {line}");
+        }
+        if lines.len() > shown {
+            message += &format!("\n  … and {} more", lines.len() - shown);
+        }
     }
     message
 }

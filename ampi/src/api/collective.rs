@@ -4,6 +4,11 @@
 
 mod begin;
 mod immediate;
+mod immediate_root;
+mod in_place;
+mod neighbors;
+mod sides;
+mod views;
 
 use std::panic::Location;
 
@@ -15,7 +20,9 @@ use super::point_to_point::wait;
 use crate::engine::Token;
 
 pub(super) use begin::gather_numbers;
-pub use immediate::{ImmediateCollectives, ImmediateRoot};
+pub use immediate::ImmediateCollectives;
+pub use immediate_root::ImmediateRoot;
+pub use sides::{InterCommunicator, Sided};
 
 /// Collectives without a root.
 pub trait CommunicatorCollectives {
@@ -94,6 +101,23 @@ pub trait CommunicatorCollectives {
     /// If there is not a part for each, or the values have no such operation.
     #[track_caller]
     fn reduce_scatter_block_into<S, R, O>(&self, send: &S, receive: &mut R, op: O) -> Result<(), Error>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Value = S::Value> + ?Sized,
+        O: Operation<S::Value>;
+
+    /// The same with parts of their own lengths, which follow each other in what is sent (`MPI_Reduce_scatter`).
+    ///
+    /// # Errors
+    /// If a buffer has no such values, there is not a count for each, or the values have no such operation.
+    #[track_caller]
+    fn reduce_scatter_into<S, R, O>(
+        &self,
+        send: &S,
+        receive: &mut R,
+        counts: &[usize],
+        op: O,
+    ) -> Result<(), Error>
     where
         S: Buffer + ?Sized,
         R: BufferMut<Value = S::Value> + ?Sized,
@@ -197,6 +221,23 @@ impl CommunicatorCollectives for Communicator {
     }
 
     #[track_caller]
+    fn reduce_scatter_into<S, R, O>(
+        &self,
+        send: &S,
+        receive: &mut R,
+        counts: &[usize],
+        op: O,
+    ) -> Result<(), Error>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Value = S::Value> + ?Sized,
+        O: Operation<S::Value>,
+    {
+        let begun = begin::reduce_scatter(*self, send.values(), (receive.values_mut(), counts), &op)?;
+        end(begun, "reduce_scatter", Location::caller())
+    }
+
+    #[track_caller]
     fn scan_into<S, R, O>(&self, send: &S, receive: &mut R, op: O) -> Result<(), Error>
     where
         S: Buffer + ?Sized,
@@ -284,6 +325,28 @@ pub trait Root {
         S: Buffer + ?Sized,
         R: BufferMut<Value = S::Value> + ?Sized;
 
+    /// Each gets a part of its own length of the root's values (`MPI_Scatterv`): called by all but the root.
+    ///
+    /// # Errors
+    /// If there is no such rank, or it is the root that calls.
+    #[track_caller]
+    fn scatter_varcount_into<R: BufferMut + ?Sized>(&self, receive: &mut R) -> Result<(), Error>;
+
+    /// The same, called by the root. The parts of all follow each other.
+    ///
+    /// # Errors
+    /// If there is not a part and a count for each, or it is not the root that calls.
+    #[track_caller]
+    fn scatter_varcount_into_root<S, R>(
+        &self,
+        send: &S,
+        receive: &mut R,
+        counts: &[usize],
+    ) -> Result<(), Error>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Value = S::Value> + ?Sized;
+
     /// The values of all, combined one by one, come to the root (`MPI_Reduce`): called by all but the root.
     ///
     /// # Errors
@@ -361,6 +424,27 @@ impl Root for Process {
     {
         let begun = begin::scatter(*self, Some(send.values()), receive.values_mut())?;
         end(begun, "scatter", Location::caller())
+    }
+
+    #[track_caller]
+    fn scatter_varcount_into<R: BufferMut + ?Sized>(&self, receive: &mut R) -> Result<(), Error> {
+        let begun = begin::scatter_varcount::<R::Value>(*self, None, receive.values_mut())?;
+        end(begun, "scatter_varcount", Location::caller())
+    }
+
+    #[track_caller]
+    fn scatter_varcount_into_root<S, R>(
+        &self,
+        send: &S,
+        receive: &mut R,
+        counts: &[usize],
+    ) -> Result<(), Error>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Value = S::Value> + ?Sized,
+    {
+        let begun = begin::scatter_varcount(*self, Some((send.values(), counts)), receive.values_mut())?;
+        end(begun, "scatter_varcount", Location::caller())
     }
 
     #[track_caller]

@@ -88,8 +88,16 @@ impl Communicator {
     pub fn duplicate(&self) -> Result<Communicator, Error> {
         let mine = [self.new_number()?];
         let [number] = gather_numbers(*self, mine, Location::caller())?[0];
-        self.make(|communicator| Some(communicator.duplicate(number as u32, comm::Attributes::default())))?
-            .ok_or(Error::Request)
+        // SAFETY: no buffer is given, and what is made is made in the call.
+        let made = unsafe {
+            call(|process, _| {
+                let found = process.comms.get(self.handle)?;
+                let (attributes, _) = found.attributes.copied(&process.comms.keyvals);
+                let made = found.duplicate(number as u32, attributes);
+                Ok(Communicator::of(process.comms.insert(made)))
+            })
+        };
+        made?
     }
 
     /// The members of the same colour, in the order of their numbers here (`MPI_Comm_split`). All members call it.
@@ -165,7 +173,7 @@ impl Communicator {
     }
 
     /// The number of a new communicator, given by the first member; the others' are not used.
-    fn new_number(&self) -> Result<i64, Error> {
+    pub(super) fn new_number(&self) -> Result<i64, Error> {
         // SAFETY: no buffer is given.
         let number = unsafe {
             call(|process, _| match process.comms.get(self.handle)?.rank() {
@@ -177,7 +185,7 @@ impl Communicator {
     }
 
     /// Adds a communicator that is made of this one.
-    fn make(
+    pub(super) fn make(
         &self,
         from: impl FnOnce(&comm::Communicator) -> Option<comm::Communicator>,
     ) -> Result<Option<Communicator>, Error> {
@@ -194,6 +202,11 @@ impl Communicator {
     pub(super) fn look<T: Copy>(&self, at: impl FnOnce(&comm::Communicator) -> T) -> Result<T, Error> {
         // SAFETY: no buffer is given.
         Ok(unsafe { call(|process, _| process.comms.get(self.handle).map(at)) }??)
+    }
+
+    pub(super) fn change(&self, work: impl FnOnce(&mut comm::Communicator)) -> Result<(), Error> {
+        // SAFETY: no buffer is given, and what is kept is made in the call.
+        Ok(unsafe { call(|process, _| process.comms.get_mut(self.handle).map(work)) }??)
     }
 
     pub(super) fn handle(&self) -> u32 {

@@ -9,10 +9,35 @@ use crate::engine::Buffer as EngineBuffer;
 /// A value that can be sent. All ranks of a job are of one program on machines of one kind, so a value is sent as its
 /// bytes; [`Plain`] is the proof that it can be. Reductions work on its basic values.
 ///
-/// A structure of the program's own derives `Pup` with `#[pup(plain)]`, and is [`equivalence!`](crate::equivalence).
+/// A structure of the program's own derives it, and `Pup` with `#[pup(plain)]`:
+///
+/// ```
+/// # extern crate talisman_core as talisman;
+/// use talisman_ampi::api::{Error, Universe, traits::*};
+/// use talisman_pup::Pup;
+///
+/// #[derive(Clone, Copy, Debug, PartialEq, Pup, Equivalence)]
+/// #[repr(C)]
+/// #[pup(plain)]
+/// struct Atom {
+///     at: [f64; 3],
+///     number: u64,
+/// }
+///
+/// fn program(universe: Universe) -> Result<(), Error> {
+///     let (world, rank) = (universe.world(), universe.world().rank());
+///     let peer = world.process_at_rank(1 - rank);
+///     peer.send(&Atom { at: [0.5; 3], number: rank as u64 })?;
+///     assert_eq!(peer.receive::<Atom>()?.0, Atom { at: [0.5; 3], number: 1 - rank as u64 });
+///     Ok(())
+/// }
+/// # fn main() {
+/// # talisman_ampi::api::run_alone(2, program);
+/// # }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be sent between ranks",
-    note = "integers of a fixed width, floats, and structures that are declared `talisman_ampi::equivalence!` can"
+    note = "integers of a fixed width, floats, and plain structures that derive `Equivalence` can"
 )]
 pub trait Equivalence: Plain {
     /// What reductions work on; bytes have none.
@@ -33,7 +58,7 @@ basics! {
     f32 => F32, f64 => F64
 }
 
-/// Makes a plain structure a value that can be sent.
+/// The same as deriving it, for structures that others have declared.
 ///
 /// ```
 /// use talisman_pup::Pup;

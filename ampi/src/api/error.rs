@@ -54,6 +54,15 @@ pub enum Error {
     /// A persistent operation that was begun and not waited for (`MPI_ERR_REQUEST`).
     #[error("the operation was begun, and was not waited for")]
     Active,
+    /// A communicator without such a topology, or members that it does not fit (`MPI_ERR_TOPOLOGY`).
+    #[error("the communicator has no such topology, or too few members for it")]
+    Topology,
+    /// A key of attributes that was freed (`MPI_ERR_KEYVAL`).
+    #[error("the key of an attribute is not there: it was freed")]
+    Key,
+    /// A collective of one group, called on two (`MPI_ERR_COMM`).
+    #[error("the communicator is of two groups, which have collectives of their own")]
+    TwoGroups,
     /// A chare has sent something else to the rank's mailbox than it takes out, or a value cannot be packed.
     #[error("what a chare has sent is no value of the kind that the rank takes")]
     Post,

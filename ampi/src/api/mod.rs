@@ -9,6 +9,8 @@
 //! | [`persistent`] | the same, begun again and again |
 //! | [`view`] | values that do not follow each other |
 //! | [`collective`] | what all members of a communicator do together |
+//! | [`topology`] | grids and graphs of members |
+//! | [`attribute`] | what a program attaches to communicators |
 //! | [`op`] | operations of reductions |
 //! | [`datatype`] | which values can be sent |
 //! | [`chares`] | calls between ranks and other chares |
@@ -16,6 +18,8 @@
 //!
 //! All calls are the caller's turn to let other ranks run: who waits gives the PE to them.
 
+mod alone;
+pub mod attribute;
 pub mod chares;
 pub mod collective;
 pub mod communicator;
@@ -25,6 +29,7 @@ pub mod op;
 pub mod persistent;
 pub mod point_to_point;
 pub mod request;
+pub mod topology;
 mod universe;
 pub mod view;
 
@@ -33,9 +38,13 @@ pub mod traits {
     pub use super::collective::{CommunicatorCollectives, ImmediateCollectives, ImmediateRoot, Root};
     pub use super::datatype::{Buffer, BufferMut, Equivalence};
     pub use super::point_to_point::{Destination, Source};
+    pub use talisman_core_macros::Equivalence;
 }
 
+pub use alone::run_alone;
+pub use attribute::Key;
 pub use chares::Mailbox;
+pub use collective::{InterCommunicator, Sided};
 pub use communicator::{AnyProcess, Color, Communicator, Process};
 pub use error::Error;
 pub use op::{SystemOperation, UserOperation};

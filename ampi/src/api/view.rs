@@ -70,6 +70,11 @@ impl<'a, T: Equivalence> View<'a, T> {
         Ok(View { values, strides })
     }
 
+    /// A datatype of the blocks, and the buffer that is one of it.
+    pub(super) fn describe(&self, process: &mut State) -> Option<Buffer> {
+        self.strides.describe::<T>(process, address_of(self.values))
+    }
+
     /// Sends the blocks, one after the other: they may be received as a view or as they follow each other.
     ///
     /// # Errors
@@ -97,6 +102,11 @@ impl<'a, T: Equivalence> ViewMut<'a, T> {
     pub fn new(values: &'a mut [T], strides: Strides) -> Result<Self, Error> {
         strides.check(values.len())?;
         Ok(ViewMut { values, strides })
+    }
+
+    /// A datatype of the blocks, and the buffer that is one of it.
+    pub(super) fn describe(&mut self, process: &mut State) -> Option<Buffer> {
+        self.strides.describe::<T>(process, address_of_mut(self.values))
     }
 
     /// Receives into the blocks, one after the other. Values between them stay as they are.

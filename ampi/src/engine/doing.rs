@@ -1,10 +1,12 @@
 //! What a rank waits for, in words of messages: for the report of a job that is stuck.
 
+use talisman_pup::Pup;
+
 use super::request::State;
 use super::{Condition, Context, Engine, Pattern, Rank, Tag, Token};
 
 /// What a request that has not ended does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pup)]
 pub enum Doing {
     /// Waits for a message.
     Receive(Pattern),
@@ -30,6 +32,17 @@ pub enum Doing {
     },
     /// Is a collective, or something of the program's own.
     Opened(Token),
+}
+
+impl Doing {
+    /// Of which communicator it is, if that is known.
+    pub fn context(&self) -> Option<Context> {
+        match self {
+            Doing::Receive(pattern) | Doing::Probe(pattern) => Some(pattern.context),
+            Doing::Pull { context, .. } | Doing::Send { context, .. } => Some(*context),
+            Doing::Opened(_) => None,
+        }
+    }
 }
 
 impl Engine {

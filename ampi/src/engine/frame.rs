@@ -98,15 +98,20 @@ pub enum Body<P> {
         /// Whether it was.
         granted: bool,
     },
+    /// A receive was matched with an announced message, whose bytes were read from where the sender has them.
+    Taken {
+        /// The sender's request.
+        send: Token,
+    },
 }
 
 impl<P> Body<P> {
     /// Whether a receiver has to act on it after all numbered frames sent before.
     pub fn is_numbered(&self) -> bool {
-        use Body::{Announce, CancelAnswer, CancelAsk, Data, Eager, Paid, Pull};
+        use Body::{Announce, CancelAnswer, CancelAsk, Data, Eager, Paid, Pull, Taken};
         match self {
             Eager(_) | Announce { .. } | Paid { .. } | CancelAsk { .. } => true,
-            Pull { .. } | Data { .. } | CancelAnswer { .. } => false,
+            Pull { .. } | Data { .. } | Taken { .. } | CancelAnswer { .. } => false,
         }
     }
 
@@ -119,6 +124,7 @@ impl<P> Body<P> {
             Body::CancelAsk { send } => Body::CancelAsk { send },
             Body::Pull { send, receive } => Body::Pull { send, receive },
             Body::Data { receive, payload } => Body::Data { receive, payload: change(payload) },
+            Body::Taken { send } => Body::Taken { send },
             Body::CancelAnswer { send, granted } => Body::CancelAnswer { send, granted },
         }
     }

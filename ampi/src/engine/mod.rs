@@ -156,9 +156,9 @@ impl Engine {
             return self.act_on(frame, out);
         }
         let (context, source) = (frame.head.context, frame.head.source);
-        let Some(frame) = self.order.admit(frame)? else { return Ok(()) };
+        let Some((frame, is_awaited)) = self.order.admit(frame)? else { return Ok(()) };
         self.act_on(frame, out)?;
-        while let Some(frame) = self.order.next_ready(context, source) {
+        while is_awaited && let Some(frame) = self.order.next_ready(context, source) {
             self.act_on(frame, out)?;
         }
         Ok(())
@@ -201,6 +201,7 @@ impl Engine {
             Body::CancelAsk { send } => self.cancel_asked(&head, send, out),
             Body::Pull { send, receive } => self.pulled(&head, send, receive, out),
             Body::Data { receive, payload } => return self.data(&head, receive, payload, out),
+            Body::Taken { send } => self.taken(&head, send, out),
             Body::CancelAnswer { send, granted } => self.cancel_answered(&head, send, granted, out),
         }
         Ok(())

@@ -36,16 +36,17 @@ impl Order {
         number
     }
 
-    /// A numbered frame has come. Returns it if its turn is now; else it is kept for [`Order::next_ready`].
+    /// A numbered frame has come. Returns it if its turn is now, and whether others wait for it; else it is kept for
+    /// [`Order::next_ready`].
     ///
     /// # Errors
     /// If a frame with its number has come before.
-    pub fn admit(&mut self, frame: Frame<Payload>) -> Result<Option<Frame<Payload>>, FrameError> {
+    pub fn admit(&mut self, frame: Frame<Payload>) -> Result<Option<(Frame<Payload>, bool)>, FrameError> {
         let head = frame.head;
         let incoming = self.incoming.entry((head.context, head.source)).or_default();
         if head.number == incoming.expected {
             incoming.expected = incoming.expected.wrapping_add(1);
-            return Ok(Some(frame));
+            return Ok(Some((frame, !incoming.early.is_empty())));
         }
         let ahead = head.number.wrapping_sub(incoming.expected);
         if ahead > u32::MAX / 2 || incoming.early.contains_key(&head.number) {

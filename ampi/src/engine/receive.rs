@@ -79,6 +79,21 @@ impl Engine {
         Ok(())
     }
 
+    /// Where the bytes go that a receive waits for.
+    pub fn pulls_into(&self, receive: Token) -> Option<Buffer> {
+        match self.requests.get(receive)?.state {
+            State::Pulling { buffer, .. } => Some(buffer),
+            _ => None,
+        }
+    }
+
+    /// The bytes that a receive waits for were read from where the sender has them.
+    pub fn took(&mut self, receive: Token, out: &mut Actions) {
+        if let Some(State::Pulling { status, .. }) = self.requests.get(receive).map(|request| request.state) {
+            self.complete(receive, status, out);
+        }
+    }
+
     /// Bytes that nobody pulled. They come after the announcement, since both are numbered; but the message may be
     /// taken back.
     pub(super) fn paid(&mut self, head: &Head, sent: Token, payload: Payload, out: &mut Actions) {

@@ -35,7 +35,9 @@ impl Engine {
             self.emit(to, buffer.bytes, Body::Eager(buffer), out);
             self.complete(token, Status::EMPTY, out);
         } else {
-            let synchronous = mode == Mode::Synchronous;
+            // One that is begun again and again ends when it was matched: a pull of the one before never meets the next.
+            let is_persistent = self.requests.get(token).is_some_and(|request| request.plan.is_some());
+            let synchronous = mode == Mode::Synchronous || is_persistent;
             self.emit(to, buffer.bytes, Body::Announce { send: token, synchronous }, out);
             let announced = Announced { envelope: to, buffer, synchronous, paid: false, cancelling: false };
             self.set_state(token, State::Announced(announced));
@@ -52,6 +54,22 @@ impl Engine {
             self.emit(to, announced.buffer.bytes, data, out);
         }
         self.complete(send, Status::EMPTY, out);
+    }
+
+    /// A receive was matched with an announced send, and its bytes were read from the buffer. If they were paid for
+    /// before, the payment finds nobody who waits for it.
+    pub(super) fn taken(&mut self, from: &Head, send: Token, out: &mut Actions) {
+        if self.announced(send, from.source).is_some() {
+            self.complete(send, Status::EMPTY, out);
+        }
+    }
+
+    /// Where the bytes of an announced send are until it has ended.
+    pub fn announces(&self, send: Token) -> Option<Buffer> {
+        match self.requests.get(send)?.state {
+            State::Announced(announced) => Some(announced.buffer),
+            _ => None,
+        }
     }
 
     /// The rank leaves for another place, and its memory with it: what it has announced goes to the receivers now. Returns

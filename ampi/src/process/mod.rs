@@ -37,6 +37,22 @@ pub trait Host {
     /// If it has none there.
     fn write(&mut self, at: u64, len: u64) -> Result<&mut [u8], PerformError>;
 
+    /// An announced message lies in this memory until its request has ended: other ranks of this process may read it
+    /// there.
+    fn lend(&mut self, send: Token, at: u64, len: u64) {
+        let _ = (send, at, len);
+    }
+
+    /// Copies an announced message from the memory of another rank of this process, as much of it as `len` bytes at
+    /// this address have room for. False if it is not to be had there.
+    ///
+    /// # Errors
+    /// If the program has no such memory.
+    fn take_lent(&mut self, from: Rank, send: Token, at: u64, len: u64) -> Result<bool, PerformError> {
+        let _ = (from, send, at, len);
+        Ok(false)
+    }
+
     /// Calls an operation of the program: `right[i] = left[i] op right[i]` for `count` values of this datatype. The
     /// slices have displacement 0 at `origin`.
     ///
@@ -110,6 +126,12 @@ impl Process {
         self.engine.on_frame(frame, out)?;
         self.collectives.advance(&mut self.engine, out);
         Ok(())
+    }
+
+    /// The bytes that a receive waits for were copied from the sender's memory.
+    fn took(&mut self, receive: Token, out: &mut Actions) {
+        self.engine.took(receive, out);
+        self.collectives.advance(&mut self.engine, out);
     }
 
     /// The rank leaves for another place: what it has announced goes to the receivers now. Collectives go on with what that

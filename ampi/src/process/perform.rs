@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use super::{Host, Process};
 use crate::datatype::{OutOfBounds, UnknownDatatype};
-use crate::engine::{Action, Body, Frame, Payload, Rank};
+use crate::engine::{Action, Actions, Area, Body, Buffer, Frame, Payload, Rank, Token};
 use crate::op::{Unfit, UnknownOp};
 
 /// What an action leaves to who drives the process.
@@ -17,6 +17,15 @@ pub enum Outcome {
         /// The receiver.
         to: Rank,
         /// What.
+        frame: Frame<Payload>,
+    },
+    /// The same, after the bytes of a message were copied from where this rank, its sender, has them.
+    Took {
+        /// The receive that has them.
+        receive: Token,
+        /// The sender.
+        to: Rank,
+        /// Says so.
         frame: Frame<Payload>,
     },
     /// The rank is to be resumed.
@@ -64,13 +73,42 @@ pub enum PerformError {
 }
 
 impl Process {
+    /// Does all actions, and those that they lead to. Adds the frames that are to be sent; whether the rank is to be
+    /// resumed.
+    ///
+    /// # Errors
+    /// If one cannot be done, by the program's fault.
+    pub fn perform_all(
+        &mut self,
+        actions: &mut Actions,
+        host: &mut impl Host,
+        sent: &mut Vec<(Rank, Frame<Payload>)>,
+    ) -> Result<bool, PerformError> {
+        let (mut is_woken, mut next) = (false, Vec::new());
+        while !actions.is_empty() {
+            for action in actions.drain(..) {
+                match self.perform(action, host)? {
+                    Outcome::Done => {}
+                    Outcome::Send { to, frame } => sent.push((to, frame)),
+                    Outcome::Took { receive, to, frame } => {
+                        sent.push((to, frame));
+                        self.took(receive, &mut next);
+                    }
+                    Outcome::Wake => is_woken = true,
+                }
+            }
+            actions.append(&mut next);
+        }
+        Ok(is_woken)
+    }
+
     /// Does one action. All of a list have to be done in its order before the program goes on.
     ///
     /// # Errors
     /// If it cannot be done, by the program's fault.
     pub fn perform(&mut self, action: Action, host: &mut impl Host) -> Result<Outcome, PerformError> {
         match action {
-            Action::Send { to, frame } => return self.fill(to, frame, host),
+            Action::Send { to, frame } => return self.send(to, frame, host),
             Action::Wake => return Ok(Outcome::Wake),
             Action::Deliver { payload, into } => self.unpack(payload.bytes(), &into, host)?,
             Action::Copy { from, into } => {
@@ -89,13 +127,48 @@ impl Process {
         Ok(Outcome::Done)
     }
 
-    /// Puts the bytes into a frame.
-    fn fill(
+    fn send(&self, to: Rank, frame: Frame<Buffer>, host: &mut impl Host) -> Result<Outcome, PerformError> {
+        match frame.body {
+            Body::Announce { send, .. } => self.lend(send, host),
+            Body::Pull { send, receive } if self.take(to, send, receive, host)? => {
+                let frame = Frame { head: frame.head, body: Body::Taken { send } };
+                return Ok(Outcome::Took { receive, to, frame });
+            }
+            _ => {}
+        }
+        self.fill(to, frame, host)
+    }
+
+    /// What is announced may be read where it is.
+    fn lend(&self, send: Token, host: &mut impl Host) {
+        if let Some(buffer) = self.engine.announces(send).filter(|buffer| self.is_one_piece(buffer)) {
+            host.lend(send, buffer.at, buffer.bytes);
+        }
+    }
+
+    /// Copies the bytes of an announced message from the sender's memory, if that is in this process. One copy, where
+    /// asking for them takes two.
+    fn take(
         &self,
-        to: Rank,
-        frame: Frame<crate::engine::Buffer>,
-        host: &impl Host,
-    ) -> Result<Outcome, PerformError> {
+        from: Rank,
+        send: Token,
+        receive: Token,
+        host: &mut impl Host,
+    ) -> Result<bool, PerformError> {
+        match self.engine.pulls_into(receive).filter(|buffer| self.is_one_piece(buffer)) {
+            Some(into) => host.take_lent(from, send, into.at, into.bytes),
+            None => Ok(false),
+        }
+    }
+
+    /// Whether a buffer is bytes of the program's memory that follow each other.
+    fn is_one_piece(&self, buffer: &Buffer) -> bool {
+        let datatype = self.datatypes.get(buffer.datatype);
+        buffer.area == Area::Memory && datatype.is_ok_and(crate::datatype::Datatype::is_contiguous)
+    }
+
+    /// Puts the bytes into a frame.
+    fn fill(&self, to: Rank, frame: Frame<Buffer>, host: &impl Host) -> Result<Outcome, PerformError> {
         let buffer = match &frame.body {
             Body::Eager(buffer) => Some(*buffer),
             Body::Paid { payload, .. } | Body::Data { payload, .. } => Some(*payload),

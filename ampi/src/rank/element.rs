@@ -212,6 +212,7 @@ impl<P: Program> RankElement<P> {
         frame: Option<Frame<Payload>>,
         sent: &mut Vec<Outgoing>,
     ) -> Result<Option<Resumed>, RankError> {
+        self.rank.set_lending(!cx.shares_process());
         if cx.shares_process() {
             self.rank.slot_mut().put_back_in_turn()?;
         }

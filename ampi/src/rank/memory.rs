@@ -1,9 +1,14 @@
 //! The memory of a program, by its addresses.
 
+use super::lending;
+use crate::engine::{Rank, Token};
 use crate::process::{Host, PerformError, UserCombine};
 
 /// The program of a rank whose slot is in place.
-pub(super) struct ProgramMemory(());
+pub(super) struct ProgramMemory {
+    /// Who lends what it announces, and may read what others have lent.
+    lender: Option<Rank>,
+}
 
 /// An operation of the program.
 pub(crate) type Operation = fn(UserCombine<'_>);
@@ -12,9 +17,9 @@ impl ProgramMemory {
     /// # Safety
     /// As long as this lives: the slot of the rank is in place. Every buffer that an action of its process names is
     /// memory of a call of the program that has not ended, which nobody else uses meanwhile. Every function is an
-    /// [`Operation`] of this program.
-    pub unsafe fn new() -> ProgramMemory {
-        ProgramMemory(())
+    /// [`Operation`] of this program. With a lender: the slots of all ranks that lend are in place, too.
+    pub unsafe fn new(lender: Option<Rank>) -> ProgramMemory {
+        ProgramMemory { lender }
     }
 }
 
@@ -35,6 +40,26 @@ impl Host for ProgramMemory {
         let pointer = pointer(at, len)?;
         // SAFETY: the promise of `new`.
         Ok(unsafe { std::slice::from_raw_parts_mut(pointer, len as usize) })
+    }
+
+    fn lend(&mut self, send: Token, at: u64, len: u64) {
+        if let Some(rank) = self.lender {
+            lending::lend(rank, send, at as usize, len as usize);
+        }
+    }
+
+    fn take_lent(&mut self, from: Rank, send: Token, at: u64, len: u64) -> Result<bool, PerformError> {
+        if self.lender.is_none_or(|rank| rank == from) {
+            return Ok(false);
+        }
+        let Some((lent, lent_len)) = lending::take(from, send) else { return Ok(false) };
+        let len = len.min(lent_len as u64);
+        if len > 0 {
+            // SAFETY: the promise of `new`: the message lies there until its request has ended, which it has not, and
+            // the memory of this program is that of a receive. Programs that share memory may have given both the same.
+            unsafe { std::ptr::copy(lent as *const u8, pointer(at, len)?, len as usize) };
+        }
+        Ok(true)
     }
 
     fn combine(&mut self, call: UserCombine<'_>) -> Result<(), PerformError> {

@@ -6,6 +6,7 @@
 
 mod element;
 mod held;
+mod lending;
 mod memory;
 mod outside;
 mod program;
@@ -19,11 +20,12 @@ use std::collections::VecDeque;
 use talisman_pup::Pup;
 
 use crate::engine::{Actions, Engine, Frame, FrameError, Payload, Rank as Number};
-use crate::process::{Outcome, PerformError, Process};
+use crate::process::{PerformError, Process};
 use crate::slot::{Slot, SlotError};
 use crate::thread::{Resumed, Thread};
 
 pub use element::{Launch, RankElement};
+use lending::Lending;
 use memory::ProgramMemory;
 pub use outside::{Alone, Outside, Wish};
 pub use program::{Memory, Program, end};
@@ -54,6 +56,8 @@ pub struct Rank {
     /// Empty between calls; kept so that it is allocated once.
     #[pup(skip)]
     actions: Actions,
+    #[pup(skip)]
+    lending: Lending,
 }
 
 /// Values that go into a rank's program and come out of it, packed: they are neither in its slot nor of another rank's.
@@ -93,7 +97,15 @@ impl Rank {
             texts: Texts::default(),
             site: Site::default(),
             actions: Vec::new(),
+            lending: Lending::default(),
         }
+    }
+
+    /// Whether other ranks of this process may read what this one announces where it is, and it what they announce: if
+    /// the slots of all that do are in place.
+    pub fn set_lending(&mut self, lends: bool) {
+        let number = self.process.engine.rank();
+        self.lending.set(lends.then_some(number));
     }
 
     /// With what its program is given, packed.
@@ -154,8 +166,9 @@ impl Rank {
         outside: &mut dyn Outside,
         sent: &mut Vec<Outgoing>,
     ) -> Result<Resumed, RankError> {
-        let Rank { process, thread, released, texts, site, actions, .. } = self;
-        let mut running = Running::new(Slots { process, actions, sent, outside, texts, site });
+        let Rank { process, thread, released, texts, site, actions, lending, .. } = self;
+        let lender = lending.rank();
+        let mut running = Running::new(Slots { process, actions, sent, outside, texts, site, lender });
         let resumed = running.run(thread)?;
         let is_released = !running.has_paused() || std::mem::take(released) > 0;
         let goes_on = running.is_woken() && is_released && !self.texts.awaits_post;
@@ -185,6 +198,7 @@ impl Rank {
     /// # Errors
     /// If its memory is not there, or cannot be moved.
     pub fn depart(&mut self, sent: &mut Vec<Outgoing>) -> Result<(), RankError> {
+        self.lending.end();
         self.process.pay(&mut self.actions);
         self.perform(sent)?;
         Ok(self.thread.slot_mut().put_aside()?)
@@ -195,16 +209,10 @@ impl Rank {
             return Ok(());
         }
         self.thread.slot_mut().put_back_in_turn()?;
-        // SAFETY: the slot is in place, and its rank is suspended. The addresses that the process knows are those of
+        // SAFETY: the slot is in place, as are those of all that lend, and its rank is suspended. The addresses that the process knows are those of
         // calls that have not ended.
-        let mut program = unsafe { ProgramMemory::new() };
-        for action in self.actions.drain(..) {
-            match self.process.perform(action, &mut program)? {
-                Outcome::Done => {}
-                Outcome::Send { to, frame } => sent.push((to, frame)),
-                Outcome::Wake => self.is_ready = true,
-            }
-        }
+        let mut program = unsafe { ProgramMemory::new(self.lending.rank()) };
+        self.is_ready |= self.process.perform_all(&mut self.actions, &mut program, sent)?;
         Ok(())
     }
 }

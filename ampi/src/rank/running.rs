@@ -9,8 +9,8 @@ use thiserror::Error;
 
 use super::memory::ProgramMemory;
 use super::{Outgoing, Outside, RankError, Site, Texts};
-use crate::engine::{Actions, Condition, Pattern, Token};
-use crate::process::{Outcome, PerformError, Process};
+use crate::engine::{Actions, Condition, Pattern, Rank, Token};
+use crate::process::{PerformError, Process};
 use crate::slot::on_process_heap;
 use crate::thread::{Resumed, Thread, suspend};
 
@@ -40,6 +40,8 @@ pub(super) struct Slots<'a> {
     pub outside: &'a mut dyn Outside,
     pub texts: &'a mut Texts,
     pub site: &'a mut Site,
+    /// Its number, if it lends what it announces.
+    pub lender: Option<Rank>,
 }
 
 /// Why a call does nothing.
@@ -85,17 +87,11 @@ impl<'a> Running<'a> {
     }
 
     fn perform(&mut self) -> Result<(), PerformError> {
-        // SAFETY: the rank runs, so its slot is in place; addresses are those of calls that have not ended, by
+        // SAFETY: the rank runs, so its slot is in place, as are those of all that lend; addresses are those of calls that have not ended, by
         // `call`'s promise.
-        let mut program = unsafe { ProgramMemory::new() };
+        let mut program = unsafe { ProgramMemory::new(self.slots.lender) };
         let Slots { process, actions, sent, .. } = &mut self.slots;
-        for action in actions.drain(..) {
-            match process.perform(action, &mut program)? {
-                Outcome::Done => {}
-                Outcome::Send { to, frame } => sent.push((to, frame)),
-                Outcome::Wake => self.woken = true,
-            }
-        }
+        self.woken |= process.perform_all(actions, &mut program, sent)?;
         Ok(())
     }
 }

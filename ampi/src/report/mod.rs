@@ -6,24 +6,28 @@
 //!
 //! let receive = Doing::Receive(Pattern { context: 0, source: Some(1), tag: Some(8) });
 //! let (call, place) = ("MPI_Recv".into(), "main.rs:7".into());
-//! let waiting = Waiting { rank: 0, call, place, doing: vec![receive], kept: vec![] };
+//! let (any, is_ready, kept) = (false, false, vec![]);
+//! let waiting = Waiting { rank: 0, call, place, any, is_ready, doing: vec![receive], kept };
 //! let lines = explain(&[waiting], |_| "MPI_COMM_WORLD".into());
 //! assert_eq!(lines, ["rank 0 in MPI_Recv (main.rs:7) waits for tag 8 from 1 in MPI_COMM_WORLD; 1 has ended"]);
 //! ```
 
-mod alone;
+mod note;
 
 use std::collections::BTreeMap;
 
+use talisman_pup::Pup;
+
 use crate::engine::{Context, Doing, Head, Pattern, Rank};
 
-pub(crate) use alone::of_rank;
+use note::is_of_collective;
+pub(crate) use note::of_rank;
 
 #[cfg(test)]
 mod tests;
 
-/// A rank that waits.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A rank that has not ended.
+#[derive(Clone, Debug, PartialEq, Eq, Pup)]
 pub struct Waiting {
     /// Which one.
     pub rank: Rank,
@@ -31,18 +35,24 @@ pub struct Waiting {
     pub call: String,
     /// File and line of the call.
     pub place: String,
+    /// One of what it waits for is enough.
+    pub any: bool,
+    /// It would go on if it was run.
+    pub is_ready: bool,
     /// What it waits for.
     pub doing: Vec<Doing>,
     /// Messages that it has and has not received.
     pub kept: Vec<Head>,
 }
 
-/// A line for each rank that waits. `name_of` names the communicator of a context. Ranks that are not among `all`
-/// have ended.
+/// A line for each rank that waits, those first that were sent something else than they wait for. `name_of` names the
+/// communicator of a context. Ranks that are not among `all` have ended.
 pub fn explain(all: &[Waiting], name_of: impl Fn(Context) -> String) -> Vec<String> {
-    let by_rank = all.iter().map(|waiting| (waiting.rank, waiting)).collect();
+    let by_rank: BTreeMap<Rank, &Waiting> = all.iter().map(|waiting| (waiting.rank, waiting)).collect();
+    let mut order: Vec<&Waiting> = by_rank.values().copied().collect();
+    order.sort_by_key(|waiting| (waiting.kept.is_empty(), waiting.rank));
     let report = Report { by_rank, name_of };
-    all.iter().map(|waiting| report.line(waiting)).collect()
+    order.into_iter().map(|waiting| report.line(waiting)).collect()
 }
 
 struct Report<'a, F> {
@@ -53,12 +63,18 @@ struct Report<'a, F> {
 impl<F: Fn(Context) -> String> Report<'_, F> {
     fn line(&self, waiting: &Waiting) -> String {
         let parts: Vec<String> = waiting.doing.iter().map(|doing| self.part(waiting, doing)).collect();
-        let parts = if parts.is_empty() { "waits to be run".to_owned() } else { parts.join(", and ") };
+        let link = if waiting.any { ", or " } else { ", and " };
+        let parts = match (parts.is_empty(), waiting.is_ready) {
+            (false, _) => parts.join(link),
+            (true, true) => "waits to be run".to_owned(),
+            (true, false) => "waits for the other ranks".to_owned(),
+        };
         format!("rank {} in {} ({}) {parts}", waiting.rank, waiting.call, waiting.place)
     }
 
     fn part(&self, waiting: &Waiting, doing: &Doing) -> String {
         match doing {
+            Doing::Receive(pattern) if is_of_collective(pattern) => self.part_of_collective(pattern),
             Doing::Receive(pattern) | Doing::Probe(pattern) => self.message(waiting, pattern),
             Doing::Pull { from, context } => {
                 format!("waits for the bytes of a message from {from} in {}", (self.name_of)(*context))
@@ -69,6 +85,15 @@ impl<F: Fn(Context) -> String> Report<'_, F> {
                 format!("waits until {to} receives {bytes} bytes with tag {tag} in {name}; {to} {does}")
             }
             Doing::Opened(_) => "waits for the others".to_owned(),
+        }
+    }
+
+    /// A member that has not come to a collective, or not so far in it.
+    fn part_of_collective(&self, pattern: &Pattern) -> String {
+        let name = (self.name_of)(pattern.context);
+        match pattern.source {
+            Some(source) => format!("waits for {source} to come, in {name}; {source} {}", self.does(source)),
+            None => format!("waits for the others, in {name}"),
         }
     }
 

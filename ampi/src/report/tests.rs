@@ -10,7 +10,8 @@ fn name(context: Context) -> String {
 fn waiting(world: &World, rank: Rank, call: &str) -> Waiting {
     let engine = &world.processes[rank as usize].engine;
     let (doing, kept) = (engine.blocked_on(), engine.unexpected().copied().collect());
-    Waiting { rank, call: call.into(), place: format!("hang.rs:{}", 10 + rank), doing, kept }
+    let (call, place) = (call.into(), format!("hang.rs:{}", 10 + rank));
+    Waiting { rank, call, place, any: false, is_ready: false, doing, kept }
 }
 
 fn send(world: &mut World, from: Rank, to: Envelope, bytes: u64) -> Token {
@@ -43,9 +44,9 @@ fn a_receive_that_never_matches_is_set_beside_what_was_sent() {
     assert_eq!(
         explain(&all, name),
         [
-            "rank 2 in MPI_Barrier (hang.rs:12) waits for the others",
             "rank 3 in MPI_Recv (hang.rs:13) waits for tag 8 from 2 in communicator 0; 2 has sent it tag 7, \
              2 has sent it tag 8 in communicator 2, and waits in MPI_Barrier (hang.rs:12)",
+            "rank 2 in MPI_Barrier (hang.rs:12) waits for the others",
         ]
     );
 }

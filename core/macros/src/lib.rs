@@ -10,6 +10,7 @@
 
 use proc_macro::TokenStream;
 
+mod equivalence;
 mod errors;
 mod expand;
 mod flow;
@@ -548,6 +549,13 @@ pub fn register(types: TokenStream) -> TokenStream {
 #[proc_macro_derive(ArrayIndex)]
 pub fn derive_array_index(item: TokenStream) -> TokenStream {
     or_error(syn::parse(item).and_then(|item| index::expand(&item)))
+}
+
+/// Makes a plain structure a value that virtual MPI ranks can send: its bytes travel. The other proof is `Pup` with
+/// `#[pup(plain)]`. Generated code names `::talisman_ampi`.
+#[proc_macro_derive(Equivalence)]
+pub fn derive_equivalence(item: TokenStream) -> TokenStream {
+    or_error(syn::parse(item).map(|item| equivalence::expand(&item)))
 }
 
 fn or_error(result: syn::Result<proc_macro2::TokenStream>) -> TokenStream {

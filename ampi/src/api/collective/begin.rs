@@ -11,50 +11,64 @@ use super::super::{Error, Rank};
 use super::end;
 use crate::collective::{self as schedules, Blocks, Call, Member, Place, Schedule};
 use crate::engine::Token;
+use crate::process::Process as State;
 use crate::rank::call;
 
 /// Where a collective reads and writes, and what it does with the values.
 #[derive(Clone, Copy, Default)]
-struct Memory {
-    send: u64,
-    receive: u64,
-    op: u32,
+pub struct Memory {
+    pub send: u64,
+    pub receive: u64,
+    pub op: u32,
 }
 
-fn begin(
+pub fn begin(
+    communicator: Communicator,
+    memory: Memory,
+    schedule: impl FnOnce(Member) -> Schedule,
+) -> Result<Token, Error> {
+    begin_with(communicator, memory, |_, me| Ok(schedule(me)))
+}
+
+/// The same where the schedule depends on more than who calls.
+pub fn begin_with(
     communicator: Communicator,
     Memory { send, receive, op }: Memory,
-    schedule: impl FnOnce(Member) -> Schedule,
+    schedule: impl FnOnce(&mut State, Member) -> Result<Schedule, Error>,
 ) -> Result<Token, Error> {
     let handle = communicator.handle();
     // SAFETY: callers wait for the request while the buffers are borrowed, or leave it to a scope that does. What is
     // kept is made in the call.
     let begun = unsafe {
         call(|process, out| {
-            let communicator = process.comms.get_mut(handle)?;
-            let (context, tag) = (communicator.contexts().collective, communicator.next_collective());
-            let members = communicator.group().members();
+            let communicator = process.comms.get(handle)?;
+            if communicator.remote_group().is_some() {
+                return Err(Error::TwoGroups);
+            }
+            let (members, context) = (communicator.group().members(), communicator.contexts().collective);
             let me = communicator.member().ok_or(Error::Request)?;
+            let schedule = schedule(process, me)?;
+            let tag = process.comms.get_mut(handle)?.next_collective();
             // Replaced by that of the collective.
             let request = Token { index: 0, generation: 0 };
             let call = Call { context, tag, send, receive, op, request };
-            Ok(process.begin(schedule(me), call, &members, out))
+            Ok(process.begin(schedule, call, &members, out))
         })
     };
     begun?
 }
 
 /// As many values as are needed.
-fn checked(buffer: &'static str, here: usize, wanted: usize) -> Result<(), Error> {
+pub fn checked(buffer: &'static str, here: usize, wanted: usize) -> Result<(), Error> {
     if here == wanted { Ok(()) } else { Err(Error::Count { buffer, here, wanted }) }
 }
 
-fn members(communicator: Communicator) -> Result<usize, Error> {
+pub fn members(communicator: Communicator) -> Result<usize, Error> {
     communicator.look(|communicator| communicator.size() as usize)
 }
 
 /// A root that is a member, and whether it is who calls.
-fn root(process: Process) -> Result<(u32, bool), Error> {
+pub fn root(process: Process) -> Result<(u32, bool), Error> {
     let (rank, communicator) = (process.rank(), process.communicator());
     let (size, me) = communicator.look(|communicator| (communicator.size() as Rank, communicator.rank()))?;
     let number = u32::try_from(rank).ok().filter(|_| rank < size).ok_or(Error::Rank { rank, size })?;
@@ -62,22 +76,22 @@ fn root(process: Process) -> Result<(u32, bool), Error> {
 }
 
 /// The call of the root where others have another, or the other way round.
-fn in_role(process: Process, has_role: bool) -> Result<(), Error> {
+pub fn in_role(process: Process, has_role: bool) -> Result<(), Error> {
     let size = members(process.communicator())? as Rank;
     if has_role { Ok(()) } else { Err(Error::Rank { rank: process.rank(), size }) }
 }
 
-fn even<T: Equivalence>(members: u32, count: usize) -> Blocks {
+pub fn even<T: Equivalence>(members: u32, count: usize) -> Blocks {
     Blocks::even(members, basics_in::<T>(count), basic_values::<T>())
 }
 
-fn following<T: Equivalence>(counts: &[usize]) -> Blocks {
+pub fn following<T: Equivalence>(counts: &[usize]) -> Blocks {
     let counts: Vec<u64> = counts.iter().map(|count| basics_in::<T>(*count)).collect();
     Blocks::following(&counts, basic_values::<T>())
 }
 
 /// There is a count for each member, and the buffer has room for all.
-fn checked_counts(
+pub fn checked_counts(
     communicator: Communicator,
     buffer: &'static str,
     here: usize,
@@ -254,6 +268,42 @@ pub fn scatter<T: Equivalence>(
     begin(process.communicator(), memory, |me| {
         let own = basic_values::<T>().span(Place::Receive, 0, basics_in::<T>(receive.len()));
         schedules::scatter(me, root, Some(own), &even::<T>(me.size, receive.len()))
+    })
+}
+
+pub fn scatter_varcount<T: Equivalence>(
+    process: Process,
+    send: Option<(&[T], &[usize])>,
+    receive: &mut [T],
+) -> Result<Token, Error> {
+    let (root, is_root) = root(process)?;
+    in_role(process, send.is_some() == is_root)?;
+    let (mut memory, mut blocks) = (Memory { receive: address_of_mut(receive), ..Memory::default() }, None);
+    if let Some((send, counts)) = send {
+        checked_counts(process.communicator(), "send", send.len(), counts)?;
+        checked("receive", receive.len(), counts[root as usize])?;
+        (memory.send, blocks) = (address_of(send), Some(counts));
+    }
+    begin(process.communicator(), memory, |me| {
+        let own = basic_values::<T>().span(Place::Receive, 0, basics_in::<T>(receive.len()));
+        schedules::scatterv(me, root, Some(own), &following::<T>(blocks.unwrap_or_default()))
+    })
+}
+
+pub fn reduce_scatter<T: Equivalence>(
+    communicator: Communicator,
+    send: &[T],
+    (receive, counts): (&mut [T], &[usize]),
+    op: &impl Operation<T>,
+) -> Result<Token, Error> {
+    checked_counts(communicator, "send", send.len(), counts)?;
+    checked("receive", receive.len(), counts[communicator.rank() as usize])?;
+    let plans: Vec<_> = counts.iter().map(|count| op.plan(*count)).collect::<Result<_, _>>()?;
+    let plan = op.plan(receive.len())?;
+    let memory = Memory { send: address_of(send), receive: address_of_mut(receive), op: plan.op };
+    begin(communicator, memory, |me| {
+        let counts: Vec<u64> = plans.iter().map(|plan| plan.count).collect();
+        schedules::reduce_scatter(me, &counts, &plan.values, false)
     })
 }
 

@@ -1,7 +1,7 @@
 //! Collectives that go on while the program does (MPI-3.1, 5.12).
 
 use super::super::Error;
-use super::super::communicator::{Communicator, Process};
+use super::super::communicator::Communicator;
 use super::super::datatype::{Buffer, BufferMut};
 use super::super::op::Operation;
 use super::super::request::{Request, Scope};
@@ -74,6 +74,86 @@ pub trait ImmediateCollectives {
         S: Buffer + ?Sized,
         R: BufferMut<Value = S::Value> + ?Sized,
         O: Operation<S::Value>;
+
+    /// As [`all_gather_varcount_into`](super::CommunicatorCollectives::all_gather_varcount_into).
+    ///
+    /// # Errors
+    /// The same.
+    fn immediate_all_gather_varcount_into<'a, 's, S, R>(
+        &self,
+        scope: &'s Scope<'a>,
+        send: &'a S,
+        receive: &'a mut R,
+        counts: &[usize],
+    ) -> Result<Request<'s>, Error>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Value = S::Value> + ?Sized;
+
+    /// As [`all_to_all_varcount_into`](super::CommunicatorCollectives::all_to_all_varcount_into).
+    ///
+    /// # Errors
+    /// The same.
+    fn immediate_all_to_all_varcount_into<'a, 's, S, R>(
+        &self,
+        scope: &'s Scope<'a>,
+        send: &'a S,
+        send_counts: &[usize],
+        receive: &'a mut R,
+        receive_counts: &[usize],
+    ) -> Result<Request<'s>, Error>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Value = S::Value> + ?Sized;
+
+    /// As [`reduce_scatter_block_into`](super::CommunicatorCollectives::reduce_scatter_block_into).
+    ///
+    /// # Errors
+    /// The same.
+    fn immediate_reduce_scatter_block_into<'a, 's, S, R, O>(
+        &self,
+        scope: &'s Scope<'a>,
+        send: &'a S,
+        receive: &'a mut R,
+        op: &'a O,
+    ) -> Result<Request<'s>, Error>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Value = S::Value> + ?Sized,
+        O: Operation<S::Value>;
+
+    /// As [`reduce_scatter_into`](super::CommunicatorCollectives::reduce_scatter_into).
+    ///
+    /// # Errors
+    /// The same.
+    fn immediate_reduce_scatter_into<'a, 's, S, R, O>(
+        &self,
+        scope: &'s Scope<'a>,
+        send: &'a S,
+        receive: &'a mut R,
+        counts: &[usize],
+        op: &'a O,
+    ) -> Result<Request<'s>, Error>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Value = S::Value> + ?Sized,
+        O: Operation<S::Value>;
+
+    /// As [`exclusive_scan_into`](super::CommunicatorCollectives::exclusive_scan_into).
+    ///
+    /// # Errors
+    /// The same.
+    fn immediate_exclusive_scan_into<'a, 's, S, R, O>(
+        &self,
+        scope: &'s Scope<'a>,
+        send: &'a S,
+        receive: &'a mut R,
+        op: &'a O,
+    ) -> Result<Request<'s>, Error>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Value = S::Value> + ?Sized,
+        O: Operation<S::Value>;
 }
 
 impl ImmediateCollectives for Communicator {
@@ -136,73 +216,86 @@ impl ImmediateCollectives for Communicator {
     {
         Ok(scope.add(begin::scan(*self, send.values(), receive.values_mut(), op, false)?, *self))
     }
-}
 
-/// Collectives with a root, begun in a [scope](super::super::scope).
-pub trait ImmediateRoot {
-    /// As [`broadcast_into`](super::Root::broadcast_into).
-    ///
-    /// # Errors
-    /// The same.
-    fn immediate_broadcast_into<'a, 's, B: BufferMut + ?Sized>(
-        &self,
-        scope: &'s Scope<'a>,
-        buffer: &'a mut B,
-    ) -> Result<Request<'s>, Error>;
-
-    /// As [`gather_into`](super::Root::gather_into).
-    ///
-    /// # Errors
-    /// The same.
-    fn immediate_gather_into<'a, 's, S: Buffer + ?Sized>(
-        &self,
-        scope: &'s Scope<'a>,
-        send: &'a S,
-    ) -> Result<Request<'s>, Error>;
-
-    /// As [`gather_into_root`](super::Root::gather_into_root).
-    ///
-    /// # Errors
-    /// The same.
-    fn immediate_gather_into_root<'a, 's, S, R>(
+    fn immediate_all_gather_varcount_into<'a, 's, S, R>(
         &self,
         scope: &'s Scope<'a>,
         send: &'a S,
         receive: &'a mut R,
-    ) -> Result<Request<'s>, Error>
-    where
-        S: Buffer + ?Sized,
-        R: BufferMut<Value = S::Value> + ?Sized;
-}
-
-impl ImmediateRoot for Process {
-    fn immediate_broadcast_into<'a, 's, B: BufferMut + ?Sized>(
-        &self,
-        scope: &'s Scope<'a>,
-        buffer: &'a mut B,
-    ) -> Result<Request<'s>, Error> {
-        Ok(scope.add(begin::broadcast(*self, buffer.values_mut())?, self.communicator()))
-    }
-
-    fn immediate_gather_into<'a, 's, S: Buffer + ?Sized>(
-        &self,
-        scope: &'s Scope<'a>,
-        send: &'a S,
-    ) -> Result<Request<'s>, Error> {
-        Ok(scope.add(begin::gather::<S::Value>(*self, send.values(), None)?, self.communicator()))
-    }
-
-    fn immediate_gather_into_root<'a, 's, S, R>(
-        &self,
-        scope: &'s Scope<'a>,
-        send: &'a S,
-        receive: &'a mut R,
+        counts: &[usize],
     ) -> Result<Request<'s>, Error>
     where
         S: Buffer + ?Sized,
         R: BufferMut<Value = S::Value> + ?Sized,
     {
-        let begun = begin::gather(*self, send.values(), Some(receive.values_mut()))?;
-        Ok(scope.add(begun, self.communicator()))
+        Ok(scope.add(begin::all_gather_varcount(*self, send.values(), receive.values_mut(), counts)?, *self))
+    }
+
+    fn immediate_all_to_all_varcount_into<'a, 's, S, R>(
+        &self,
+        scope: &'s Scope<'a>,
+        send: &'a S,
+        send_counts: &[usize],
+        receive: &'a mut R,
+        receive_counts: &[usize],
+    ) -> Result<Request<'s>, Error>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Value = S::Value> + ?Sized,
+    {
+        Ok(scope.add(
+            begin::all_to_all_varcount(
+                *self,
+                (send.values(), send_counts),
+                (receive.values_mut(), receive_counts),
+            )?,
+            *self,
+        ))
+    }
+
+    fn immediate_reduce_scatter_block_into<'a, 's, S, R, O>(
+        &self,
+        scope: &'s Scope<'a>,
+        send: &'a S,
+        receive: &'a mut R,
+        op: &'a O,
+    ) -> Result<Request<'s>, Error>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Value = S::Value> + ?Sized,
+        O: Operation<S::Value>,
+    {
+        Ok(scope.add(begin::reduce_scatter_block(*self, send.values(), receive.values_mut(), op)?, *self))
+    }
+
+    fn immediate_reduce_scatter_into<'a, 's, S, R, O>(
+        &self,
+        scope: &'s Scope<'a>,
+        send: &'a S,
+        receive: &'a mut R,
+        counts: &[usize],
+        op: &'a O,
+    ) -> Result<Request<'s>, Error>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Value = S::Value> + ?Sized,
+        O: Operation<S::Value>,
+    {
+        Ok(scope.add(begin::reduce_scatter(*self, send.values(), (receive.values_mut(), counts), op)?, *self))
+    }
+
+    fn immediate_exclusive_scan_into<'a, 's, S, R, O>(
+        &self,
+        scope: &'s Scope<'a>,
+        send: &'a S,
+        receive: &'a mut R,
+        op: &'a O,
+    ) -> Result<Request<'s>, Error>
+    where
+        S: Buffer + ?Sized,
+        R: BufferMut<Value = S::Value> + ?Sized,
+        O: Operation<S::Value>,
+    {
+        Ok(scope.add(begin::scan(*self, send.values(), receive.values_mut(), op, true)?, *self))
     }
 }

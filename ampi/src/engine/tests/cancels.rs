@@ -99,6 +99,50 @@ fn a_synchronous_send_that_was_paid_still_waits_for_its_match() {
 }
 
 #[test]
+fn a_persistent_send_does_not_meet_the_pull_of_the_one_before() {
+    let (mut sender, mut receiver) = (Driven::new(0), Driven::new(1));
+    let send = sender.engine.send_init(Mode::Standard, envelope(1, 7), memory(9_000));
+    sender.start(send);
+    carry(&mut sender, &mut receiver);
+    let first = receiver.receive(None, None, 9_000);
+    let pull = receiver.actions();
+    sender.pay();
+    assert_eq!(
+        sender.engine.test(send),
+        Ok(None),
+        "begun again now, it would be taken for the one that is pulled"
+    );
+    carry(&mut sender, &mut receiver);
+    assert!(receiver.engine.test(first).unwrap().is_some());
+    for action in pull {
+        let Action::Send { frame, .. } = action else { panic!("{action:?}") };
+        sender.frame(frame.map(|_| unreachable!("a pull has no bytes")));
+    }
+    assert_eq!(sender.engine.test(send), Ok(Some(Status::EMPTY)));
+    sender.start(send);
+    carry(&mut sender, &mut receiver);
+    assert!(receiver.engine.probe(&pattern(None, None)).is_some(), "the next one is a message of its own");
+}
+
+#[test]
+fn a_send_whose_bytes_were_read_where_they_are_has_ended() {
+    let (mut sender, mut receiver, send) = announced(Mode::Standard);
+    let receive = receiver.receive(None, None, 10_000);
+    assert_eq!(receiver.engine.pulls_into(receive), Some(memory(10_000)));
+    receiver.took(receive);
+    assert_eq!(receiver.engine.test(receive), Ok(Some(status(0, 7, 9_000))));
+    let taken = Frame { head: Head { number: 0, ..head(1, 0, 0, 0) }, body: Body::Taken { send } };
+    sender.frame(taken.clone());
+    assert_eq!(sender.engine.test(send), Ok(Some(Status::EMPTY)));
+    assert_eq!(sender.actions(), [], "nothing is sent");
+    // One that was paid for meanwhile has ended before, or ends now.
+    let (mut sender, _, send) = announced(Mode::Synchronous);
+    sender.pay();
+    sender.frame(taken);
+    assert_eq!(sender.engine.test(send), Ok(Some(Status::EMPTY)));
+}
+
+#[test]
 fn a_payment_for_a_message_that_a_probe_has_taken_out_finds_it() {
     let (mut sender, mut receiver, _) = announced(Mode::Standard);
     let (held, _) = receiver.engine.matched_probe(&pattern(None, None)).unwrap();

@@ -26,6 +26,7 @@ fn body() -> impl Strategy<Value = Body<Payload>> {
         name().prop_map(|send| Body::CancelAsk { send }),
         (name(), name()).prop_map(|(send, receive)| Body::Pull { send, receive }),
         (name(), payload()).prop_map(|(receive, payload)| Body::Data { receive, payload }),
+        name().prop_map(|send| Body::Taken { send }),
         (name(), any::<bool>()).prop_map(|(send, granted)| Body::CancelAnswer { send, granted }),
     ]
 }

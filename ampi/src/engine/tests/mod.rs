@@ -40,6 +40,14 @@ impl Driven {
         self.engine.cancel(token, &mut self.out).expect("it is there");
     }
 
+    pub fn start(&mut self, token: Token) {
+        self.engine.start(token, &mut self.out).expect("it is persistent");
+    }
+
+    pub fn took(&mut self, receive: Token) {
+        self.engine.took(receive, &mut self.out);
+    }
+
     pub fn pay(&mut self) {
         self.engine.pay(&mut self.out);
     }
