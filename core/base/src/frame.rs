@@ -48,6 +48,22 @@ pub fn encode<M: Serialize>(message: &M) -> Result<Vec<u8>, FrameError> {
     Ok(frame)
 }
 
+/// A value of any size as MessagePack: for what goes in several messages.
+///
+/// # Errors
+/// It cannot be written so.
+pub fn pack<M: Serialize>(value: &M) -> Result<Vec<u8>, FrameError> {
+    Ok(rmp_serde::to_vec(value)?)
+}
+
+/// What [`pack`] has written.
+///
+/// # Errors
+/// The bytes are no such value, or have something after it.
+pub fn unpack<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, FrameError> {
+    decode(bytes)
+}
+
 /// Puts messages together from bytes as they arrive, in pieces of any size.
 #[derive(Debug, Default)]
 pub struct Decoder {

@@ -3,16 +3,18 @@
 //! The line is a cut of the whole job: its beginning, or a checkpoint of which all PEs were made anew. So nothing is on its way in it,
 //! nothing is retained, and all logs begin there.
 
+use serde::{Deserialize, Serialize};
 use talisman_ft::NodeId;
 use talisman_ft::logging::{Lane, Position, Shape};
 use talisman_kernel::pe::{Here, Pe};
 use talisman_pup::Packed;
 
+use super::wire::packed;
 use crate::checkpoint::part::Part;
 use crate::checkpoint::restore::RestoreOnPe;
 
 /// A node's place in the line.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Image {
     /// Whose.
     pub of: NodeId,
@@ -25,14 +27,16 @@ pub struct Image {
 }
 
 /// What a PE begins with.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Beginning {
     /// Nothing.
     Nothing,
+    /// The program's first message, which every process can make.
+    Program,
     /// A message from nobody: the program's first.
-    Message(Packed),
+    Message(#[serde(with = "packed")] Packed),
     /// Parts of a checkpoint.
-    Parts(Packed),
+    Parts(#[serde(with = "packed")] Packed),
 }
 
 impl Image {
@@ -51,14 +55,24 @@ impl Image {
         Image { of, position, made_at, states }
     }
 
-    /// A fresh PE of this rank, made at that time, begins with it.
+    /// Whether it is of a node of such a job, and has a place in it.
+    pub fn is_of(&self, shape: Shape) -> bool {
+        let pes = shape.pes_per_node as usize;
+        self.of < shape.nodes && self.states.len() == pes && self.position.logs.len() == pes
+    }
+
+    /// A fresh PE of this rank, made at that time, begins with it. `program` makes the program's first message.
     ///
     /// # Errors
     /// It cannot be read, or the program's code panicked.
-    pub fn begin(&self, pe: &Pe, rank: u32) -> Result<(), String> {
+    pub fn begin(&self, pe: &Pe, rank: u32, program: impl FnOnce(&Pe)) -> Result<(), String> {
         let _here = Here::enter(pe);
         match self.states.get(rank as usize).unwrap_or(&Beginning::Nothing) {
             Beginning::Nothing => Ok(()),
+            Beginning::Program => {
+                program(pe);
+                Ok(())
+            }
             Beginning::Message(message) => pe.begin_again(message.clone()),
             Beginning::Parts(parts) => {
                 let parts: Vec<Part> = parts.clone().into_value().map_err(|error| error.to_string())?;

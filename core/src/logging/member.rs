@@ -191,6 +191,11 @@ impl Member {
         self.output.iter().any(|output| output.kept() > 0)
     }
 
+    /// The memory that messages and logs take that it keeps, in bytes.
+    pub fn kept_bytes(&self) -> usize {
+        self.retained.values().map(Retained::bytes).sum::<usize>() + self.spread.bytes()
+    }
+
     /// What it has for others since this was last asked, in order.
     pub fn take_out(&mut self) -> Vec<Out> {
         std::mem::take(&mut self.outbox)

@@ -13,4 +13,5 @@ pub mod replay;
 mod ring;
 #[cfg(test)]
 mod tests;
+pub mod wire;
 pub mod words;

@@ -1,5 +1,7 @@
 //! What nodes say to each other beside frames, and to their leader.
 
+use serde::{Deserialize, Serialize};
+
 use super::image::Image;
 use super::letter::Letter;
 use talisman_ft::NodeId;
@@ -8,7 +10,7 @@ use talisman_ft::logging::{Batch, ImageId, Incarnation, Position, Stable};
 use talisman_job::job::End;
 
 /// From one node to another. Between each two it is first in, first out.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Word {
     /// To the keeper: these entries are to be kept.
     Flush(Vec<Batch>),

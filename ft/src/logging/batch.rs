@@ -1,7 +1,12 @@
 //! Entries of one log in a row, as they go from node to node: to the keeper, on frames, to whoever replays.
 
+use std::fmt;
+
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use super::coder::{Coder, ENTRY_MIN};
-use super::entry::Entry;
+use super::entry::{Entry, Input};
 use super::ids::{Incarnation, LogId};
 use super::varint::{Malformed, Reader, put};
 
@@ -44,5 +49,47 @@ impl Batch {
         let mut coder = Coder::new(pes_per_node);
         let entries = (0..count).map(|_| coder.read(reader)).collect::<Result<_, _>>()?;
         Ok(Batch { log, incarnation, first, entries })
+    }
+}
+
+/// As bytes, entries as compact as they ride on frames: a log since the job's beginning goes to the leader, and to whoever replays.
+impl Serialize for Batch {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let told = |entry: &Entry| match &entry.input {
+            Input::Lane { told, .. } => Some(told.len() as u32),
+            _ => None,
+        };
+        let pes_per_node = self.entries.iter().find_map(told).unwrap_or(1);
+        let mut bytes = Vec::new();
+        put(&mut bytes, u64::from(pes_per_node));
+        self.write(&mut bytes, pes_per_node);
+        serializer.serialize_bytes(&bytes)
+    }
+}
+
+impl<'de> Deserialize<'de> for Batch {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_bytes(Written)
+    }
+}
+
+/// Reads a batch from its bytes.
+struct Written;
+
+impl Visitor<'_> for Written {
+    type Value = Batch;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the bytes of a batch of entries")
+    }
+
+    fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Batch, E> {
+        let read = || {
+            let mut reader = Reader::new(bytes);
+            let pes_per_node = reader.number_u32()?;
+            let batch = Batch::read(&mut reader, pes_per_node)?;
+            reader.end().map(|()| batch)
+        };
+        read().map_err(E::custom)
     }
 }

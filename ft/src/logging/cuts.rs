@@ -1,11 +1,13 @@
 //! Up to where the logs of former incarnations are what the later ones were fed. Beyond, they never were.
 
+use serde::{Deserialize, Serialize};
+
 use super::ids::{Incarnation, LogId};
 use crate::NodeId;
 use talisman_observe::mutations::mutated;
 
 /// A node was restarted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cut {
     /// Which one.
     pub node: NodeId,
@@ -16,7 +18,7 @@ pub struct Cut {
 }
 
 /// All restarts of a job, as far as one has heard.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cuts(Vec<Cut>);
 
 impl Cuts {

@@ -1,12 +1,14 @@
 //! What a survivor has of what was lost, and where it is itself.
 
+use serde::{Deserialize, Serialize};
+
 use super::batch::Batch;
 use super::lengths::Lengths;
 use super::position::Position;
 use crate::NodeId;
 
 /// A survivor's answer. It has read the links from the lost to their end before.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holdings {
     /// Images that it keeps for others, whole, oldest first.
     pub kept: Vec<(NodeId, Position)>,

@@ -7,11 +7,13 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::NodeId;
 use talisman_observe::mutations::mutated;
 
 /// What a PE has sent, or is to have sent, since the job began.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reach {
     /// Frames on the lanes to other nodes.
     pub frames: BTreeMap<NodeId, u64>,

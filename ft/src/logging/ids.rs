@@ -1,12 +1,14 @@
 //! Names of what is logged: the input log of a PE, the two directions of a link, the processes of a node.
 
+use serde::{Deserialize, Serialize};
+
 use crate::NodeId;
 
 /// The processes that a node has had, counted from 0: which one, that is.
 pub type Incarnation = u32;
 
 /// The input log of a PE.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct LogId {
     /// The PE's node.
     pub node: NodeId,
@@ -15,7 +17,7 @@ pub struct LogId {
 }
 
 /// One direction of the link between the PEs of one rank on two nodes. First in, first out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Lane {
     /// The node of the PE that sends.
     pub from: NodeId,

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::batch::Batch;
 use super::entry::{Entry, Input};
 use super::ids::{LogId, Shape};
@@ -17,7 +19,7 @@ pub(super) struct Known {
 }
 
 /// Less is known of a log than somebody depends on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Orphan {
     /// Which log.
     pub log: LogId,

@@ -16,6 +16,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use super::cuts::{Cut, Cuts};
 use super::holdings::Holdings;
 use super::ids::{Incarnation, LogId, Shape};
@@ -34,7 +36,7 @@ use talisman_observe::sometimes::sometimes;
 pub type Session = u32;
 
 /// What is to be done.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Order {
     /// A process is to take the node's place, which will be of this incarnation.
     Start {

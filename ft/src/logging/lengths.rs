@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::ids::LogId;
 
 /// A dependency vector: so many entries of each of these logs. Of all others none.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lengths(BTreeMap<LogId, u64>);
 
 impl Lengths {

@@ -13,6 +13,8 @@
 //! have taken, are never asked for by any set of lost nodes, now or later. Images do not change, so that vector stays
 //! consistent while newer ones come.
 
+use serde::{Deserialize, Serialize};
+
 use super::ids::{Lane, Shape};
 use super::position::Position;
 use crate::NodeId;
@@ -60,7 +62,7 @@ impl Places {
 }
 
 /// Frames that nobody has.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
     /// Of which there is no image, or none that is old enough.
     pub node: NodeId,

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::batch::Batch;
 use super::cuts::Cut;
 use super::holdings::Holdings;
@@ -27,7 +29,7 @@ pub struct Answers<'a> {
 }
 
 /// How one node is restored.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Restore {
     /// From which image.
     pub image: ImageId,
@@ -51,7 +53,7 @@ pub struct Plan {
 }
 
 /// The job cannot go on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Loss {
     /// An image, or frames, that nobody has.
     Missing(Missing),

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::ids::{Lane, LogId, Shape};
 use super::lengths::Lengths;
 use crate::NodeId;
@@ -11,7 +13,7 @@ use crate::NodeId;
 pub type ImageId = u64;
 
 /// An image, or the present.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
     /// Which image; the one that would be taken next, for the present.
     pub image: ImageId,

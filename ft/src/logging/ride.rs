@@ -1,11 +1,13 @@
 //! What goes in front of a frame: what its receiver will depend on and may not know.
 
+use serde::{Deserialize, Serialize};
+
 use super::batch::Batch;
 use super::ids::{Incarnation, LogId, Shape};
 use super::varint::{Malformed, Reader, put};
 
 /// So much of a log is held by the node's keeper, which has said so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stable {
     /// Which log.
     pub log: LogId,

@@ -454,7 +454,7 @@ impl Cluster {
         let (_, rank) = self.place(id);
         let pe = &mut self.pes[id as usize];
         pe.input_log = InputLog::Told(recorder);
-        if let Err(why) = image.begin(pe, rank) {
+        if let Err(why) = image.begin(pe, rank, |_| ()) {
             job.end(1, Some(why));
         }
         rules.collect(self, id);
