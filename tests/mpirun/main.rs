@@ -8,16 +8,30 @@
 
 mod basics;
 mod ends;
+mod fairness;
+mod groups;
 mod job;
 mod losses;
 mod packages;
 mod refusals;
+mod several_programs;
 #[path = "../common/trials.rs"]
 mod trials;
+mod wrappers;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let subjects = [refusals::all(), basics::all(), ends::all(), losses::all(), packages::all()];
+    let subjects = [
+        refusals::all(),
+        basics::all(),
+        ends::all(),
+        losses::all(),
+        groups::all(),
+        fairness::all(),
+        several_programs::all(),
+        packages::all(),
+        wrappers::all(),
+    ];
     trials::run(subjects.into_iter().flatten().collect())
 }

@@ -21,6 +21,7 @@ use crate::engine::{
 use crate::objects::Objects;
 use crate::op::Ops;
 
+pub use combine::{Operands, Place};
 pub use perform::{Outcome, PerformError};
 
 /// The program of a rank, as far as messages need it.
@@ -36,16 +37,9 @@ pub trait Host {
     /// # Errors
     /// If it has none there.
     fn write(&mut self, at: u64, len: u64) -> Result<&mut [u8], PerformError>;
-
-    /// Calls an operation of the program: `right[i] = left[i] op right[i]` for `count` values of this datatype. The
-    /// slices have displacement 0 at `origin`.
-    ///
-    /// # Errors
-    /// If the program has no such operation.
-    fn combine(&mut self, call: UserCombine<'_>) -> Result<(), PerformError>;
 }
 
-/// A call of an operation of the program.
+/// A call of an operation of the program: `right[i] = left[i] op right[i]`.
 #[derive(Debug)]
 pub struct UserCombine<'a> {
     /// Names the operation.

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::{Host, Process};
+use super::{Host, Operands, Process};
 use crate::datatype::{OutOfBounds, UnknownDatatype};
 use crate::engine::{Action, Body, Frame, Payload, Rank};
 use crate::op::{Unfit, UnknownOp};
@@ -19,6 +19,9 @@ pub enum Outcome {
         /// What.
         frame: Frame<Payload>,
     },
+    /// An operation of the program is to be called with these operands. What follows waits until its result is
+    /// [written](Process::write_result).
+    Call(Operands),
     /// The rank is to be resumed.
     Wake,
 }
@@ -77,7 +80,11 @@ impl Process {
                 let bytes = self.packed(&from, host)?.into_owned();
                 self.unpack(&bytes, &into, host)?;
             }
-            Action::Combine { op, left, into } => self.combine(op, &left, &into, host)?,
+            Action::Combine { op, left, into } => {
+                if let Some(operands) = self.combine(op, &left, &into, host)? {
+                    return Ok(Outcome::Call(operands));
+                }
+            }
             Action::Allocate { scratch, bytes } if bytes > 0 => {
                 self.scratch.insert(scratch, vec![0; bytes as usize]);
             }

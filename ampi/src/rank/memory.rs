@@ -1,18 +1,14 @@
 //! The memory of a program, by its addresses.
 
-use crate::process::{Host, PerformError, UserCombine};
+use crate::process::{Host, PerformError};
 
 /// The program of a rank whose slot is in place.
 pub(super) struct ProgramMemory(());
 
-/// An operation of the program.
-pub(crate) type Operation = fn(UserCombine<'_>);
-
 impl ProgramMemory {
     /// # Safety
     /// As long as this lives: the slot of the rank is in place. Every buffer that an action of its process names is
-    /// memory of a call of the program that has not ended, which nobody else uses meanwhile. Every function is an
-    /// [`Operation`] of this program.
+    /// memory of a call of the program that has not ended, which nobody else uses meanwhile.
     pub unsafe fn new() -> ProgramMemory {
         ProgramMemory(())
     }
@@ -35,17 +31,6 @@ impl Host for ProgramMemory {
         let pointer = pointer(at, len)?;
         // SAFETY: the promise of `new`.
         Ok(unsafe { std::slice::from_raw_parts_mut(pointer, len as usize) })
-    }
-
-    fn combine(&mut self, call: UserCombine<'_>) -> Result<(), PerformError> {
-        let function = call.function;
-        if function == 0 {
-            return Err(PerformError::NoFunction { function });
-        }
-        // SAFETY: the promise of `new`.
-        let operation = unsafe { std::mem::transmute::<usize, Operation>(function as usize) };
-        operation(call);
-        Ok(())
     }
 }
 

@@ -7,6 +7,7 @@ use talisman_ampi::thread;
 use talisman_loader::libc::State;
 
 use crate::images;
+use crate::programs;
 use crate::streams::Streams;
 
 /// Of one rank.
@@ -45,7 +46,8 @@ pub fn rank_at(base: usize) -> u32 {
 /// Where the images of the rank that runs begin.
 pub fn base_of_caller() -> Option<usize> {
     let space = SlotSpace::get().ok()?;
-    Some(space.address(thread::running()?).ok()? + space.layout().images_start())
+    let place = programs::of_caller().map_or(0, |(place, _)| place);
+    Some(space.address(thread::running()?).ok()? + space.layout().images_start() + place)
 }
 
 /// That of the rank that runs on this thread.

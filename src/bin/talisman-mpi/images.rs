@@ -19,7 +19,7 @@ use talisman_loader::{PartKind, Program, Search, ThreadLocals, answer_later, ans
 
 use crate::answers::{self, Answers};
 use crate::control::{self, Control};
-use crate::{streams, waits};
+use crate::{programs, streams, waits};
 
 /// The program of this process.
 pub struct ProgramImages {
@@ -62,13 +62,17 @@ pub fn prepare(file: &Path, ranks: OfRanks) -> Result<&'static ProgramImages, Im
     prepared.clone().map_err(ImagesError::Load)
 }
 
-/// That of this process, if it was read.
+/// That of this process, if it was read; that of the rank that calls if there are several.
 pub fn of_process() -> Option<&'static ProgramImages> {
+    if let Some((_, images)) = programs::of_caller() {
+        return Some(images);
+    }
     PROGRAM.get()?.as_ref().ok().copied()
 }
 
 impl ProgramImages {
-    fn new(file: &Path, ranks: OfRanks) -> Result<ProgramImages, String> {
+    /// Reads a program and its libraries.
+    pub fn new(file: &Path, ranks: OfRanks) -> Result<ProgramImages, String> {
         let program = Program::prepare(file, &Search::from_environment(), &Answers::default())
             .map_err(|error| error.to_string())?;
         prepare_process()?;

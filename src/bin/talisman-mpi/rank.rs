@@ -13,6 +13,7 @@ use talisman_ampi::slot::{Images, ImagesError};
 use talisman_loader::libc::{Numbers, run};
 
 use crate::images::{self, OfRanks};
+use crate::programs::{self, Other};
 use crate::{control, ends};
 
 /// An MPI program, as all its ranks are given it.
@@ -22,6 +23,8 @@ pub struct MpiProgram {
     pub file: String,
     /// Its arguments, the first of which is its name.
     pub words: Vec<String>,
+    /// The programs of other ranks.
+    pub others: Vec<Other>,
     /// Variables that ranks have besides those of their node: `NAME=VALUE`.
     pub variables: Vec<String>,
     /// Each line that ranks write has their number in front.
@@ -41,7 +44,10 @@ impl Program for MpiProgram {
         let images = images::of_process().expect("it was prepared before its ranks were made");
         let base = control::base_of_caller().expect("a rank calls");
         images.bind(base);
-        let words = texts(self.words.into_iter().map(OsString::from));
+        let number = programs::number_of(&self.others, control::with(|control| control.rank));
+        talisman_abi::set_program(number as u32).expect("a rank calls");
+        let words = number.checked_sub(1).map_or(&self.words, |other| &self.others[other].words);
+        let words = texts(words.iter().map(OsString::from));
         let environment = texts(environment(&self.variables));
         let (words, environment): (Vec<&CStr>, Vec<&CStr>) =
             (words.iter().map(|text| &**text).collect(), environment.iter().map(|text| &**text).collect());
@@ -51,6 +57,10 @@ impl Program for MpiProgram {
 
     fn images(&self) -> Result<Option<&'static dyn Images>, ImagesError> {
         talisman_abi::set_hooks(Hooks { init, finalize, abort });
+        if !self.others.is_empty() {
+            let all = programs::prepare(Path::new(&self.file), &self.others, self.of_ranks())?;
+            return Ok(Some(all));
+        }
         let images = images::prepare(Path::new(&self.file), self.of_ranks())?;
         Ok(Some(images))
     }
