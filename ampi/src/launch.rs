@@ -21,6 +21,9 @@ pub struct RankArgs {
     /// Stack of a rank
     #[arg(long, value_name = "SIZE", default_value = "8MiB", value_parser = pages)]
     pub rank_stack: u64,
+    /// Move each rank to the next PE whenever it waits: for tests
+    #[arg(long)]
+    pub move_always: bool,
     /// Room for the image of a program that is mapped: for programs that have one.
     #[arg(skip)]
     pub rank_images: u64,
@@ -29,7 +32,7 @@ pub struct RankArgs {
 /// So many ranks, with as much memory as they have by default.
 impl From<u32> for RankArgs {
     fn from(ranks: u32) -> RankArgs {
-        RankArgs { ranks, rank_memory: 512 << 20, rank_stack: 8 << 20, rank_images: 0 }
+        RankArgs { ranks, rank_memory: 512 << 20, rank_stack: 8 << 20, move_always: false, rank_images: 0 }
     }
 }
 
@@ -74,7 +77,7 @@ pub fn run<P: Program>(ranks: impl Into<RankArgs>, program: P) -> Result<Call<Ve
     let reserved = Reserved::new(ranks.layout())?;
     SlotSpace::get()?.address(ranks.ranks.saturating_sub(1))?;
     let memory = Memory::new(reserved, program)?;
-    Ok(Launch::<P>::chare().new().run(ranks.ranks, memory))
+    Ok(Launch::<P>::chare().new().run(ranks.ranks, memory, ranks.move_always))
 }
 
 /// Makes programs of ranks known. Once in a program, with all that it has:

@@ -32,11 +32,6 @@ impl Host for Memory {
     fn write(&mut self, at: u64, len: u64) -> Result<&mut [u8], PerformError> {
         self.range(at, len).map(|range| &mut self.bytes[range])
     }
-
-    fn combine(&mut self, call: UserCombine<'_>) -> Result<(), PerformError> {
-        (self.function)(call);
-        Ok(())
-    }
 }
 
 /// A world of ranks.
@@ -124,6 +119,11 @@ impl World {
                 Outcome::Done => {}
                 Outcome::Send { to, frame } => self.flying.push((to, frame)),
                 Outcome::Took { .. } => unreachable!("nobody lends here"),
+                Outcome::Call(mut operands) => {
+                    (memory.function)(operands.call());
+                    let written = process.write_result(operands.into, &operands.right, memory);
+                    written.expect("it was read just now");
+                }
                 Outcome::Wake => self.woken[rank as usize] = true,
             }
         }

@@ -96,6 +96,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("ampi/loader/", "loader"),
     ("src/", "facade"),
     ("src/bin/talisman-mpi/", "mpirun"),
+    ("src/bin/talisman-mpicc/", "mpirun"),
     ("tests/sim/", "tests"),
     ("core/src/", "core"),
     ("core/src/lib.rs", "facade"),

@@ -10,16 +10,20 @@ mod basics;
 mod builds;
 mod ends;
 mod errors;
+mod fairness;
 mod fixed;
+mod groups;
 mod held;
 mod job;
 mod jumps;
 mod losses;
 mod packages;
 mod refusals;
+mod several_programs;
 mod together;
 #[path = "../common/trials.rs"]
 mod trials;
+mod wrappers;
 
 use std::process::ExitCode;
 
@@ -35,6 +39,10 @@ fn main() -> ExitCode {
         builds::all(),
         together::all(),
         losses::all(),
+        groups::all(),
+        fairness::all(),
+        several_programs::all(),
+        wrappers::all(),
         packages::all(),
     ];
     trials::run(subjects.into_iter().flatten().collect())

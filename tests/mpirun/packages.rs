@@ -12,6 +12,7 @@ checks!(
     netpipe_of_mpich_measures needs netpipe_of_mpich,
     netpipe_of_open_mpi_measures needs netpipe_of_open_mpi,
     phyml_finds_the_same_trees needs phyml,
+    hpcc_comes_to_its_end_with_the_verdicts_of_open_mpi needs hpcc,
 );
 
 fn lammps() -> Option<String> {
@@ -32,6 +33,10 @@ fn netpipe_of_open_mpi() -> Option<String> {
 
 fn phyml() -> Option<String> {
     missing("phyml-mpi")
+}
+
+fn hpcc() -> Option<String> {
+    missing("hpcc").or_else(|| missing("mpirun.openmpi"))
 }
 
 fn script() -> String {
@@ -124,4 +129,34 @@ fn phyml_finds_the_same_trees() {
     assert_eq!(trees("phyml-moves", &moves), alone);
     let loses = ["--nodes", "2", "--ft", "double", "--ckpt-every", "100ms", "--kill", "1@600ms"];
     assert_eq!(trees("phyml-loses", &loses), alone);
+}
+
+/// All that the HPC Challenge says of its results: whether they are right, not how fast they came.
+fn verdicts(text: &str) -> Vec<String> {
+    const SUBJECTS: [&str; 8] =
+        ["PASSED", "FAILED", "errors in", "with error", "completed and", "Success=", "skipped", "End of"];
+    let is_verdict = |line: &&str| SUBJECTS.iter().any(|subject| line.contains(subject));
+    // Times and rates have a point in them.
+    let words = |line: &str| line.split_whitespace().filter(|word| !word.contains('.')).collect::<Vec<_>>();
+    text.lines().filter(is_verdict).map(|line| words(line).join(" ")).collect()
+}
+
+/// It multiplies, transposes, sorts, updates at random, and its operations of reductions ask for their rank.
+fn hpcc_comes_to_its_end_with_the_verdicts_of_open_mpi() {
+    let run = |name: &str, command: &mut Command| {
+        let own = folder().join(name);
+        std::fs::create_dir_all(&own).expect("the folder of this run");
+        let input = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mpirun/programs/hpccinf.txt");
+        std::fs::copy(input, own.join("hpccinf.txt")).expect("it is there");
+        printed(command.current_dir(&own));
+        verdicts(&std::fs::read_to_string(own.join("hpccoutf.txt")).expect("it has written its results"))
+    };
+    let mut elsewhere = Command::new("mpirun.openmpi");
+    elsewhere.args(["--allow-run-as-root", "--oversubscribe", "-n", "4", "hpcc"]).stdin(Stdio::null());
+    let expected = run("hpcc-elsewhere", elsewhere.env("OMP_NUM_THREADS", "1"));
+    assert!(expected.len() > 40 && expected.contains(&"Success=1".to_owned()), "{expected:?}");
+    for (name, way) in [("hpcc-alone", &[][..]), ("hpcc-moves", &["--nodes", "2", "--move-always"])] {
+        let own = run(name, &mut mpirun(&[&["-n", "4"], way, &["hpcc"]].concat()));
+        assert_eq!(own, expected, "{name}");
+    }
 }

@@ -29,7 +29,9 @@ fn words_that_make_no_sense() {
         (&["-n", "2"], "PROGRAM"),
         (&["-n", "2", "no-such-program"], "there is no program `no-such-program` in PATH"),
         (&["-n", "2", "./no-such-program"], "there is no program `./no-such-program`"),
-        (&["-n", "1", "true", ":", "-n", "1", "true"], "several programs"),
+        (&["-n", "1", "true", ":", "true"], "behind a `:` needs its number of ranks"),
+        (&["-n", "1", "true", ":", "-n", "1", "no-such-program"], "no program `no-such-program`"),
+        (&["-n", "1", "true", ":", "-n", "32768", "true"], "from 1 to 32768"),
         (&["-n", "2", "-x", "NO_SUCH_VARIABLE", "true"], "no such variable"),
         (&["-n", "2", "--nodse", "2", "true"], "--nodse"),
     ] {

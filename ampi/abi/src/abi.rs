@@ -111,13 +111,6 @@ pub trait Abi: 'static {
     /// The handle of an object, to be given to the program.
     fn handle(kind: Kind, number: u32) -> Self::Handle;
 
-    /// Lends the handle of an object that the program knows already, for as long as it is used. To be called where
-    /// MPI cannot be called.
-    fn lend(kind: Kind, number: u32, to: &mut dyn FnMut(*mut Self::Handle)) {
-        let mut handle = Self::handle(kind, number);
-        to(&raw mut handle);
-    }
-
     /// The object of this number is gone, and the program does not use its handle any more.
     ///
     /// # Safety

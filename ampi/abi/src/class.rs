@@ -136,7 +136,7 @@ impl From<BuildError> for Class {
 impl From<CallError> for Class {
     fn from(error: CallError) -> Class {
         match error {
-            CallError::NoRank => Class::Other,
+            CallError::NoRank | CallError::InOperation => Class::Other,
             CallError::Perform(error) => error.into(),
         }
     }

@@ -35,7 +35,13 @@ pub mod standard;
 mod tables;
 
 pub use hooks::{Hooks, set_hooks};
-pub use tables::{Answer, answer, bind, interface_of, names, symbol};
+pub use tables::{Answer, answer, bind, interface_of, names, set_program, symbol};
+
+/// `mpi.h` of the standard's interface, for programs that are compiled for it.
+pub const HEADER: &str = include_str!("../include/mpi.h");
+
+/// `mpif.h` of MPICH's interface, for programs in Fortran: the standard has none for them.
+pub const FORTRAN_HEADER: &str = include_str!("../include/mpif.h");
 
 /// A binary interface of MPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -193,6 +193,16 @@ pub fn names(interface: Interface) -> impl Iterator<Item = &'static str> {
     table_of(interface).keys().copied()
 }
 
+/// Says which of the programs of its job the rank that calls runs (`MPI_APPNUM`). To be called before the program begins;
+/// without it that is program 0.
+///
+/// # Errors
+/// If no rank calls.
+pub fn set_program(number: u32) -> Result<(), CallError> {
+    // SAFETY: no buffer is given; a number is kept.
+    unsafe { call(|process, _| process.objects.life.program = number) }
+}
+
 /// Says where the program of the rank that calls has the interface's data: an executable may have copies of them. To be
 /// called before the program begins; `resolve` gives the address that the rank's objects have for a symbol.
 ///

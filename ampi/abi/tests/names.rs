@@ -82,3 +82,16 @@ fn libraries_are_known_by_their_names() {
     assert_eq!(interface_of("libmpi_abi.so.1"), Some(Interface::Standard));
     assert_eq!((interface_of("libmpi.so.1"), interface_of("libmpi_cxx.so.40")), (None, None));
 }
+
+#[test]
+fn functions_of_the_header_are_answered() {
+    let declared = |line: &'static str| {
+        let (_, arguments) = line.strip_prefix("MPI_FUNCTION(")?.split_once(", ")?;
+        arguments.split_once(',').map(|(name, _)| name)
+    };
+    let all: Vec<&str> = talisman_abi::HEADER.lines().filter_map(declared).collect();
+    assert!(all.len() > 600, "{all:?}");
+    for name in all {
+        assert!(symbol(Interface::Standard, &format!("MPI_{name}")).is_some(), "MPI_{name}");
+    }
+}

@@ -39,7 +39,7 @@ impl Buffer {
 }
 
 /// One thing to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Pup)]
 pub enum Action {
     /// Read the buffer of the frame, if it has one, and send the frame. The buffer may be used again after that.
     Send {

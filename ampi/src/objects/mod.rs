@@ -60,6 +60,8 @@ pub struct Life {
     pub has_ended: bool,
     /// The level of threads that the program was granted.
     pub threads: i32,
+    /// The number of the program among those of the job.
+    pub program: u32,
 }
 
 /// An error handler of the program.

@@ -1,51 +1,94 @@
 //! Combining values of any datatype.
 
+use talisman_pup::Pup;
+
 use super::memory::{Extent, read, write};
 use super::{Host, PerformError, Process, UserCombine};
 use crate::datatype::{Datatype, Map, Shape};
 use crate::engine::{Area, Buffer};
 use crate::op::{Location, Op, Predefined};
 
+/// Operands of an operation of the program: copies, as the program has its memory while it is called.
+#[derive(Clone, Debug, PartialEq, Eq, Pup)]
+pub struct Operands {
+    /// Names the operation.
+    pub function: u64,
+    /// What the operation was made with besides.
+    pub argument: u64,
+    /// The left operands.
+    pub left: Vec<u8>,
+    /// The right operands.
+    pub right: Vec<u8>,
+    /// Where in both displacement 0 is, as in [`UserCombine`].
+    pub origin: u64,
+    /// How many values.
+    pub count: u64,
+    /// The datatype, by its handle.
+    pub datatype: u32,
+    /// Where the result goes.
+    pub into: Place,
+}
+
+/// Bytes of a memory of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pup)]
+pub struct Place {
+    area: Area,
+    at: u64,
+}
+
+impl Operands {
+    /// The call, with the operands where they are: the result is then in `right`.
+    pub fn call(&mut self) -> UserCombine<'_> {
+        let Operands { function, argument, left, right, origin, count, datatype, .. } = self;
+        let (function, argument, origin) = (*function, *argument, *origin as usize);
+        UserCombine { function, argument, left, right, origin, count: *count, datatype: *datatype }
+    }
+}
+
 impl Process {
-    /// `into[i] = left[i] op into[i]`.
+    /// `into[i] = left[i] op into[i]`. An operation of the program is not called, but its operands are given.
     pub(super) fn combine(
         &mut self,
         op: u32,
         left: &Buffer,
         into: &Buffer,
         host: &mut impl Host,
-    ) -> Result<(), PerformError> {
+    ) -> Result<Option<Operands>, PerformError> {
         let (op, datatype) = (self.ops.get(op)?, self.datatypes.get(into.datatype)?.clone());
         let (from, to) = (Extent::of(left, &datatype), Extent::of(into, &datatype));
         // Both may be in one memory, of which only one can be lent to be written to: the left operands are copied.
         let left = read(self, host, from.area, from.at, from.len)?.to_vec();
+        if let Op::User { function: 0, .. } = op {
+            return Err(PerformError::NoFunction { function: 0 });
+        }
         if let Op::User { function, argument, .. } = op {
-            return self.by_the_program((function, argument), &left, to, into, host);
+            let right = read(self, host, to.area, to.at, to.len)?.to_vec();
+            let (origin, place) = (to.origin as u64, Place { area: to.area, at: to.at });
+            let Buffer { count, datatype, .. } = *into;
+            let operands = Operands { function, argument, left, right, origin, count, datatype, into: place };
+            return Ok(Some(operands));
         }
         let right = write(&mut self.scratch, host, to.area, to.at, to.len)?;
         match op {
-            Op::Predefined(op) => values(op, &datatype, into.count, &left, right, to.origin),
-            Op::Location(op) => pairs(op, &datatype, into.count, &left, right, to.origin),
-            Op::User { .. } => Ok(()),
+            Op::Predefined(op) => values(op, &datatype, into.count, &left, right, to.origin)?,
+            Op::Location(op) => pairs(op, &datatype, into.count, &left, right, to.origin)?,
+            Op::User { .. } => {}
         }
+        Ok(None)
     }
 
-    /// The program has its memory while it is called, so its operands are copied out of that.
-    fn by_the_program(
+    /// Writes what an operation of the program has made of its right operands.
+    ///
+    /// # Errors
+    /// If its memory is gone.
+    pub fn write_result(
         &mut self,
-        (function, argument): (u64, u64),
-        left: &[u8],
-        to: Extent,
-        into: &Buffer,
+        into: Place,
+        result: &[u8],
         host: &mut impl Host,
     ) -> Result<(), PerformError> {
-        let Buffer { count, datatype, .. } = *into;
-        let mut right = read(self, host, to.area, to.at, to.len)?.to_vec();
-        let (origin, right_mut) = (to.origin, &mut right[..]);
-        host.combine(UserCombine { function, argument, left, right: right_mut, origin, count, datatype })?;
-        let Extent { area, at, len, .. } = to;
-        debug_assert!(matches!(area, Area::Memory | Area::Scratch(_)));
-        write(&mut self.scratch, host, area, at, len)?.copy_from_slice(&right);
+        let memory = write(&mut self.scratch, host, into.area, into.at, result.len() as u64)?;
+        memory.copy_from_slice(result);
         Ok(())
     }
 }

@@ -21,6 +21,7 @@ use crate::engine::{
 use crate::objects::Objects;
 use crate::op::Ops;
 
+pub use combine::{Operands, Place};
 pub use perform::{Outcome, PerformError};
 
 /// The program of a rank, as far as messages need it.
@@ -52,16 +53,9 @@ pub trait Host {
         let _ = (from, send, at, len);
         Ok(false)
     }
-
-    /// Calls an operation of the program: `right[i] = left[i] op right[i]` for `count` values of this datatype. The
-    /// slices have displacement 0 at `origin`.
-    ///
-    /// # Errors
-    /// If the program has no such operation.
-    fn combine(&mut self, call: UserCombine<'_>) -> Result<(), PerformError>;
 }
 
-/// A call of an operation of the program.
+/// A call of an operation of the program: `right[i] = left[i] op right[i]`.
 #[derive(Debug)]
 pub struct UserCombine<'a> {
     /// Names the operation.
@@ -129,7 +123,7 @@ impl Process {
     }
 
     /// The bytes that a receive waits for were copied from the sender's memory.
-    fn took(&mut self, receive: Token, out: &mut Actions) {
+    pub(crate) fn took(&mut self, receive: Token, out: &mut Actions) {
         self.engine.took(receive, out);
         self.collectives.advance(&mut self.engine, out);
     }

@@ -2,9 +2,9 @@
 
 use thiserror::Error;
 
-use super::{Host, Process};
+use super::{Host, Operands, Process};
 use crate::datatype::{OutOfBounds, UnknownDatatype};
-use crate::engine::{Action, Actions, Area, Body, Buffer, Frame, Payload, Rank, Token};
+use crate::engine::{Action, Area, Body, Buffer, Frame, Payload, Rank, Token};
 use crate::op::{Unfit, UnknownOp};
 
 /// What an action leaves to who drives the process.
@@ -28,6 +28,9 @@ pub enum Outcome {
         /// Says so.
         frame: Frame<Payload>,
     },
+    /// An operation of the program is to be called with these operands. What follows waits until its result is
+    /// [written](Process::write_result).
+    Call(Operands),
     /// The rank is to be resumed.
     Wake,
 }
@@ -73,35 +76,6 @@ pub enum PerformError {
 }
 
 impl Process {
-    /// Does all actions, and those that they lead to. Adds the frames that are to be sent; whether the rank is to be
-    /// resumed.
-    ///
-    /// # Errors
-    /// If one cannot be done, by the program's fault.
-    pub fn perform_all(
-        &mut self,
-        actions: &mut Actions,
-        host: &mut impl Host,
-        sent: &mut Vec<(Rank, Frame<Payload>)>,
-    ) -> Result<bool, PerformError> {
-        let (mut is_woken, mut next) = (false, Vec::new());
-        while !actions.is_empty() {
-            for action in actions.drain(..) {
-                match self.perform(action, host)? {
-                    Outcome::Done => {}
-                    Outcome::Send { to, frame } => sent.push((to, frame)),
-                    Outcome::Took { receive, to, frame } => {
-                        sent.push((to, frame));
-                        self.took(receive, &mut next);
-                    }
-                    Outcome::Wake => is_woken = true,
-                }
-            }
-            actions.append(&mut next);
-        }
-        Ok(is_woken)
-    }
-
     /// Does one action. All of a list have to be done in its order before the program goes on.
     ///
     /// # Errors
@@ -115,7 +89,11 @@ impl Process {
                 let bytes = self.packed(&from, host)?.into_owned();
                 self.unpack(&bytes, &into, host)?;
             }
-            Action::Combine { op, left, into } => self.combine(op, &left, &into, host)?,
+            Action::Combine { op, left, into } => {
+                if let Some(operands) = self.combine(op, &left, &into, host)? {
+                    return Ok(Outcome::Call(operands));
+                }
+            }
             Action::Allocate { scratch, bytes } if bytes > 0 => {
                 self.scratch.insert(scratch, vec![0; bytes as usize]);
             }

@@ -39,6 +39,8 @@ pub struct RankElement<P: Program> {
     /// Who hears what it says, and how much it has said.
     launch: Option<Proxy<Launch<P>>>,
     said: u64,
+    /// It goes to the next PE whenever it waits.
+    moves_always: bool,
     /// A call of `go_on` is on its way.
     goes_on: bool,
     has_ended: bool,
@@ -54,7 +56,7 @@ pub struct RankElement<P: Program> {
 impl<P: Program> RankElement<P> {
     /// Of a world of so many. It does not run yet.
     #[init]
-    fn new(cx: &mut Cx<Self>, ranks: u32, memory: Memory<P>) -> Self {
+    fn new(cx: &mut Cx<Self>, ranks: u32, memory: Memory<P>, moves_always: bool) -> Self {
         process_state::prepare();
         let number = cx.index() as u32;
         let slot = match cx.shares_process() {
@@ -77,6 +79,7 @@ impl<P: Program> RankElement<P> {
             done: None,
             launch: None,
             said: 0,
+            moves_always,
             goes_on: false,
             has_ended: false,
             held: None,
@@ -190,7 +193,13 @@ impl<P: Program> RankElement<P> {
         give_way(cx, &mut self.rank);
         send(self.ranks, sent);
         match resumed {
-            Ok(None | Some(Resumed::Suspended)) => self.yield_if_ready(),
+            Ok(None) => self.yield_if_ready(),
+            Ok(Some(Resumed::Suspended)) => {
+                self.yield_if_ready();
+                if self.moves_always {
+                    cx.migrate_to((cx.pe() + 1) % cx.pes());
+                }
+            }
             Ok(Some(Resumed::Ended)) => self.end(cx),
             Ok(Some(Resumed::Panicked { message, place })) => {
                 self.fail(cx, &format!("panicked at {place}: {message}"));
@@ -427,10 +436,16 @@ impl<P: Program> Launch<P> {
 
     /// Gives what the ranks return, in their order.
     #[entry]
-    pub async fn run(&mut self, cx: &mut Cx<Self>, ranks: u32, memory: Memory<P>) -> Vec<P::Output> {
+    pub async fn run(
+        &mut self,
+        cx: &mut Cx<Self>,
+        ranks: u32,
+        memory: Memory<P>,
+        moves_always: bool,
+    ) -> Vec<P::Output> {
         let regroups = memory.has_images();
         let world: Array<RankElement<P>> =
-            RankElement::<P>::array(ranks as i32).map(Map::Block).new(ranks, memory);
+            RankElement::<P>::array(ranks as i32).map(Map::Block).new(ranks, memory, moves_always);
         self.regrouped = regroups.then_some((world, ranks));
         world.start(cx.me(), cx.callback(Self::ended));
         let results = cx.when(Self::ended).await;

@@ -2,7 +2,7 @@
 
 use super::lending;
 use crate::engine::{Rank, Token};
-use crate::process::{Host, PerformError, UserCombine};
+use crate::process::{Host, PerformError};
 
 /// The program of a rank whose slot is in place.
 pub(super) struct ProgramMemory {
@@ -10,14 +10,11 @@ pub(super) struct ProgramMemory {
     lender: Option<Rank>,
 }
 
-/// An operation of the program.
-pub(crate) type Operation = fn(UserCombine<'_>);
-
 impl ProgramMemory {
     /// # Safety
     /// As long as this lives: the slot of the rank is in place. Every buffer that an action of its process names is
-    /// memory of a call of the program that has not ended, which nobody else uses meanwhile. Every function is an
-    /// [`Operation`] of this program. With a lender: the slots of all ranks that lend are in place, too.
+    /// memory of a call of the program that has not ended, which nobody else uses meanwhile. With a lender: the slots of
+    /// all ranks that lend are in place, too.
     pub unsafe fn new(lender: Option<Rank>) -> ProgramMemory {
         ProgramMemory { lender }
     }
@@ -60,17 +57,6 @@ impl Host for ProgramMemory {
             unsafe { std::ptr::copy(lent as *const u8, pointer(at, len)?, len as usize) };
         }
         Ok(true)
-    }
-
-    fn combine(&mut self, call: UserCombine<'_>) -> Result<(), PerformError> {
-        let function = call.function;
-        if function == 0 {
-            return Err(PerformError::NoFunction { function });
-        }
-        // SAFETY: the promise of `new`.
-        let operation = unsafe { std::mem::transmute::<usize, Operation>(function as usize) };
-        operation(call);
-        Ok(())
     }
 }
 

@@ -4,10 +4,12 @@
 //! on [waits](wait_all), which suspends the thread. Frames come while it is suspended. Who has the rank sends the
 //! frames that come out, and moves it when it likes, as it is `Pup` data.
 
+mod agenda;
 mod element;
 mod held;
 mod lending;
 mod memory;
+mod operations;
 mod outside;
 mod program;
 mod regroup;
@@ -19,14 +21,16 @@ use std::collections::VecDeque;
 
 use talisman_pup::Pup;
 
-use crate::engine::{Actions, Engine, Frame, FrameError, Payload, Rank as Number};
+use crate::engine::{Engine, Frame, FrameError, Payload, Rank as Number};
 use crate::process::{PerformError, Process};
 use crate::slot::{Slot, SlotError};
 use crate::thread::{Resumed, Thread};
 
+use agenda::Agenda;
 pub use element::{Launch, RankElement};
 use lending::Lending;
 use memory::ProgramMemory;
+pub use operations::is_in_operation;
 pub use outside::{Alone, Outside, Wish};
 pub use program::{Memory, Program, end};
 pub use running::{CallError, call, end_job, wait_all, wait_any, wait_message};
@@ -47,15 +51,15 @@ pub struct Rank {
     thread: Thread,
     /// What it waits for has come, or it waits for nothing.
     is_ready: bool,
-    /// How often it was released without having paused.
+    /// It waits to be released; and how often it was without having paused.
+    is_paused: bool,
     released: u32,
     /// What its program is given, and what that has returned.
     texts: Texts,
     /// The call that it waits in.
     site: Site,
-    /// Empty between calls; kept so that it is allocated once.
-    #[pup(skip)]
-    actions: Actions,
+    /// What messages have led to and is not done yet.
+    agenda: Agenda,
     #[pup(skip)]
     lending: Lending,
 }
@@ -93,10 +97,11 @@ impl Rank {
             process: Process::new(Engine::new(number), ranks),
             thread: Thread::new(slot, program),
             is_ready: true,
+            is_paused: false,
             released: 0,
             texts: Texts::default(),
             site: Site::default(),
-            actions: Vec::new(),
+            agenda: Agenda::default(),
             lending: Lending::default(),
         }
     }
@@ -132,7 +137,7 @@ impl Rank {
 
     /// Whether it would do something if it was resumed. One that has ended would not.
     pub fn is_ready(&self) -> bool {
-        self.is_ready
+        self.is_ready || self.agenda.has_due()
     }
 
     /// Its memory.
@@ -145,7 +150,7 @@ impl Rank {
     /// # Errors
     /// If no peer would send it, or the rank's memory is not there.
     pub fn on_frame(&mut self, frame: Frame<Payload>, sent: &mut Vec<Outgoing>) -> Result<(), RankError> {
-        self.process.on_frame(frame, &mut self.actions)?;
+        self.process.on_frame(frame, &mut self.agenda.actions)?;
         self.perform(sent)
     }
 
@@ -166,14 +171,19 @@ impl Rank {
         outside: &mut dyn Outside,
         sent: &mut Vec<Outgoing>,
     ) -> Result<Resumed, RankError> {
-        let Rank { process, thread, released, texts, site, actions, lending, .. } = self;
+        let Rank { process, thread, is_paused, released, texts, site, agenda, lending, .. } = self;
         let lender = lending.rank();
-        let mut running = Running::new(Slots { process, actions, sent, outside, texts, site, lender });
-        let resumed = running.run(thread)?;
-        let is_released = !running.has_paused() || std::mem::take(released) > 0;
-        let goes_on = running.is_woken() && is_released && !self.texts.awaits_post;
-        self.is_ready = resumed == Resumed::Suspended && goes_on;
+        let slots = Slots { process, agenda, sent, outside, texts, site, is_paused, released, lender };
+        let resumed = Running::new(slots).run(thread)?;
+        self.is_ready = resumed == Resumed::Suspended && !self.waits();
         Ok(resumed)
+    }
+
+    /// Whether it is suspended for something. In an operation it has only let others run, whatever the call that the
+    /// operation is called in waits for.
+    fn waits(&self) -> bool {
+        let waits = self.process.engine.waits_for().is_some() || self.is_paused || self.texts.awaits_post;
+        waits && !self.agenda.is_in_operation()
     }
 
     /// A chare has sent this, packed.
@@ -184,11 +194,9 @@ impl Rank {
 
     /// A rank that has paused goes on. One that has not does not pause the next time.
     pub fn release(&mut self) {
-        let has_paused =
-            !self.is_ready && self.process.engine.waits_for().is_none() && !self.texts.awaits_post;
-        match !has_paused {
-            true => self.released += 1,
-            false => self.is_ready = true,
+        match std::mem::take(&mut self.is_paused) {
+            true => self.is_ready = true,
+            false => self.released += 1,
         }
     }
 
@@ -199,20 +207,20 @@ impl Rank {
     /// If its memory is not there, or cannot be moved.
     pub fn depart(&mut self, sent: &mut Vec<Outgoing>) -> Result<(), RankError> {
         self.lending.end();
-        self.process.pay(&mut self.actions);
+        self.process.pay(&mut self.agenda.actions);
         self.perform(sent)?;
         Ok(self.thread.slot_mut().put_aside()?)
     }
 
     fn perform(&mut self, sent: &mut Vec<Outgoing>) -> Result<(), RankError> {
-        if self.actions.is_empty() {
+        if self.agenda.actions.is_empty() {
             return Ok(());
         }
         self.thread.slot_mut().put_back_in_turn()?;
-        // SAFETY: the slot is in place, as are those of all that lend, and its rank is suspended. The addresses that the process knows are those of
-        // calls that have not ended.
+        // SAFETY: the slot is in place, as are those of all that lend, and its rank is suspended. The addresses that the
+        // process knows are those of calls that have not ended.
         let mut program = unsafe { ProgramMemory::new(self.lending.rank()) };
-        self.is_ready |= self.process.perform_all(&mut self.actions, &mut program, sent)?;
+        self.is_ready |= self.agenda.perform(&mut self.process, &mut program, sent)?;
         Ok(())
     }
 }

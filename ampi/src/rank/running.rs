@@ -8,7 +8,8 @@ use std::ptr::{NonNull, null_mut};
 use thiserror::Error;
 
 use super::memory::ProgramMemory;
-use super::{Outgoing, Outside, RankError, Site, Texts};
+use super::operations::call_operations;
+use super::{Agenda, Outgoing, Outside, RankError, Site, Texts};
 use crate::engine::{Actions, Condition, Pattern, Rank, Token};
 use crate::process::{PerformError, Process};
 use crate::slot::on_process_heap;
@@ -21,25 +22,23 @@ thread_local! {
 
 /// What the rank that runs works on.
 pub(super) struct Running<'a> {
-    slots: Slots<'a>,
-    /// What it waits for has come while it was not suspended yet; or it waits for nothing.
-    woken: bool,
-    paused: bool,
+    pub slots: Slots<'a>,
     /// On their way to the rank's heap.
     copied: Vec<u8>,
-    /// A panic of the runtime, or of an operation, while it was called: it is not the rank's, and does not unwind it.
+    /// A panic of the runtime while it was called: it is not the rank's, and does not unwind it.
     panic: Option<Box<dyn Any + Send>>,
 }
 
 /// The parts of a rank that its calls work on, and what is outside.
 pub(super) struct Slots<'a> {
     pub process: &'a mut Process,
-    /// Empty between calls.
-    pub actions: &'a mut Actions,
+    pub agenda: &'a mut Agenda,
     pub sent: &'a mut Vec<Outgoing>,
     pub outside: &'a mut dyn Outside,
     pub texts: &'a mut Texts,
     pub site: &'a mut Site,
+    pub is_paused: &'a mut bool,
+    pub released: &'a mut u32,
     /// Its number, if it lends what it announces.
     pub lender: Option<Rank>,
 }
@@ -50,6 +49,9 @@ pub enum CallError {
     /// No rank calls.
     #[error("only a rank can call MPI, and none runs on this thread, or it is in a call")]
     NoRank,
+    /// An operation of the program calls something that waits.
+    #[error("an operation of a reduction cannot wait")]
+    InOperation,
     /// Something that was given to it is not there.
     #[error(transparent)]
     Perform(#[from] PerformError),
@@ -57,7 +59,7 @@ pub enum CallError {
 
 impl<'a> Running<'a> {
     pub fn new(slots: Slots<'a>) -> Running<'a> {
-        Running { slots, woken: false, paused: false, copied: Vec::new(), panic: None }
+        Running { slots, copied: Vec::new(), panic: None }
     }
 
     /// Resumes the thread, which calls this meanwhile.
@@ -78,26 +80,28 @@ impl<'a> Running<'a> {
         Ok(resumed)
     }
 
-    pub fn is_woken(&self) -> bool {
-        self.woken || self.slots.process.engine.waits_for().is_none()
-    }
-
-    pub fn has_paused(&self) -> bool {
-        self.paused
-    }
-
-    fn perform(&mut self) -> Result<(), PerformError> {
-        // SAFETY: the rank runs, so its slot is in place, as are those of all that lend; addresses are those of calls that have not ended, by
-        // `call`'s promise.
+    /// Does what is to be done, up to an operation of the program.
+    pub fn perform(&mut self) -> Result<(), PerformError> {
+        // SAFETY: the rank runs, so its slot is in place, as are those of all that lend; addresses are those of calls
+        // that have not ended, by `call`'s promise.
         let mut program = unsafe { ProgramMemory::new(self.slots.lender) };
-        let Slots { process, actions, sent, .. } = &mut self.slots;
-        self.woken |= process.perform_all(actions, &mut program, sent)?;
-        Ok(())
+        let Slots { process, agenda, sent, .. } = &mut self.slots;
+        // One that is woken looks itself whether what it waits for has come.
+        agenda.perform(process, &mut program, sent).map(|_is_woken| ())
+    }
+
+    /// An operation that was called has this result.
+    pub fn end_operation(&mut self, result: &[u8]) -> Result<(), PerformError> {
+        // SAFETY: as in `perform`.
+        let mut program = unsafe { ProgramMemory::new(self.slots.lender) };
+        self.slots.agenda.end(result, self.slots.process, &mut program)?;
+        self.perform()
     }
 }
 
-/// Works on MPI's state of the rank that calls, and does what that leads to. What the work allocates is on the
-/// process's heap.
+/// Works on MPI's state of the rank that calls, and does what that leads to: operations of the program are called by
+/// it. What the work allocates is on the process's heap. In an operation of the program only work that leads to nothing
+/// is done at once, and what else it leads to when the operation has returned.
 ///
 /// # Errors
 /// If no rank calls, or an action cannot be done.
@@ -107,11 +111,14 @@ impl<'a> Running<'a> {
 /// are written to are borrowed mutably. Functions of operations are `fn(UserCombine<'_>)`. What the state keeps was
 /// allocated by the work itself, not by the rank before, and what the rank keeps has nothing of it.
 pub unsafe fn call<T: Copy>(work: impl FnOnce(&mut Process, &mut Actions) -> T) -> Result<T, CallError> {
-    with(|running| {
-        let result = work(running.slots.process, running.slots.actions);
+    call_operations()?;
+    let result = with(|running| {
+        let result = work(running.slots.process, &mut running.slots.agenda.actions);
         running.perform()?;
-        Ok(result)
-    })?
+        Ok::<_, PerformError>(result)
+    })??;
+    call_operations()?;
+    Ok(result)
 }
 
 /// What the rank that calls can ask of the runtime, besides MPI.
@@ -138,9 +145,16 @@ pub(super) fn texts<T: Copy>(work: impl FnOnce(&mut Texts) -> T) -> Result<T, Ca
     with(|running| work(running.slots.texts))
 }
 
+/// Looks at what the rank that calls works on, if one does.
+pub(super) fn look<T>(at: impl FnOnce(&Running<'_>) -> T) -> Option<T> {
+    let running = NonNull::new(RUNNING.get().cast::<Running<'static>>())?;
+    // SAFETY: set by `run`, which has not returned while the rank runs; `with` takes it away while it is lent.
+    Some(at(unsafe { running.as_ref() }))
+}
+
 /// Works on the rank that calls, on the process's heap.
-fn with<T: Copy>(work: impl FnOnce(&mut Running<'_>) -> T) -> Result<T, CallError> {
-    // Taken while it is used: an operation of the program that calls MPI finds no rank.
+pub(super) fn with<T: Copy>(work: impl FnOnce(&mut Running<'_>) -> T) -> Result<T, CallError> {
+    // Taken while it is used: nothing that is called meanwhile finds it.
     struct Taken(NonNull<Running<'static>>);
     impl Drop for Taken {
         fn drop(&mut self) {
@@ -205,6 +219,8 @@ pub(crate) fn wait_for(
     call: &'static str,
     place: &'static Location<'static>,
 ) -> Result<(), CallError> {
+    not_in_operation()?;
+    call_operations()?;
     let holds = with(|running| {
         let holds = running.slots.process.engine.block_on(condition());
         if !holds {
@@ -212,10 +228,29 @@ pub(crate) fn wait_for(
         }
         holds
     })?;
-    if !holds {
-        suspend();
+    match holds {
+        true => Ok(()),
+        false => suspend_until(|slots| slots.process.engine.waits_for().is_none()),
     }
-    Ok(())
+}
+
+/// Gives the PE back until this holds. Operations of the program that are due meanwhile are called.
+fn suspend_until(holds: impl Fn(&Slots<'_>) -> bool) -> Result<(), CallError> {
+    loop {
+        suspend();
+        call_operations()?;
+        if look(|running| holds(&running.slots)).ok_or(CallError::NoRank)? {
+            return Ok(());
+        }
+    }
+}
+
+/// Who is in an operation would wait for what comes after it.
+fn not_in_operation() -> Result<(), CallError> {
+    match look(|running| running.slots.agenda.is_in_operation()) {
+        Some(true) => Err(CallError::InOperation),
+        _ => Ok(()),
+    }
 }
 
 /// Waits until a chare has sent something, and takes the first.
@@ -223,6 +258,7 @@ pub(crate) fn wait_for(
 /// # Errors
 /// If no rank calls.
 pub(crate) fn next_post(call: &'static str, place: &'static Location<'static>) -> Result<Vec<u8>, CallError> {
+    not_in_operation()?;
     loop {
         let is_there = with(|running| {
             *running.slots.site = Site::at(call, place);
@@ -232,7 +268,7 @@ pub(crate) fn next_post(call: &'static str, place: &'static Location<'static>) -
         if is_there {
             return bytes_of(|running| running.slots.texts.posts.pop_front().unwrap_or_default());
         }
-        suspend();
+        suspend_until(|slots| !slots.texts.awaits_post)?;
     }
 }
 
@@ -260,10 +296,10 @@ fn bytes_of(work: impl FnOnce(&mut Running<'_>) -> Vec<u8>) -> Result<Vec<u8>, C
 /// # Errors
 /// If no rank calls.
 pub(crate) fn pause(call: &'static str, place: &'static Location<'static>) -> Result<(), CallError> {
+    not_in_operation()?;
     with(|running| {
-        running.paused = true;
+        *running.slots.is_paused = std::mem::take(running.slots.released) == 0;
         *running.slots.site = Site::at(call, place);
     })?;
-    suspend();
-    Ok(())
+    suspend_until(|slots| !*slots.is_paused)
 }

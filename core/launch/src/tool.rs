@@ -323,7 +323,7 @@ mod tests {
             (&["mpirun", "-np", "4"], "PROGRAM"),
             (&["mpirun", "-np", "4", "no-such-program"], "no program `no-such-program` in PATH"),
             (&["mpirun", "-n", "2", "/dev/null"], "may run"),
-            (&["mpirun", "-n", "2", "sh", ":", "-n", "1", "sh"], "`:`"),
+            (&["mpirun", "-n", "2", "sh", ":", "sh"], "behind a `:` needs its number of ranks"),
             (&["mpirun", "-n", "2", "-x", "TALISMAN_TEST_NO_SUCH", "sh"], "no such variable"),
             (&["mpirun", "-n", "2", "--nodes", "0", "sh"], "node"),
             (&["lb-replay"], "SNAPSHOT"),

@@ -7,6 +7,7 @@ use talisman_ampi::thread;
 use talisman_loader::libc::State;
 
 use crate::images;
+use crate::programs;
 use crate::streams::Streams;
 
 /// Of one rank.
@@ -40,7 +41,8 @@ pub const LEN: usize = size_of::<Control>().next_multiple_of(PAGE);
 pub fn base_of_caller() -> Option<usize> {
     let (space, rank) = (SlotSpace::get().ok()?, thread::running()?);
     let fixed = images::of_process().and_then(|images| images.fixed());
-    fixed.or_else(|| Some(space.address(rank).ok()? + space.layout().images_start()))
+    let place = programs::of_caller().map_or(0, |(place, _)| place);
+    fixed.or_else(|| Some(space.address(rank).ok()? + space.layout().images_start() + place))
 }
 
 /// That of the rank that runs on this thread.

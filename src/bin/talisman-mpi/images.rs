@@ -22,7 +22,7 @@ use talisman_loader::{PartKind, Program, Search, ThreadLocals, answer_later, ans
 
 use crate::answers::{self, Answers};
 use crate::control::{self, Control};
-use crate::{streams, waits};
+use crate::{programs, streams, waits};
 
 /// The program of this process.
 pub struct ProgramImages {
@@ -65,13 +65,17 @@ pub fn prepare(file: &Path, ranks: OfRanks) -> Result<&'static ProgramImages, Im
     prepared.clone().map_err(ImagesError::Load)
 }
 
-/// That of this process, if it was read.
+/// That of this process, if it was read; that of the rank that calls if there are several.
 pub fn of_process() -> Option<&'static ProgramImages> {
+    if let Some((_, images)) = programs::of_caller() {
+        return Some(images);
+    }
     PROGRAM.get()?.as_ref().ok().copied()
 }
 
 impl ProgramImages {
-    fn new(file: &Path, ranks: OfRanks) -> Result<ProgramImages, String> {
+    /// Reads a program and its libraries.
+    pub fn new(file: &Path, ranks: OfRanks) -> Result<ProgramImages, String> {
         let program = Program::prepare_fixed(file, &Search::from_environment(), &Answers::default())
             .map_err(|error| error.to_string())?;
         program.reserve_fixed().map_err(|error| error.to_string())?;
@@ -99,29 +103,9 @@ impl ProgramImages {
         Ok(ProgramImages { program, interface, thread_locals, mark, written, control, span, ranks })
     }
 
-    /// Numbers of the builds of all that is mapped for a rank, the program's first.
-    pub fn builds(&self) -> Vec<u64> {
-        self.program.builds().map(|(_, build)| build).collect()
-    }
-
-    /// Looks whether ranks of this process have what those have that come from elsewhere: they bring their data along.
-    ///
-    /// # Errors
-    /// If a file is another build here.
-    pub fn check_builds(&self, of_others: &[u64]) -> Result<(), ImagesError> {
-        let own: Vec<(&str, u64)> = self.program.builds().collect();
-        if own.len() != of_others.len() {
-            let (here, there) = (own.len(), of_others.len());
-            return Err(ImagesError::Load(format!(
-                "the program has {here} files here, and {there} where the job began: install the same libraries everywhere"
-            )));
-        }
-        match own.iter().zip(of_others).find(|((_, own), other)| own != *other) {
-            None => Ok(()),
-            Some(((name, _), _)) => Err(ImagesError::Load(format!(
-                "{name} is another build here than where the job began: ranks that go on need the same files"
-            ))),
-        }
+    /// The names of all files that are mapped for a rank, the program's first, and numbers of their builds.
+    pub fn builds(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.program.builds()
     }
 
     /// Where the control block of a rank is: an offset in bytes.

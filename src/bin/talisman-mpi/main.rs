@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `rank.rs` | what a rank runs, and what happens at `MPI_Init`, `MPI_Finalize` and `MPI_Abort` |
 //! | `images.rs` | the program and its libraries, as they lie in a slot |
+//! | `programs.rs` | several programs, each of some ranks |
+//! | `builds.rs` | whether all nodes have the same files |
 //! | `answers.rs` | who answers the symbols that the program wants |
 //! | `explain.rs` | what a program needs, without running it |
 //! | `ends.rs` | how a rank ends, and with it the job |
@@ -15,12 +17,14 @@
 
 mod allocator;
 mod answers;
+mod builds;
 mod control;
 mod cookie;
 mod ends;
 mod explain;
 mod images;
 mod locales;
+mod programs;
 mod rank;
 mod streams;
 mod waits;
@@ -29,9 +33,9 @@ use std::path::Path;
 
 use talisman::prelude::*;
 use talisman_ampi::RankArgs;
-use talisman_ampi::slot::Images;
 use talisman_loader::libc::Numbers;
 
+use programs::Other;
 use rank::MpiProgram;
 
 /// Room for a program and its libraries in each slot: addresses only.
@@ -42,9 +46,12 @@ const ROOM: u64 = 448 << 20;
 struct Options {
     #[command(flatten)]
     ranks: RankArgs,
-    /// The program's file
-    #[arg(long, value_name = "FILE")]
-    file: String,
+    /// The program's file; several if there are several programs
+    #[arg(long, value_name = "FILE", required = true)]
+    file: Vec<String>,
+    /// How many ranks each of several programs has
+    #[arg(long, value_name = "N")]
+    ranks_of: Vec<u32>,
     /// A variable of the ranks' environment
     #[arg(long, value_name = "NAME=VALUE")]
     env: Vec<String>,
@@ -54,7 +61,7 @@ struct Options {
     /// List what the program needs, and do not run it
     #[arg(long)]
     explain: bool,
-    /// The program's name and its arguments
+    /// The program's name and its arguments; those of others behind `:`
     #[arg(last = true, required = true, value_name = "PROGRAM")]
     words: Vec<String>,
 }
@@ -62,7 +69,8 @@ struct Options {
 #[talisman::main]
 async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
     if options.explain {
-        let text = explain::explain(Path::new(&options.file))?;
+        let [file] = &options.file[..] else { return Err("--explain is for one program".into()) };
+        let text = explain::explain(Path::new(file))?;
         write!(cx.output(), "{text}");
         return Ok(());
     }
@@ -72,25 +80,42 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
         );
     }
     let numbers = Numbers::for_ranks(options.ranks.ranks).map_err(|error| error.to_string())?;
+    let (file, words, others) = programs(options.file, &options.ranks_of, &options.words);
     let mut program = MpiProgram {
-        file: options.file,
-        words: options.words,
+        file,
+        words,
+        others,
         variables: options.env,
         is_labelled: options.label_ranks,
         ranks: options.ranks.ranks,
         descriptors: (numbers.first, numbers.each),
         builds: Vec::new(),
     };
-    let images = program.prepare().map_err(|error| error.to_string())?;
-    if images.fixed().is_some() && program.ranks > cx.nodes() {
+    let prepared = program.prepare().map_err(|error| error.to_string())?;
+    if prepared.images().fixed().is_some() && program.ranks > cx.nodes() {
         return Err(format!(
             "`{}` is not position-independent, so a node can have one rank: {} ranks need --nodes {}, or link it with -pie",
             program.file, program.ranks, program.ranks
         ));
     }
-    program.builds = images.builds();
+    program.builds = prepared.builds();
     let ranks = RankArgs { rank_images: ROOM, ..options.ranks };
     let call = talisman_ampi::run(ranks, program).map_err(|error| error.to_string())?;
     let _all_zero: Vec<i32> = call.await;
     Ok(())
+}
+
+/// The first program, its words, and the others.
+fn programs(files: Vec<String>, ranks: &[u32], words: &[String]) -> (String, Vec<String>, Vec<Other>) {
+    let mut files = files.into_iter();
+    let first = files.next().unwrap_or_default();
+    let is_several = files.len() > 0;
+    let mut words = words.split(|word| is_several && word == ":").map(<[String]>::to_vec);
+    let own = words.next().unwrap_or_default();
+    let begins = ranks.iter().scan(0, |sum: &mut u32, ranks| {
+        *sum = sum.saturating_add(*ranks);
+        Some(*sum)
+    });
+    let others = files.zip(words).zip(begins);
+    (first, own, others.map(|((file, words), first)| Other { file, words, first }).collect())
 }

@@ -12,7 +12,9 @@ use talisman_ampi::rank::{self, Program};
 use talisman_ampi::slot::{Images, ImagesError};
 use talisman_loader::libc::{Numbers, run};
 
+use crate::builds;
 use crate::images::{self, OfRanks, ProgramImages};
+use crate::programs::{self, Other, Programs};
 use crate::{control, ends};
 
 /// An MPI program, as all its ranks are given it.
@@ -22,6 +24,8 @@ pub struct MpiProgram {
     pub file: String,
     /// Its arguments, the first of which is its name.
     pub words: Vec<String>,
+    /// The programs of other ranks.
+    pub others: Vec<Other>,
     /// Variables that ranks have besides those of their node: `NAME=VALUE`.
     pub variables: Vec<String>,
     /// Each line that ranks write has their number in front.
@@ -43,7 +47,10 @@ impl Program for MpiProgram {
         let images = images::of_process().expect("it was prepared before its ranks were made");
         let base = control::base_of_caller().expect("a rank calls");
         images.bind(base);
-        let words = texts(self.words.into_iter().map(OsString::from));
+        let number = programs::number_of(&self.others, control::with(|control| control.rank));
+        talisman_abi::set_program(number as u32).expect("a rank calls");
+        let words = number.checked_sub(1).map_or(&self.words, |other| &self.others[other].words);
+        let words = texts(words.iter().map(OsString::from));
         let environment = texts(environment(&self.variables));
         let (words, environment): (Vec<&CStr>, Vec<&CStr>) =
             (words.iter().map(|text| &**text).collect(), environment.iter().map(|text| &**text).collect());
@@ -53,19 +60,54 @@ impl Program for MpiProgram {
 
     fn images(&self) -> Result<Option<&'static dyn Images>, ImagesError> {
         talisman_abi::set_hooks(Hooks { init, finalize, abort });
-        let images = self.prepare()?;
-        images.check_builds(&self.builds)?;
-        Ok(Some(images))
+        let prepared = self.prepare()?;
+        builds::check(&prepared.named_builds(), &self.builds)?;
+        Ok(Some(prepared.images()))
+    }
+}
+
+/// What ranks of this process run.
+#[derive(Clone, Copy, Debug)]
+pub enum Prepared {
+    /// All the same.
+    One(&'static ProgramImages),
+    /// Each one of several.
+    Several(&'static Programs),
+}
+
+impl Prepared {
+    /// As slots have it.
+    pub fn images(self) -> &'static dyn Images {
+        match self {
+            Prepared::One(images) => images,
+            Prepared::Several(programs) => programs,
+        }
+    }
+
+    /// Numbers of the builds of all that is mapped for a rank, in its order.
+    pub fn builds(self) -> Vec<u64> {
+        self.named_builds().into_iter().map(|(_, build)| build).collect()
+    }
+
+    fn named_builds(self) -> Vec<(&'static str, u64)> {
+        match self {
+            Prepared::One(images) => images.builds().collect(),
+            Prepared::Several(programs) => programs.builds().collect(),
+        }
     }
 }
 
 impl MpiProgram {
-    /// Reads it, once in a process.
+    /// Reads what the ranks run, once in a process.
     ///
     /// # Errors
     /// If ranks cannot run it.
-    pub fn prepare(&self) -> Result<&'static ProgramImages, ImagesError> {
-        images::prepare(Path::new(&self.file), self.of_ranks())
+    pub fn prepare(&self) -> Result<Prepared, ImagesError> {
+        let (file, ranks) = (Path::new(&self.file), self.of_ranks());
+        match self.others.is_empty() {
+            true => images::prepare(file, ranks).map(Prepared::One),
+            false => programs::prepare(file, &self.others, ranks).map(Prepared::Several),
+        }
     }
 
     fn of_ranks(&self) -> OfRanks {

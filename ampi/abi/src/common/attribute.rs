@@ -7,7 +7,7 @@ use talisman_ampi::comm::{Asked, Attributes, Copying, Keyvals};
 use talisman_ampi::objects::Kind;
 use talisman_ampi::process::Process;
 
-use super::call::{Outcome, engine, known, put};
+use super::call::{Outcome, known, local, put};
 use crate::abi::{Abi, Attribute};
 use crate::class::Class;
 
@@ -49,7 +49,7 @@ fn keyval_of<A: Abi>(key: u32) -> c_int {
 }
 
 fn create<A: Abi>(copy: u64, delete: u64, extra: u64) -> Result<c_int, Class> {
-    engine(|process, _| {
+    local(|process| {
         let copying = match copy {
             0 => Copying::Never,
             // The standard's `MPI_COMM_DUP_FN`, which is no function.
@@ -67,7 +67,7 @@ fn create<A: Abi>(copy: u64, delete: u64, extra: u64) -> Result<c_int, Class> {
 unsafe fn free<A: Abi>(keyval: *mut c_int) -> Outcome {
     // SAFETY: the caller's promise.
     let key = key_of::<A>(unsafe { keyval.read_unaligned() })?;
-    engine(|process, _| match process.comms.keyvals.free(key) {
+    local(|process| match process.comms.keyvals.free(key) {
         true => Ok(()),
         false => Err(Class::Keyval),
     })?;
@@ -81,7 +81,7 @@ unsafe fn free<A: Abi>(keyval: *mut c_int) -> Outcome {
 /// If there is no such key, or the function that is called for the former value fails.
 pub fn set<A: Abi>(bearer: Bearer, keyval: c_int, value: u64) -> Outcome {
     let key = key_of::<A>(keyval)?;
-    let asked = engine(|process, _| {
+    let asked = local(|process| {
         if !process.comms.keyvals.contains(key) {
             return Err(Class::Keyval);
         }
@@ -97,7 +97,7 @@ pub fn set<A: Abi>(bearer: Bearer, keyval: c_int, value: u64) -> Outcome {
 /// If there is no such key.
 pub fn value_of<A: Abi>(bearer: Bearer, keyval: c_int) -> Result<Option<u64>, Class> {
     let key = key_of::<A>(keyval)?;
-    engine(|process, _| Ok(bearer.attributes(process)?.0.get(key)))
+    local(|process| Ok(bearer.attributes(process)?.0.get(key)))
 }
 
 /// Takes a value away.
@@ -106,7 +106,7 @@ pub fn value_of<A: Abi>(bearer: Bearer, keyval: c_int) -> Result<Option<u64>, Cl
 /// If there is none, or the function that is called for it fails.
 pub fn delete<A: Abi>(bearer: Bearer, keyval: c_int) -> Outcome {
     let key = key_of::<A>(keyval)?;
-    let asked = engine(|process, _| {
+    let asked = local(|process| {
         let (attributes, keyvals) = bearer.attributes(process)?;
         match attributes.delete(key, &keyvals) {
             (true, asked) => Ok(asked),
@@ -128,7 +128,7 @@ pub fn delete_all_of_datatype<A: Abi>(datatype: u32) -> Outcome {
 
 fn delete_all_of<A: Abi>(bearer: Bearer) -> Outcome {
     let nth = |at: usize| {
-        engine(|process, _| {
+        local(|process| {
             let (attributes, keyvals) = bearer.attributes(process)?;
             Ok(attributes.deletions(&keyvals).get(at).copied())
         })
@@ -153,7 +153,7 @@ pub fn copy_of_datatype<A: Abi>(from: u32, to: u32) -> Outcome {
 
 fn copy_to<A: Abi>(from: Bearer, to: Bearer) -> Outcome {
     let nth = |at: usize| {
-        engine(|process, _| {
+        local(|process| {
             let (attributes, keyvals) = from.attributes(process)?;
             Ok(attributes.copied(&keyvals).1.get(at).copied())
         })
@@ -161,7 +161,7 @@ fn copy_to<A: Abi>(from: Bearer, to: Bearer) -> Outcome {
     let mut at = 0;
     while let Some(asked) = nth(at)? {
         if let Some(value) = ask_to_copy::<A>(from, asked)? {
-            engine(|process, _| {
+            local(|process| {
                 let (attributes, keyvals) = to.attributes(process)?;
                 attributes.set(asked.key, value, &keyvals);
                 Ok(())
@@ -173,7 +173,7 @@ fn copy_to<A: Abi>(from: Bearer, to: Bearer) -> Outcome {
 }
 
 fn is_fortran(key: u32) -> Result<bool, Class> {
-    engine(|process, _| Ok(process.objects.fortran_keys.contains_key(&key)))
+    local(|process| Ok(process.objects.fortran_keys.contains_key(&key)))
 }
 
 type CopyInC<A> = unsafe extern "C" fn(<A as Abi>::Handle, c_int, u64, u64, *mut u64, *mut c_int) -> c_int;
@@ -229,6 +229,17 @@ fn ask_to_delete<A: Abi>(bearer: Bearer, asked: Asked) -> Outcome {
     if code == 0 { Ok(()) } else { Err(A::class(code).unwrap_or(Class::Other)) }
 }
 
+/// Numbers of programs: a program gets the address of its own.
+static NUMBERS: [c_int; 256] = {
+    let mut numbers = [0; 256];
+    let mut at = 0;
+    while at < numbers.len() {
+        numbers[at] = at as c_int;
+        at += 1;
+    }
+    numbers
+};
+
 /// Ranks of the world: programs get its address.
 static UNIVERSE: AtomicI32 = AtomicI32::new(0);
 
@@ -239,11 +250,13 @@ pub fn predefined<A: Abi>(attribute: Attribute) -> Result<*const c_int, Class> {
         Attribute::Host => const { &A::PROC_NULL },
         Attribute::Io => const { &A::ANY_SOURCE },
         Attribute::WtimeIsGlobal => &1,
-        Attribute::AppNum => &0,
+        Attribute::AppNum => {
+            let number = local(|process| Ok(process.objects.life.program))?;
+            &NUMBERS[number as usize % NUMBERS.len()]
+        }
         Attribute::LastUsedCode => &92,
         Attribute::UniverseSize => {
-            UNIVERSE
-                .store(engine(|process, _| Ok(process.comms.get(0)?.size()))? as c_int, Ordering::Relaxed);
+            UNIVERSE.store(local(|process| Ok(process.comms.get(0)?.size()))? as c_int, Ordering::Relaxed);
             UNIVERSE.as_ptr()
         }
     })

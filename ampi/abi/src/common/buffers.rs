@@ -3,7 +3,7 @@
 use std::alloc::{Layout, alloc, dealloc};
 use std::ffi::c_int;
 
-use super::call::{Outcome, engine, put};
+use super::call::{Outcome, local, put};
 use crate::abi::Abi;
 use crate::class::Class;
 
@@ -38,7 +38,7 @@ unsafe fn take_back(at: usize) -> Outcome {
 super::calls! {
     "Buffer_attach" buffer_attach<N>(at: usize, bytes: N) => {
         let bytes = u64::try_from(bytes.get()).map_err(|_| Class::Arg)?;
-        engine(|process, _| match process.objects.buffer.replace((at as u64, bytes)) {
+        local(|process| match process.objects.buffer.replace((at as u64, bytes)) {
             None => Ok(()),
             former => {
                 process.objects.buffer = former;
@@ -48,7 +48,7 @@ super::calls! {
     };
     "Buffer_detach" buffer_detach<N>(at: *mut usize, bytes: *mut N) => {
         // Messages were copied when they were sent: none is in the buffer.
-        let (address, length) = engine(|process, _| process.objects.buffer.take().ok_or(Class::Buffer))?;
+        let (address, length) = local(|process| process.objects.buffer.take().ok_or(Class::Buffer))?;
         put(at, address as usize)?;
         put(bytes, N::of(length as i64).ok_or(Class::Count)?)
     };

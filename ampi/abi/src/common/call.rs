@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use talisman_ampi::engine::Actions;
 use talisman_ampi::objects::{Handler, Kind};
 use talisman_ampi::process::Process;
-use talisman_ampi::rank::call;
+use talisman_ampi::rank::{call, is_in_operation};
 
 use crate::abi::{Abi, NULL};
 use crate::class::Class;
@@ -26,8 +26,23 @@ pub mod handler {
     pub const FIRST: u32 = 4;
 }
 
-/// Works on MPI's state of the rank that calls.
+/// Works on MPI's state of the rank that calls, where messages may go or come. Not in an operation of the program: what
+/// that calls is done before it returns.
 pub fn engine<T: Copy>(
+    work: impl FnOnce(&mut Process, &mut Actions) -> Result<T, Class>,
+) -> Result<T, Class> {
+    if is_in_operation() {
+        return Err(Class::Other);
+    }
+    everywhere(work)
+}
+
+/// The same for calls that are local: an operation of the program may make them.
+pub fn local<T: Copy>(work: impl FnOnce(&mut Process) -> Result<T, Class>) -> Result<T, Class> {
+    everywhere(|process, _| work(process))
+}
+
+fn everywhere<T: Copy>(
     work: impl FnOnce(&mut Process, &mut Actions) -> Result<T, Class>,
 ) -> Result<T, Class> {
     // SAFETY: buffers are the program's own until their operations have ended: that is MPI's rule for programs
@@ -131,13 +146,20 @@ pub fn done_anywhere<A: Abi>(name: &'static str, outcome: Outcome) -> c_int {
 
 /// Calls the error handler of a communicator. Returns what the function returns.
 pub fn raise<A: Abi>(name: &'static str, communicator: u32, class: Class) -> c_int {
-    let found = engine(|process, _| {
+    let found = local(|process| {
         let handler = process.objects.handlers_of.get(&communicator).copied().unwrap_or(handler::FATAL);
         let own =
             handler.checked_sub(handler::FIRST).and_then(|own| process.objects.handlers.get(own).copied());
         Ok((handler, own, process.engine.rank()))
     });
     let code = A::code(class);
+    if class == Class::Other && is_in_operation() {
+        let rank = found.map_or(0, |(.., rank)| rank);
+        fatal(
+            code,
+            &format!("rank {rank}: {name} was called by an operation of MPI_Op_create, which {ALLOWED}"),
+        );
+    }
     match found {
         Ok((handler::RETURN, ..)) => code,
         Ok((_, Some(own), _)) => {
@@ -148,6 +170,9 @@ pub fn raise<A: Abi>(name: &'static str, communicator: u32, class: Class) -> c_i
         Err(_) => fatal(code, &words(name, class)),
     }
 }
+
+/// What operations may do (MPI-3.1, 5.9.5: no function that communicates).
+const ALLOWED: &str = "may ask for ranks, sizes and types, but not communicate";
 
 fn words(name: &str, class: Class) -> String {
     let (class, text) = class.text();

@@ -8,7 +8,7 @@ use talisman_ampi::process::Process;
 
 use super::agreement::{among, exchange, from_all, from_first, new_number, number_later, others_say};
 use super::attribute;
-use super::call::{Outcome, engine, known, known_or_null, length, put};
+use super::call::{Outcome, known, known_or_null, length, local, put};
 use super::group::group_of;
 use super::info;
 use super::message::record;
@@ -24,7 +24,7 @@ pub unsafe fn make<A: Abi>(
     to: *mut A::Handle,
     from: impl FnOnce(&Process, &Communicator) -> Result<Option<Communicator>, Class>,
 ) -> Result<Option<u32>, Class> {
-    let made = engine(|process, _| {
+    let made = local(|process| {
         let made = from(process, process.comms.get(parent)?)?;
         let Some(made) = made else { return Ok(None) };
         let handle = process.comms.insert(made);
@@ -61,9 +61,9 @@ unsafe fn duplicate_later<A: Abi>(
     // SAFETY: the caller's promise.
     unsafe {
         let parent = known::<A>(Kind::Comm, communicator)?;
-        let number = if engine(|process, _| Ok(process.comms.get(parent)?.remote_group().is_some()))? {
+        let number = if local(|process| Ok(process.comms.get(parent)?.remote_group().is_some()))? {
             duplicate::<A>(name, communicator, to)?;
-            engine(|process, _| {
+            local(|process| {
                 let token = process.engine.null();
                 Ok(process.objects.requests.insert(record(token, 0, Kept::Send)))
             })?
@@ -128,7 +128,7 @@ unsafe fn create<A: Abi>(communicator: A::Handle, group: A::Handle, to: *mut A::
     // SAFETY: the caller's promise.
     unsafe {
         let (parent, group) = (known::<A>(Kind::Comm, communicator)?, known::<A>(Kind::Group, group)?);
-        if engine(|process, _| Ok(process.comms.get(parent)?.remote_group().is_some()))? {
+        if local(|process| Ok(process.comms.get(parent)?.remote_group().is_some()))? {
             return Err(Class::Comm);
         }
         let number = new_number::<A>("MPI_Comm_create", parent)?;
@@ -146,9 +146,9 @@ unsafe fn create_group<A: Abi>(
 ) -> Outcome {
     // SAFETY: the caller's promise.
     let (parent, group) = unsafe { (known::<A>(Kind::Comm, communicator)?, known::<A>(Kind::Group, group)?) };
-    let size = engine(|process, _| Ok(group_of(process, group)?.size()))?;
+    let size = local(|process| Ok(group_of(process, group)?.size()))?;
     let mut members = vec![0u32; size as usize];
-    let (mut numbers, is_member) = engine(|process, _| {
+    let (mut numbers, is_member) = local(|process| {
         let (group, rank) = (group_of(process, group)?, process.engine.rank());
         members.copy_from_slice(&group.members());
         let number = match group.member(0) == Some(rank) {
@@ -169,16 +169,16 @@ unsafe fn create_group<A: Abi>(
 
 /// Two groups that know each other by their leaders, which are members of `peer`.
 unsafe fn intercommunicator<A: Abi>(
-    (local, leader): (A::Handle, c_int),
+    (side, leader): (A::Handle, c_int),
     (peer, remote_leader): (A::Handle, c_int),
     tag: c_int,
     to: *mut A::Handle,
 ) -> Outcome {
     const NAME: &str = "MPI_Intercomm_create";
     // SAFETY: the caller's promise.
-    let local = unsafe { known::<A>(Kind::Comm, local) }?;
-    let (rank, size) = engine(|process, _| {
-        let found = process.comms.get(local)?;
+    let side = unsafe { known::<A>(Kind::Comm, side) }?;
+    let (rank, size) = local(|process| {
+        let found = process.comms.get(side)?;
         Ok((found.rank().ok_or(Class::Comm)?, found.size()))
     })?;
     let leader = u32::try_from(leader).ok().filter(|leader| *leader < size).ok_or(Class::Rank)?;
@@ -188,8 +188,8 @@ unsafe fn intercommunicator<A: Abi>(
         let peer = unsafe { known::<A>(Kind::Comm, peer) }?;
         let remote = u32::try_from(remote_leader).map_err(|_| Class::Rank)?;
         let mut mine = vec![0i64; size as usize];
-        let number = engine(|process, _| {
-            let members = process.comms.get(local)?.group().members();
+        let number = local(|process| {
+            let members = process.comms.get(side)?.group().members();
             mine.iter_mut().zip(members).for_each(|(place, member)| *place = i64::from(member));
             Ok(i64::from(process.comms.contexts.give()?))
         })?;
@@ -197,18 +197,18 @@ unsafe fn intercommunicator<A: Abi>(
         theirs = vec![0i64; usize::try_from(head[1]).map_err(|_| Class::Intern)?];
         exchange::<A>(NAME, (peer, remote, tag), &mine, &mut theirs)?;
         // The side with the lower leader gives the number.
-        let is_ours = engine(|process, _| {
+        let is_ours = local(|process| {
             let found = process.comms.get(peer)?;
             Ok(found.world_rank(remote).is_some_and(|other| process.engine.rank() < other))
         })?;
         head[0] = if is_ours { number } else { head[0] };
     }
-    told_by_leader::<A>(NAME, local, leader, &mut head)?;
+    told_by_leader::<A>(NAME, side, leader, &mut head)?;
     theirs.resize(usize::try_from(head[1]).map_err(|_| Class::Intern)?, 0);
-    told_by_leader::<A>(NAME, local, leader, &mut theirs)?;
+    told_by_leader::<A>(NAME, side, leader, &mut theirs)?;
     // SAFETY: the caller's promise.
     unsafe {
-        make::<A>(local, to, |process, found| {
+        make::<A>(side, to, |process, found| {
             let remote: Vec<u32> = theirs.iter().map(|member| *member as u32).collect();
             let contexts = ContextPair::of(head[0] as u32);
             let rank = process.engine.rank();
@@ -259,7 +259,7 @@ pub unsafe fn free<A: Abi>(handle: *mut A::Handle) -> Outcome {
             return Err(Class::Comm);
         }
         attribute::delete_all::<A>(number)?;
-        engine(|process, _| {
+        local(|process| {
             let freed = process.comms.free(number)?;
             process.objects.retire(number, freed);
             Ok(())
@@ -290,7 +290,7 @@ pub unsafe fn look<A: Abi, T: Copy>(
 ) -> Result<T, Class> {
     // SAFETY: the caller's promise.
     let number = unsafe { known::<A>(Kind::Comm, communicator) }?;
-    engine(|process, _| at(process.comms.get(number)?))
+    local(|process| at(process.comms.get(number)?))
 }
 
 /// A text of the program, without the zero at its end.
@@ -323,7 +323,7 @@ pub unsafe fn put_text(to: *mut u8, room: usize, len: *mut c_int, text: &[u8]) -
 pub fn name_from<const ROOM: usize>(
     find: impl FnOnce(&mut Process) -> Result<&str, Class>,
 ) -> Result<([u8; ROOM], usize), Class> {
-    engine(|process, _| {
+    local(|process| {
         let name = find(process)?.as_bytes();
         let mut copy = [0u8; ROOM];
         let len = name.len().min(ROOM);
@@ -349,7 +349,7 @@ super::calls! {
     };
     "Comm_compare" comm_compare<>(one: A::Handle, other: A::Handle, result: *mut c_int) on one => {
         let (one, other) = (known::<A>(Kind::Comm, one)?, known::<A>(Kind::Comm, other)?);
-        let found = engine(|process, _| Ok(process.comms.get(one)?.compare(process.comms.get(other)?)))?;
+        let found = local(|process| Ok(process.comms.get(one)?.compare(process.comms.get(other)?)))?;
         put(result, comparison::<A>(found))
     };
     "Comm_dup" comm_dup<>(communicator: A::Handle, to: *mut A::Handle) on communicator => {
@@ -386,7 +386,7 @@ super::calls! {
     ) on communicator => merge::<A>(communicator, high, to);
     "Comm_set_name" comm_set_name<>(communicator: A::Handle, name: *const u8) on communicator => {
         let (number, name) = (known::<A>(Kind::Comm, communicator)?, text_of(name)?);
-        engine(|process, _| {
+        local(|process| {
             process.comms.get_mut(number)?.name = String::from_utf8_lossy(name).into_owned();
             Ok(())
         })

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use talisman_ampi::datatype::{Combiner, Datatype, Envelope, Named};
 use talisman_ampi::objects::Kind;
 
-use super::call::{Outcome, engine, known, list, put};
+use super::call::{Outcome, known, list, local, put};
 use super::collective::{checked, numbers};
 use crate::abi::Abi;
 use crate::class::Class;
@@ -101,7 +101,7 @@ unsafe fn create<A: Abi>(
     let integers = [&head[..], &said.lengths, &kinds, &arguments, &processes, &[i64::from(order)]].concat();
     // SAFETY: the caller's promise.
     let of = unsafe { known::<A>(Kind::Datatype, of) }?;
-    let number = engine(|process, _| {
+    let number = local(|process| {
         let value = process.datatypes.get(of)?;
         let made = match order == A::ORDERS[0] {
             true => part(value, dimensions.iter().rev())?,

@@ -7,7 +7,7 @@ use talisman_ampi::objects::Kind;
 use talisman_ampi::process::Process;
 
 use super::attribute::{copy_of_datatype, delete_all_of_datatype};
-use super::call::{Outcome, engine, known, list, put};
+use super::call::{Outcome, known, list, local, put};
 use super::collective::{checked, numbers};
 use crate::abi::{Abi, Count, NULL};
 use crate::class::Class;
@@ -17,7 +17,7 @@ unsafe fn make<A: Abi>(
     to: *mut A::Handle,
     from: impl FnOnce(&Process) -> Result<(Datatype, Envelope), Class>,
 ) -> Result<u32, Class> {
-    let number = engine(|process, _| {
+    let number = local(|process| {
         let (datatype, envelope) = from(process)?;
         Ok(process.datatypes.insert_made(datatype, envelope))
     })?;
@@ -194,12 +194,11 @@ unsafe fn free<A: Abi>(handle: *mut A::Handle) -> Outcome {
     // SAFETY: the caller's promise.
     unsafe {
         let number = known::<A>(Kind::Datatype, handle.read_unaligned())?;
-        let is_last =
-            engine(|process, _| Ok(process.datatypes.made(number).ok_or(Class::Type)?.is_held_once()))?;
+        let is_last = local(|process| Ok(process.datatypes.made(number).ok_or(Class::Type)?.is_held_once()))?;
         if is_last {
             delete_all_of_datatype::<A>(number)?;
         }
-        engine(|process, _| {
+        local(|process| {
             process.datatypes.release(number)?;
             process.sweep_datatypes();
             Ok(())
@@ -272,7 +271,7 @@ super::calls! {
             let envelope = Envelope { combiner: Combiner::Dup, datatypes, ..Envelope::NAMED };
             Ok((process.datatypes.get(number)?.clone(), envelope))
         })?;
-        let has_attributes = engine(|process, _| Ok(process.datatypes.made(number).is_some()))?;
+        let has_attributes = local(|process| Ok(process.datatypes.made(number).is_some()))?;
         if has_attributes { copy_of_datatype::<A>(number, made) } else { Ok(()) }
     };
     "Type_commit" type_commit<>(datatype: *mut A::Handle) => {

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use talisman_ampi::datatype::{Combiner, Datatype, Envelope, NAMED};
 use talisman_ampi::objects::Kind;
 
-use super::call::{Outcome, engine, known, put};
+use super::call::{Outcome, known, local, put};
 use super::communicator::{name_from, put_text, text_of};
 use crate::abi::{Abi, Count};
 use crate::class::Class;
@@ -20,7 +20,7 @@ pub unsafe fn look<A: Abi, T: Copy>(
 ) -> Result<T, Class> {
     // SAFETY: the caller's promise.
     let number = unsafe { known::<A>(Kind::Datatype, datatype) }?;
-    engine(|process, _| Ok(at(process.datatypes.get(number)?)))
+    local(|process| Ok(at(process.datatypes.get(number)?)))
 }
 
 /// Writes two numbers, which are `MPI_UNDEFINED` if they do not fit.
@@ -35,7 +35,7 @@ unsafe fn put_both<A: Abi, N: Count>(to: (*mut N, *mut N), (first, second): (i64
 
 /// How a datatype was made, if by the program: what `with` makes of it.
 fn envelope_of<T: Copy>(number: u32, with: impl FnOnce(&Envelope) -> Result<T, Class>) -> Result<T, Class> {
-    engine(|process, _| match process.datatypes.made(number) {
+    local(|process| match process.datatypes.made(number) {
         Some(made) => with(&made.envelope),
         None => {
             process.datatypes.get(number)?;
@@ -67,7 +67,7 @@ unsafe fn contents<A: Abi>(
     })?;
     for at in 0..parts {
         let part = envelope_of(number, |envelope| envelope.datatypes.get(at).copied().ok_or(Class::Intern))?;
-        engine(|process, _| {
+        local(|process| {
             process.datatypes.hold(part);
             Ok(())
         })?;
@@ -160,7 +160,7 @@ super::calls! {
     };
     "Type_set_name" type_set_name<>(datatype: A::Handle, name: *const u8) => {
         let (number, name) = (known::<A>(Kind::Datatype, datatype)?, text_of(name)?);
-        engine(|process, _| {
+        local(|process| {
             let made = process.datatypes.made_mut(number).ok_or(Class::Type)?;
             made.name = String::from_utf8_lossy(name).into_owned();
             Ok(())

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use talisman_ampi::comm::Communicators;
 use talisman_ampi::raw;
 
-use super::call::{Outcome, done_anywhere, engine, fatal, put};
+use super::call::{Outcome, done_anywhere, fatal, local, put};
 use super::collective::{Memory, Side, run_now};
 use super::communicator::put_text;
 use crate::abi::Abi;
@@ -13,7 +13,7 @@ use crate::class::Class;
 use crate::hooks::hooks;
 
 fn begin(threads: c_int) -> Outcome {
-    engine(|process, _| {
+    local(|process| {
         let life = &mut process.objects.life;
         if life.has_begun {
             return Err(Class::Other);
@@ -32,7 +32,7 @@ fn end<A: Abi>() -> Outcome {
         Side::One(me) => Ok(talisman_ampi::collective::barrier(me)),
         Side::Two(_) => Err(Class::Comm),
     })?;
-    engine(|process, _| {
+    local(|process| {
         process.objects.life.has_ended = true;
         Ok(())
     })?;
@@ -55,7 +55,7 @@ pub extern "C" fn wtick() -> f64 {
 /// # Safety
 /// Arguments are as MPI says.
 pub unsafe extern "C" fn abort<A: Abi>(_: A::Handle, code: c_int) -> c_int {
-    let rank = engine(|process, _| Ok(process.engine.rank()));
+    let rank = local(|process| Ok(process.engine.rank()));
     match rank {
         Ok(rank) => fatal(code, &format!("rank {rank}: MPI_Abort was called with {code}")),
         Err(class) => done_anywhere::<A>("MPI_Abort", Err(class)),
@@ -104,14 +104,14 @@ super::calls! {
         begin(level)
     };
     "Initialized" initialized<>(flag: *mut c_int) => {
-        put(flag, c_int::from(engine(|process, _| Ok(process.objects.life.has_begun)).unwrap_or(false)))
+        put(flag, c_int::from(local(|process| Ok(process.objects.life.has_begun)).unwrap_or(false)))
     };
     "Finalize" finalize<>() => end::<A>();
     "Finalized" finalized<>(flag: *mut c_int) => {
-        put(flag, c_int::from(engine(|process, _| Ok(process.objects.life.has_ended)).unwrap_or(false)))
+        put(flag, c_int::from(local(|process| Ok(process.objects.life.has_ended)).unwrap_or(false)))
     };
     "Query_thread" query_thread<>(level: *mut c_int) => {
-        put(level, engine(|process, _| Ok(process.objects.life.threads))?)
+        put(level, local(|process| Ok(process.objects.life.threads))?)
     };
     "Is_thread_main" is_thread_main<>(flag: *mut c_int) => put(flag, 1);
     "Get_version" get_version<>(version: *mut c_int, subversion: *mut c_int) => {

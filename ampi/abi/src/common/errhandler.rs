@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use talisman_ampi::objects::{Handler, Kind};
 
-use super::call::{Outcome, call_handler, engine, fatal, handler, known, put};
+use super::call::{Outcome, call_handler, fatal, handler, known, local, put};
 use super::communicator::{name_from, put_text, text_of};
 use crate::abi::{Abi, NULL};
 use crate::class::Class;
@@ -15,7 +15,7 @@ unsafe fn create<A: Abi>(function: u64, to: *mut A::Handle) -> Outcome {
         return Err(Class::Arg);
     }
     let made = Handler { function, is_fortran: A::IS_FORTRAN, holders: 1 };
-    let number = engine(|process, _| Ok(process.objects.handlers.insert(made) + handler::FIRST))?;
+    let number = local(|process| Ok(process.objects.handlers.insert(made) + handler::FIRST))?;
     // SAFETY: the caller's promise.
     unsafe { put(to, A::handle(Kind::Errhandler, number)) }
 }
@@ -24,7 +24,7 @@ unsafe fn set<A: Abi>(communicator: A::Handle, to: A::Handle) -> Outcome {
     // SAFETY: the caller's promise.
     let (communicator, number) =
         unsafe { (known::<A>(Kind::Comm, communicator)?, known::<A>(Kind::Errhandler, to)?) };
-    engine(|process, _| {
+    local(|process| {
         process.comms.get(communicator)?;
         process.objects.handlers_of.insert(communicator, number);
         Ok(())
@@ -35,7 +35,7 @@ unsafe fn set<A: Abi>(communicator: A::Handle, to: A::Handle) -> Outcome {
 unsafe fn get<A: Abi>(communicator: A::Handle, to: *mut A::Handle) -> Outcome {
     // SAFETY: the caller's promise.
     let communicator = unsafe { known::<A>(Kind::Comm, communicator) }?;
-    let number = engine(|process, _| {
+    let number = local(|process| {
         process.comms.get(communicator)?;
         let number = process.objects.handlers_of.get(&communicator).copied().unwrap_or(handler::FATAL);
         let own = number.checked_sub(handler::FIRST).and_then(|own| process.objects.handlers.get_mut(own));
@@ -53,7 +53,7 @@ unsafe fn free<A: Abi>(handle: *mut A::Handle) -> Outcome {
     // SAFETY: the caller's promise.
     unsafe {
         let number = known::<A>(Kind::Errhandler, handle.read_unaligned())?;
-        engine(|process, _| {
+        local(|process| {
             let own =
                 number.checked_sub(handler::FIRST).and_then(|own| process.objects.handlers.get_mut(own));
             if let Some(own) = own {
@@ -69,7 +69,7 @@ unsafe fn free<A: Abi>(handle: *mut A::Handle) -> Outcome {
 unsafe fn call<A: Abi>(communicator: A::Handle, code: c_int) -> Outcome {
     // SAFETY: the caller's promise.
     let communicator = unsafe { known::<A>(Kind::Comm, communicator) }?;
-    let (number, own, rank) = engine(|process, _| {
+    let (number, own, rank) = local(|process| {
         let number = process.objects.handlers_of.get(&communicator).copied().unwrap_or(handler::FATAL);
         let own =
             number.checked_sub(handler::FIRST).and_then(|own| process.objects.handlers.get(own).copied());
@@ -93,7 +93,7 @@ const FIRST_CODE: c_int = 1_000;
 
 /// A new error code of the program. One without a class is a class itself.
 fn add_code(class: Option<c_int>) -> Result<c_int, Class> {
-    engine(|process, _| {
+    local(|process| {
         let code = FIRST_CODE + process.objects.codes.len() as c_int;
         process.objects.codes.insert(code, (class.unwrap_or(code), String::new()));
         Ok(code)
@@ -102,7 +102,7 @@ fn add_code(class: Option<c_int>) -> Result<c_int, Class> {
 
 /// The class of a code: those of MPI are their own.
 fn class_of(code: c_int) -> Result<c_int, Class> {
-    engine(|process, _| Ok(process.objects.codes.get(&code).map_or(code, |(class, _)| *class)))
+    local(|process| Ok(process.objects.codes.get(&code).map_or(code, |(class, _)| *class)))
 }
 
 /// The text of an error code.
@@ -149,7 +149,7 @@ super::calls! {
     "Add_error_code" add_error_code<>(class: c_int, code: *mut c_int) => put(code, add_code(Some(class))?);
     "Add_error_string" add_error_string<>(code: c_int, text: *const u8) => {
         let text = text_of(text)?;
-        engine(|process, _| {
+        local(|process| {
             let found = process.objects.codes.get_mut(&code).ok_or(Class::Arg)?;
             found.1 = String::from_utf8_lossy(text).into_owned();
             Ok(())

@@ -6,7 +6,7 @@ use talisman_ampi::comm::{Group, GroupError};
 use talisman_ampi::objects::Kind;
 use talisman_ampi::process::Process;
 
-use super::call::{Outcome, engine, known, length, list, put};
+use super::call::{Outcome, known, length, list, local, put};
 use super::communicator::{comparison, look};
 use crate::abi::{Abi, NULL};
 use crate::class::Class;
@@ -26,7 +26,7 @@ fn insert(process: &mut Process, group: Group) -> u32 {
 
 /// Makes a group, and gives the program its handle.
 unsafe fn make<A: Abi>(to: *mut A::Handle, from: impl FnOnce(&Process) -> Result<Group, Class>) -> Outcome {
-    let number = engine(|process, _| {
+    let number = local(|process| {
         let group = from(process)?;
         Ok(insert(process, group))
     })?;
@@ -94,7 +94,7 @@ unsafe fn translate<A: Abi>(
     unsafe {
         let (one, other) = (known::<A>(Kind::Group, one)?, known::<A>(Kind::Group, other)?);
         let ranks = list(ranks, length(count)?)?;
-        engine(|process, _| {
+        local(|process| {
             let (one, other) = (group_of(process, one)?, group_of(process, other)?);
             for (at, rank) in ranks.iter().enumerate() {
                 let number = match *rank {
@@ -112,7 +112,7 @@ unsafe fn translate<A: Abi>(
 unsafe fn of<A: Abi, T: Copy>(group: A::Handle, at: impl FnOnce(&Process, &Group) -> T) -> Result<T, Class> {
     // SAFETY: the caller's promise.
     let number = unsafe { known::<A>(Kind::Group, group) }?;
-    engine(|process, _| Ok(at(process, &group_of(process, number)?)))
+    local(|process| Ok(at(process, &group_of(process, number)?)))
 }
 
 super::calls! {
@@ -134,7 +134,7 @@ super::calls! {
     };
     "Group_compare" group_compare<>(one: A::Handle, other: A::Handle, result: *mut c_int) => {
         let (one, other) = (known::<A>(Kind::Group, one)?, known::<A>(Kind::Group, other)?);
-        let found = engine(|process, _| Ok(group_of(process, one)?.compare(&group_of(process, other)?)))?;
+        let found = local(|process| Ok(group_of(process, one)?.compare(&group_of(process, other)?)))?;
         put(result, comparison::<A>(found))
     };
     "Group_translate_ranks" group_translate_ranks<>(
@@ -164,7 +164,7 @@ super::calls! {
     "Group_free" group_free<>(group: *mut A::Handle) => {
         let handle = group.read_unaligned();
         let number = known::<A>(Kind::Group, handle)?;
-        engine(|process, _| match number.checked_sub(1) {
+        local(|process| match number.checked_sub(1) {
             // Programs free the empty one as any other.
             None => Ok(()),
             Some(own) => process.objects.groups.remove(own).map(drop).ok_or(Class::Group),

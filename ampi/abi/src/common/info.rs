@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use talisman_ampi::objects::{Info, Kind};
 use talisman_ampi::process::Process;
 
-use super::call::{Outcome, engine, known, put};
+use super::call::{Outcome, known, local, put};
 use super::communicator::text_of;
 use crate::abi::{Abi, NULL};
 use crate::class::Class;
@@ -22,7 +22,7 @@ unsafe fn make<A: Abi>(
     to: *mut A::Handle,
     from: impl FnOnce(&mut Process) -> Result<Info, Class>,
 ) -> Outcome {
-    let number = engine(|process, _| {
+    let number = local(|process| {
         let made = from(process)?;
         Ok(process.objects.infos.insert(made) + 1)
     })?;
@@ -52,7 +52,7 @@ pub unsafe fn set<A: Abi>(hints: A::Handle, key: &[u8], value: &[u8]) -> Outcome
     }
     // SAFETY: the caller's promise.
     let number = unsafe { known::<A>(Kind::Info, hints) }?;
-    engine(|process, _| {
+    local(|process| {
         find(process, number)?.set(key, value);
         Ok(())
     })
@@ -65,7 +65,7 @@ pub unsafe fn set<A: Abi>(hints: A::Handle, key: &[u8], value: &[u8]) -> Outcome
 pub unsafe fn value_of<A: Abi>(hints: A::Handle, key: &[u8], to: &mut [u8]) -> Result<Option<usize>, Class> {
     // SAFETY: the caller's promise.
     let number = unsafe { known::<A>(Kind::Info, hints) }?;
-    engine(|process, _| {
+    local(|process| {
         if number == 0 {
             return Ok(None);
         }
@@ -85,7 +85,7 @@ pub unsafe fn value_of<A: Abi>(hints: A::Handle, key: &[u8], to: &mut [u8]) -> R
 pub unsafe fn key_at<A: Abi>(hints: A::Handle, at: c_int) -> Result<([u8; 256], usize), Class> {
     // SAFETY: the caller's promise.
     let number = unsafe { known::<A>(Kind::Info, hints) }?;
-    engine(|process, _| {
+    local(|process| {
         let at = usize::try_from(at).map_err(|_| Class::Arg)?;
         let key = find(process, number)?.key(at).ok_or(Class::Arg)?;
         let mut copy = [0u8; 256];
@@ -128,7 +128,7 @@ super::calls! {
         let handle = hints.read_unaligned();
         let number = known::<A>(Kind::Info, handle)?;
         let own = number.checked_sub(1).ok_or(Class::Info)?;
-        engine(|process, _| process.objects.infos.remove(own).map(drop).ok_or(Class::Info))?;
+        local(|process| process.objects.infos.remove(own).map(drop).ok_or(Class::Info))?;
         A::forget(Kind::Info, number, handle);
         put(hints, A::handle(Kind::Info, NULL))
     };
@@ -161,11 +161,11 @@ super::calls! {
     };
     "Info_delete" info_delete<>(hints: A::Handle, key: *const u8) => {
         let (number, key) = (known::<A>(Kind::Info, hints)?, text_of(key)?);
-        engine(|process, _| if find(process, number)?.delete(key) { Ok(()) } else { Err(Class::InfoNokey) })
+        local(|process| if find(process, number)?.delete(key) { Ok(()) } else { Err(Class::InfoNokey) })
     };
     "Info_get_nkeys" info_get_nkeys<>(hints: A::Handle, keys: *mut c_int) => {
         let number = known::<A>(Kind::Info, hints)?;
-        let found = engine(|process, _| if number == 0 { Ok(0) } else { Ok(find(process, number)?.keys()) })?;
+        let found = local(|process| if number == 0 { Ok(0) } else { Ok(find(process, number)?.keys()) })?;
         put(keys, found as c_int)
     };
     "Info_get_nthkey" info_get_nthkey<>(hints: A::Handle, at: c_int, key: *mut u8) => {

@@ -6,25 +6,23 @@ use talisman_ampi::objects::Kind;
 use talisman_ampi::op::Op;
 use talisman_ampi::process::UserCombine;
 
-use super::call::{engine, known, put};
+use super::call::{known, local, put};
 use super::reductions::combine_here;
 use crate::abi::{Abi, NULL};
 use crate::class::Class;
 
-/// Calls an operation of the program: `right[i] = left[i] op right[i]`. It is called where the rank's values are
-/// combined, which may be while the rank is suspended; MPI cannot be called in it.
+/// Calls an operation of the program: `right[i] = left[i] op right[i]`. Its rank runs, and may call MPI in it.
 fn combine<A: Abi>(operands: UserCombine<'_>) {
     type Function<H> = unsafe extern "C" fn(*const u8, *mut u8, *mut c_int, *mut H);
     let UserCombine { argument, left, right, origin, count, datatype, .. } = operands;
     let (left, right) = (left.as_ptr().wrapping_add(origin), right.as_mut_ptr().wrapping_add(origin));
     let mut count = c_int::try_from(count).unwrap_or(c_int::MAX);
-    A::lend(Kind::Datatype, datatype, &mut |handle| {
-        // SAFETY: the program has given it as such a function; the operands are of this datatype.
-        unsafe {
-            let function = std::mem::transmute::<usize, Function<A::Handle>>(argument as usize);
-            function(left, right, &raw mut count, handle);
-        }
-    });
+    let mut datatype = A::handle(Kind::Datatype, datatype);
+    // SAFETY: the program has given it as such a function; the operands are of this datatype.
+    unsafe {
+        let function = std::mem::transmute::<usize, Function<A::Handle>>(argument as usize);
+        function(left, right, &raw mut count, &raw mut datatype);
+    }
 }
 
 /// The same for operations whose count is of 64 bits.
@@ -32,14 +30,12 @@ fn combine_many<A: Abi>(operands: UserCombine<'_>) {
     type Function<H> = unsafe extern "C" fn(*const u8, *mut u8, *mut i64, *mut H);
     let UserCombine { argument, left, right, origin, count, datatype, .. } = operands;
     let (left, right) = (left.as_ptr().wrapping_add(origin), right.as_mut_ptr().wrapping_add(origin));
-    let mut count = count as i64;
-    A::lend(Kind::Datatype, datatype, &mut |handle| {
-        // SAFETY: as above.
-        unsafe {
-            let function = std::mem::transmute::<usize, Function<A::Handle>>(argument as usize);
-            function(left, right, &raw mut count, handle);
-        }
-    });
+    let (mut count, mut datatype) = (count as i64, A::handle(Kind::Datatype, datatype));
+    // SAFETY: as above.
+    unsafe {
+        let function = std::mem::transmute::<usize, Function<A::Handle>>(argument as usize);
+        function(left, right, &raw mut count, &raw mut datatype);
+    }
 }
 
 /// An operation of the program, called by this function of ours.
@@ -52,8 +48,7 @@ unsafe fn create<A: Abi>(
     if function == 0 {
         return Err(Class::Arg);
     }
-    let number =
-        engine(|process, _| Ok(process.ops.insert_with(by as usize as u64, function, commutes != 0)))?;
+    let number = local(|process| Ok(process.ops.insert_with(by as usize as u64, function, commutes != 0)))?;
     // SAFETY: the caller's promise.
     unsafe { put(op, A::handle(Kind::Op, number)) }
 }
@@ -68,7 +63,7 @@ super::calls! {
     "Op_free" op_free<>(op: *mut A::Handle) => {
         let handle = op.read_unaligned();
         let number = known::<A>(Kind::Op, handle)?;
-        engine(|process, _| match process.ops.get(number)? {
+        local(|process| match process.ops.get(number)? {
             // A collective under way may still use it.
             Op::User { .. } if process.collectives.under_way() > 0 => Ok(()),
             Op::User { .. } => Ok(process.ops.free(number)?),
@@ -79,7 +74,7 @@ super::calls! {
     };
     "Op_commutative" op_commutative<>(op: A::Handle, commutes: *mut c_int) => {
         let number = known::<A>(Kind::Op, op)?;
-        put(commutes, c_int::from(engine(|process, _| Ok(process.ops.get(number)?.is_commutative()))?))
+        put(commutes, c_int::from(local(|process| Ok(process.ops.get(number)?.is_commutative()))?))
     };
     "Reduce_local" reduce_local<N>(left: usize, right: usize, count: N, datatype: A::Handle, op: A::Handle) => {
         combine_here::<A>(left, right, count.get(), datatype, op)

@@ -3,7 +3,7 @@
 use talisman_ampi::engine::{Action, Area, Buffer};
 use talisman_ampi::objects::Kind;
 
-use super::call::{Outcome, engine, known, put};
+use super::call::{Outcome, engine, known, local, put};
 use super::communicator::text_of;
 use super::message::buffer;
 use crate::abi::{Abi, Count};
@@ -54,7 +54,7 @@ unsafe fn pack<A: Abi, P: Count>(
 ) -> Outcome {
     // SAFETY: the caller's promise.
     let datatype = unsafe { known::<A>(Kind::Datatype, datatype) }?;
-    let from = engine(|process, _| buffer(process, at, count, datatype))?;
+    let from = local(|process| buffer(process, at, count, datatype))?;
     // SAFETY: the caller's promise.
     let (into, end) = unsafe { to.next(from.bytes) }?;
     engine(|_, out| {
@@ -78,7 +78,7 @@ unsafe fn unpack<A: Abi, P: Count>(
 ) -> Outcome {
     // SAFETY: the caller's promise.
     let datatype = unsafe { known::<A>(Kind::Datatype, datatype) }?;
-    let into = engine(|process, _| buffer(process, at, count, datatype))?;
+    let into = local(|process| buffer(process, at, count, datatype))?;
     // SAFETY: the caller's promise.
     let (bytes, end) = unsafe { from.next(into.bytes) }?;
     if form == Form::Native {
@@ -111,7 +111,7 @@ unsafe fn turn_around(bytes: Buffer, values: Buffer) -> Outcome {
     if bytes.bytes == 0 || bytes.area != Area::Memory {
         return Ok(());
     }
-    engine(|process, _| {
+    local(|process| {
         // SAFETY: the caller's promise.
         let packed = unsafe { std::slice::from_raw_parts_mut(bytes.at as *mut u8, bytes.bytes as usize) };
         let datatype = process.datatypes.get(values.datatype)?;
@@ -123,7 +123,7 @@ unsafe fn put_size<A: Abi, P: Count>(count: i64, datatype: A::Handle, size: *mut
     // SAFETY: the caller's promise.
     unsafe {
         let datatype = known::<A>(Kind::Datatype, datatype)?;
-        let bytes = engine(|process, _| Ok(buffer(process, 0, count, datatype)?.bytes))?;
+        let bytes = local(|process| Ok(buffer(process, 0, count, datatype)?.bytes))?;
         put(size, P::of(bytes as i64).ok_or(Class::Count)?)
     }
 }

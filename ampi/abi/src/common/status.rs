@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use talisman_ampi::datatype::{Basic, Datatype};
 use talisman_ampi::objects::Kind;
 
-use super::call::{Outcome, engine, known, put};
+use super::call::{Outcome, known, local, put};
 use crate::abi::{Abi, Count, Told};
 use crate::class::Class;
 
@@ -13,7 +13,7 @@ use crate::class::Class;
 unsafe fn count_of<A: Abi>(status: usize, datatype: A::Handle) -> Result<Option<i64>, Class> {
     // SAFETY: the caller's promise.
     let (told, datatype) = unsafe { (A::read_status(status), known::<A>(Kind::Datatype, datatype)?) };
-    engine(|process, _| Ok(process.datatypes.get(datatype)?.count(told.bytes).map(|count| count as i64)))
+    local(|process| Ok(process.datatypes.get(datatype)?.count(told.bytes).map(|count| count as i64)))
 }
 
 /// How many basic values so many bytes of a datatype are; none if a part of one is left.
@@ -36,7 +36,7 @@ fn elements(datatype: &Datatype, bytes: u64) -> Option<i64> {
 unsafe fn elements_of<A: Abi>(status: usize, datatype: A::Handle) -> Result<Option<i64>, Class> {
     // SAFETY: the caller's promise.
     let (told, datatype) = unsafe { (A::read_status(status), known::<A>(Kind::Datatype, datatype)?) };
-    engine(|process, _| Ok(elements(process.datatypes.get(datatype)?, told.bytes)))
+    local(|process| Ok(elements(process.datatypes.get(datatype)?, told.bytes)))
 }
 
 /// A number, or `MPI_UNDEFINED` if it is none or does not fit.
@@ -51,7 +51,7 @@ unsafe fn set_elements<A: Abi>(status: usize, datatype: A::Handle, count: i64) -
     // SAFETY: the caller's promise.
     let datatype = unsafe { known::<A>(Kind::Datatype, datatype) }?;
     let count = u64::try_from(count).map_err(|_| Class::Count)?;
-    let bytes = engine(|process, _| {
+    let bytes = local(|process| {
         let datatype = process.datatypes.get(datatype)?;
         let mut each = 0u64;
         datatype.map().each_run(0, &mut |_, _, n| each += n);

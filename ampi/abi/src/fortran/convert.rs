@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 
 use super::Fortran;
-use crate::common::call::engine;
+use crate::common::call::local;
 use crate::data::Sentinel;
 
 macro_rules! v {
@@ -57,7 +57,7 @@ pub(crate) use w;
 
 /// The special value at an address, if it is one.
 fn special<A: Fortran>(at: usize) -> Option<Sentinel> {
-    let found = engine(|process, _| {
+    let found = local(|process| {
         let is_it = |(_, symbol, offset): &&(Sentinel, u32, usize)| {
             let place = process.objects.places.get(*symbol).map_or_else(|| A::own(*symbol), |at| at as usize);
             place + offset == at

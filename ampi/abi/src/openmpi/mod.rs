@@ -131,12 +131,6 @@ impl Abi for OpenMpi {
         }
     }
 
-    fn lend(kind: Kind, number: u32, to: &mut dyn FnMut(*mut usize)) {
-        let word = data::word(kind, number);
-        let mut handle = std::ptr::from_ref(&word).addr();
-        to(&raw mut handle);
-    }
-
     unsafe fn forget(kind: Kind, number: u32, handle: usize) {
         if number != NULL && objects::symbol_of(kind, number).is_none() {
             // SAFETY: the caller's promise.

@@ -6,6 +6,7 @@
 
 mod executable;
 mod nodes;
+mod parts;
 mod words;
 
 use std::ffi::{OsStr, OsString};
@@ -17,6 +18,7 @@ use clap::parser::ValueSource;
 
 use talisman_job::RunArgs;
 
+use parts::Part;
 pub use words::{as_options, is_name};
 
 /// The file of the node program, beside `talisman`.
@@ -44,12 +46,15 @@ pub struct Mpirun {
     /// Stack of a rank
     #[arg(long, value_name = "SIZE")]
     rank_stack: Option<OsString>,
+    /// Move each rank to the next node whenever it waits: a test that a program bears it
+    #[arg(long)]
+    move_always: bool,
     /// Do not run the program, but list what it needs, and from whom it gets that
     #[arg(long)]
     explain: bool,
     #[command(flatten)]
     pub options: RunArgs,
-    /// The MPI program, and its own arguments
+    /// The MPI program, and its own arguments; others behind `:`, each as `: -n RANKS PROGRAM`
     #[arg(last = true, required = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
 }
@@ -70,20 +75,20 @@ impl Mpirun {
     /// # Errors
     /// If the program cannot be run, with the reason.
     pub fn command(&self, given: &ArgMatches) -> Result<Command, String> {
-        if self.program.iter().any(|word| word == ":") {
-            return Err("several programs in one job (`:`) cannot be run yet: give one".into());
-        }
-        let (program, _) = self.program.split_first().ok_or("give the program to run")?;
-        let file = executable::find(program, self.wdir.as_deref())?;
-        executable::check(&file)?;
+        let parts = parts::parts(self.ranks.unwrap_or(1), &self.program, ranks)?;
+        let files: Vec<PathBuf> = parts.iter().map(|part| self.file(part)).collect::<Result<_, _>>()?;
+        let all = parts.iter().try_fold(0u32, |sum, part| sum.checked_add(part.ranks)).unwrap_or(u32::MAX);
+        ranks(&all.to_string())?;
         let variables: Vec<OsString> =
             self.variables.iter().map(|variable| valued(variable)).collect::<Result<_, _>>()?;
         let mut command = Command::new(node_program()?);
         match self.explain {
             true => command.arg("--explain"),
-            false => command.args(["--ranks".into(), self.ranks.unwrap_or(1).to_string()]),
+            false => command.args(["--ranks".into(), all.to_string()]),
         };
-        command.arg("--file").arg(&file);
+        for (part, file) in parts.iter().zip(&files) {
+            command.arg("--file").arg(file).args(["--ranks-of".into(), part.ranks.to_string()]);
+        }
         for (option, value) in [("--rank-memory", &self.rank_memory), ("--rank-stack", &self.rank_stack)] {
             if let Some(value) = value {
                 command.arg(option).arg(value);
@@ -92,18 +97,33 @@ impl Mpirun {
         for variable in variables {
             command.arg("--env").arg(variable);
         }
+        if self.move_always {
+            command.arg("--move-always");
+        }
         if self.options.label_output {
             command.arg("--label-ranks");
         }
         self.add_defaults(&mut command, given);
-        if let Some(ranks) = self.ranks.filter(|_| !self.explain && executable::is_fixed(&file)) {
-            nodes::of_fixed(&file, ranks, &self.options, given, &mut command)?;
+        if let ([file], false) = (&files[..], self.explain)
+            && executable::is_fixed(file)
+        {
+            nodes::of_fixed(file, all, &self.options, given, &mut command)?;
         }
         if let Some(folder) = &self.wdir {
             command.current_dir(folder);
         }
-        command.arg("--").args(&self.program);
+        let between: &[OsString] = &[parts::BETWEEN.into()];
+        let words: Vec<&[OsString]> = parts.iter().map(|part| &part.words[..]).collect();
+        command.arg("--").args(words.join(between));
         Ok(command)
+    }
+
+    /// Where a program is, if ranks can run it.
+    fn file(&self, part: &Part) -> Result<PathBuf, String> {
+        let program = part.words.first().ok_or("give the program to run")?;
+        let file = executable::find(program, self.wdir.as_deref())?;
+        executable::check(&file)?;
+        Ok(file)
     }
 
     /// Whether an option of the runtime, by its `clap` name, is not passed on as it is.

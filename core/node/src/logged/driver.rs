@@ -405,7 +405,8 @@ impl<'a> Driver<'a> {
         let kept = self.member.kept_bytes();
         if kept >= self.tell_from {
             self.tell_from = 2 * kept;
-            let line = "MiB of messages and logs are kept here for lost nodes, and more as long as the job runs";
+            let line =
+                "MiB of messages and logs are kept here for lost nodes, and more as long as the job runs";
             self.of.job.warn(format!("{} {line} (--ft logging)", kept >> 20));
         }
     }

@@ -1,0 +1,31 @@
+//! Ranks that wait for each other without MPI, or by looking again and again, have their turns.
+
+use crate::job::{c_compiler, folder, mpirun, printed, sorted};
+use crate::trials::checks;
+use crate::wrappers::built;
+
+checks!(
+    ranks_of_one_node_have_their_turns needs c_compiler,
+    ranks_of_two_nodes_have_their_turns needs c_compiler,
+);
+
+/// On one node nobody runs but by another's leave.
+fn have_their_turns(nodes: &str) {
+    let file = built("talisman-mpicc", "fairness.c");
+    let file = file.to_str().expect("a name that is text");
+    let stem = folder().join(format!("fairness-{nodes}"));
+    let stem = stem.to_str().expect("a name that is text");
+    let printed = printed(&mut mpirun(&["-n", "5", "--nodes", nodes, file, stem]));
+    let subjects = ["begun", "files", "looks", "pauses"];
+    let expected: Vec<String> =
+        subjects.iter().flat_map(|subject| (0..5).map(move |rank| format!("{subject} {rank}"))).collect();
+    assert_eq!(sorted(&printed), expected);
+}
+
+fn ranks_of_one_node_have_their_turns() {
+    have_their_turns("1");
+}
+
+fn ranks_of_two_nodes_have_their_turns() {
+    have_their_turns("2");
+}

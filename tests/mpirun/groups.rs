@@ -1,0 +1,155 @@
+//! Programs in C, C++ and Fortran for each group of MPI's functions, as the compilers of MPICH and of Open MPI build them.
+//! What they print is what they print under the library that they were built for, however their ranks are moved and
+//! whichever nodes are lost.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, OnceLock};
+
+use crate::job::{BOTH, Interface, folder, missing, mpirun, printed, sorted};
+use crate::trials::checks;
+
+checks!(
+    messages needs wrappers,
+    collectives needs wrappers,
+    communicators needs wrappers,
+    datatypes needs wrappers,
+    operations needs wrappers,
+    classes needs wrappers,
+    fortran_with_its_header needs fortran,
+    fortran_with_its_module needs fortran,
+);
+
+fn messages() {
+    everywhere("messages.c", "40");
+}
+
+fn collectives() {
+    everywhere("collectives.c", "40");
+}
+
+fn communicators() {
+    everywhere("communicators.c", "40");
+}
+
+fn datatypes() {
+    everywhere("datatypes.c", "40");
+}
+
+/// Functions of the program that MPI calls, and that call MPI.
+fn operations() {
+    everywhere("operations.c", "10");
+}
+
+fn classes() {
+    everywhere("classes.cc", "1");
+}
+
+fn fortran_with_its_header() {
+    everywhere("fixed.f", "1");
+}
+
+fn fortran_with_its_module() {
+    everywhere("modern.f90", "1");
+}
+
+/// How each program is run. With `--move-always` a rank moves whenever it waits.
+const WAYS: [&[&str]; 5] = [
+    &[],
+    &["--nodes", "3"],
+    &["--move-always"],
+    &["--nodes", "3", "--move-always"],
+    &["--nodes", "3", "--move-always", "--ft", "double", "--ckpt-every", "50ms", "--kill", "1@300ms"],
+];
+
+const RANKS: &str = "4";
+
+/// So many rounds of it.
+fn everywhere(source: &str, rounds: &str) {
+    for interface in BOTH {
+        let file = built(source, interface);
+        let file = file.to_str().expect("a name that is text");
+        let job = |way: &[&str]| printed(&mut mpirun(&[&["-n", RANKS], way, &[file, rounds]].concat()));
+        let expected = native(interface, file, rounds).unwrap_or_else(|| job(&[]));
+        assert!(expected.lines().count() >= 4, "{expected}");
+        for way in WAYS {
+            assert_eq!(sorted(&job(way)), sorted(&expected), "{source} {interface:?} {way:?}");
+        }
+    }
+}
+
+/// What it prints under its own library, if that can start it here.
+fn native(interface: Interface, file: &str, rounds: &str) -> Option<String> {
+    let mut command = match interface {
+        Interface::Mpich => Command::new("mpiexec.hydra"),
+        Interface::OpenMpi => Command::new("mpirun.openmpi"),
+    };
+    if missing(command.get_program().to_str()?).is_some() {
+        return None;
+    }
+    if interface == Interface::OpenMpi {
+        command.args(["--allow-run-as-root", "--oversubscribe"]);
+    }
+    command.args(["-n", RANKS, file, rounds]).stdin(Stdio::null());
+    Some(printed(&mut command))
+}
+
+/// The compilers, and what they compile with.
+fn wrappers() -> Option<String> {
+    static MISSING: OnceLock<Option<String>> = OnceLock::new();
+    let look = || BOTH.iter().flat_map(|of| ["c", "cc"].map(|ending| compiles(*of, ending))).flatten().next();
+    MISSING.get_or_init(look).clone()
+}
+
+fn fortran() -> Option<String> {
+    static MISSING: OnceLock<Option<String>> = OnceLock::new();
+    MISSING.get_or_init(|| BOTH.iter().filter_map(|of| compiles(*of, "f90")).next()).clone()
+}
+
+/// What is missing to compile for an interface.
+fn compiles(interface: Interface, ending: &str) -> Option<String> {
+    let wrapper = wrapper(interface, ending);
+    if let Some(missing) = missing(&wrapper) {
+        return Some(missing);
+    }
+    let empty = folder().join(format!("empty.{}.{ending}", interface_name(interface)));
+    let text = if ending == "f90" { "use mpi\nend\n" } else { "#include <mpi.h>\n" };
+    fs::write(&empty, text).expect("the folder of this run");
+    let compiled =
+        Command::new(&wrapper).arg("-fsyntax-only").arg(&empty).output().expect("the compiler was found");
+    (!compiled.status.success()).then(|| format!("{wrapper} has no headers or modules of MPI"))
+}
+
+fn interface_name(interface: Interface) -> &'static str {
+    if interface == Interface::Mpich { "mpich" } else { "openmpi" }
+}
+
+fn wrapper(interface: Interface, ending: &str) -> String {
+    let compiler = match ending {
+        "c" => "mpicc",
+        "cc" => "mpicxx",
+        _ => "mpif90",
+    };
+    format!("{compiler}.{}", interface_name(interface))
+}
+
+/// A program of `programs/groups`, compiled once in a run.
+pub fn built(source: &str, interface: Interface) -> PathBuf {
+    static COMPILING: Mutex<()> = Mutex::new(());
+    // One that failed is to be reported by each test.
+    let _alone = COMPILING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let file = folder().join(format!("group-{source}.{}", interface_name(interface)));
+    if file.exists() {
+        return file;
+    }
+    let ending = source.rsplit('.').next().unwrap_or_default();
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mpirun/programs/groups");
+    let mut command = Command::new(wrapper(interface, ending));
+    command.args(["-O1", "-g", "-w", "-o"]).arg(&file).arg(sources.join(source));
+    // One function takes buffers of any type.
+    command.args((ending == "f").then_some("-fallow-argument-mismatch"));
+    let output = command.output().expect("the compiler was found");
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    file
+}
