@@ -262,6 +262,7 @@ impl Listener {
             Action::LinesSeen { version, node, piece } => {
                 self.shared.order(|orders| orders.lines_seen(version, node, piece));
             }
+            Action::Logging(piece) => self.shared.order(|orders| orders.logging(piece)),
             Action::Fetched { number, piece } => self.shared.on_fetched(number, piece),
             Action::Leave => self.shared.order(|orders| orders.leave()),
             Action::Exit => std::process::exit(0),

@@ -25,7 +25,11 @@ pub(super) fn happened(node: u32, event: &Event) {
 
 fn said(node: u32, message: &ToLauncher) {
     match message {
-        ToLauncher::Alive | ToLauncher::Step(_) | ToLauncher::Lines(_) | ToLauncher::Fetch(_) => {
+        ToLauncher::Alive
+        | ToLauncher::Step(_)
+        | ToLauncher::Lines(_)
+        | ToLauncher::Logging(_)
+        | ToLauncher::Fetch(_) => {
             trace!(target: CONTROL, node, what = %name(message), "a node says");
         }
         ToLauncher::Suspect { node: other, why } => {
@@ -53,7 +57,11 @@ pub(super) fn decided(action: &coordinator::Action) {
     match action {
         Action::Send(
             node,
-            ToNode::Ping | ToNode::StepSeen(_) | ToNode::LinesSeen { .. } | ToNode::Fetched { .. },
+            ToNode::Ping
+            | ToNode::StepSeen(_)
+            | ToNode::LinesSeen { .. }
+            | ToNode::Logging(_)
+            | ToNode::Fetched { .. },
         ) => {
             trace!(target: CONTROL, node, "a node is told something usual");
         }
@@ -84,7 +92,11 @@ pub(super) fn decided(action: &coordinator::Action) {
 pub(super) fn done(node: u32, action: &node_session::Action) {
     use node_session::Action;
     match action {
-        Action::Say(_) | Action::StepSeen(_) | Action::LinesSeen { .. } | Action::Fetched { .. } => {
+        Action::Say(_)
+        | Action::StepSeen(_)
+        | Action::LinesSeen { .. }
+        | Action::Logging(_)
+        | Action::Fetched { .. } => {
             trace!(target: CONTROL, node, what = %name(action), "a node does something usual");
         }
         Action::Begin => debug!(target: CONTROL, node, "the program begins"),

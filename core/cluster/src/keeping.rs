@@ -47,7 +47,7 @@ pub fn find_out(
         keeping.restart =
             keeping.restart.map(|restart| Restart { hosts: names, key: key.clone(), ..restart });
     }
-    if options.ft != FaultTolerance::Off {
+    if options.ft.takes_checkpoints() {
         keep(&mut keeping, program, (options, key), mark)?;
     }
     Ok(keeping)

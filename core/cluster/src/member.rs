@@ -29,6 +29,7 @@ use crate::voice::Control;
 use talisman_base::build::{build_number, check_readable};
 use talisman_base::frame::{Decoder, FrameError, encode};
 use talisman_base::layout::mark::LayoutMark;
+use talisman_control::logging::pieces::WordPiece;
 use talisman_control::node_session::{Action, NodeSession, Unfit};
 use talisman_control::protocol::{Place, Stop, Task, ToLauncher};
 use talisman_job::progress::Steps;
@@ -89,6 +90,11 @@ pub trait NodeCommands: Send + Sync {
     /// How the job has failed, if it has.
     fn failed(&self) -> Option<Stop> {
         None
+    }
+
+    /// The launcher says something about the logs of messages (`--ft logging`): a piece of that.
+    fn logging(&self, piece: WordPiece) {
+        let _ = piece;
     }
 
     /// All nodes have said `Done`, after which this one waits for this or for `halt`: the process is to end.

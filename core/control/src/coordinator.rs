@@ -9,7 +9,7 @@
 //!
 //! `steps` has what happens at the program's steps, `limits` how long everything may take, `surviving` what is
 //! different in a job that survives losses, `leaving` how that ends, `arriving` how lost nodes get other processes,
-//! `growing` how nodes are added, `layouts` that all are laid out alike, `taking_over` how one goes on that has lost
+//! `logging` what is different where only what is lost goes back, `growing` how nodes are added, `layouts` that all are laid out alike, `taking_over` how one goes on that has lost
 //! its launcher.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +20,7 @@ use crate::exit_cause::{ExitCause, How, KillReason};
 use crate::heartbeat::{LOOK, TICK};
 use crate::job_result::Verdict;
 use crate::kills::Kills;
+use crate::logging::Logging;
 use crate::members::{Roster, Stage};
 use crate::output_dedup::Printed;
 use crate::plan::Plan;
@@ -48,6 +49,7 @@ mod growing;
 mod layouts;
 mod leaving;
 mod limits;
+mod logging;
 mod requests;
 mod spares;
 mod steps;
@@ -98,6 +100,8 @@ pub struct Coordinator {
     waiting: Vec<steps::Waiting>,
     /// Of a job that survives losses.
     recovery: Option<Recovery>,
+    /// Of one that logs its messages, so that only what is lost goes back.
+    logging: Option<Logging>,
     /// Of one that does not, and was started again: what had been reported before.
     before: Printed,
     /// Nodes leave, and nothing can be gone back to any more.
@@ -139,6 +143,7 @@ impl Coordinator {
             layouts: Layouts::known("the processes that the checkpoint is of", before),
             roster: Roster::new(&plan),
             recovery: plan.survives.then(|| Recovery::new(&plan)),
+            logging: plan.logs.then(|| Logging::new(&plan)),
             before: Printed::default(),
             leaves: false,
             unsettled: BTreeSet::new(),
@@ -202,8 +207,9 @@ impl Coordinator {
         let reports = self.roster.into_reports();
         reports.iter().for_each(|report| merge(&mut steps, report.steps));
         let not_injected = self.kills.not_injected(steps.done);
+        let logged = self.logging.map(Logging::into_failures).unwrap_or_default();
         let (failures, results) =
-            self.recovery.map_or_else(|| (Vec::new(), self.before.results()), Recovery::into_report);
+            self.recovery.map_or_else(|| (logged, self.before.results()), Recovery::into_report);
         let (stop, early_loss) = (self.verdict.stop(), self.early_loss);
         End { stop, reports, steps, failures, not_injected, results, early_loss }
     }
@@ -244,6 +250,7 @@ impl Coordinator {
             self.inject(now, due);
         }
         self.settle_suspicions(now);
+        self.end_if_all_is_printed(now);
         self.tell_who_is_awaited(now);
         self.tell_who_does_not_end(now);
         self.give_up_waiting(now);
@@ -290,6 +297,7 @@ impl Coordinator {
             ToLauncher::Suspect { node: of, why } => self.on_suspect(now, node, of, why),
             ToLauncher::Tried { inquiry, missed } => self.on_tried(now, node, inquiry, missed),
             ToLauncher::Lines(lines) => self.on_lines(node, lines),
+            ToLauncher::Logging(piece) => self.on_logging(now, node, piece),
             // Said once, before there is a coordinator.
             ToLauncher::Follow(_) => {}
             // Answered beside this.
@@ -380,6 +388,9 @@ impl Coordinator {
 
     fn on_not_started(&mut self, now: Duration, node: u32, why: &str) {
         sometimes("a node could not be started");
+        if self.logs() {
+            return self.on_not_started_logged(now, node, why);
+        }
         if self.is_arriving(node) {
             return self.on_arriving_ended(now, node, why);
         }
@@ -391,6 +402,9 @@ impl Coordinator {
     fn on_lost(&mut self, now: Duration, node: u32, why: String) {
         sometimes("a node was lost with its host");
         self.lose_spares_beside(node, &why);
+        if self.logs() {
+            return self.on_lost_logged(now, node, why);
+        }
         if self.is_arriving(node) {
             return self.on_arriving_ended(now, node, &why);
         }
@@ -414,6 +428,10 @@ impl Coordinator {
     }
 
     fn on_ended(&mut self, now: Duration, node: u32, how: How, out_of_memory: impl FnOnce() -> bool) {
+        if self.logs() {
+            let out_of_memory = how == How::Signalled(9) && out_of_memory();
+            return self.on_ended_logged(now, node, how, out_of_memory);
+        }
         if self.is_arriving(node) {
             let why = self.fate(node, how, false).in_short();
             return self.on_arriving_ended(now, node, &why);

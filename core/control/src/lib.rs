@@ -34,6 +34,7 @@ pub mod hosts;
 pub mod job_result;
 pub mod kills;
 pub mod lines;
+pub mod logging;
 pub mod members;
 pub mod messages;
 pub mod node_session;

@@ -19,6 +19,7 @@ use talisman_ft::{Epoch, Version};
 
 use crate::follower::Follower;
 use crate::heartbeat::Heartbeat;
+use crate::logging::pieces::WordPiece;
 use crate::protocol::{Place, Stop, Task, ToLauncher, ToNode, VERSION};
 use talisman_base::layout::mark::LayoutMark;
 use talisman_job::progress::Steps;
@@ -81,6 +82,8 @@ pub enum Action {
         /// Which piece of them.
         piece: u32,
     },
+    /// The launcher says something about the logs of messages: a piece of that.
+    Logging(WordPiece),
     /// Bytes that were asked for have come, or why they do not.
     Fetched { number: u64, piece: Result<Piece, String> },
     /// All nodes have said `Done`: the process ends with status 0.
@@ -212,6 +215,7 @@ impl NodeSession {
                 Some(Action::Say(ToLauncher::Settled))
             }
             ToNode::Fetched { number, piece } => Some(Action::Fetched { number, piece }),
+            ToNode::Logging(piece) => self.has_begun.then_some(Action::Logging(piece)),
             ToNode::Leave => Some(Action::Leave),
             ToNode::Losses { from, losses } => {
                 self.losses.truncate(from as usize);

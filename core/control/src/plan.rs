@@ -42,6 +42,8 @@ pub struct Plan {
     pub silence: Duration,
     /// Whether nodes may be lost while the program runs (`--ft`).
     pub survives: bool,
+    /// Whether nodes log their messages, so that only what is lost goes back (`--ft logging`).
+    pub logs: bool,
     /// Whether lost nodes are replaced (`--respawn`).
     pub respawns: bool,
     /// Processes that wait to replace lost nodes (`--spares`).
@@ -87,7 +89,8 @@ impl Plan {
             watched: Vec::new(),
             progress: options.progress,
             silence: options.silence,
-            survives: options.ft != FaultTolerance::Off,
+            survives: options.ft.takes_checkpoints(),
+            logs: options.ft == FaultTolerance::Logging,
             respawns: options.respawn,
             spares: options.spares,
             balances: options.balancer != strategies::OFF,
@@ -172,7 +175,7 @@ impl Plan {
             restart: self.keeping.restart.clone(),
             life: 0,
             running: Duration::ZERO,
-            admits: self.survives,
+            admits: self.survives || self.logs,
             heritage: None,
         }
     }

@@ -14,6 +14,7 @@ use talisman_ft::{Epoch, Version};
 
 use crate::follower::Follower;
 use crate::heritage::Heritage;
+use crate::logging::pieces::WordPiece;
 use talisman_base::auth::Secret;
 use talisman_base::ids::PeId;
 use talisman_base::layout::mark::LayoutMark;
@@ -29,7 +30,7 @@ use talisman_store::files::remote::Piece;
 use talisman_store::restart::{CheckpointDirs, Restart};
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
-pub const VERSION: u16 = 15;
+pub const VERSION: u16 = 16;
 
 /// From the launcher to a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -98,6 +99,8 @@ pub enum ToNode {
         /// Those that the others have not gone on without yet come last.
         losses: Vec<Failure>,
     },
+    /// Of a job that logs its messages (`--ft logging`): a piece of a [`crate::logging::words::ToMember`].
+    Logging(WordPiece),
 }
 
 /// From a node to the launcher.
@@ -167,6 +170,8 @@ pub enum ToLauncher {
     Tried { inquiry: u32, missed: Vec<u32> },
     /// Lines of `cx.output()`, of a period that will not be done again.
     Lines(Lines),
+    /// Of a job that logs its messages (`--ft logging`): a piece of a [`crate::logging::words::FromMember`].
+    Logging(WordPiece),
     /// It needs some bytes of a file of what the job goes on from, which is on another host; the answer is `Fetched`.
     Fetch(Fetch),
     /// Its launcher is gone: what a new one has to know of it. The first message of a connection with a node that has taken over, or the
@@ -313,6 +318,8 @@ mod tests {
     use talisman_ft::view::View;
 
     use super::*;
+    use crate::logging::pieces::pieces_of;
+    use crate::logging::words::{FromMember, ToMember};
     use talisman_base::frame::{Decoder, encode};
 
     fn there_and_back(message: &ToLauncher) -> ToLauncher {
@@ -370,6 +377,14 @@ mod tests {
         ToNode::Losses { from: 0, losses: vec![failure] }
     }
 
+    fn printed() -> WordPiece {
+        pieces_of(&ToMember::Printed { before: 3 }).unwrap().remove(0)
+    }
+
+    fn announced() -> WordPiece {
+        pieces_of(&FromMember::Announced(2)).unwrap().remove(0)
+    }
+
     fn lines() -> Lines {
         Lines { version: Some(7), node: 2, lines: vec!["hi".into()], ..Lines::default() }
     }
@@ -382,7 +397,7 @@ mod tests {
         for (name, bytes) in [
             ("Go", encode(&ToNode::Go)),
             ("Linked", encode(&ToLauncher::Linked)),
-            ("Hello", encode(&ToLauncher::Hello { version: 15, pid: 4711, layout: None })),
+            ("Hello", encode(&ToLauncher::Hello { version: 16, pid: 4711, layout: None })),
             ("Ready", encode(&ToLauncher::Ready(Some(address)))),
             ("Step", encode(&ToLauncher::Step(Steps { done: 40, total: Some(100) }))),
             ("StepSeen", encode(&ToNode::StepSeen(40))),
@@ -407,9 +422,11 @@ mod tests {
             ("Leave", encode(&ToNode::Leave)),
             ("Introduce", encode(&ToNode::Introduce)),
             ("Losses", encode(&losses())),
+            ("Printed", encode(&ToNode::Logging(printed()))),
+            ("Announced", encode(&ToLauncher::Logging(announced()))),
         ] {
             assert_eq!(documented(name), bytes.unwrap(), "{name}");
         }
-        assert_eq!(VERSION, 15, "a new version needs new examples");
+        assert_eq!(VERSION, 16, "a new version needs new examples");
     }
 }

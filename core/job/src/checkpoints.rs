@@ -19,6 +19,25 @@ pub enum FaultTolerance {
     Double,
     /// The same on disk: each part is in a file on two nodes (--ckpt-dir), and the whole job can be started again (--restart)
     Disk,
+    /// Lost nodes alone go back: all log what they are given, and keep what they send; one PE per node
+    Logging,
+}
+
+impl FaultTolerance {
+    /// Whether all nodes take checkpoints together, and go back to them together.
+    pub fn takes_checkpoints(self) -> bool {
+        matches!(self, FaultTolerance::Double | FaultTolerance::Disk)
+    }
+
+    /// As it is written on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            FaultTolerance::Off => "off",
+            FaultTolerance::Double => "double",
+            FaultTolerance::Disk => "disk",
+            FaultTolerance::Logging => "logging",
+        }
+    }
 }
 
 /// `--ckpt-every`: when checkpoints are taken, beside when the program asks for one.
@@ -86,7 +105,7 @@ pub struct CkptSettings {
 impl CkptSettings {
     /// None if there are no checkpoints.
     pub fn of(options: &RunArgs) -> Option<Self> {
-        (options.ft != FaultTolerance::Off).then(|| CkptSettings {
+        options.ft.takes_checkpoints().then(|| CkptSettings {
             every: options.ckpt_every.unwrap_or_default(),
             mtbf: options.mtbf,
             logs: options.ft_log || options.progress,

@@ -215,6 +215,7 @@ fn report(program: &Program, options: &RunArgs, outcome: &Outcome, status: ExitS
         status: status.code(),
         nodes: options.nodes,
         pes: options.pes_per_node(),
+        ft: options.ft.name().into(),
         wall_s: outcome.wall.as_secs_f64(),
         steps: outcome.steps,
         results: outcome.results.clone(),

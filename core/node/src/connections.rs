@@ -25,6 +25,7 @@ use talisman_transport::connect::{DialError, Established};
 use talisman_transport::connector::{self, Target};
 use talisman_transport::handshake::{Identity, Incarnations, Shape};
 use talisman_transport::reconnect::{Inbox, Reconnect};
+use talisman_transport::tcp;
 use talisman_transport::tls::{Credentials, Unavailable};
 
 /// What the control thread, which makes connections, shares with the PEs, which use them.
@@ -158,15 +159,7 @@ impl Connections {
         places: &[Place],
         is_there: impl Fn(u32) -> bool,
     ) -> Option<Streams> {
-        let is_other = |place: &&Place| place.node != self.task.number && is_there(place.node);
-        let places: Vec<Place> = places.iter().filter(is_other).copied().collect();
-        let new = self.lock().met.new_ones(&places);
-        for place in &new {
-            self.identity.known.raise(place.node, place.life);
-            self.inboxes.iter().for_each(|inbox| inbox.forget(place.node));
-            self.expect(*place);
-        }
-        let peers: Vec<PeerInLife> = new.iter().flat_map(|place| place.lanes(self.task.pes)).collect();
+        let peers = self.expect_new_ones(places, is_there);
         let mut state = self.lock();
         while !state.met.have_come(&peers) {
             if job.is_over() {
@@ -176,6 +169,33 @@ impl Connections {
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         Some(state.met.meet(&peers))
+    }
+
+    /// From now on this node is linked with those nodes that are other processes than before, as soon as there are connections: with these
+    /// PEs. Whoever cannot wait for them looks whether they have [`met`](Self::met).
+    pub(super) fn expect_new_ones(
+        self: &Arc<Self>,
+        places: &[Place],
+        is_there: impl Fn(u32) -> bool,
+    ) -> Vec<PeerInLife> {
+        let is_other = |place: &&Place| place.node != self.task.number && is_there(place.node);
+        let places: Vec<Place> = places.iter().filter(is_other).copied().collect();
+        let new = self.lock().met.new_ones(&places);
+        for place in &new {
+            self.identity.known.raise(place.node, place.life);
+            self.inboxes.iter().for_each(|inbox| inbox.forget(place.node));
+            self.expect(*place);
+        }
+        new.iter().flat_map(|place| place.lanes(self.task.pes)).collect()
+    }
+
+    /// The connection with one of them, if it is there by now.
+    pub(super) fn met(&self, peer: PeerInLife) -> Option<tcp::Stream> {
+        let met = &mut self.lock().met;
+        if !met.have_come(&[peer]) {
+            return None;
+        }
+        met.meet(&[peer]).into_values().next()
     }
 
     fn expect(self: &Arc<Self>, place: Place) {

@@ -9,6 +9,7 @@ mod held_up;
 pub mod in_turn;
 pub mod linking;
 mod lives;
+mod logged;
 pub mod member;
 mod outcome;
 pub mod peer_incarnations;

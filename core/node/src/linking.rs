@@ -111,7 +111,11 @@ impl Host {
         Ok(Ready { node, nets, cores: None })
     }
 
-    fn links(
+    /// Those of the PE of a lane, by node. A node without a stream is reached by what both inherit.
+    ///
+    /// # Errors
+    /// There is neither a connection nor memory for one.
+    pub(super) fn links(
         &self,
         number: u32,
         lane: u32,
@@ -145,7 +149,7 @@ impl Host {
         })
     }
 
-    fn bell(&self, node: u32, lane: u32) -> Result<Arc<Bell>, Box<dyn Error>> {
+    pub(super) fn bell(&self, node: u32, lane: u32) -> Result<Arc<Bell>, Box<dyn Error>> {
         let index = self.place(node)? * self.shape.pes_per_node + lane;
         Ok(self.bells.get(index as usize).ok_or("a PE of this host has no bell")?.clone())
     }

@@ -3,23 +3,25 @@
 use std::error::Error;
 use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use super::commands::{Commands, Word};
 use super::connections::Connections;
-use super::linking::Host;
+use super::linking::{Host, Streams};
 use super::lives::Lives;
+use super::logged::{self, LoggedCommands, LoggedNode, LoggedVoice, Parts, SaidLines};
 use talisman_base::layout::mark::LayoutMark;
 use talisman_base::topology::Shape;
 use talisman_base::transport::Transport;
 use talisman_cluster::Control;
-use talisman_cluster::member::Joining;
+use talisman_cluster::member::{Joining, Meeting};
 use talisman_control::node_session::first_order;
 use talisman_control::protocol::{NodeReport, Place, Task, ToLauncher};
 use talisman_core::checkpoint::restart::RestartOnPe;
 use talisman_ft::Version;
 use talisman_ft::double::{Contents, Order};
 use talisman_ft::view::View;
+use talisman_job::checkpoints::FaultTolerance;
 use talisman_job::job::{End, Job, Others};
 use talisman_job::lines::Lines;
 use talisman_job::{Output, Results, RunArgs};
@@ -32,7 +34,7 @@ use talisman_store::files::writer::WriterError;
 use talisman_store::restart::CheckpointDirs;
 use talisman_store::versions::Store;
 use talisman_transport::inherited::Inherited;
-use talisman_transport::poller::Bell;
+use talisman_transport::poller::{Bell, Poller};
 
 /// Runs this process's node to the end of the job; what went wrong before the program began goes to the launcher. `main` makes the
 /// job's first message on the first PE, as often as the job begins anew.
@@ -40,7 +42,9 @@ pub fn run(options: &RunArgs, joining: Joining, output: Output, main: impl Fn(&P
     panics::listen();
     keep_memory();
     let (task, control) = (joining.task().clone(), joining.control().clone());
-    let job = Job::new(output);
+    let logs = options.ft == FaultTolerance::Logging;
+    let said = SaidLines::default();
+    let job = Job::new(if logs { Output::to(said.clone()) } else { output });
     let neighbours = task.host.nodes.as_slice().into();
     let seed = task.restart.as_ref().map_or(options.seed, |restart| restart.seed);
     let config = Config { host: task.host_number, neighbours, seed, ..Config::of(options) };
@@ -52,7 +56,7 @@ pub fn run(options: &RunArgs, joining: Joining, output: Output, main: impl Fn(&P
         Ok(host) => host,
         Err(error) => control.failed(format!("cannot have the memory of its host: {error}")),
     };
-    let connections = match Connections::new(&task, &control, job.survives()) {
+    let connections = match Connections::new(&task, &control, job.survives() || logs) {
         Ok(connections) => connections,
         Err(error) => control.failed(error.to_string()),
     };
@@ -71,6 +75,10 @@ pub fn run(options: &RunArgs, joining: Joining, output: Output, main: impl Fn(&P
     if job.survives() {
         store.lend_pages();
     }
+    if logs {
+        let own = Own { task, control, job, connections, config, said };
+        return own.log(host, (streams, store), meeting, main);
+    }
     let late = (task.life > 0).then_some(task.running);
     let lives = match Lives::new(host, task.number, late, config, (&job, store), streams, reconnect) {
         Ok(lives) => lives,
@@ -84,6 +92,58 @@ pub fn run(options: &RunArgs, joining: Joining, output: Output, main: impl Fn(&P
     let orders = Arc::new(orders);
     meeting.begin(orders.clone());
     Member { task, control, job, connections, lives, orders }.run(main);
+}
+
+/// What a node of a job that logs is made of.
+struct Own {
+    task: Arc<Task>,
+    control: Control,
+    job: Arc<Job>,
+    connections: Arc<Connections>,
+    config: Config,
+    said: SaidLines,
+}
+
+impl Own {
+    /// Runs it to the end of the job.
+    fn log(
+        self,
+        host: Host,
+        (mut streams, store): (Streams, Arc<Store>),
+        meeting: Meeting,
+        main: impl Fn(&Pe) + Sync,
+    ) {
+        let Own { task, control, job, connections, config, said } = self;
+        let (runs_again, start) = (Arc::new(AtomicBool::new(false)), logged::start_of(task.running));
+        let view = talisman_base::view::View::whole(host.shape);
+        let make = || -> Result<_, Box<dyn Error>> {
+            let links = match task.life {
+                0 => host.links(task.number, 0, &mut streams)?,
+                // Whoever comes later is told whom it is linked with.
+                _ => Vec::new(),
+            };
+            let links = (0..).zip(links).filter_map(|(node, link)| Some((node, link?))).collect();
+            let poller = Poller::new(host.bell(task.number, 0)?)?;
+            let ready = host.ready(view, store, task.number, config, &job, vec![None])?;
+            Ok((Parts { pe: task.number, links, poller, reconnect: connections.reconnect(0) }, ready.node))
+        };
+        let (parts, node) = make().unwrap_or_else(|error| {
+            control.failed(format!("cannot be linked with the other nodes: {error}"))
+        });
+        let voice = LoggedVoice {
+            control: control.clone(),
+            job: Arc::downgrade(&job),
+            runs_again: runs_again.clone(),
+        };
+        job.join(Box::new(voice));
+        connections.wakes(&node);
+        let (to_wake, tried) = (connections.clone(), connections.clone());
+        let try_all = move |inquiry, limit| tried.try_all(inquiry, limit);
+        let commands = Arc::new(LoggedCommands::new(job.clone(), move || to_wake.knock(), try_all));
+        meeting.begin(commands.clone());
+        LoggedNode { task, control, job, connections, node, commands, said, runs_again, start }
+            .run(parts, main);
+    }
 }
 
 /// A node whose program has begun.

@@ -164,7 +164,7 @@ fn ports(ready: Ready) -> impl Iterator<Item = (Arc<Node>, u32, Threads, Option<
 
 /// What the stack of a PE may grow to, unless the user says that, or has few addresses. Objects are dropped on it: of a chain of boxes, one
 /// call in the other.
-fn stack_size() -> Option<usize> {
+pub(super) fn stack_size() -> Option<usize> {
     let is_asked_for = std::env::var_os("RUST_MIN_STACK").is_some();
     let has_few_addresses = getrlimit(Resource::As).current.is_some();
     (!is_asked_for && !has_few_addresses && cfg!(target_pointer_width = "64")).then_some(64 << 20)
@@ -185,7 +185,7 @@ fn at_fixed_place(id: u32, job: &Job, pe: impl FnOnce() -> Left + Send) -> Left 
     }
 }
 
-fn thread_name(id: u32) -> String {
+pub(super) fn thread_name(id: u32) -> String {
     format!("pe{id}")
 }
 

@@ -81,6 +81,9 @@ impl Coordinator {
                 self.roster[node].stage = Stage::Running;
                 self.expected.remove(&node);
                 self.actions.push(Action::Send(node, ToNode::Go));
+                if self.logs() {
+                    return self.on_arrived_logged(now, node);
+                }
                 self.lead(self.running_for(now), |recovery| recovery.on_come(node));
             }
             _ => {}

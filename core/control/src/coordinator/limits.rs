@@ -46,7 +46,7 @@ impl Coordinator {
             return self.on_lost(now, node, format!("node {node} was silent"));
         }
         self.kill(now, node, KillReason::Silent(self.plan.silence));
-        if self.survives() || self.roster[node].stage == Stage::Done {
+        if self.survives() || self.logs() || self.roster[node].stage == Stage::Done {
             // What is not proved dead might go on: its end will be the loss, unless it has said all.
             return;
         }

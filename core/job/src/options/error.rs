@@ -156,6 +156,22 @@ pub enum OptionsError {
         /// Which.
         option: &'static str,
     },
+    /// `--ft logging` with one node.
+    #[error(
+        "--ft logging needs two nodes: a lost node goes on from what others keep of it; add --nodes 2 or more"
+    )]
+    LoggingAlone,
+    /// `--ft logging` with `--simulate`.
+    #[error("--ft logging: simulated nodes log nothing; leave --simulate out")]
+    LoggingSimulated,
+    /// Something that there is not in a job that logs.
+    #[error(
+        "{option}: there is no such thing in a job with --ft logging yet; leave it out, or take --ft double"
+    )]
+    NotWithLogging {
+        /// Which.
+        option: &'static str,
+    },
     /// More processes than [`PROCESSES_MAX`] with those that wait.
     #[error("--nodes {nodes} --spares {spares}: a job has at most {PROCESSES_MAX} processes")]
     TooManySpares {

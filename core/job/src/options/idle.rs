@@ -41,7 +41,9 @@ impl RunArgs {
             idle.extend(ids.map(|id| needing(id, NO_BALANCER, Some("talisman-balancer"))));
             idle.push(said("talisman-lb-log", NO_BALANCER));
         }
-        if self.ft == FaultTolerance::Off {
+        if self.ft == FaultTolerance::Logging {
+            idle.push(said("talisman-ft-log", "with --ft logging no checkpoints are taken; leave it out"));
+        } else if self.ft == FaultTolerance::Off {
             idle.push(needing("talisman-mtbf", NO_CHECKPOINTS, Some("talisman-ft")));
             idle.push(said("talisman-ft-log", NO_CHECKPOINTS));
         } else if !matches!(self.ckpt_every, None | Some(CkptEvery::Auto)) {
@@ -85,8 +87,11 @@ impl RunArgs {
 
     /// Whether any two nodes may be linked over TCP. Nodes that join later are, like nodes of other hosts.
     fn uses_tcp(&self) -> bool {
-        let may_be_replaced =
-            self.respawn || self.spares > 0 || self.max_nodes.is_some() || self.restart.is_some();
+        let may_be_replaced = self.respawn
+            || self.spares > 0
+            || self.ft == FaultTolerance::Logging
+            || self.max_nodes.is_some()
+            || self.restart.is_some();
         let over_tcp = self.nodes > 1 && self.transport.uses_network();
         self.has_processes() && (self.hosts.is_some() || over_tcp || may_be_replaced)
     }

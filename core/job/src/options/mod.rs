@@ -221,7 +221,7 @@ pub struct RunArgs {
     #[arg(help_heading = BALANCING, value_parser = switch)]
     pub lb_log: bool,
 
-    /// Fault tolerance: off, double or disk
+    /// Fault tolerance: off, double, disk or logging
     #[arg(id = "talisman-ft", long = "ft", env = "TALISMAN_FT", hide_env_values = true)]
     #[arg(help_heading = FAULTS)]
     #[arg(value_name = "HOW", value_enum, default_value_t)]
@@ -412,7 +412,7 @@ impl RunArgs {
     ///
     /// Has to be called before any other thread is started: it changes the environment.
     pub fn log_on_a_terminal(&mut self) {
-        if self.ft == FaultTolerance::Off || self.simulate || std::env::var_os(FT_LOG).is_some() {
+        if !self.ft.takes_checkpoints() || self.simulate || std::env::var_os(FT_LOG).is_some() {
             return;
         }
         self.ft_log = true;
@@ -435,7 +435,7 @@ impl RunArgs {
     pub fn pes_per_node(&self) -> u32 {
         let default = || match self.hosts {
             _ if self.simulate => PES_SIMULATED,
-            _ if layout::needed_by().is_some() => 1,
+            _ if layout::needed_by().is_some() || self.ft == FaultTolerance::Logging => 1,
             Some(_) => available_cores(),
             None => (available_cores() / self.nodes.max(1)).max(1),
         };

@@ -7,6 +7,25 @@ use super::*;
 use crate::checkpoints::{CkptEvery, FaultTolerance};
 
 #[test]
+fn a_job_that_logs_has_two_nodes_of_one_pe_each_and_takes_no_checkpoints() {
+    let job = RunArgs { nodes: 3, ft: FaultTolerance::Logging, ..RunArgs::default() };
+    assert_eq!((job.validate(), job.pes_per_node()), (Ok(()), 1));
+    assert!(job.note().unwrap().contains("on this host"));
+    let wrong = |job: RunArgs| job.validate().unwrap_err();
+    assert_eq!(wrong(RunArgs { nodes: 1, ..job.clone() }), OptionsError::LoggingAlone);
+    assert_eq!(wrong(RunArgs { simulate: true, ..job.clone() }), OptionsError::LoggingSimulated);
+    let pes = wrong(RunArgs { pes: Some(2), ..job.clone() }).to_string();
+    assert!(
+        pes.contains("jobs with --ft logging need nodes of one PE each") && pes.contains("--nodes 6"),
+        "{pes}"
+    );
+    let of = |option| OptionsError::NotWithLogging { option };
+    assert_eq!(wrong(RunArgs { ckpt_every: Some(CkptEvery::Auto), ..job.clone() }), of("--ckpt-every"));
+    assert_eq!(wrong(RunArgs { spares: 1, ..job.clone() }), of("--spares"));
+    assert_eq!(wrong(RunArgs { balancer: "greedy".into(), ..job }), of("--balancer"));
+}
+
+#[test]
 fn the_defaults_are_valid_and_use_the_cores() {
     let args = RunArgs::default();
     assert_eq!(args.validate(), Ok(()));

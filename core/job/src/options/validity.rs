@@ -42,6 +42,9 @@ impl RunArgs {
     /// What is as these options say, and may not be what is wanted.
     pub fn note(&self) -> Option<String> {
         let is_alone = self.nodes == 1 && self.hosts.is_none() && !self.simulate;
+        if self.ft == FaultTolerance::Logging && self.hosts.is_none() {
+            return Some("--ft logging: all nodes are on this host, whose loss is the end of the job".into());
+        }
         let (nodes, until) = match self.max_nodes {
             Some(2..) => ("more", "until nodes are added (`talisman grow`), "),
             _ => ("--nodes 2 or more", ""),
@@ -58,7 +61,10 @@ impl RunArgs {
         match self.pes {
             Some(0) => Err(OptionsError::NoPes),
             Some(pes) if pes > PES_MAX => Err(OptionsError::TooManyPes { pes }),
-            Some(pes) if !self.simulate => self.validate_single_pe(pes, layout::needed_by()),
+            Some(pes) if !self.simulate => {
+                let logging = (self.ft == FaultTolerance::Logging).then_some("jobs with --ft logging");
+                self.validate_single_pe(pes, logging.or(layout::needed_by()))
+            }
             _ => Ok(()),
         }
     }
@@ -130,6 +136,7 @@ impl RunArgs {
 
     fn validate_checkpoints(&self) -> Result<(), OptionsError> {
         match self.mtbf {
+            _ if self.ft == FaultTolerance::Logging => self.validate_logging(),
             _ if self.ft == FaultTolerance::Off && self.ckpt_every.is_some() => {
                 Err(OptionsError::CheckpointsWithoutFt)
             }
@@ -142,6 +149,26 @@ impl RunArgs {
             }
             _ if self.restart.is_some() && self.simulate => Err(OptionsError::RestartSimulated),
             _ => self.validate_replacements().and_then(|()| self.validate_most_nodes()),
+        }
+    }
+
+    /// A job that logs takes no checkpoints, has as many nodes as at its start, and leaves objects where they are.
+    fn validate_logging(&self) -> Result<(), OptionsError> {
+        let refused = [
+            ("--ckpt-every", self.ckpt_every.is_some()),
+            ("--mtbf", self.mtbf.is_some()),
+            ("--ckpt-dir", self.ckpt_dir.is_some()),
+            ("--ckpt-key", self.ckpt_key.is_some()),
+            ("--restart", self.restart.is_some()),
+            ("--max-nodes", self.max_nodes.is_some()),
+            ("--spares", self.spares > 0),
+            ("--balancer", self.balancer != strategies::OFF),
+        ];
+        match refused.into_iter().find(|(_, is_given)| *is_given) {
+            _ if self.simulate => Err(OptionsError::LoggingSimulated),
+            Some((option, _)) => Err(OptionsError::NotWithLogging { option }),
+            None if self.nodes == 1 && self.hosts.is_none() => Err(OptionsError::LoggingAlone),
+            None => Ok(()),
         }
     }
 

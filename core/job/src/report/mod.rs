@@ -4,7 +4,7 @@
 //!
 //! ```json
 //! {
-//!   "program": "jacobi3d", "status": 0, "nodes": 1, "pes": 2, "wall_s": 1.5, "steps": 100,
+//!   "program": "jacobi3d", "status": 0, "nodes": 1, "pes": 2, "ft": "off", "wall_s": 1.5, "steps": 100,
 //!   "results": {"sum": 3.25, "iterations": 100},
 //!   "messages": {"local": 10, "between_pes": 5, "between_nodes": 0, "bytes_between_nodes": 0},
 //!   "pe": [{"busy_s": 1.2, "idle_s": 0.3}, {"busy_s": 1.1, "idle_s": 0.4}],
@@ -48,6 +48,9 @@ pub struct Report {
     pub nodes: u32,
     /// PEs (scheduler threads) per node.
     pub pes: u32,
+    /// How the job survives losses, as `--ft` says it.
+    #[serde(default)]
+    pub ft: String,
     /// Time from the job's start to its end, on the wall's clock (the simulated one in simulation).
     pub wall_s: f64,
     /// Steps the program has reported as done.
@@ -132,6 +135,7 @@ mod tests {
             program: "leanmd".into(),
             nodes: 1,
             pes: 2,
+            ft: "off".into(),
             wall_s: 1.5,
             steps: 100,
             results,
@@ -143,7 +147,7 @@ mod tests {
 
     #[test]
     fn the_names_in_the_file_are_fixed() {
-        let expected = r#"{"program":"leanmd","status":0,"nodes":1,"pes":2,"wall_s":1.5,"steps":100,
+        let expected = r#"{"program":"leanmd","status":0,"nodes":1,"pes":2,"ft":"off","wall_s":1.5,"steps":100,
             "results":{"sum":0.30000000000000004,"atoms":23558},
             "messages":{"local":1,"between_pes":2,"between_nodes":0,"bytes_between_nodes":0},
             "pe":[{"busy_s":1.25,"idle_s":0.25},{"busy_s":1.25,"idle_s":0.25}],

@@ -1,0 +1,253 @@
+//! What the launcher does about losses of a job that logs its messages (`--ft logging`): only what is lost goes back.
+//!
+//! ```text
+//! a node is lost ─► Start ─(Hello)─► Task ─(Ready)─► Book ─(Linked)─► Go ─► Restore ─(AtHorizon)─► GoLive
+//!                └─► Ask ─(Held, of all others)──────────────┴─► Announce ─(Announced)─┘
+//! ```
+//!
+//! The others run all the while. What becomes of whom is decided by `talisman_ft::logging::Leader`.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use talisman_ft::logging::{Loss, Order};
+
+use super::arriving::COMES_WITHIN;
+use super::{Action, Coordinator, GRACE_AFTER_FAILURE, GRACE_AFTER_LOSS};
+use crate::exit_cause::{How, KillReason};
+use crate::logging::pieces::{WordPiece, pieces_of};
+use crate::logging::words::{FromMember, Said, ToMember};
+use crate::logging::{Begin, Logging, given_up};
+use crate::members::Stage;
+use crate::protocol::{Place, Stop, ToNode};
+use crate::recovery::{Loss as LostNode, Unnoticed, detected_by};
+use talisman_job::Failure;
+use talisman_observe::sometimes::sometimes;
+
+impl Coordinator {
+    /// Whether a node that is lost now is restored, and nobody else goes back.
+    pub(super) fn logs(&self) -> bool {
+        self.logging.is_some() && self.went.is_some() && !self.verdict.is_over()
+    }
+
+    /// A process of such a job has ended.
+    pub(super) fn on_ended_logged(&mut self, now: Duration, node: u32, how: How, out_of_memory: bool) {
+        let doom = self.roster[node].doom.as_ref();
+        let is_own_doing = matches!(how, How::Exited(_)) && doom.is_none();
+        let is_own_fault = doom.is_none() && (how.is_own_fault() || out_of_memory);
+        let (fate, detected) = (self.fate(node, how, out_of_memory), detected_by(doom));
+        let (message, what) = (fate.message(), fate.in_short());
+        if is_own_doing && !self.is_arriving(node) {
+            self.roster[node].stage = Stage::Gone;
+            return self.lose(now, message);
+        }
+        let steps = self.steps.done;
+        let is_loop =
+            is_own_fault && self.logging.as_mut().is_some_and(|logging| logging.is_crash_loop(steps));
+        if is_loop {
+            sometimes("a job that logs ended since it would have been lost again and again");
+            self.roster[node].stage = Stage::Gone;
+            let why = "as its processes have ended by faults of their own several times, and the job came no further";
+            return self.lose(now, format!("{what}; the job ends, {why}"));
+        }
+        let lost = self.loss(now, node, what, detected);
+        self.go_on_logged(now, node, lost);
+    }
+
+    /// A node's host is out of reach.
+    pub(super) fn on_lost_logged(&mut self, now: Duration, node: u32, why: String) {
+        let lost = self.loss(now, node, why, "host");
+        self.go_on_logged(now, node, lost);
+    }
+
+    /// No process could be started for a node.
+    pub(super) fn on_not_started_logged(&mut self, now: Duration, node: u32, why: &str) {
+        let lost = self.loss(now, node, format!("node {node} could not be started again: {why}"), "exit");
+        self.go_on_logged(now, node, lost);
+    }
+
+    /// A node has no process any more, and gets another one.
+    fn go_on_logged(&mut self, now: Duration, node: u32, lost: LostNode) {
+        let was_to_end = self.logging.as_mut().is_some_and(|logging| logging.take_wanted(node));
+        self.roster[node].stage = Stage::Gone;
+        self.expected.remove(&node);
+        self.let_go_on();
+        if was_to_end {
+            return self.start_logged(now, node);
+        }
+        sometimes("a node of a job that logs was lost");
+        let failure = failure(node, &lost, self.running_for(now));
+        let Some(logging) = &mut self.logging else { return };
+        let orders = logging.lose(failure, node);
+        if logging.is_hopeless(node) {
+            let why = format!(
+                "{}; node {node} cannot be replaced: its last processes were lost as well",
+                lost.what
+            );
+            return self.lose(now, why);
+        }
+        self.actions.push(Action::Warn(format!("{}; it alone goes back", lost.what)));
+        self.carry_out_logged(now, orders);
+    }
+
+    fn start_logged(&mut self, now: Duration, node: u32) {
+        self.expected.insert(node, now + COMES_WITHIN);
+        self.start_another(now, node);
+    }
+
+    /// A process is there that has taken a lost node's place, and is linked with nobody.
+    pub(super) fn on_arrived_logged(&mut self, now: Duration, node: u32) {
+        let orders = self.logging.as_mut().map(|logging| logging.on_arrived(node)).unwrap_or_default();
+        self.carry_out_logged(now, orders);
+    }
+
+    /// A piece of what a node says has come. What comes of a process after its end does not count: the next one says it again.
+    pub(super) fn on_logging(&mut self, now: Duration, node: u32, piece: WordPiece) {
+        let is_heard = !self.verdict.is_over() && self.roster[node].stage == Stage::Running;
+        let Some(logging) = self.logging.as_mut().filter(|_| is_heard) else { return };
+        match logging.joined(node).push(piece) {
+            Ok(None) => {}
+            Ok(Some(word)) => self.on_logged_word(now, node, word),
+            Err(error) => self.on_garbled(now, node, &format!("says what cannot be understood: {error}")),
+        }
+    }
+
+    fn on_logged_word(&mut self, now: Duration, node: u32, word: FromMember) {
+        match word {
+            FromMember::Said { number, said } => self.on_said_logged(now, node, number, said),
+            FromMember::Finished => {
+                self.logging.iter_mut().for_each(|logging| logging.on_finished(node));
+                self.end_if_all_is_printed(now);
+            }
+            other => {
+                let orders = self.logging.as_mut().map(|logging| logging.on_word(node, other));
+                self.carry_out_logged(now, orders.unwrap_or_default());
+            }
+        }
+    }
+
+    /// A program has said something that no loss takes back. Restored nodes say it once more.
+    fn on_said_logged(&mut self, now: Duration, node: u32, number: u64, said: Said) {
+        let Some(logging) = &mut self.logging else { return };
+        if logging.is_news(node, number) {
+            match said {
+                Said::Line(line) => self.actions.push(Action::Print { node, piece: None, lines: vec![line] }),
+                Said::End(stop) => self.on_end_logged(now, stop),
+            }
+        } else {
+            sometimes("a restored node said what had been printed");
+        }
+        let before = self.logging.as_ref().map_or(0, |logging| logging.printed(node));
+        self.tell_logged(node, &ToMember::Printed { before });
+    }
+
+    /// The program ends the job: all that has been said is printed first.
+    fn on_end_logged(&mut self, now: Duration, stop: Stop) {
+        let by = (stop.status != 0).then_some(now + GRACE_AFTER_FAILURE);
+        let is_first = self.logging.as_mut().is_some_and(|logging| logging.on_end(stop, by));
+        if is_first {
+            self.those_running().into_iter().for_each(|node| self.tell_logged(node, &ToMember::Finish));
+        }
+    }
+
+    /// Also when time goes by: a failure is waited for only so long.
+    pub(super) fn end_if_all_is_printed(&mut self, now: Duration) {
+        let nodes = self.plan.nodes;
+        let end = self.logging.as_mut().filter(|_| !self.verdict.is_over());
+        if let Some(stop) = end.and_then(|logging| logging.take_end(now, nodes)) {
+            self.on_word(now, stop);
+        }
+    }
+
+    fn those_running(&self) -> Vec<u32> {
+        let mut running = self.roster.living();
+        running.retain(|node| self.roster[*node].stage == Stage::Running);
+        running
+    }
+
+    /// What the leader wants is done. Who is there already when it is to begin once more has arrived.
+    fn carry_out_logged(&mut self, now: Duration, orders: Vec<Order>) {
+        let mut orders = VecDeque::from(orders);
+        while let Some(order) = orders.pop_front() {
+            match order {
+                Order::Start { node, incarnation } => {
+                    orders.extend(self.begin_logged(now, node, incarnation));
+                }
+                Order::Degraded(false) => self.settle_logged(now),
+                Order::GiveUp(loss) => return self.give_up_logged(now, &loss),
+                Order::Degraded(true) | Order::Forget { .. } => {}
+                Order::Ask { to, .. } => self.order_logged(to, order, Vec::new()),
+                Order::Announce { to, .. } | Order::Restore { to, .. } => {
+                    let places = self.roster.places(|node| self.plan.host_number(node));
+                    self.order_logged(to, order, places);
+                }
+                Order::GoLive { to, .. } => {
+                    self.order_logged(to, order, Vec::new());
+                    if self.logging.as_ref().is_some_and(Logging::is_ending) {
+                        self.tell_logged(to, &ToMember::Finish);
+                    }
+                }
+            }
+        }
+        self.end_if_all_is_printed(now);
+    }
+
+    fn begin_logged(&mut self, now: Duration, node: u32, incarnation: u32) -> Vec<Order> {
+        let stage = self.roster[node].stage;
+        let Some(logging) = &mut self.logging else { return Vec::new() };
+        match logging.begin(node, incarnation, stage < Stage::Gone) {
+            Begin::Start => self.start_logged(now, node),
+            Begin::End => self.kill(now, node, KillReason::Straggler),
+            Begin::Stay if stage == Stage::Running => return logging.on_arrived(node),
+            Begin::Stay => {}
+        }
+        Vec::new()
+    }
+
+    fn order_logged(&mut self, to: u32, order: Order, places: Vec<Place>) {
+        self.logging.iter_mut().for_each(|logging| logging.told(&order));
+        self.tell_logged(to, &ToMember::Order { order, places });
+    }
+
+    fn tell_logged(&mut self, node: u32, word: &ToMember) {
+        match pieces_of(word) {
+            Ok(pieces) => {
+                let send = |piece| Action::Send(node, ToNode::Logging(piece));
+                self.actions.extend(pieces.into_iter().map(send));
+            }
+            Err(error) => {
+                self.actions.push(Action::Warn(format!("node {node} cannot be told what to do: {error}")));
+            }
+        }
+    }
+
+    fn settle_logged(&mut self, now: Duration) {
+        let (time, nodes) = (self.running_for(now), self.plan.nodes);
+        let line = self.logging.as_mut().map(|logging| logging.settle(time, nodes));
+        self.actions.extend(line.map(Action::Say));
+    }
+
+    fn give_up_logged(&mut self, now: Duration, loss: &Loss) {
+        sometimes("a job that logs lost more than can be restored");
+        let what = self.logging.as_ref().and_then(Logging::last_loss).unwrap_or_default();
+        self.verdict.on_loss(given_up(&what, loss, self.plan.nodes));
+        self.stop(now, Some(GRACE_AFTER_LOSS));
+    }
+}
+
+/// As the report has it.
+fn failure(node: u32, lost: &LostNode, now: Duration) -> Failure {
+    let noticed = match lost.unnoticed {
+        Unnoticed::For(time) | Unnoticed::Within(time) => Some(time),
+        Unnoticed::Nothing => None,
+    };
+    Failure {
+        node: Some(node),
+        what: lost.what.clone(),
+        detected: lost.detected.into(),
+        at_s: now.as_secs_f64(),
+        detect_s: noticed.map(|time| time.as_secs_f64()),
+        detect_exact: matches!(lost.unnoticed, Unnoticed::For(_)),
+        ..Failure::default()
+    }
+}

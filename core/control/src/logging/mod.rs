@@ -1,0 +1,278 @@
+//! A job that logs its messages (`--ft logging`), as its launcher knows it: what the leader decides, which process each node is in, what was
+//! printed, and how the job ends.
+
+pub mod pieces;
+pub mod words;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use talisman_ft::action::Action;
+use talisman_ft::event::Event;
+use talisman_ft::logging::{Incarnation, Lane, Leader, LogId, Loss, Missing, Order, Orphan, Position, Shape};
+use talisman_ft::protocol::Protocol;
+use talisman_job::Failure;
+
+use crate::messages::{lost_in_words, nodes_in_words};
+use crate::plan::Plan;
+use crate::protocol::Stop;
+use pieces::Joined;
+use words::FromMember;
+
+/// So many processes in a row may be lost before a node goes on, or by a fault of their own while the job comes no further.
+const BORNE: u32 = 3;
+
+/// What the launcher keeps of such a job. Times are from the program's beginning.
+pub struct Logging {
+    leader: Leader,
+    /// By node: what has come of a word that is not whole yet.
+    joined: Vec<Joined>,
+    /// By node: the number of its newest process, as the leader counts them.
+    newest: Vec<Incarnation>,
+    /// Nodes that are to have another process, as soon as they have none.
+    wanted: BTreeSet<u32>,
+    /// Nodes that were told to restore what they had, and are not live.
+    restoring: BTreeSet<u32>,
+    /// How the program has ended, if it has.
+    end: Option<Stop>,
+    /// When it is not waited any longer for what was said before.
+    end_by: Option<Duration>,
+    /// Nodes of which all is printed, after that.
+    finished: BTreeSet<u32>,
+    failures: Vec<Failure>,
+    /// Faults that processes had of their own since the program came further, and how far it had come.
+    faults: (u32, u64),
+    /// Processes of each node that were lost since it was live.
+    tries: BTreeMap<u32, u32>,
+}
+
+/// What is to be done about a node's process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begin {
+    /// It is to be started.
+    Start,
+    /// It is to be ended; another is started then.
+    End,
+    /// The one that is on its way will do.
+    Stay,
+}
+
+impl Logging {
+    /// Of a job that begins.
+    pub fn new(plan: &Plan) -> Self {
+        let shape = Shape { nodes: plan.nodes, pes_per_node: plan.pes };
+        Logging {
+            leader: Leader::new(shape, (0..plan.nodes).map(|node| beginning_of(node, shape)).collect()),
+            joined: (0..plan.nodes).map(|_| Joined::default()).collect(),
+            newest: vec![0; plan.nodes as usize],
+            wanted: BTreeSet::new(),
+            restoring: BTreeSet::new(),
+            end: None,
+            end_by: None,
+            finished: BTreeSet::new(),
+            failures: Vec::new(),
+            faults: (0, 0),
+            tries: BTreeMap::new(),
+        }
+    }
+
+    /// What of a node's words has come.
+    pub fn joined(&mut self, node: u32) -> &mut Joined {
+        &mut self.joined[node as usize]
+    }
+
+    /// Whether all nodes are live.
+    pub fn is_running(&self) -> bool {
+        self.leader.is_running()
+    }
+
+    /// A process is lost; what follows. Nobody hears from it any more.
+    pub fn lose(&mut self, failure: Failure, node: u32) -> Vec<Order> {
+        self.failures.push(failure);
+        self.joined[node as usize] = Joined::default();
+        self.restoring.remove(&node);
+        self.finished.remove(&node);
+        *self.tries.entry(node).or_default() += 1;
+        self.lead(Event::Lost(vec![node]))
+    }
+
+    /// Whether a node has lost so many processes in a row that another one would be lost as well.
+    pub fn is_hopeless(&self, node: u32) -> bool {
+        self.tries.get(&node).is_some_and(|tries| *tries > BORNE)
+    }
+
+    /// A process has ended by a fault of its own, when the program had reported so many steps: whether it would go on so for ever. That it
+    /// comes further is told by steps, and by what is printed.
+    pub fn is_crash_loop(&mut self, steps: u64) -> bool {
+        let printed: u64 = (0..self.newest.len() as u32).map(|node| self.printed(node)).sum();
+        let (faults, before) = &mut self.faults;
+        if steps + printed > *before {
+            (*faults, *before) = (0, steps + printed);
+        }
+        *faults += 1;
+        *faults > BORNE
+    }
+
+    /// A node is to have a process of this number; whether it has one now, and whether that was told anything.
+    pub fn begin(&mut self, node: u32, incarnation: Incarnation, has_process: bool) -> Begin {
+        self.newest[node as usize] = incarnation;
+        match (has_process, self.restoring.remove(&node)) {
+            (false, _) => Begin::Start,
+            (true, false) => Begin::Stay,
+            (true, true) => {
+                self.wanted.insert(node);
+                Begin::End
+            }
+        }
+    }
+
+    /// A process has ended that was to, for another: whether that is to be started now.
+    pub fn take_wanted(&mut self, node: u32) -> bool {
+        self.wanted.remove(&node)
+    }
+
+    /// A process has taken a node's place.
+    pub fn on_arrived(&mut self, node: u32) -> Vec<Order> {
+        self.lead(Event::Arrived(node, self.newest[node as usize]))
+    }
+
+    /// A node is told this.
+    pub fn told(&mut self, order: &Order) {
+        match order {
+            Order::Restore { to, .. } => _ = self.restoring.insert(*to),
+            Order::GoLive { to, .. } => {
+                self.restoring.remove(to);
+                self.tries.remove(to);
+            }
+            _ => {}
+        }
+    }
+
+    /// A node says something that its leader waits for.
+    pub fn on_word(&mut self, node: u32, word: FromMember) -> Vec<Order> {
+        match word {
+            FromMember::Held(session, holdings) => self.lead(Event::Held(node, session, holdings)),
+            FromMember::Announced(session) => self.lead(Event::Announced(node, session)),
+            FromMember::AtHorizon(session) => self.lead(Event::AtHorizon(node, session)),
+            FromMember::Covered(keeper, session) => self.lead(Event::Covered(keeper, session)),
+            FromMember::Said { .. } | FromMember::Finished => Vec::new(),
+        }
+    }
+
+    /// A node's program says the so-manieth thing: whether that is news.
+    pub fn is_news(&mut self, node: u32, number: u64) -> bool {
+        let log = LogId { node, rank: 0 };
+        let is_news = number == self.leader.printed(log);
+        if is_news {
+            self.leader.on_printed(log, number + 1);
+        }
+        is_news
+    }
+
+    /// So much of what a node's program has said is printed.
+    pub fn printed(&self, node: u32) -> u64 {
+        self.leader.printed(LogId { node, rank: 0 })
+    }
+
+    /// The program ends the job; a failure is heard over an end in order. Whether that is the first word of it.
+    pub fn on_end(&mut self, stop: Stop, by: Option<Duration>) -> bool {
+        let is_first = self.end.is_none();
+        if self.end.as_ref().is_none_or(|known| known.status == 0 && stop.status != 0) {
+            (self.end, self.end_by) = (Some(stop), by);
+        }
+        is_first
+    }
+
+    /// Whether the job ends when all is printed.
+    pub fn is_ending(&self) -> bool {
+        self.end.is_some()
+    }
+
+    /// All that a node's program has said is printed, and no more will come.
+    pub fn on_finished(&mut self, node: u32) {
+        self.finished.insert(node);
+    }
+
+    /// How the job ends, if nothing is waited for any more.
+    pub fn take_end(&mut self, now: Duration, nodes: u32) -> Option<Stop> {
+        let is_over = self.end_by.is_some_and(|by| by <= now);
+        let is_complete = self.is_running() && self.finished.len() == nodes as usize;
+        (is_over || is_complete).then(|| self.end.take()).flatten()
+    }
+
+    /// All nodes are live again: a line for people.
+    pub fn settle(&mut self, now: Duration, nodes: u32) -> String {
+        let (mut lost, mut longest) = (Vec::new(), Duration::ZERO);
+        for failure in self.failures.iter_mut().filter(|failure| failure.recover_s.is_none()) {
+            lost.push(failure.node);
+            let took = now.saturating_sub(Duration::try_from_secs_f64(failure.at_s).unwrap_or(now));
+            longest = longest.max(took);
+            failure.recover_s = Some(took.as_secs_f64());
+            failure.nodes_left = Some(nodes);
+            failure.replaced = true;
+        }
+        lost.sort_unstable();
+        lost.dedup();
+        let took = longest.as_micros().div_ceil(1000);
+        let again = if lost.len() == 1 { "it goes on" } else { "they go on" };
+        format!(
+            "{again} in a new process {took} ms after the loss of {}; nobody else went back",
+            lost_in_words(&lost)
+        )
+    }
+
+    /// What became of the node that was lost last.
+    pub fn last_loss(&self) -> Option<String> {
+        self.failures.last().map(|failure| failure.what.clone())
+    }
+
+    /// All losses.
+    pub fn into_failures(self) -> Vec<Failure> {
+        self.failures
+    }
+
+    fn lead(&mut self, event: Event) -> Vec<Order> {
+        let orders = self.leader.on_event(event).into_iter();
+        orders
+            .filter_map(|action| if let Action::Order(order) = action { Some(order) } else { None })
+            .collect()
+    }
+}
+
+/// Where a node's image is from which it begins.
+pub fn beginning_of(node: u32, shape: Shape) -> Position {
+    let lanes =
+        || shape.others(node).flat_map(move |other| (0..shape.pes_per_node).map(move |rank| (other, rank)));
+    Position {
+        taken: lanes().map(|(from, rank)| (Lane { from, to: node, rank }, 0)).collect(),
+        sent: lanes().map(|(to, rank)| (Lane { from: node, to, rank }, 0)).collect(),
+        logs: shape.logs_of(node).map(|_| 0).collect(),
+        ..Position::default()
+    }
+}
+
+/// Why a job cannot go on, for people. The last loss was this.
+pub fn given_up(what: &str, loss: &Loss, nodes: u32) -> String {
+    let keeper = |node: u32| (node + 1) % nodes.max(1);
+    let why = match loss {
+        Loss::Everybody => "no node is left that has anything of the others".to_owned(),
+        Loss::Missing(Missing { node, needed_by: None }) => format!(
+            "node {node} is lost with node {}, which had kept what node {node} was given since the job began",
+            keeper(*node)
+        ),
+        Loss::Missing(Missing { node, needed_by: Some(other) }) => {
+            format!("node {node} has not kept all messages that node {other} needs to go on")
+        }
+        Loss::Survivor(node) => format!("{} would have to go back as well", nodes_in_words(&[*node])),
+        Loss::Orphan(Orphan { log, known, told }) => format!(
+            "others depend on {told} entries of the log of node {}, of which {known} are left (was it lost with node {}, \
+             its keeper?)",
+            log.node,
+            keeper(log.node)
+        ),
+    };
+    format!("{what}; the job cannot go on: {why}")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,93 @@
+//! What the launcher makes of a loss, of what is said twice, and of the end.
+
+use super::words::FromMember;
+use super::*;
+use talisman_ft::logging::Holdings;
+use talisman_job::RunArgs;
+
+fn logging(nodes: u32) -> Logging {
+    let options = RunArgs { nodes, pes: Some(1), ..RunArgs::default() };
+    Logging::new(&Plan::local(&options, vec![]))
+}
+
+fn loss(node: u32) -> Failure {
+    Failure { node: Some(node), at_s: 1.0, ..Failure::default() }
+}
+
+/// What a survivor that has taken nothing says.
+fn held(node: u32, session: u32, keeps: Option<u32>) -> FromMember {
+    let shape = Shape { nodes: 3, pes_per_node: 1 };
+    let of = |node| beginning_of(node, shape);
+    let present = Position { image: 1, ..of(node) };
+    let kept = keeps.into_iter().map(|kept| (kept, of(kept))).collect();
+    let holdings = Holdings { kept, images: vec![of(node)], present, ..Holdings::default() };
+    FromMember::Held(session, Box::new(holdings))
+}
+
+#[test]
+fn a_lost_node_alone_is_restored_and_the_others_are_only_asked() {
+    let mut logging = logging(3);
+    let orders = logging.lose(loss(1), 1);
+    assert!(matches!(orders[0], Order::Start { node: 1, incarnation: 1 }), "{orders:?}");
+    let asked = orders.iter().filter_map(|order| match order {
+        Order::Ask { to, .. } => Some(*to),
+        _ => None,
+    });
+    assert_eq!(asked.collect::<Vec<_>>(), [0, 2]);
+    assert_eq!(logging.begin(1, 1, false), Begin::Start);
+    assert!(logging.on_arrived(1).is_empty());
+    assert!(logging.on_word(0, held(0, 1, Some(2))).is_empty());
+    let announced = logging.on_word(2, held(2, 1, Some(1)));
+    assert_eq!(announced.len(), 2, "{announced:?}");
+    logging.on_word(0, FromMember::Announced(1));
+    let restored = logging.on_word(2, FromMember::Announced(1));
+    assert!(matches!(&restored[..], [Order::Restore { to: 1, .. }]), "{restored:?}");
+    logging.told(&restored[0]);
+    assert_eq!(logging.begin(1, 2, true), Begin::End, "it was told: another process is to begin");
+    assert!(logging.take_wanted(1) && !logging.take_wanted(1));
+}
+
+#[test]
+fn what_a_restored_node_says_again_is_no_news() {
+    let mut logging = logging(2);
+    let news: Vec<_> = [0, 1, 0, 1, 2].into_iter().map(|number| logging.is_news(1, number)).collect();
+    assert_eq!(news, [true, true, false, false, true]);
+    assert_eq!((logging.printed(1), logging.printed(0)), (3, 0));
+}
+
+#[test]
+fn the_job_ends_when_all_is_printed_and_a_failure_is_waited_for_only_so_long() {
+    let mut logging = logging(2);
+    let now = Duration::from_secs(1);
+    assert!(logging.on_end(Stop::default(), None));
+    logging.on_finished(0);
+    assert_eq!(logging.take_end(now, 2), None);
+    let failure = Stop { status: 1, message: Some("why".into()) };
+    assert!(!logging.on_end(failure.clone(), Some(Duration::from_secs(2))));
+    assert_eq!(logging.take_end(now, 2), None);
+    assert_eq!(logging.take_end(Duration::from_secs(2), 2), Some(failure));
+}
+
+#[test]
+fn a_node_that_is_lost_with_its_keeper_is_named_with_it() {
+    let mut logging = logging(3);
+    logging.lose(loss(1), 1);
+    let orders = logging.lose(loss(2), 2);
+    assert!(orders.iter().any(|order| matches!(order, Order::Ask { to: 0, session: 2, .. })));
+    logging.on_arrived(1);
+    logging.begin(2, 1, false);
+    logging.begin(1, 2, true);
+    logging.on_arrived(1);
+    logging.on_arrived(2);
+    let orders = logging.on_word(0, held(0, 2, Some(2)));
+    let [Order::GiveUp(loss)] = &orders[..] else { panic!("{orders:?}") };
+    let why = given_up("node 2 is gone", loss, 3);
+    assert!(why.contains("node 1 is lost with node 2"), "{why}");
+}
+
+#[test]
+fn processes_that_end_by_their_own_fault_end_a_job_that_comes_no_further() {
+    let mut logging = logging(2);
+    assert_eq!([5, 5, 5, 5].map(|steps| logging.is_crash_loop(steps)), [false, false, false, true]);
+    assert!(!logging.is_crash_loop(6));
+}

@@ -1,0 +1,57 @@
+//! What launcher and nodes of a job that logs say to each other beside all else.
+
+use serde::{Deserialize, Serialize};
+use talisman_ft::NodeId;
+use talisman_ft::logging::{Holdings, Order, Session};
+
+use crate::protocol::{Place, Stop};
+
+/// From the launcher to a node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ToMember {
+    /// What the leader wants of it, and which process each node is by then, where it has to know.
+    Order {
+        /// What.
+        order: Order,
+        /// Of those that are there; nothing if nobody has another process.
+        places: Vec<Place>,
+    },
+    /// So much of what its program has said has been printed.
+    Printed {
+        /// All before this number.
+        before: u64,
+    },
+    /// The job ends as soon as all is printed: no entry runs any more; the answer is [`FromMember::Finished`].
+    Finish,
+}
+
+/// From a node to the launcher.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum FromMember {
+    /// The answer to [`Order::Ask`].
+    Held(Session, Box<Holdings>),
+    /// The answer to [`Order::Announce`].
+    Announced(Session),
+    /// It has sent all that anybody had taken, and its log is kept again.
+    AtHorizon(Session),
+    /// That node keeps this one's image again.
+    Covered(NodeId, Session),
+    /// Its program has said something, which no loss can take back: the so-manieth thing since the job began.
+    Said {
+        /// Counted from 0.
+        number: u64,
+        /// What.
+        said: Said,
+    },
+    /// The answer to [`ToMember::Finish`]: all that its program has said is printed.
+    Finished,
+}
+
+/// Something that a program says to the world outside.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Said {
+    /// A line of its output.
+    Line(String),
+    /// The job ends.
+    End(Stop),
+}

@@ -1,0 +1,99 @@
+//! What the launcher wants of a node of a job that logs, as the control thread hears it and the thread of the PE looks for it.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use talisman_cluster::member::NodeCommands;
+use talisman_control::logging::pieces::{Joined, WordPiece};
+use talisman_control::logging::words::ToMember;
+use talisman_control::protocol::Stop;
+use talisman_job::job::{End, Job};
+use talisman_job::progress::Steps;
+
+/// The launcher's words that the PE's thread has not heard yet.
+pub(crate) struct LoggedCommands {
+    job: Arc<Job>,
+    /// Has the PE's thread look.
+    knock: Box<dyn Fn() + Send + Sync>,
+    /// Has connections tried.
+    try_all: Box<dyn Fn(u32, Duration) + Send + Sync>,
+    has_any: AtomicBool,
+    heard: Mutex<Heard>,
+}
+
+#[derive(Default)]
+struct Heard {
+    joined: Joined,
+    words: VecDeque<ToMember>,
+    /// A word could not be read: why.
+    garbled: Option<String>,
+    stop: Option<Stop>,
+}
+
+impl LoggedCommands {
+    pub(crate) fn new(
+        job: Arc<Job>,
+        knock: impl Fn() + Send + Sync + 'static,
+        try_all: impl Fn(u32, Duration) + Send + Sync + 'static,
+    ) -> Self {
+        let (knock, try_all) = (Box::new(knock), Box::new(try_all));
+        LoggedCommands { job, knock, try_all, has_any: AtomicBool::new(false), heard: Mutex::default() }
+    }
+
+    /// Whether anything has been said since that was last taken.
+    pub(super) fn has_any(&self) -> bool {
+        self.has_any.load(Ordering::Acquire)
+    }
+
+    /// The words that have come, in order.
+    ///
+    /// # Errors
+    /// The launcher cannot be understood.
+    pub(super) fn take(&self) -> Result<VecDeque<ToMember>, String> {
+        self.has_any.store(false, Ordering::Release);
+        let mut heard = self.lock();
+        match heard.garbled.take() {
+            Some(why) => Err(why),
+            None => Ok(std::mem::take(&mut heard.words)),
+        }
+    }
+
+    /// Whether the job is over, as the launcher has said.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.lock().stop.is_some()
+    }
+
+    fn hear(&self, word: impl FnOnce(&mut Heard)) {
+        word(&mut self.lock());
+        self.has_any.store(true, Ordering::Release);
+        (self.knock)();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl NodeCommands for LoggedCommands {
+    fn stop(&self, stop: Stop) {
+        self.job.end_here(End { status: stop.status, message: stop.message.clone() });
+        self.hear(|heard| heard.stop = Some(stop));
+    }
+
+    fn steps(&self) -> Steps {
+        self.job.progress()
+    }
+
+    fn logging(&self, piece: WordPiece) {
+        self.hear(|heard| match heard.joined.push(piece) {
+            Ok(word) => heard.words.extend(word),
+            Err(error) => heard.garbled = Some(format!("the launcher cannot be understood: {error}")),
+        });
+    }
+
+    fn try_connections(&self, inquiry: u32, limit: Duration) {
+        (self.try_all)(inquiry, limit);
+    }
+}

@@ -1,0 +1,142 @@
+//! A node of a job that logs its messages (`--ft logging`): its PE on a thread, its links, and what the launcher tells it.
+//!
+//! The protocol and what a node keeps are in [`talisman_core::logging`]; a [`Driver`](driver::Driver) brings it frames and words, and runs its PE.
+//! The PE has a clock that stands still in a turn, and sends into an outbox, as in the simulation of messages: so what it is given is all
+//! that decides what it does. The process lives as long as the job, or until it is lost; no other process stops when one is.
+
+mod commands;
+mod driver;
+mod links;
+mod said;
+
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::connections::Connections;
+use super::held_up::{HeldUp, LOOK_EVERY};
+use super::threads::{stack_size, thread_name};
+use driver::Driver;
+use links::Links;
+use talisman_cluster::{Control, fixed_layout};
+use talisman_control::protocol::{NodeReport, Task, ToLauncher};
+use talisman_job::job::{End, Job, Others};
+use talisman_job::lines::Lines;
+use talisman_kernel::node::Node;
+use talisman_kernel::pe::Pe;
+use talisman_observe::stats::Totals;
+
+pub(crate) use commands::LoggedCommands;
+pub(crate) use links::Parts;
+pub(crate) use said::SaidLines;
+
+/// What the threads of a node that logs share.
+pub(crate) struct LoggedNode {
+    pub(crate) task: Arc<Task>,
+    pub(crate) control: Control,
+    pub(crate) job: Arc<Job>,
+    pub(crate) connections: Arc<Connections>,
+    pub(crate) node: Arc<Node>,
+    pub(crate) commands: Arc<LoggedCommands>,
+    /// What the program has printed.
+    pub(crate) said: SaidLines,
+    /// Its PE runs again: what it does beside sending is done already.
+    pub(crate) runs_again: Arc<AtomicBool>,
+    /// The beginning of the job's time.
+    pub(crate) start: Instant,
+}
+
+impl LoggedNode {
+    /// Runs the node to the end of the job. `program` makes the job's first message on the first PE, as often as that begins anew.
+    pub(crate) fn run(self, parts: Parts, program: impl Fn(&Pe) + Sync) {
+        let (done, is_done) = channel();
+        let (this, program) = (&self, &program);
+        let totals = thread::scope(|scope| {
+            let drive = move || {
+                let totals = match Links::new(parts) {
+                    Ok(links) => Driver::new(this, links, program).run(),
+                    Err(error) => this.control.failed(format!("its links cannot be watched: {error}")),
+                };
+                let _ = done.send(());
+                totals
+            };
+            let drive = move || if fixed_layout::is_here() { this.at_fixed_place(drive) } else { drive() };
+            let named = thread::Builder::new().name(thread_name(this.task.number));
+            let sized = stack_size().into_iter().fold(named, thread::Builder::stack_size);
+            match sized.spawn_scoped(scope, drive) {
+                Ok(pe) => {
+                    this.watch(&is_done);
+                    pe.join()
+                        .unwrap_or_else(|_| this.control.failed("its PE cannot be dropped: a value panicked"))
+                }
+                Err(error) => this.control.failed(format!("the system gives no thread for its PE: {error}")),
+            }
+        });
+        self.control.done(self.report(totals));
+    }
+
+    /// Drives the PE on a thread at the same place in every process, for which this one waits.
+    fn at_fixed_place(&self, drive: impl FnOnce() -> Totals + Send) -> Totals {
+        match fixed_layout::thread::run(&thread_name(self.task.number), drive) {
+            Ok(totals) => totals.unwrap_or_else(|panic| resume_unwind(panic)),
+            Err(error) => {
+                self.control.failed(format!("its thread cannot be where it is on all nodes: {error}"))
+            }
+        }
+    }
+
+    /// Until the PE has ended: people are told of an entry that does not return when the job is to end.
+    fn watch(&self, is_done: &std::sync::mpsc::Receiver<()>) {
+        let mut held_up = HeldUp::new([&self.node].into_iter());
+        while is_done.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+            held_up.look(self.start.elapsed(), &self.job).into_iter().for_each(|line| self.job.warn(line));
+        }
+    }
+
+    fn report(&self, totals: Totals) -> NodeReport {
+        NodeReport {
+            totals: vec![totals],
+            results: self.job.results(),
+            steps: self.job.progress(),
+            wall: self.start.elapsed(),
+            balancing: self.job.balancing(),
+            checkpoints: self.job.checkpoints(),
+            leftovers: self.job.leftovers(),
+        }
+    }
+}
+
+/// The beginning of the job's time, in a process that came when the program had been running for so long.
+pub(crate) fn start_of(running: Duration) -> Instant {
+    let now = Instant::now();
+    now.checked_sub(running).unwrap_or(now)
+}
+
+/// What such a node's PE says to the other processes beside frames. How the job ends is said by the driver, when no loss can unsay it.
+pub(crate) struct LoggedVoice {
+    pub(crate) control: Control,
+    pub(crate) job: std::sync::Weak<Job>,
+    pub(crate) runs_again: Arc<AtomicBool>,
+}
+
+impl Others for LoggedVoice {
+    fn end(&self, _: &End) {}
+
+    fn suspect(&self, node: u32, why: String) {
+        self.control.send(ToLauncher::Suspect { node, why });
+    }
+
+    fn note(&self, text: String) {
+        self.control.send(ToLauncher::Note(text));
+    }
+
+    fn say(&self, _: Lines) {}
+
+    fn step(&self, _: u64) {
+        let job = self.job.upgrade().filter(|_| !self.runs_again.load(Ordering::Relaxed));
+        job.into_iter().for_each(|job| self.control.step(job.progress()));
+    }
+}
