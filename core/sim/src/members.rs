@@ -97,8 +97,8 @@ impl World {
             Action::Places(places) => *process.lives.places.borrow_mut() = places,
             Action::Resume(order) => self.resume(number, *order),
             Action::LinesSeen { version, node, piece } => process.job.lines_seen(version, node, piece),
-            // All disks can be read by all.
-            Action::Fetched { .. } => {}
+            // All disks can be read by all; and nobody logs in a world.
+            Action::Fetched { .. } | Action::Logging(_) => {}
             Action::Leave if self.disk_hangs_until(number) > self.now() => {
                 self.plan(self.now(), Event::Leave(number));
             }

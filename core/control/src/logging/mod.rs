@@ -202,18 +202,18 @@ impl Logging {
 
     /// All nodes are live again: a line for people.
     pub fn settle(&mut self, now: Duration, nodes: u32) -> String {
-        let mut lost = Vec::new();
-        let mut first = now.as_secs_f64();
+        let (mut lost, mut longest) = (Vec::new(), Duration::ZERO);
         for failure in self.failures.iter_mut().filter(|failure| failure.recover_s.is_none()) {
             lost.push(failure.node);
-            first = first.min(failure.at_s);
-            failure.recover_s = Some((now.as_secs_f64() - failure.at_s).max(0.0));
+            let took = now.saturating_sub(Duration::try_from_secs_f64(failure.at_s).unwrap_or(now));
+            longest = longest.max(took);
+            failure.recover_s = Some(took.as_secs_f64());
             failure.nodes_left = Some(nodes);
             failure.replaced = true;
         }
         lost.sort_unstable();
         lost.dedup();
-        let took = ((now.as_secs_f64() - first) * 1e3).ceil();
+        let took = longest.as_micros().div_ceil(1000);
         let again = if lost.len() == 1 { "it goes on" } else { "they go on" };
         format!(
             "{again} in a new process {took} ms after the loss of {}; nobody else went back",

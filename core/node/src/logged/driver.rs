@@ -33,8 +33,8 @@ use talisman_observe::stats::{Totals, count};
 use talisman_sched::idle::Idle;
 
 /// What is on a link: a letter, or a word beside it.
-const LETTER: u16 = 0;
-const WORD: u16 = 1;
+const LETTER: u8 = 0;
+const WORD: u8 = 1;
 /// The rank of the only PE of a node.
 const RANK: u32 = 0;
 /// Messages run in a turn, if they are short.
@@ -227,6 +227,11 @@ impl<'a> Driver<'a> {
         let any = !came.is_empty();
         came.drain(..).for_each(|came| self.take(came));
         self.came = came;
+        if any {
+            // Others' logs may have become stable.
+            self.member.release();
+            self.carry();
+        }
         self.give_up(lost);
         any
     }

@@ -38,13 +38,13 @@ pub(super) struct Links {
     /// Links with something to write.
     unflushed: BTreeSet<u32>,
     /// What is for processes that are not linked with this one yet.
-    early: BTreeMap<u32, Vec<(u16, Frame)>>,
+    early: BTreeMap<u32, Vec<(u8, Frame)>>,
 }
 
 /// What has come over a link, by the node that has sent it: as [`Links::send`] was given it.
 pub(super) struct Came {
     pub(super) from: u32,
-    pub(super) kind: u16,
+    pub(super) kind: u8,
     pub(super) frame: Frame,
 }
 
@@ -68,12 +68,15 @@ impl Links {
     }
 
     /// Sends something of this kind to a node; what is for one whose process is not linked yet waits for that.
-    pub(super) fn send(&mut self, to: u32, kind: u16, frame: Frame) {
+    pub(super) fn send(&mut self, to: u32, kind: u8, frame: Frame) {
         let Some(link) = self.links.get(&to) else {
             self.early.entry(to).or_default().push((kind, frame));
             return;
         };
-        if link.send(kind, &frame.head, frame.segments) {
+        // To the only PE of that node; the kind stands behind all else.
+        let mut head = frame.head.into_vec();
+        head.push(kind);
+        if link.send(0, &head, frame.segments) {
             self.unflushed.insert(to);
         }
     }
@@ -112,8 +115,10 @@ impl Links {
     fn receive_from(&mut self, node: u32, came: &mut Vec<Came>) -> Option<Lost> {
         let link = self.links.get(&node)?;
         let received = link.receive(BURST, &mut |message| {
-            let frame = Frame { head: message.head.into(), segments: message.segments };
-            came.push(Came { from: node, kind: message.rank, frame });
+            // Nothing is of no kind that there is.
+            let (kind, head) = message.head.split_last().unwrap_or((&u8::MAX, &[]));
+            let frame = Frame { head: head.into(), segments: message.segments };
+            came.push(Came { from: node, kind: *kind, frame });
         });
         if let Err(error) = received {
             return Some(Lost { node, error });

@@ -9,6 +9,7 @@ mod driver;
 mod links;
 mod said;
 
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -20,7 +21,7 @@ use super::held_up::{HeldUp, LOOK_EVERY};
 use super::threads::{stack_size, thread_name};
 use driver::Driver;
 use links::Links;
-use talisman_cluster::Control;
+use talisman_cluster::{Control, fixed_layout};
 use talisman_control::protocol::{NodeReport, Task, ToLauncher};
 use talisman_job::job::{End, Job, Others};
 use talisman_job::lines::Lines;
@@ -62,6 +63,7 @@ impl LoggedNode {
                 let _ = done.send(());
                 totals
             };
+            let drive = move || if fixed_layout::is_here() { this.at_fixed_place(drive) } else { drive() };
             let named = thread::Builder::new().name(thread_name(this.task.number));
             let sized = stack_size().into_iter().fold(named, thread::Builder::stack_size);
             match sized.spawn_scoped(scope, drive) {
@@ -74,6 +76,16 @@ impl LoggedNode {
             }
         });
         self.control.done(self.report(totals));
+    }
+
+    /// Drives the PE on a thread at the same place in every process, for which this one waits.
+    fn at_fixed_place(&self, drive: impl FnOnce() -> Totals + Send) -> Totals {
+        match fixed_layout::thread::run(&thread_name(self.task.number), drive) {
+            Ok(totals) => totals.unwrap_or_else(|panic| resume_unwind(panic)),
+            Err(error) => {
+                self.control.failed(format!("its thread cannot be where it is on all nodes: {error}"))
+            }
+        }
     }
 
     /// Until the PE has ended: people are told of an entry that does not return when the job is to end.

@@ -1,0 +1,164 @@
+//! Jobs that log: a lost node gets another process, and the others are only asked.
+
+use talisman_ft::logging::{Holdings, Order, Position, Shape};
+
+use super::*;
+use crate::logging::beginning_of;
+use crate::logging::pieces::{Joined, pieces_of};
+use crate::logging::words::{FromMember, Said, ToMember};
+use crate::protocol::Stop;
+use talisman_job::checkpoints::FaultTolerance;
+
+const SHAPE: Shape = Shape { nodes: 3, pes_per_node: 1 };
+
+/// A job of three nodes that runs.
+fn logging() -> Coordinator {
+    let options = RunArgs { nodes: 3, pes: Some(1), ft: FaultTolerance::Logging, ..RunArgs::default() };
+    started(Coordinator::new(Plan::local(&options, vec![]), Kills::new(&[], None)))
+}
+
+impl Coordinator {
+    /// A node says something of its log; what nodes are told of theirs then, and what else is done.
+    fn tell(&mut self, now: u64, node: u32, word: &FromMember) -> (Vec<(u32, ToMember)>, Vec<Action>) {
+        let pieces = pieces_of(word).unwrap().into_iter();
+        words(pieces.flat_map(|piece| self.say(at(now), node, ToLauncher::Logging(piece))).collect())
+    }
+}
+
+fn words(actions: Vec<Action>) -> (Vec<(u32, ToMember)>, Vec<Action>) {
+    let (mut told, mut others) = (Vec::new(), Vec::new());
+    for action in actions {
+        match action {
+            Action::Send(node, ToNode::Logging(piece)) => {
+                told.push((node, Joined::default().push(piece).unwrap().expect("it is short")));
+            }
+            other => others.push(other),
+        }
+    }
+    (told, others)
+}
+
+fn orders(told: &[(u32, ToMember)]) -> Vec<(u32, &'static str)> {
+    let name = |word: &ToMember| match word {
+        ToMember::Order { order: Order::Ask { .. }, .. } => "ask",
+        ToMember::Order { order: Order::Announce { .. }, .. } => "announce",
+        ToMember::Order { order: Order::Restore { .. }, .. } => "restore",
+        ToMember::Order { order: Order::GoLive { .. }, .. } => "go live",
+        ToMember::Order { .. } => "another",
+        ToMember::Printed { .. } => "printed",
+        ToMember::Finish => "finish",
+    };
+    told.iter().map(|(node, word)| (*node, name(word))).collect()
+}
+
+/// What a survivor that has taken nothing says; it keeps what the node before it has.
+fn held(node: u32, session: u32) -> FromMember {
+    let before = (node + 2) % 3;
+    let present = Position { image: 1, ..beginning_of(node, SHAPE) };
+    let kept = vec![(before, beginning_of(before, SHAPE))];
+    FromMember::Held(session, Box::new(Holdings { kept, present, ..Holdings::default() }))
+}
+
+/// Node 1 is lost, and has come as far as it is told to restore what it had.
+fn restoring(coordinator: &mut Coordinator) {
+    let (told, others) = words(coordinator.happen(at(10), 1, killed()));
+    assert_eq!(orders(&told), [(0, "ask"), (2, "ask")]);
+    assert!(matches!(&others[..], [Action::Warn(_), Action::Start(1)]), "{others:?}");
+    let address = "127.0.0.1:9".parse().unwrap();
+    let task = coordinator.say(at(20), 1, hello());
+    assert!(matches!(&task[..], [Action::Send(1, ToNode::Task(task))] if task.life == 1), "{task:?}");
+    coordinator.say(at(21), 1, ToLauncher::Ready(Some(address)));
+    assert_eq!(coordinator.tell(22, 0, &held(0, 1)), (vec![], vec![]));
+    assert_eq!(coordinator.tell(23, 2, &held(2, 1)), (vec![], vec![]));
+    let (told, others) = words(coordinator.say(at(24), 1, ToLauncher::Linked));
+    assert_eq!(
+        (orders(&told), others),
+        (vec![(0, "announce"), (2, "announce")], vec![Action::Send(1, ToNode::Go)])
+    );
+    let ToMember::Order { places, .. } = &told[0].1 else { panic!("{told:?}") };
+    assert_eq!(
+        places.iter().map(|place| (place.node, place.life)).collect::<Vec<_>>(),
+        [(0, 0), (1, 1), (2, 0)]
+    );
+    assert_eq!(coordinator.tell(25, 0, &FromMember::Announced(1)).0, []);
+    let (told, _) = coordinator.tell(26, 2, &FromMember::Announced(1));
+    assert_eq!(orders(&told), [(1, "restore")]);
+}
+
+#[test]
+fn a_lost_node_is_restored_while_the_others_run() {
+    let mut coordinator = logging();
+    restoring(&mut coordinator);
+    assert_eq!(coordinator.tell(27, 1, &FromMember::AtHorizon(1)).0, []);
+    let (told, others) = coordinator.tell(30, 0, &FromMember::Covered(1, 1));
+    assert_eq!(orders(&told), [(1, "go live")]);
+    let [Action::Say(line)] = &others[..] else { panic!("{others:?}") };
+    assert_eq!(line, "it goes on in a new process 20 ms after the loss of node 1; nobody else went back");
+    let failures = coordinator.into_end().failures;
+    assert_eq!(failures.len(), 1);
+    assert!(failures[0].replaced && failures[0].recover_s == Some(0.02), "{failures:?}");
+}
+
+#[test]
+fn a_process_that_was_told_to_restore_is_ended_when_another_node_is_lost() {
+    let mut coordinator = logging();
+    restoring(&mut coordinator);
+    let (told, others) = words(coordinator.happen(at(30), 0, killed()));
+    assert_eq!(orders(&told), [(2, "ask")]);
+    let wanted = [Action::Start(0), Action::Kill(1)];
+    assert_eq!(others[1..], wanted, "{others:?}");
+    let (told, others) = words(coordinator.happen(at(31), 1, killed()));
+    assert_eq!((told, others), (vec![], vec![Action::Start(1)]), "that was no loss");
+}
+
+#[test]
+fn lines_are_printed_once_and_the_job_ends_when_all_have_said_what_they_had_to() {
+    let mut coordinator = logging();
+    let line = |number| FromMember::Said { number, said: Said::Line("a line".into()) };
+    let print = Action::Print { node: 2, piece: None, lines: vec!["a line".into()] };
+    for (number, printed, news) in [(0, 1, true), (0, 1, false), (1, 2, true)] {
+        let (told, others) = coordinator.tell(10, 2, &line(number));
+        assert_eq!(told, [(2, ToMember::Printed { before: printed })]);
+        assert_eq!(others, if news { vec![print.clone()] } else { vec![] });
+    }
+    let end = FromMember::Said { number: 0, said: Said::End(Stop::default()) };
+    let (told, _) = coordinator.tell(20, 0, &end);
+    assert_eq!(orders(&told), [(0, "finish"), (1, "finish"), (2, "finish"), (0, "printed")]);
+    assert_eq!(coordinator.tell(21, 0, &FromMember::Finished).1, []);
+    assert_eq!(coordinator.tell(22, 1, &FromMember::Finished).1, []);
+    let (_, others) = coordinator.tell(23, 2, &FromMember::Finished);
+    assert_eq!(others, to_all(3, &ToNode::Stop(Stop::default())));
+}
+
+#[test]
+fn a_failure_ends_the_job_though_somebody_does_not_say_all() {
+    let mut coordinator = logging();
+    let stop = Stop { status: 1, message: Some("why".into()) };
+    coordinator.tell(100, 0, &FromMember::Said { number: 0, said: Said::End(stop.clone()) });
+    let done = coordinator.wait(100, 2000);
+    let stopped = done.iter().find(|(_, action)| *action == Action::Send(0, ToNode::Stop(stop.clone())));
+    assert!(stopped.is_some_and(|(at, _)| (1550..1700).contains(at)), "{done:?}");
+}
+
+#[test]
+fn a_process_that_exits_by_itself_ends_the_job() {
+    let mut coordinator = logging();
+    coordinator.happen(at(10), 1, Event::Ended(How::Exited(0)));
+    let (status, why) = end(coordinator);
+    assert_eq!(status, 3);
+    assert!(why.contains("ended by itself with status 0"), "{why}");
+}
+
+#[test]
+fn a_node_whose_processes_are_lost_one_after_another_ends_the_job() {
+    let mut coordinator = logging();
+    coordinator.happen(at(10), 1, killed());
+    for _ in 0..2 {
+        coordinator.happen(at(20), 1, Event::NotStarted("no memory".into()));
+        assert!(!coordinator.is_ending());
+    }
+    coordinator.happen(at(20), 1, Event::NotStarted("no memory".into()));
+    let (status, why) = end(coordinator);
+    assert_eq!(status, 3);
+    assert!(why.contains("node 1 cannot be replaced") && why.contains("no memory"), "{why}");
+}

@@ -1,0 +1,51 @@
+//! Jobs of real processes that log their messages and lose some of them: only these go back (`--ft logging`).
+//!
+//! ```text
+//! cargo test --test logging_processes                                what every change has to pass
+//! TALISMAN_TEST_ROUNDS=100 cargo test --test logging_processes random     more random kills
+//! ```
+//!
+//! Each run is compared with one of the same program that loses nobody: exit status, every line of `cx.output()` once, and every result to
+//! the bit. What each process has executed it notes in a file, so that it is seen who went back. Nothing depends on how fast anything is.
+//!
+//! Two of the programs are this binary itself, called with `program` as its first argument; the others are examples of the same build.
+
+#![allow(missing_docs)]
+
+#[path = "logging_processes/beyond.rs"]
+mod beyond;
+#[path = "logging_processes/examples.rs"]
+mod examples;
+#[path = "processes/harness.rs"]
+mod harness;
+#[path = "processes/job.rs"]
+#[allow(dead_code, reason = "the tests of processes use all of it")]
+mod job;
+#[path = "logging_processes/losses.rs"]
+mod losses;
+#[path = "logging_processes/notes.rs"]
+mod notes;
+#[path = "logging_processes/relay.rs"]
+mod relay;
+#[path = "recovery/program.rs"]
+mod rounds;
+#[path = "processes/system.rs"]
+#[allow(dead_code, reason = "the tests of processes use all of it")]
+mod system;
+#[path = "common/trials.rs"]
+#[allow(dead_code, reason = "the tests of hosts use all of it")]
+mod trials;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let is = |option: &str| std::env::args().any(|word| word == option);
+    match std::env::args().nth(1).as_deref() {
+        Some("program") if is("--relay") => relay::start(),
+        Some("program") => rounds::start(),
+        _ => {
+            let tests = [losses::all(), beyond::all(), examples::all()];
+            harness::run(tests.into_iter().flatten().collect())
+        }
+    }
+}

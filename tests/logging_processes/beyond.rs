@@ -1,0 +1,51 @@
+//! What falls outside of the promise, and options that cannot be: the job ends, and says why.
+
+use rustix::process::Signal;
+
+use crate::job::{program, run};
+use crate::notes::Relay;
+use crate::system::signal;
+
+crate::trials::checks!(
+    a_node_that_is_lost_with_its_keeper_is_the_end,
+    a_panic_ends_the_job_with_what_was_said_before,
+    a_process_that_aborts_again_and_again_ends_the_job,
+    options_that_cannot_be,
+);
+
+fn a_node_that_is_lost_with_its_keeper_is_the_end() {
+    let relay = Relay::start((4, 1, "tcp"), "--ft logging --pause-us 500");
+    let victims = [relay.wait_for(1, 20, &[]), relay.wait_for(2, 20, &[])];
+    victims.into_iter().for_each(|pid| signal(pid, Signal::STOP));
+    victims.into_iter().for_each(|pid| signal(pid, Signal::KILL));
+    relay.end(3, &["node 1 is lost with node 2", "the job cannot go on"]);
+}
+
+fn a_panic_ends_the_job_with_what_was_said_before() {
+    let relay = Relay::start((3, 1, "shm"), "--ft logging --panic-at 20 --kill 1@step10");
+    let left = relay.end(1, &["enough of it"]);
+    let said = |round| left.lines.iter().any(|line| line.starts_with(&format!("runner 1 in round {round}:")));
+    assert!(said(19) && !said(20), "{}", left.ended.said());
+}
+
+fn a_process_that_aborts_again_and_again_ends_the_job() {
+    let relay = Relay::start((3, 1, "tcp"), "--ft logging --abort-at 20");
+    let left = relay.end(3, &["the job came no further"]);
+    // What others still print after the first time counts as progress.
+    assert!((4..=6).contains(&left.executed[&1].len()), "{}", left.ended.said());
+    assert_eq!(left.executed[&0].len(), 1, "{}", left.ended.said());
+}
+
+fn options_that_cannot_be() {
+    for (words, shape, texts) in [
+        ("--ft logging:x", (3, 1, "tcp"), &["logging:x", "off, double, disk, logging"][..]),
+        ("--ft loging", (3, 1, "tcp"), &["loging", "'logging'"]),
+        ("--ft logging", (1, 1, "tcp"), &["needs two nodes"]),
+        ("--ft logging", (3, 2, "tcp"), &["one PE each", "--nodes 6"]),
+        ("--ft logging --simulate", (3, 1, "tcp"), &["leave --simulate out"]),
+        ("--ft logging --ckpt-every 1s", (3, 1, "tcp"), &["--ckpt-every: there is no such thing"]),
+        ("--ft logging --balancer greedy", (3, 1, "tcp"), &["--balancer: there is no such thing"]),
+    ] {
+        run(program(&format!("--relay {words}"), shape)).expect(2, texts);
+    }
+}

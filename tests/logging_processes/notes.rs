@@ -1,0 +1,106 @@
+//! What each process of a relay has executed, as it has noted.
+
+use std::collections::BTreeMap;
+
+use crate::job::{Ended, Job, Scratch, Shape, program, until};
+
+/// A relay under way.
+pub struct Relay {
+    pub job: Job,
+    notes: Scratch,
+    report: Scratch,
+}
+
+/// What was left of it.
+pub struct Left {
+    pub ended: Ended,
+    /// Sorted: those of different nodes have no order.
+    pub lines: Vec<String>,
+    pub report: serde_json::Value,
+    /// By runner: what each of its processes has executed, the rounds in order, the first process first.
+    pub executed: BTreeMap<u32, Vec<(i32, Vec<u64>)>>,
+}
+
+impl Relay {
+    pub fn start(shape: Shape, options: &str) -> Relay {
+        let (notes, report) = (Scratch::new("notes"), Scratch::new("report"));
+        let words = format!("--relay --notes {} --report {} {options}", notes.name(), report.name());
+        Relay { job: Job::start(program(&words, shape)), notes, report }
+    }
+
+    /// Waits until the newest process of a runner's has come to this round; which process that is. Another than `before`.
+    #[track_caller]
+    pub fn wait_for(&self, runner: u32, round: u64, before: &[i32]) -> i32 {
+        let found = until(|| {
+            let executed = self.executed();
+            let (pid, rounds) = executed.get(&runner)?.last()?.clone();
+            (!before.contains(&pid) && rounds.last() >= Some(&round)).then_some(pid)
+        });
+        found.unwrap_or_else(|| panic!("runner {runner} never came to round {round}: {}", self.job.said()))
+    }
+
+    fn executed(&self) -> BTreeMap<u32, Vec<(i32, Vec<u64>)>> {
+        executed(&self.notes)
+    }
+
+    /// To its end, with this status.
+    #[track_caller]
+    pub fn end(self, status: i32, texts: &[&str]) -> Left {
+        let ended = self.job.end().expect(status, texts);
+        let mut lines = ended.stdout.clone();
+        lines.sort();
+        let text = std::fs::read_to_string(&self.report.0).unwrap_or_default();
+        let report = serde_json::from_str(&text).unwrap_or_default();
+        Left { ended, lines, report, executed: executed(&self.notes) }
+    }
+}
+
+fn executed(notes: &Scratch) -> BTreeMap<u32, Vec<(i32, Vec<u64>)>> {
+    let text = std::fs::read_to_string(&notes.0).unwrap_or_default();
+    // The last line may be half written.
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    let mut executed: BTreeMap<u32, Vec<(i32, Vec<u64>)>> = BTreeMap::new();
+    for line in whole.lines() {
+        let numbers: Vec<u64> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
+        let [pid, runner, round] = numbers[..] else { panic!("a note of {line:?}") };
+        let processes = executed.entry(runner as u32).or_default();
+        match processes.iter_mut().find(|(known, _)| *known == pid as i32) {
+            Some((_, rounds)) => rounds.push(round),
+            None => processes.push((pid as i32, vec![round])),
+        }
+    }
+    executed
+}
+
+impl Left {
+    /// Nobody was executed twice but on these nodes, each of which has had so many processes, the last of which has done all.
+    #[track_caller]
+    pub fn only_these_went_back(&self, rounds: u64, lost: &[(u32, usize)]) {
+        let all: Vec<u64> = (1..=rounds).collect();
+        for (runner, processes) in &self.executed {
+            let wanted = lost.iter().find(|(node, _)| node == runner).map_or(1, |(_, count)| *count);
+            assert_eq!(processes.len(), wanted, "processes of node {runner}: {}", self.ended.said());
+            let (_, last) = &processes[processes.len() - 1];
+            assert_eq!(last, &all, "what node {runner} has executed last: {}", self.ended.said());
+            for (_, rounds) in processes {
+                assert!(all.starts_with(rounds), "node {runner} has executed {rounds:?}");
+            }
+        }
+    }
+
+    /// The same lines and results as a run has that loses nobody.
+    #[track_caller]
+    pub fn is_like(&self, other: &Left) {
+        assert_eq!(self.lines, other.lines, "{}", self.ended.said());
+        assert_eq!(self.report["results"], other.report["results"], "{}", self.ended.said());
+        assert!(self.report["results"]["all"].is_u64(), "{}", self.ended.said());
+    }
+
+    /// The nodes that the report has lost, in order; each has another process.
+    #[track_caller]
+    pub fn lost(&self) -> Vec<u64> {
+        let failures = self.report["failures"].as_array().cloned().unwrap_or_default();
+        assert!(failures.iter().all(|failure| failure["replaced"] == true), "{}", self.ended.said());
+        failures.iter().filter_map(|failure| failure["node"].as_u64()).collect()
+    }
+}
