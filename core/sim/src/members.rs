@@ -105,8 +105,6 @@ impl World {
             Action::Leave => self.leave(number),
             Action::Exit => self.exit_soon(number, 0),
             Action::Fence => self.fence_launcher(),
-            // Jobs that log are simulated whole messages at a time (`messages/logged/`).
-            Action::Logging(_) => self.fail(number, "a node of a simulated world does not log".into()),
             Action::Introduce => {
                 let follower = Box::new(self.follower(process));
                 self.tell_launcher(number, ToLauncher::Follow(follower));
