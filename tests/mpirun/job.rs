@@ -76,13 +76,18 @@ fn library(interface: Interface) -> PathBuf {
 
 /// A program of `programs/`, compiled once in a run.
 pub fn program(source: &str, interface: Interface) -> PathBuf {
+    compiled(source, interface, "", &["-fPIE", "-pie"])
+}
+
+/// The same with other options, under a name that ends so.
+pub fn compiled(source: &str, interface: Interface, name: &str, options: &[&str]) -> PathBuf {
     static COMPILING: Mutex<()> = Mutex::new(());
     // One that failed is to be reported by each test.
     let _alone = COMPILING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let file = folder().join(format!("{source}.{}", interface.folder()));
+    let file = folder().join(format!("{source}.{}{name}", interface.folder()));
     if !file.exists() {
         let mut command = Command::new(if source.ends_with(".cc") { "g++" } else { "gcc" });
-        command.args(["-O1", "-g", "-fPIE", "-pie", "-rdynamic", "-Wall", "-o"]).arg(&file);
+        command.args(["-O1", "-g", "-rdynamic", "-Wall"]).args(options).arg("-o").arg(&file);
         command.arg(sources().join("programs").join(source)).arg("-I").arg(sources());
         command.arg("-I").arg(sources().join(interface.folder())).arg(library(interface)).arg("-lm");
         run_compiler(&mut command);

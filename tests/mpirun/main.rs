@@ -7,17 +7,35 @@
 #![allow(missing_docs)]
 
 mod basics;
+mod builds;
 mod ends;
+mod errors;
+mod fixed;
+mod held;
 mod job;
+mod jumps;
 mod losses;
 mod packages;
 mod refusals;
+mod together;
 #[path = "../common/trials.rs"]
 mod trials;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let subjects = [refusals::all(), basics::all(), ends::all(), losses::all(), packages::all()];
+    let subjects = [
+        refusals::all(),
+        basics::all(),
+        ends::all(),
+        errors::all(),
+        held::all(),
+        jumps::all(),
+        fixed::all(),
+        builds::all(),
+        together::all(),
+        losses::all(),
+        packages::all(),
+    ];
     trials::run(subjects.into_iter().flatten().collect())
 }

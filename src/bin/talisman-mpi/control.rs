@@ -2,7 +2,7 @@
 
 use std::ptr::NonNull;
 
-use talisman_ampi::slot::{PAGE, SlotSpace};
+use talisman_ampi::slot::{Images, PAGE, SlotSpace};
 use talisman_ampi::thread;
 use talisman_loader::libc::State;
 
@@ -18,6 +18,8 @@ pub struct Control {
     /// It has called `MPI_Init`, and `MPI_Finalize`.
     pub has_begun: bool,
     pub has_finished: bool,
+    /// How often ranks of this process had gone on when what it has open was noted last.
+    pub noted: u64,
 }
 
 impl Control {
@@ -29,6 +31,7 @@ impl Control {
             streams: Streams::new(rank, is_labelled),
             has_begun: false,
             has_finished: false,
+            noted: 0,
         }
     }
 }
@@ -36,16 +39,11 @@ impl Control {
 /// Bytes that it takes in a slot.
 pub const LEN: usize = size_of::<Control>().next_multiple_of(PAGE);
 
-/// Which rank has its images here.
-pub fn rank_at(base: usize) -> u32 {
-    let slot = SlotSpace::get().ok().and_then(|space| space.slot_of(base));
-    slot.map_or(0, |(slot, _)| slot)
-}
-
 /// Where the images of the rank that runs begin.
 pub fn base_of_caller() -> Option<usize> {
-    let space = SlotSpace::get().ok()?;
-    Some(space.address(thread::running()?).ok()? + space.layout().images_start())
+    let (space, rank) = (SlotSpace::get().ok()?, thread::running()?);
+    let fixed = images::of_process().and_then(|images| images.fixed());
+    fixed.or_else(|| Some(space.address(rank).ok()? + space.layout().images_start()))
 }
 
 /// That of the rank that runs on this thread.

@@ -7,13 +7,17 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 use talisman_abi::{Interface, interface_of};
-use talisman_ampi::slot::{Images, ImagesError, PAGE, SlotSpace, on_process_heap, use_process_heap};
+use talisman_ampi::slot::{
+    Held, Images, ImagesError, Noted, PAGE, SlotSpace, on_process_heap, use_process_heap,
+};
+use talisman_ampi::thread;
 use talisman_loader::libc::{
-    Hooks, Numbers, State, enter, files_arrive, files_depart, files_end, files_note, files_open, leave,
-    prepare_streams, set_hooks,
+    Hooks, Numbers, State, enter, files_arrive, files_depart, files_end, files_note, files_noted, files_open,
+    files_restored, function_at, leave, prepare_names, prepare_streams, set_hooks,
 };
 use talisman_loader::{PartKind, Program, Search, ThreadLocals, answer_later, answer_names, pad_room};
 
@@ -46,6 +50,9 @@ pub struct OfRanks {
     pub is_labelled: bool,
 }
 
+/// How often ranks of this process have gone on.
+static RUNS: AtomicU64 = AtomicU64::new(1);
+
 static PROGRAM: OnceLock<Result<&'static ProgramImages, String>> = OnceLock::new();
 
 /// Reads a program and its libraries, once in a process.
@@ -69,8 +76,9 @@ pub fn of_process() -> Option<&'static ProgramImages> {
 
 impl ProgramImages {
     fn new(file: &Path, ranks: OfRanks) -> Result<ProgramImages, String> {
-        let program = Program::prepare(file, &Search::from_environment(), &Answers::default())
+        let program = Program::prepare_fixed(file, &Search::from_environment(), &Answers::default())
             .map_err(|error| error.to_string())?;
+        program.reserve_fixed().map_err(|error| error.to_string())?;
         prepare_process()?;
         ranks.numbers.allow(ranks.ranks).map_err(|error| error.to_string())?;
         if program.needs_executable_stack() {
@@ -93,6 +101,31 @@ impl ProgramImages {
         let mark = mark(&program);
         let interface = program.sonames_answered().iter().find_map(|name| interface_of(name));
         Ok(ProgramImages { program, interface, thread_locals, mark, written, control, span, ranks })
+    }
+
+    /// Numbers of the builds of all that is mapped for a rank, the program's first.
+    pub fn builds(&self) -> Vec<u64> {
+        self.program.builds().map(|(_, build)| build).collect()
+    }
+
+    /// Looks whether ranks of this process have what those have that come from elsewhere: they bring their data along.
+    ///
+    /// # Errors
+    /// If a file is another build here.
+    pub fn check_builds(&self, of_others: &[u64]) -> Result<(), ImagesError> {
+        let own: Vec<(&str, u64)> = self.program.builds().collect();
+        if own.len() != of_others.len() {
+            let (here, there) = (own.len(), of_others.len());
+            return Err(ImagesError::Load(format!(
+                "the program has {here} files here, and {there} where the job began: install the same libraries everywhere"
+            )));
+        }
+        match own.iter().zip(of_others).find(|((_, own), other)| own != *other) {
+            None => Ok(()),
+            Some(((name, _), _)) => Err(ImagesError::Load(format!(
+                "{name} is another build here than where the job began: ranks that go on need the same files"
+            ))),
+        }
     }
 
     /// Where the control block of a rank is: an offset in bytes.
@@ -150,6 +183,7 @@ fn prepare_process() -> Result<(), String> {
     set_hooks(Hooks { give_way: waits::give_way, sleep: waits::sleep, process_memory: use_process_heap });
     answer_names(answers::answer);
     answer_later(&answers::Later);
+    prepare_names();
     Ok(())
 }
 
@@ -158,10 +192,10 @@ fn pages(offset: usize, len: usize) -> Range<usize> {
     offset / PAGE * PAGE..(offset + len).next_multiple_of(PAGE)
 }
 
-/// What is where, of which files: other files of the same lengths are noticed by nobody.
+/// What is where, of which builds.
 fn mark(program: &Program) -> u64 {
     let mut hasher = DefaultHasher::new();
-    program.objects().for_each(|object| object.hash(&mut hasher));
+    program.builds().for_each(|build| build.hash(&mut hasher));
     program.parts().iter().for_each(|part| (part.offset, part.len).hash(&mut hasher));
     hasher.finish()
 }
@@ -178,15 +212,17 @@ fn check_thread_locals(own: &ThreadLocals) -> Result<(), String> {
     Ok(())
 }
 
-/// The addresses of the slot whose images begin here.
-fn slot_around(base: usize) -> Range<usize> {
+/// The addresses of the slot of the rank whose memory is allocated from.
+fn slot() -> Range<usize> {
     let found =
-        SlotSpace::get().ok().and_then(|space| Some((space.address(space.slot_of(base)?.0).ok()?, space)));
+        SlotSpace::get().ok().and_then(|space| Some((space.address(thread::running()?).ok()?, space)));
     found.map_or(0..0, |(start, space)| start..start + space.layout().slot())
 }
 
-fn complain(base: usize, what: &str, error: &dyn fmt::Display) {
-    eprintln!("rank {}: {what}: {error}", control::rank_at(base));
+/// Of the rank whose memory is allocated from.
+fn complain(what: &str, error: &dyn fmt::Display) {
+    let rank = thread::running().unwrap_or_default();
+    on_process_heap(|| eprintln!("rank {rank}: {what}: {error}"));
 }
 
 impl Images for ProgramImages {
@@ -198,12 +234,16 @@ impl Images for ProgramImages {
         self.mark
     }
 
+    fn fixed(&self) -> Option<usize> {
+        self.program.fixed().map(|fixed| fixed.start)
+    }
+
     fn written(&self) -> &[Range<usize>] {
         &self.written
     }
 
     unsafe fn load(&self, base: usize) -> Result<(), ImagesError> {
-        let rank = control::rank_at(base);
+        let rank = thread::running().unwrap_or_default();
         // SAFETY: the room of a slot, by the caller's promise; the block stays there as long as the rank.
         unsafe {
             self.map_control(base)?;
@@ -232,36 +272,74 @@ impl Images for ProgramImages {
         // SAFETY: the program is mapped there until it leaves.
         on_process_heap(|| unsafe { self.program.register_frames(base) });
         // SAFETY: as below.
-        unsafe { (*self.control_at(base)).streams.renew() };
+        unsafe {
+            (*self.control_at(base)).streams.renew();
+            (*self.control_at(base)).noted = 0;
+        }
         // SAFETY: the rank has arrived with all its memory, which is allocated from.
         if let Err(error) = unsafe { files_arrive(self.state_at(base)) } {
-            on_process_heap(|| complain(base, "a file that it has open", &error));
+            complain("a file that it has open", &error);
         }
     }
 
     fn leave(&self, base: usize) {
         // SAFETY: the rank is at its addresses and does not run.
-        if let Err(error) = unsafe { files_depart(self.state_at(base), slot_around(base)) } {
-            on_process_heap(|| complain(base, "a file that it has open", &error));
+        if let Err(error) = unsafe { files_depart(self.state_at(base), slot()) } {
+            complain("a file that it has open", &error);
         }
         on_process_heap(|| self.program.forget_frames(base));
     }
 
     fn end(&self, base: usize) {
         // SAFETY: as in `leave`.
-        unsafe { files_end(self.state_at(base), slot_around(base)) };
+        unsafe { files_end(self.state_at(base), slot()) };
         on_process_heap(|| self.program.forget_frames(base));
     }
 
     fn note(&self, base: usize) {
+        // SAFETY: as in `leave`.
+        let noted = unsafe { &raw mut (*self.control_at(base)).noted };
+        // Builds for tests pack a rank twice, to see whether that is the same. In between others, on other nodes, may have
+        // written to a file that it has open, too. So it is not asked twice where no rank of this process has run.
+        // SAFETY: a number of the control block.
+        if unsafe { noted.replace(RUNS.load(Ordering::Relaxed)) } == RUNS.load(Ordering::Relaxed)
+            && cfg!(debug_assertions)
+        {
+            return;
+        }
         // Where nothing has been opened since the last time, nothing changes in the rank's memory.
-        let open = on_process_heap(|| files_open(slot_around(base)));
+        let slot = slot();
+        let open = on_process_heap(|| files_open(slot));
         // SAFETY: as in `leave`.
         unsafe { files_note(self.state_at(base), &open) };
         on_process_heap(|| drop(open));
     }
 
+    fn noted(&self, base: usize) -> Vec<(Vec<u8>, u64)> {
+        // SAFETY: the rank is at its addresses and does not run.
+        unsafe { files_noted(self.state_at(base)) }
+    }
+
+    fn restored(&self, base: usize, noted: &Noted) {
+        // SAFETY: as above.
+        let cut = unsafe { files_restored(self.state_at(base), |file| noted.get(file).copied()) };
+        if let Err(error) = cut {
+            complain("a file that it writes to", &error);
+        }
+    }
+
+    fn held(&self, base: usize) -> Held {
+        // SAFETY: the rank is at its addresses and does not run.
+        let state = unsafe { &mut *self.state_at(base) };
+        if !state.take_change() {
+            return Held::AsBefore;
+        }
+        let slot = slot();
+        on_process_heap(|| state.held(slot).map_or(Held::No, |reason| Held::Yes(reason.to_string())))
+    }
+
     fn resume(&self, base: usize) {
+        RUNS.fetch_add(1, Ordering::Relaxed);
         // SAFETY: written by `load`; the slot is in place, and its rank does not run yet. The room below the thread
         // pointer was measured.
         unsafe {
@@ -281,8 +359,10 @@ impl Images for ProgramImages {
     }
 
     fn function_at(&self, base: usize, address: usize) -> Option<String> {
-        let offset = address.checked_sub(base).filter(|offset| *offset < self.control)?;
-        self.program.name_of(offset).map(|(_, symbol, _)| symbol.to_owned())
+        match address.checked_sub(base).filter(|offset| *offset < self.control) {
+            Some(offset) => self.program.name_of(offset).map(|(_, symbol, _)| symbol.to_owned()),
+            None => function_at(address),
+        }
     }
 }
 

@@ -29,6 +29,7 @@ use std::path::Path;
 
 use talisman::prelude::*;
 use talisman_ampi::RankArgs;
+use talisman_ampi::slot::Images;
 use talisman_loader::libc::Numbers;
 
 use rank::MpiProgram;
@@ -71,14 +72,23 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
         );
     }
     let numbers = Numbers::for_ranks(options.ranks.ranks).map_err(|error| error.to_string())?;
-    let program = MpiProgram {
+    let mut program = MpiProgram {
         file: options.file,
         words: options.words,
         variables: options.env,
         is_labelled: options.label_ranks,
         ranks: options.ranks.ranks,
         descriptors: (numbers.first, numbers.each),
+        builds: Vec::new(),
     };
+    let images = program.prepare().map_err(|error| error.to_string())?;
+    if images.fixed().is_some() && program.ranks > cx.nodes() {
+        return Err(format!(
+            "`{}` is not position-independent, so a node can have one rank: {} ranks need --nodes {}, or link it with -pie",
+            program.file, program.ranks, program.ranks
+        ));
+    }
+    program.builds = images.builds();
     let ranks = RankArgs { rank_images: ROOM, ..options.ranks };
     let call = talisman_ampi::run(ranks, program).map_err(|error| error.to_string())?;
     let _all_zero: Vec<i32> = call.await;

@@ -12,7 +12,7 @@ use talisman_ampi::rank::{self, Program};
 use talisman_ampi::slot::{Images, ImagesError};
 use talisman_loader::libc::{Numbers, run};
 
-use crate::images::{self, OfRanks};
+use crate::images::{self, OfRanks, ProgramImages};
 use crate::{control, ends};
 
 /// An MPI program, as all its ranks are given it.
@@ -29,6 +29,8 @@ pub struct MpiProgram {
     /// How many there are, the first number of their descriptors, and how many of these each has.
     pub ranks: u32,
     pub descriptors: (i32, i32),
+    /// Numbers of the builds of its files, the program's first, where the job began.
+    pub builds: Vec<u64>,
 }
 
 talisman_ampi::program!(MpiProgram);
@@ -51,12 +53,21 @@ impl Program for MpiProgram {
 
     fn images(&self) -> Result<Option<&'static dyn Images>, ImagesError> {
         talisman_abi::set_hooks(Hooks { init, finalize, abort });
-        let images = images::prepare(Path::new(&self.file), self.of_ranks())?;
+        let images = self.prepare()?;
+        images.check_builds(&self.builds)?;
         Ok(Some(images))
     }
 }
 
 impl MpiProgram {
+    /// Reads it, once in a process.
+    ///
+    /// # Errors
+    /// If ranks cannot run it.
+    pub fn prepare(&self) -> Result<&'static ProgramImages, ImagesError> {
+        images::prepare(Path::new(&self.file), self.of_ranks())
+    }
+
     fn of_ranks(&self) -> OfRanks {
         let (first, each) = self.descriptors;
         OfRanks { ranks: self.ranks, numbers: Numbers { first, each }, is_labelled: self.is_labelled }

@@ -164,10 +164,13 @@ fn labelled(label: &str, lines: &[u8]) -> Vec<u8> {
     lines.split_inclusive(|byte| *byte == b'\n').flat_map(|line| [label.as_bytes(), line].concat()).collect()
 }
 
-/// Whole lines go to the job's output, which has each once whatever is done again; errors at once.
+/// Whole lines go to the job, which prints each once whatever is done again.
 fn emit(descriptor: c_int, lines: &[u8]) {
-    match Universe::of_caller().filter(|_| descriptor == OUTPUT) {
-        Some(universe) => write!(universe.output(), "{}", String::from_utf8_lossy(lines)),
+    match Universe::of_caller() {
+        Some(universe) if descriptor == OUTPUT => {
+            write!(universe.output(), "{}", String::from_utf8_lossy(lines));
+        }
+        Some(universe) => write!(universe.errors(), "{}", String::from_utf8_lossy(lines)),
         // SAFETY: a descriptor of the process, and bytes that live. If nobody reads it there is nobody to tell.
         None => drop(unsafe { libc::write(descriptor, lines.as_ptr().cast(), lines.len()) }),
     }

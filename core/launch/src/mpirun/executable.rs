@@ -55,10 +55,17 @@ fn head(file: &Path) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
+/// Its type in the header: it has to be at the addresses that it was linked for.
+const EXECUTABLE: u16 = 2;
+
+/// Whether a program that ranks can run is not position-independent: a process can have it once.
+pub fn is_fixed(file: &Path) -> bool {
+    head(file).is_ok_and(|head| head.get(16..18) == Some(&EXECUTABLE.to_le_bytes()))
+}
+
 fn why_not(head: &[u8]) -> Option<String> {
     const CLASS_64: u8 = 2;
     const LITTLE_ENDIAN: u8 = 1;
-    const EXECUTABLE: u16 = 2;
     const SHARED: u16 = 3;
     const X86_64: u16 = 62;
     if head.starts_with(b"#!") {
@@ -69,10 +76,7 @@ fn why_not(head: &[u8]) -> Option<String> {
     }
     let word = |at: usize| u16::from_le_bytes([head[at], head[at + 1]]);
     match (head[4], head[5], word(16), word(18)) {
-        (CLASS_64, LITTLE_ENDIAN, SHARED, X86_64) => None,
-        (CLASS_64, LITTLE_ENDIAN, EXECUTABLE, X86_64) => {
-            Some("has fixed addresses, and each rank needs its own: link it with -pie".into())
-        }
+        (CLASS_64, LITTLE_ENDIAN, SHARED | EXECUTABLE, X86_64) => None,
         (CLASS_64, LITTLE_ENDIAN, _, X86_64) => Some("is no executable, but another object of x86_64".into()),
         _ => Some("is for another machine: ranks run on x86_64, in 64 bits".into()),
     }
@@ -92,11 +96,10 @@ mod tests {
     #[test]
     fn what_ranks_cannot_run_is_refused_with_the_reason() {
         let refused = |head: &[u8]| why_not(head).expect("it is refused");
-        assert_eq!(why_not(&elf(2, 1, 3, 62)), None);
+        assert_eq!((why_not(&elf(2, 1, 3, 62)), why_not(&elf(2, 1, 2, 62))), (None, None));
         assert!(refused(b"#!/bin/sh\nexec lmp").contains("script"));
         assert!(refused(b"").contains("no executable"));
         assert!(refused(&elf(2, 1, 3, 62)[..19]).contains("no executable"));
-        assert!(refused(&elf(2, 1, 2, 62)).contains("-pie"));
         assert!(refused(&elf(2, 1, 1, 62)).contains("another object"));
         for other in [elf(1, 1, 3, 62), elf(2, 1, 3, 183), elf(2, 2, 3, 62), elf(1, 1, 2, 3)] {
             assert!(refused(&other).contains("another machine"));

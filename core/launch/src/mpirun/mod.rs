@@ -5,6 +5,7 @@
 //! is started as any program of the runtime, and maps the MPI program for each rank.
 
 mod executable;
+mod nodes;
 mod words;
 
 use std::ffi::{OsStr, OsString};
@@ -82,7 +83,7 @@ impl Mpirun {
             true => command.arg("--explain"),
             false => command.args(["--ranks".into(), self.ranks.unwrap_or(1).to_string()]),
         };
-        command.arg("--file").arg(file);
+        command.arg("--file").arg(&file);
         for (option, value) in [("--rank-memory", &self.rank_memory), ("--rank-stack", &self.rank_stack)] {
             if let Some(value) = value {
                 command.arg(option).arg(value);
@@ -95,6 +96,9 @@ impl Mpirun {
             command.arg("--label-ranks");
         }
         self.add_defaults(&mut command, given);
+        if let Some(ranks) = self.ranks.filter(|_| !self.explain && executable::is_fixed(&file)) {
+            nodes::of_fixed(&file, ranks, &self.options, given, &mut command)?;
+        }
         if let Some(folder) = &self.wdir {
             command.current_dir(folder);
         }

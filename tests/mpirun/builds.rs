@@ -1,0 +1,51 @@
+//! Ranks that go on with other files than they began with: they are refused.
+
+use std::fs;
+use std::path::Path;
+
+use crate::job::{Interface, c_compiler, compiled, folder, mpirun, output, printed, text};
+use crate::trials::checks;
+
+checks!(
+    a_job_does_not_go_on_with_another_build needs c_compiler,
+);
+
+/// As an installation of a new version does it: what is mapped of the old one stays.
+fn install(build: &Path, at: &Path) {
+    let beside = at.with_extension("new");
+    fs::copy(build, &beside).expect("the folder is there");
+    fs::rename(&beside, at).expect("the folder is there");
+}
+
+fn a_job_does_not_go_on_with_another_build() {
+    let pie = ["-fPIE", "-pie"];
+    let first = compiled("heat.c", Interface::Mpich, ".first", &pie);
+    // The number of the build is all that differs: so all lengths are the same.
+    let second = compiled(
+        "heat.c",
+        Interface::Mpich,
+        ".second",
+        &[&pie[..], &["-Wl,--build-id=0x00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee"]].concat(),
+    );
+    let unnamed =
+        compiled("heat.c", Interface::Mpich, ".unnamed", &[&pie[..], &["-Wl,--build-id=none"]].concat());
+    let (at, kept) = (folder().join("heat-installed"), folder().join("heat-kept"));
+    let (file, kept) = (at.to_str().expect("text"), kept.to_str().expect("text"));
+    let task = [file, "2000", "3000", "250"];
+    install(&first, &at);
+    let undisturbed = printed(&mut mpirun(&[&["-n", "4"], &task[..]].concat()));
+    let disk = ["-n", "4", "--nodes", "2", "--ft", "disk", "--ckpt-dir", kept, "--ckpt-every", "50ms"];
+    let lost = output(&mut mpirun(&[&disk[..], &["--kill", "0@500ms,1@500ms"], &task[..]].concat()));
+    assert_eq!(lost.status.code(), Some(3), "{}", text(&lost.stderr));
+    for other in [&second, &unnamed] {
+        install(other, &at);
+        let refused = output(&mut mpirun(&[&["-n", "4", "--restart", kept], &task[..]].concat()));
+        let said = text(&refused.stderr);
+        assert!(!refused.status.success(), "{said}");
+        assert!(said.contains("heat-installed is another build here than where the job began"), "{said}");
+    }
+    install(&first, &at);
+    let again = output(&mut mpirun(&[&["-n", "4", "--restart", kept], &task[..]].concat()));
+    assert!(again.status.success(), "{}", text(&again.stderr));
+    assert!(undisturbed.ends_with(&text(&again.stdout)), "{}", text(&again.stdout));
+}

@@ -1,0 +1,68 @@
+//! Ranks that have something which does not move with them.
+
+use std::process::Output;
+
+use crate::job::{Interface, c_compiler, folder, mpirun, output, program, text};
+use crate::trials::checks;
+
+checks!(
+    ranks_stay_where_they_are_as_long_as_they_have_to needs c_compiler,
+    a_loss_ends_the_job_while_a_rank_is_held needs c_compiler,
+    plain_memory_goes_with_its_rank needs c_compiler,
+    a_job_survives_once_nothing_holds_its_ranks needs c_compiler,
+);
+
+const ROUNDS: &str = "200";
+const KEPT: [&str; 4] = ["--ft", "double", "--ckpt-every", "50ms"];
+
+/// A job in which rank 1 has such a thing.
+fn job(options: &[&str], what: &str, lost: &str) -> Output {
+    let file = program("held.c", Interface::Mpich);
+    let stem = folder().join(format!("held-{what}-{lost}-{}", options.len()));
+    let (file, stem) = (file.to_str().expect("text"), stem.to_str().expect("text"));
+    let task = ["-n", "3", "--nodes", "3"];
+    output(&mut mpirun(&[&task, options, &[file, what, ROUNDS, stem, lost]].concat()))
+}
+
+fn ended_well(output: &Output) {
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout), format!("used {ROUNDS} times\n"), "{}", text(&output.stderr));
+}
+
+fn ranks_stay_where_they_are_as_long_as_they_have_to() {
+    let moves = ["--balancer", "rotate", "--lb-every", "20ms"];
+    for what in ["pipe", "deleted", "stream", "mapped"] {
+        let output = job(&moves, what, "never");
+        ended_well(&output);
+        // Without `--ft` there is nothing to be said.
+        assert_eq!(text(&output.stderr), "");
+    }
+}
+
+fn a_loss_ends_the_job_while_a_rank_is_held() {
+    for (what, name) in [("pipe", "it has pipe:["), ("mapped", "it has mapped 8388608 bytes")] {
+        let output = job(&KEPT, what, "with");
+        let said = text(&output.stderr);
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), String::new()), "{said}");
+        assert_eq!(said.matches(&format!("rank 1 stays where it is: {name}")).count(), 1, "{said}");
+        let refusal = format!("rank 1 cannot go on from a checkpoint: when it was made, {name}");
+        assert!(said.contains(&refusal), "{said}");
+    }
+}
+
+/// Also where there is much of it, as numerical libraries have.
+fn plain_memory_goes_with_its_rank() {
+    for (options, lost) in [(&["--balancer", "rotate", "--lb-every", "20ms"], "never"), (&KEPT, "with")] {
+        let output = job(options, "plain", lost);
+        ended_well(&output);
+        assert!(!text(&output.stderr).contains("stays where it is"), "{}", text(&output.stderr));
+    }
+}
+
+fn a_job_survives_once_nothing_holds_its_ranks() {
+    for what in ["pipe", "mapped"] {
+        let output = job(&KEPT, what, "after");
+        ended_well(&output);
+        assert!(text(&output.stderr).contains("rank 1 stays where it is"), "{}", text(&output.stderr));
+    }
+}

@@ -1,0 +1,36 @@
+//! Files that ranks of several nodes write together.
+
+use crate::job::{Interface, c_compiler, folder, mpirun, printed, program, sorted};
+use crate::trials::checks;
+
+checks!(
+    a_file_of_all_ranks_has_each_record_once needs c_compiler,
+);
+
+const RANKS: u32 = 6;
+const ROUNDS: u32 = 400;
+
+fn a_file_of_all_ranks_has_each_record_once() {
+    let file = program("together.c", Interface::OpenMpi);
+    let file = file.to_str().expect("text");
+    let record = |by: &str, rank: u32, round: u32| format!("{:.<31}", format!("{by} {rank} {round} "));
+    let of_both = move |rank, round| ["descriptor", "stream"].map(|by| record(by, rank, round));
+    let mut expected: Vec<String> =
+        (0..RANKS).flat_map(|rank| (0..ROUNDS).flat_map(move |round| of_both(rank, round))).collect();
+    expected.sort();
+    let kept = ["--ft", "double", "--ckpt-every", "50ms", "--nodes", "3"];
+    for (name, way) in [
+        ("alone", &[][..]),
+        ("loses-1", &[&kept[..], &["--kill", "1@300ms"]].concat()),
+        ("loses-2", &[&kept[..], &["--kill", "2@200ms,0@500ms", "--respawn"]].concat()),
+    ] {
+        let written = folder().join(format!("together-{name}"));
+        let text = written.to_str().expect("text");
+        let count = [RANKS, ROUNDS].map(|count| count.to_string());
+        printed(&mut mpirun(&[&["-n", &count[0]], way, &[file, text, &count[1]]].concat()));
+        let written = std::fs::read_to_string(&written).expect("it was written");
+        let written = sorted(&written);
+        let differs = written.iter().zip(&expected).find(|(one, other)| one != other);
+        assert!(written == expected, "{name}: {} records, {differs:?}", written.len());
+    }
+}
