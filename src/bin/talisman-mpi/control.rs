@@ -19,6 +19,8 @@ pub struct Control {
     /// It has called `MPI_Init`, and `MPI_Finalize`.
     pub has_begun: bool,
     pub has_finished: bool,
+    /// How often ranks of this process had gone on when what it has open was noted last.
+    pub noted: u64,
 }
 
 impl Control {
@@ -30,6 +32,7 @@ impl Control {
             streams: Streams::new(rank, is_labelled),
             has_begun: false,
             has_finished: false,
+            noted: 0,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Functions of the process's libraries, by addresses in them: to say where a rank has met with a fault.
 
-use std::ffi::{CStr, c_void};
+use std::ffi::{CStr, c_char, c_void};
 use std::mem::MaybeUninit;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -64,26 +64,29 @@ pub fn prepare_names() {
 }
 
 /// The function of a library of this process that an address is in, with the library: the nearest one before it that
-/// has a name. Allocates, on the heap of who calls, and nothing else: a handler may call it where code was interrupted
-/// that holds nothing of the process's.
+/// has a name, `?` if none has. Allocates, on the heap of who calls, and nothing else: a handler may call it where code
+/// was interrupted that holds nothing of the process's.
 pub fn function_at(address: usize) -> Option<String> {
-    let mut found = MaybeUninit::<Dl_info>::zeroed();
-    // SAFETY: a place for what is found.
-    if unsafe { ::libc::dladdr(address as *const c_void, found.as_mut_ptr()) } == 0 {
-        return None;
-    }
-    // SAFETY: all zeroes is a value of it, and more was found.
-    let found = unsafe { found.assume_init() };
+    let found = object_at(address)?;
     // SAFETY: strings that live as long as the library, or null.
-    let text = |text: *const std::ffi::c_char| (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) });
+    let text = |text: *const c_char| (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) });
     let exported = text(found.dli_sname).map(|name| (found.dli_saddr.addr(), name));
     let nearest = exported.into_iter().chain(chosen_before(address)).max_by_key(|(place, _)| *place);
+    let name = nearest.map_or("?".into(), |(_, name)| name.to_string_lossy());
+    let own = object_at(function_at as *const () as usize);
+    if own.is_some_and(|own| own.dli_fbase == found.dli_fbase) {
+        return Some(format!("{name} (the runtime)"));
+    }
     let library = text(found.dli_fname)?.to_string_lossy();
-    let library = Path::new(&*library).file_name()?.to_string_lossy();
-    Some(match nearest {
-        Some((_, name)) => format!("{} ({library})", name.to_string_lossy()),
-        None => format!("one of {library} without a name"),
-    })
+    Some(format!("{name} ({})", Path::new(&*library).file_name()?.to_string_lossy()))
+}
+
+fn object_at(address: usize) -> Option<Dl_info> {
+    let mut found = MaybeUninit::<Dl_info>::zeroed();
+    // SAFETY: a place for what is found; all zeroes is a value of it.
+    let found =
+        unsafe { (::libc::dladdr(address as *const c_void, found.as_mut_ptr()), found.assume_init()) };
+    (found.0 != 0).then_some(found.1)
 }
 
 fn chosen_before(address: usize) -> Option<(usize, &'static CStr)> {
@@ -101,10 +104,13 @@ mod tests {
     fn functions_of_the_c_library_have_their_names() {
         prepare_names();
         let known = |at: usize| function_at(at).expect("it is in a library");
-        assert!(known(::libc::printf as *const () as usize + 5).starts_with("printf (libc"));
-        // SAFETY: a string of C.
-        let chosen = unsafe { ::libc::dlsym(::libc::RTLD_DEFAULT, c"strlen".as_ptr()) }.addr();
-        assert!(known(chosen + 3).starts_with("strlen (libc"), "{}", known(chosen + 3));
+        for name in [c"getenv", c"strlen"] {
+            // SAFETY: a string of C.
+            let at = unsafe { ::libc::dlsym(::libc::RTLD_DEFAULT, name.as_ptr()) }.addr();
+            let expected = format!("{} (libc", name.to_string_lossy());
+            assert!(known(at + 3).starts_with(&expected), "{}", known(at + 3));
+        }
+        assert!(known(prepare_names as *const () as usize).ends_with(" (the runtime)"));
         assert_eq!(function_at(64), None);
     }
 }
