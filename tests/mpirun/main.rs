@@ -12,6 +12,7 @@ mod fairness;
 mod groups;
 mod job;
 mod losses;
+mod operations;
 mod packages;
 mod refusals;
 mod several_programs;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         losses::all(),
         groups::all(),
         fairness::all(),
+        operations::all(),
         several_programs::all(),
         packages::all(),
         wrappers::all(),

@@ -145,9 +145,13 @@ fn verdicts(text: &str) -> Vec<String> {
     const SUBJECTS: [&str; 8] =
         ["PASSED", "FAILED", "errors in", "with error", "completed and", "Success=", "skipped", "End of"];
     let is_verdict = |line: &&str| SUBJECTS.iter().any(|subject| line.contains(subject));
-    // Times and rates have a point in them.
-    let words = |line: &str| line.split_whitespace().filter(|word| !word.contains('.')).collect::<Vec<_>>();
-    text.lines().filter(is_verdict).map(|line| words(line).join(" ")).collect()
+    text.lines().filter(is_verdict).map(without_rates).collect()
+}
+
+/// Times and rates have a point in them.
+fn without_rates(line: &str) -> String {
+    let words: Vec<&str> = line.split_whitespace().filter(|word| !word.contains('.')).collect();
+    words.join(" ")
 }
 
 /// It multiplies, transposes, sorts, updates at random, and its operations of reductions ask for their rank.
