@@ -22,19 +22,19 @@ checks!(
 );
 
 fn messages() {
-    everywhere("messages.c", "40");
+    everywhere("messages.c", "6");
 }
 
 fn collectives() {
-    everywhere("collectives.c", "40");
+    everywhere("collectives.c", "6");
 }
 
 fn communicators() {
-    everywhere("communicators.c", "40");
+    everywhere("communicators.c", "6");
 }
 
 fn datatypes() {
-    everywhere("datatypes.c", "40");
+    everywhere("datatypes.c", "10");
 }
 
 /// Functions of the program that MPI calls, and that call MPI.

@@ -17,6 +17,7 @@ mod held;
 mod job;
 mod jumps;
 mod losses;
+mod operations;
 mod packages;
 mod refusals;
 mod several_programs;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         losses::all(),
         groups::all(),
         fairness::all(),
+        operations::all(),
         several_programs::all(),
         wrappers::all(),
         packages::all(),

@@ -8,6 +8,7 @@ use crate::trials::checks;
 
 checks!(
     lammps_prints_the_same_however_it_is_run needs lammps,
+    lammps_prints_the_same_when_its_ranks_always_move needs lammps,
     lammps_prints_what_it_prints_elsewhere needs lammps_and_open_mpi,
     netpipe_of_mpich_measures needs netpipe_of_mpich,
     netpipe_of_open_mpi_measures needs netpipe_of_open_mpi,
@@ -70,6 +71,14 @@ fn lammps_prints_the_same_however_it_is_run() {
         let other = printed(&mut lammps_job(options));
         assert_eq!(table(&other), table(&undisturbed), "{options:?}");
     }
+}
+
+/// A rank of it has many pages, and each waits often: a few steps are enough.
+fn lammps_prints_the_same_when_its_ranks_always_move() {
+    let script = script();
+    let task = ["lmp", "-log", "none", "-var", "steps", "6", "-var", "every", "1", "-in", &script];
+    let job = |options: &[&str]| printed(&mut mpirun(&[&["-n", "2"], options, &task].concat()));
+    assert_eq!(table(&job(&["--nodes", "2", "--move-always"])), table(&job(&[])));
 }
 
 fn lammps_prints_what_it_prints_elsewhere() {
@@ -136,9 +145,13 @@ fn verdicts(text: &str) -> Vec<String> {
     const SUBJECTS: [&str; 8] =
         ["PASSED", "FAILED", "errors in", "with error", "completed and", "Success=", "skipped", "End of"];
     let is_verdict = |line: &&str| SUBJECTS.iter().any(|subject| line.contains(subject));
-    // Times and rates have a point in them.
-    let words = |line: &str| line.split_whitespace().filter(|word| !word.contains('.')).collect::<Vec<_>>();
-    text.lines().filter(is_verdict).map(|line| words(line).join(" ")).collect()
+    text.lines().filter(is_verdict).map(without_rates).collect()
+}
+
+/// Times and rates have a point in them.
+fn without_rates(line: &str) -> String {
+    let words: Vec<&str> = line.split_whitespace().filter(|word| !word.contains('.')).collect();
+    words.join(" ")
 }
 
 /// It multiplies, transposes, sorts, updates at random, and its operations of reductions ask for their rank.

@@ -13,7 +13,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use talisman_abi::{FORTRAN_HEADER, HEADER, names};
+use talisman_abi::{Answer, FORTRAN_HEADER, HEADER, answer, names};
 
 use crate::language::Language;
 
@@ -86,7 +86,7 @@ impl Files {
             Language::C | Language::Cxx => vec![("mpi.h", HEADER)],
             Language::Fortran => vec![("mpif.h", FORTRAN_HEADER), ("mpi.f90", MODULE)],
         };
-        Files { headers, library: source(&functions(language)) }
+        Files { headers, library: source(&functions(language), &data(language)) }
     }
 
     /// Differs for other contents, and for modules of another compiler.
@@ -176,8 +176,18 @@ fn functions(language: Language) -> Vec<String> {
     }
 }
 
+/// Data that programs have copies of, with their bytes: a linker exports those of an executable if a library has them too.
+fn data(language: Language) -> Vec<(&'static str, usize)> {
+    let interface = language.interface();
+    let bytes = |name| match answer(interface, name) {
+        Some(Answer::Data(_, bytes)) => Some((name, bytes)),
+        _ => None,
+    };
+    names(interface).filter_map(bytes).collect()
+}
+
 /// A library whose functions say how a program is started, and end it.
-fn source(functions: &[String]) -> String {
+fn source(functions: &[String], data: &[(&str, usize)]) -> String {
     const BEGINNING: &str = "\
 extern long write(int, const void *, unsigned long);
 extern void _exit(int);
@@ -191,6 +201,9 @@ static void say(void) {
     let mut source = BEGINNING.to_owned();
     for name in functions {
         source.push_str(&format!("void {name}(void) __attribute__((alias(\"say\")));\n"));
+    }
+    for (name, bytes) in data {
+        source.push_str(&format!("char {name}[{bytes}] __attribute__((aligned(16))) = {{0}};\n"));
     }
     source
 }
@@ -208,6 +221,8 @@ mod tests {
         for name in ["mpi_init_", "pmpi_send_", "mpi_wtime_"] {
             assert!(has(Language::Fortran, name), "{name}");
         }
+        let data = data(Language::Fortran);
+        assert!(data.contains(&("mpipriv1_", 28)) && data.iter().all(|(name, _)| !name.contains("init")));
         assert!(!has(Language::C, "mpi_init_") && !has(Language::Fortran, "MPI_Init"));
     }
 }
