@@ -33,7 +33,6 @@ use std::path::Path;
 
 use talisman::prelude::*;
 use talisman_ampi::RankArgs;
-use talisman_ampi::slot::Images;
 use talisman_loader::libc::Numbers;
 
 use programs::Other;
