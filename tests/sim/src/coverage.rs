@@ -413,6 +413,11 @@ pub const MARKS: &[Mark] = &[
     may("an entry was left out since it depended on one that nobody knows"),
     may("a ticket was void, since nobody had it any more"),
     may("a node goes back since it has not kept what another asks for"),
+    // The same in jobs, which `tests/logging_processes` runs.
+    may("a node of a job that logs was lost"),
+    may("a restored node said what had been printed"),
+    may("a job that logs ended since it would have been lost again and again"),
+    may("a job that logs lost more than can be restored"),
 ];
 
 const fn must(name: &'static str) -> Mark {

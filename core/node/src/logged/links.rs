@@ -107,8 +107,7 @@ impl Links {
         if self.links.values().any(Link::is_watched) {
             self.poller.ready(|node| _ = ready.insert(node));
         }
-        let lost = ready.into_iter().filter_map(|node| self.receive_from(node, came)).last();
-        lost
+        ready.into_iter().filter_map(|node| self.receive_from(node, came)).last()
     }
 
     /// The same of one link.

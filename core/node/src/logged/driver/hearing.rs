@@ -1,0 +1,127 @@
+//! What a node hears: of the launcher, and of other nodes.
+
+use std::sync::atomic::Ordering;
+
+use super::turns::Round;
+use super::{Driver, LETTER, RANK, WORD};
+use crate::logged::links::{Came, Lost};
+use talisman_control::logging::words::ToMember;
+use talisman_control::protocol::{Place, ToLauncher};
+use talisman_core::logging::letter::Letter;
+use talisman_core::logging::member::Member;
+use talisman_core::logging::wire;
+use talisman_ft::logging::Order;
+
+impl Driver<'_> {
+    pub(super) fn hear_launcher(&mut self) -> bool {
+        if !self.of.commands.has_any() {
+            return false;
+        }
+        match self.of.commands.take() {
+            Ok(words) => words.into_iter().for_each(|word| self.hear(word)),
+            Err(why) => self.fail(why),
+        }
+        true
+    }
+
+    pub(super) fn hear(&mut self, word: ToMember) {
+        match word {
+            ToMember::Printed { before } => self.member.on_printed(RANK, before),
+            ToMember::Finish => self.finishing = true,
+            ToMember::Order { order, places } => self.obey(order, &places),
+        }
+    }
+
+    pub(super) fn obey(&mut self, order: Order, places: &[Place]) {
+        match &order {
+            Order::Ask { lost, .. } => self.read_out(lost),
+            Order::Announce { .. } => self.expect(places),
+            Order::Restore { to, incarnations, .. } => {
+                self.member = Member::blank(*to, self.shape, incarnations[*to as usize]);
+                self.expect(places);
+            }
+            Order::GoLive { .. } => self.of.runs_again.store(false, Ordering::Relaxed),
+            _ => {}
+        }
+        self.member.absorb();
+        self.member.obey(order);
+        self.collect();
+    }
+
+    /// What has come from nodes that are lost is taken in, and nothing more will.
+    pub(super) fn read_out(&mut self, lost: &[u32]) {
+        self.of.connections.keep_to(|node| !lost.contains(&node));
+        self.newcomers.retain(|(peer, _)| !lost.contains(&peer.node));
+        for node in lost {
+            self.links.read_out(*node).into_iter().for_each(|came| self.take(came));
+        }
+        while self.member.has_mail(RANK, |from| lost.contains(&from)) && !self.has_failed {
+            let taken = self.take_mail(|from| lost.contains(&from));
+            self.turn_with(Round::of(taken, 0));
+        }
+    }
+
+    /// Others have new processes, which this one is to be linked with.
+    pub(super) fn expect(&mut self, places: &[Place]) {
+        for peer in self.of.connections.expect_new_ones(places, |_| true) {
+            self.newcomers.retain(|(known, _)| *known != peer.0);
+            self.newcomers.push(peer);
+        }
+    }
+
+    pub(super) fn meet_newcomers(&mut self) -> bool {
+        let mut met = false;
+        for peer in std::mem::take(&mut self.newcomers) {
+            match self.of.connections.met(peer) {
+                None => self.newcomers.push(peer),
+                Some(stream) => {
+                    met = true;
+                    if let Err(error) = self.links.join(peer.0.node, stream) {
+                        self.fail(format!("the system watches no further connection: {error}"));
+                    }
+                }
+            }
+        }
+        met
+    }
+
+    pub(super) fn hear_others(&mut self) -> bool {
+        let mut came = std::mem::take(&mut self.came);
+        let lost = self.links.receive(&mut came);
+        let any = !came.is_empty();
+        came.drain(..).for_each(|came| self.take(came));
+        self.came = came;
+        if any {
+            // Others' logs may have become stable.
+            self.member.release();
+            self.carry();
+        }
+        self.give_up(lost);
+        any
+    }
+
+    pub(super) fn take(&mut self, Came { from, kind, frame }: Came) {
+        match kind {
+            LETTER => match Letter::open(frame) {
+                Some(letter) => self.member.receive(from, RANK, letter),
+                None => self.fail(format!("a message from node {from} is shorter than it says")),
+            },
+            WORD => match wire::read(&frame.head, self.shape) {
+                Ok((between, word)) => self.member.hear(from, between, word),
+                Err(why) => self.fail(format!("what node {from} says cannot be read: {why}")),
+            },
+            _ => self.fail(format!("node {from} sends what a job that logs does not know")),
+        }
+        self.carry();
+    }
+
+    /// Nothing can be said any more over a link. Whoever is lost is known to the launcher.
+    pub(super) fn give_up(&mut self, lost: Option<Lost>) {
+        let Some(Lost { node, error }) = lost else { return };
+        self.links.read_out(node);
+        match error.is_well_formed() {
+            true => self.fail(error.to_string()),
+            false => self.of.control.send(ToLauncher::Suspect { node, why: error.to_string() }),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! What leaves a node: frames and words to others, words to the launcher.
+
+use std::time::{Duration, Instant};
+
+use super::{Driver, LETTER, RANK, WORD};
+use talisman_control::logging::pieces::pieces_of;
+use talisman_control::logging::words::{FromMember, Said};
+use talisman_control::protocol::{Stop, ToLauncher};
+use talisman_core::logging::replay::may_run;
+use talisman_core::logging::wire;
+use talisman_core::logging::words::{self, Out};
+use talisman_ft::event::Event;
+use talisman_job::job::End;
+use talisman_kernel::pe::Pe;
+use talisman_kernel::pe::input_log::Frame;
+use talisman_kernel::port::Port;
+
+/// So often it is looked how much is kept.
+const LOOK_AT_MEMORY: Duration = Duration::from_secs(1);
+
+impl Driver<'_> {
+    /// What the PE has done is logged, and leaves as far as it may.
+    pub(super) fn collect(&mut self) {
+        self.member.absorb();
+        for line in self.of.said.take() {
+            self.member.say(RANK, words::Said::Line(line));
+        }
+        if let Some(end) =
+            self.of.job.how_it_ended().filter(|_| !self.has_said_end && !self.of.commands.is_stopped())
+        {
+            self.has_said_end = true;
+            self.member.say(RANK, words::Said::End(end));
+        }
+        if let Some(Pe { port: Port::Simulated(outbox), .. }) = &self.pe {
+            for sent in outbox.take() {
+                self.member.send(RANK, sent.to, sent.parcel);
+            }
+        }
+        self.member.release();
+        if let Some(pe) = self.pe.as_ref().filter(|_| self.member.is_guided())
+            && let Err(why) = self.member.tell_if_at_horizon(|_| may_run(pe))
+        {
+            self.fail(why);
+        }
+        self.carry();
+    }
+
+    pub(super) fn carry(&mut self) {
+        for out in self.member.take_out() {
+            match out {
+                Out::Letter(_, to, letter) => self.links.send(to, LETTER, letter.seal()),
+                Out::Word(to, between, word) => match wire::write(between, &word) {
+                    Ok(bytes) => {
+                        self.links.send(to, WORD, Frame { head: bytes.into(), segments: Vec::new() })
+                    }
+                    Err(why) => self.fail(why),
+                },
+                Out::Report(event) => report_of(event).into_iter().for_each(|word| self.say(&word)),
+                Out::Say(_, number, said) => self.say(&FromMember::Said { number, said: said_as(said) }),
+                // The loop looks.
+                Out::Wake(_) => {}
+                Out::Begin(image) => self.begin_again(&image),
+            }
+        }
+    }
+
+    pub(super) fn say(&mut self, word: &FromMember) {
+        match pieces_of(word) {
+            Ok(pieces) => {
+                pieces.into_iter().for_each(|piece| self.of.control.send(ToLauncher::Logging(piece)));
+            }
+            Err(error) => self.fail(format!("the launcher cannot be told: {error}")),
+        }
+    }
+
+    /// The keeper is sent what is new, if it has not been for so long.
+    pub(super) fn flush_log(&mut self, every: Duration) {
+        if self.flushed.elapsed() >= every && self.member.wants_flush() {
+            self.flushed = Instant::now();
+            self.member.flush();
+            self.member.release();
+            self.carry();
+        }
+    }
+
+    pub(super) fn tell_of_memory(&mut self) {
+        if self.looked.elapsed() < LOOK_AT_MEMORY {
+            return;
+        }
+        self.looked = Instant::now();
+        let kept = self.member.kept_bytes();
+        if kept >= self.tell_from {
+            self.tell_from = 2 * kept;
+            let line =
+                "MiB of messages and logs are kept here for lost nodes, and more as long as the job runs";
+            self.of.job.warn(format!("{} {line} (--ft logging)", kept >> 20));
+        }
+    }
+
+    pub(super) fn flush_links(&mut self) {
+        let lost = self.links.flush();
+        self.give_up(lost);
+    }
+
+    /// The job ends, and all that the program has said here is printed.
+    pub(super) fn finish(&mut self) {
+        let is_finished = self.finishing && self.member.is_live() && !self.member.has_unprinted();
+        if is_finished && !std::mem::replace(&mut self.has_finished, true) {
+            self.say(&FromMember::Finished);
+        }
+    }
+}
+
+fn said_as(said: words::Said) -> Said {
+    match said {
+        words::Said::Line(line) => Said::Line(line),
+        words::Said::End(End { status, message }) => Said::End(Stop { status, message }),
+    }
+}
+
+/// What a node reports, as it goes to the launcher.
+fn report_of(event: Event) -> Option<FromMember> {
+    match event {
+        Event::Held(_, session, holdings) => Some(FromMember::Held(session, holdings)),
+        Event::Announced(_, session) => Some(FromMember::Announced(session)),
+        Event::AtHorizon(_, session) => Some(FromMember::AtHorizon(session)),
+        Event::Covered(keeper, session) => Some(FromMember::Covered(keeper, session)),
+        _ => None,
+    }
+}

@@ -1,0 +1,83 @@
+//! What a node does that has nothing to do.
+
+use std::cell::RefCell;
+use std::time::{Duration, Instant};
+
+use super::{Driver, FLUSH_IDLE, RANK};
+use talisman_kernel::panics::caught;
+use talisman_kernel::pe::Here;
+use talisman_observe::stats::count;
+
+/// Nobody tells that there is a connection with a new process, or room in memory: it is looked so often.
+const LOOK: Duration = Duration::from_micros(500);
+
+impl Driver<'_> {
+    pub(super) fn end_idleness(&mut self) {
+        if let (Some(since), Some(pe)) = (self.idle_since.take(), &self.pe) {
+            count(&pe.stats.idle_ns, since.elapsed().as_nanos() as u64);
+        }
+    }
+
+    /// Waits until there may be something to do.
+    pub(super) fn rest(&mut self) {
+        let since = *self.idle_since.get_or_insert_with(Instant::now);
+        self.flush_log(FLUSH_IDLE);
+        self.flush_links();
+        if self.suspects(since) {
+            return;
+        }
+        let timeout = self.longest_sleep(since);
+        let (links, commands) = (&mut self.links, &self.of.commands);
+        let came = &mut self.came;
+        let mut lost = None;
+        let links = RefCell::new(links);
+        let has_work = || {
+            let mut links = links.borrow_mut();
+            lost = lost.take().or(links.receive(came));
+            lost.is_some() || !came.is_empty() || commands.has_any()
+        };
+        let parker = &self.of.node.parkers[RANK as usize];
+        let park = || {
+            let links = links.borrow();
+            links.publish();
+            let has_work = || links.has_work() || commands.has_any();
+            _ = parker.park_in(has_work, || links.sleep(timeout));
+        };
+        match timeout {
+            Some(timeout) if timeout.is_zero() => {}
+            _ => self.idle.idle(has_work, park),
+        }
+        self.give_up(lost);
+    }
+
+    pub(super) fn longest_sleep(&self, since: Instant) -> Option<Duration> {
+        let flush = self.member.wants_flush().then_some(FLUSH_IDLE);
+        let look = (!self.newcomers.is_empty() || self.links.is_behind_in_memory()).then_some(LOOK);
+        let pe = self.pe.as_ref().filter(|_| self.runs());
+        let timer = pe.and_then(|pe| Some(pe.timers.next()?.saturating_sub(self.of.start.elapsed())));
+        let patience = pe.and_then(|pe| Some(self.suspicion.patience(pe)?.saturating_sub(since.elapsed())));
+        [flush, look, timer, patience].into_iter().flatten().min()
+    }
+
+    pub(super) fn runs(&self) -> bool {
+        self.member.is_live() && !self.finishing && !self.of.job.is_over()
+    }
+
+    /// PE 0 that has had nothing to do for too long finds out whether anybody ever will.
+    pub(super) fn suspects(&mut self, since: Instant) -> bool {
+        let Some(pe) = self.pe.as_ref().filter(|_| self.runs()) else { return false };
+        let hopes = pe.timers.next_for_progress().is_some();
+        let patience = self.suspicion.patience(pe).filter(|_| !hopes);
+        if patience.is_none_or(|patience| since.elapsed() < patience) {
+            return false;
+        }
+        self.idle_since = None;
+        self.set_clock();
+        if let Some(pe) = &self.pe {
+            let _here = Here::enter(pe);
+            caught(pe, || self.suspicion.rise(pe));
+        }
+        self.collect();
+        true
+    }
+}
