@@ -5,7 +5,8 @@ use std::panic::Location;
 use super::collective::gather_numbers;
 use super::{Error, Rank, Tag};
 use crate::comm::{self, Choice, Group};
-use crate::engine::{Context, Envelope, Pattern};
+use crate::engine::{Envelope, Pattern};
+use crate::process::Process as State;
 use crate::rank::call;
 
 /// Ranks that communicate with each other. A handle: copies are the same communicator.
@@ -214,20 +215,25 @@ impl Communicator {
     }
 
     /// What a receive from this rank, or from any, accepts.
-    pub(super) fn pattern(&self, source: Option<Rank>, tag: Option<Tag>) -> Result<Pattern, Error> {
-        let pattern = self.look(|communicator| match source {
-            None => communicator.pattern(None, tag).ok_or(communicator.size()),
-            Some(rank) => match u32::try_from(rank) {
-                Ok(number) => communicator.pattern(Some(number), tag).ok_or(communicator.size()),
-                Err(_) => Err(communicator.size()),
-            },
-        })?;
-        pattern.map_err(|size| Error::Rank { rank: source.unwrap_or_default(), size: size as Rank })
+    pub(super) fn pattern(
+        &self,
+        state: &State,
+        source: Option<Rank>,
+        tag: Option<Tag>,
+    ) -> Result<Pattern, Error> {
+        let communicator = state.comms.get(self.handle)?;
+        let pattern = match source.map(u32::try_from) {
+            None => communicator.pattern(None, tag),
+            Some(Ok(number)) => communicator.pattern(Some(number), tag),
+            Some(Err(_)) => None,
+        };
+        let (rank, size) = (source.unwrap_or_default(), communicator.size() as Rank);
+        pattern.ok_or(Error::Rank { rank, size })
     }
 
     /// The number that a rank of the world has here.
-    pub(super) fn number_of(&self, world_rank: u32) -> Option<Rank> {
-        let number = self.look(|communicator| communicator.number_of(world_rank)).ok()?;
+    pub(super) fn number_of(&self, state: &State, world_rank: u32) -> Option<Rank> {
+        let number = state.comms.get(self.handle).ok()?.number_of(world_rank);
         number.map(|number| number as Rank)
     }
 }
@@ -244,17 +250,14 @@ impl Process {
     }
 
     /// Where a message to it goes.
-    pub(super) fn envelope(&self, tag: Tag) -> Result<Envelope, Error> {
+    pub(super) fn envelope(&self, state: &State, tag: Tag) -> Result<Envelope, Error> {
         if tag < 0 {
             return Err(Error::Tag(tag));
         }
-        let rank = self.rank;
-        let found = self.communicator.look(|communicator| {
-            let to = u32::try_from(rank).ok().and_then(|number| communicator.world_rank(number));
-            let context: Context = communicator.contexts().user;
-            to.map(|to| Envelope { context, to, tag }).ok_or(communicator.size())
-        })?;
-        found.map_err(|size| Error::Rank { rank, size: size as Rank })
+        let communicator = state.comms.get(self.communicator.handle)?;
+        let to = u32::try_from(self.rank).ok().and_then(|number| communicator.world_rank(number));
+        let (context, size) = (communicator.contexts().user, communicator.size() as Rank);
+        to.map(|to| Envelope { context, to, tag }).ok_or(Error::Rank { rank: self.rank, size })
     }
 }
 

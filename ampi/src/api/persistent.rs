@@ -24,9 +24,14 @@ impl<'s, 'a, B: BufferMut + ?Sized> Persistent<'s, 'a, B> {
     /// # Errors
     /// If there is no such rank, or the tag is negative.
     pub fn send(scope: &'s Scope<'a>, buffer: &'a mut B, to: &Process, tag: Tag) -> Result<Self, Error> {
-        let (envelope, bytes) = (to.envelope(tag)?, bytes_of(buffer.values()));
+        let (peer, bytes) = (*to, bytes_of(buffer.values()));
         // SAFETY: the buffer is given away when the operation is begun, and comes back when it has ended.
-        let token = unsafe { call(|process, _| process.engine.send_init(Mode::Standard, envelope, bytes)) }?;
+        let token = unsafe {
+            call(|process, _| {
+                let envelope = peer.envelope(process, tag)?;
+                Ok::<_, Error>(process.engine.send_init(Mode::Standard, envelope, bytes))
+            })
+        }??;
         Ok(Persistent { token, communicator: to.communicator(), scope, buffer, is_active: false })
     }
 

@@ -7,6 +7,7 @@ use super::datatype::{Buffer, BufferMut, Equivalence, bytes_of, bytes_of_mut};
 use super::request::{Request, Scope};
 use super::{Error, Rank, Tag};
 use crate::engine::{self, Begun, Condition, Held, Mode, Owner, Pattern, Token};
+use crate::process::Process as State;
 use crate::rank::{call, wait_for};
 
 /// The tag of messages that are sent without one.
@@ -56,11 +57,21 @@ impl Status {
     }
 
     pub(super) fn of(status: &engine::Status, communicator: Communicator) -> Result<Status, Error> {
+        // SAFETY: no buffer is given.
+        unsafe { call(|state, _| Status::known(state, status, communicator)) }?
+    }
+
+    /// The same for who is in a call already.
+    pub(super) fn known(
+        state: &State,
+        status: &engine::Status,
+        communicator: Communicator,
+    ) -> Result<Status, Error> {
         if let Some(truncated) = status.truncated {
             return Err(truncated.into());
         }
         Ok(Status {
-            source: status.source.and_then(|source| communicator.number_of(source)),
+            source: status.source.and_then(|source| communicator.number_of(state, source)),
             tag: status.tag,
             bytes: status.bytes,
             is_cancelled: status.cancelled,
@@ -163,9 +174,14 @@ pub trait Destination {
 impl Destination for Process {
     #[track_caller]
     fn send_in_mode<B: Buffer + ?Sized>(&self, mode: Mode, buffer: &B, tag: Tag) -> Result<(), Error> {
-        let (to, bytes) = (self.envelope(tag)?, bytes_of(buffer.values()));
+        let (to, bytes) = (*self, bytes_of(buffer.values()));
         // SAFETY: the buffer is borrowed until the request has ended.
-        let begun = unsafe { call(|process, out| process.engine.begin_blocking_send(mode, to, bytes, out)) }?;
+        let begun = unsafe {
+            call(|state, out| {
+                let envelope = to.envelope(state, tag)?;
+                Ok::<_, Error>(state.engine.begin_blocking_send(mode, envelope, bytes, out))
+            })
+        }??;
         finish(begun, "send", Location::caller()).map(|_| ())
     }
 
@@ -176,9 +192,14 @@ impl Destination for Process {
         buffer: &'a B,
         tag: Tag,
     ) -> Result<Request<'s>, Error> {
-        let (to, bytes) = (self.envelope(tag)?, bytes_of(buffer.values()));
+        let (to, bytes) = (*self, bytes_of(buffer.values()));
         // SAFETY: the buffer is borrowed for longer than the scope, which waits for its requests.
-        let token = unsafe { call(|process, out| process.engine.send(mode, to, bytes, Owner::User, out)) }?;
+        let token = unsafe {
+            call(|state, out| {
+                let envelope = to.envelope(state, tag)?;
+                Ok::<_, Error>(state.engine.send(mode, envelope, bytes, Owner::User, out))
+            })
+        }??;
         Ok(scope.add(token, self.communicator()))
     }
 }
@@ -189,7 +210,13 @@ pub trait Source {
     ///
     /// # Errors
     /// If there is no such rank.
-    fn accepts(&self, tag: Option<Tag>) -> Result<Pattern, Error>;
+    fn accepts(&self, tag: Option<Tag>) -> Result<Pattern, Error> {
+        // SAFETY: no buffer is given.
+        unsafe { call(|state, _| self.accepts_in(state, tag)) }?
+    }
+
+    #[doc(hidden)]
+    fn accepts_in(&self, state: &State, tag: Option<Tag>) -> Result<Pattern, Error>;
 
     /// Where.
     fn of_communicator(&self) -> Communicator;
@@ -200,7 +227,7 @@ pub trait Source {
     /// If there is no such rank, or the message is not one value.
     #[track_caller]
     fn receive<T: Equivalence>(&self) -> Result<(T, Status), Error> {
-        receive_one(self.accepts(None)?, self.of_communicator(), Location::caller())
+        receive_one(self, None, Location::caller())
     }
 
     /// The same with a tag.
@@ -209,7 +236,7 @@ pub trait Source {
     /// If there is no such rank, or the message is not one value.
     #[track_caller]
     fn receive_with_tag<T: Equivalence>(&self, tag: Tag) -> Result<(T, Status), Error> {
-        receive_one(self.accepts(Some(tag))?, self.of_communicator(), Location::caller())
+        receive_one(self, Some(tag), Location::caller())
     }
 
     /// Receives as many values as there are (`MPI_Mprobe`, `MPI_Mrecv`).
@@ -236,7 +263,7 @@ pub trait Source {
     /// If there is no such rank, or the message is longer than the buffer.
     #[track_caller]
     fn receive_into<B: BufferMut + ?Sized>(&self, buffer: &mut B) -> Result<Status, Error> {
-        receive_into(self.accepts(None)?, self.of_communicator(), buffer, Location::caller())
+        receive_into(self, None, buffer, Location::caller())
     }
 
     /// The same with a tag.
@@ -249,7 +276,7 @@ pub trait Source {
         buffer: &mut B,
         tag: Tag,
     ) -> Result<Status, Error> {
-        receive_into(self.accepts(Some(tag))?, self.of_communicator(), buffer, Location::caller())
+        receive_into(self, Some(tag), buffer, Location::caller())
     }
 
     /// Begins to receive into a buffer (`MPI_Irecv`).
@@ -261,7 +288,7 @@ pub trait Source {
         scope: &'s Scope<'a>,
         buffer: &'a mut B,
     ) -> Result<Request<'s>, Error> {
-        immediate_receive(self.accepts(None)?, self.of_communicator(), scope, buffer)
+        immediate_receive(self, None, scope, buffer)
     }
 
     /// The same with a tag.
@@ -274,7 +301,7 @@ pub trait Source {
         buffer: &'a mut B,
         tag: Tag,
     ) -> Result<Request<'s>, Error> {
-        immediate_receive(self.accepts(Some(tag))?, self.of_communicator(), scope, buffer)
+        immediate_receive(self, Some(tag), scope, buffer)
     }
 
     /// Waits for a message, which is not received (`MPI_Probe`).
@@ -346,9 +373,9 @@ pub trait Source {
 }
 
 impl Source for Process {
-    fn accepts(&self, tag: Option<Tag>) -> Result<Pattern, Error> {
+    fn accepts_in(&self, state: &State, tag: Option<Tag>) -> Result<Pattern, Error> {
         checked(tag)?;
-        self.communicator().pattern(Some(self.rank()), tag)
+        self.communicator().pattern(state, Some(self.rank()), tag)
     }
 
     fn of_communicator(&self) -> Communicator {
@@ -357,9 +384,9 @@ impl Source for Process {
 }
 
 impl Source for AnyProcess {
-    fn accepts(&self, tag: Option<Tag>) -> Result<Pattern, Error> {
+    fn accepts_in(&self, state: &State, tag: Option<Tag>) -> Result<Pattern, Error> {
         checked(tag)?;
-        self.communicator().pattern(None, tag)
+        self.communicator().pattern(state, None, tag)
     }
 
     fn of_communicator(&self) -> Communicator {
@@ -446,26 +473,53 @@ pub(super) fn wait(
     status.ok_or(Error::Request)
 }
 
+/// How a receive goes on, with what is known of a message that was there.
+#[derive(Clone, Copy)]
+enum Received {
+    Done(Status),
+    Pending(Token),
+}
+
 fn receive_into<B: BufferMut + ?Sized>(
-    from: Pattern,
-    communicator: Communicator,
+    from: &(impl Source + ?Sized),
+    tag: Option<Tag>,
     buffer: &mut B,
     place: &'static Location<'static>,
 ) -> Result<Status, Error> {
-    let into = bytes_of_mut(buffer.values_mut());
+    let (into, communicator) = (bytes_of_mut(buffer.values_mut()), from.of_communicator());
     // SAFETY: the buffer is borrowed until the request has ended.
-    let begun = unsafe { call(|process, out| process.engine.begin_blocking_receive(from, into, out)) }?;
-    Status::of(&finish(begun, "receive", place)?, communicator)
+    let begun = unsafe {
+        call(|state, out| {
+            let pattern = from.accepts_in(state, tag)?;
+            match state.engine.begin_blocking_receive(pattern, into, out) {
+                Begun::Done(status) => Status::known(state, &status, communicator).map(Received::Done),
+                Begun::Pending(token) => Ok(Received::Pending(token)),
+            }
+        })
+    }??;
+    match begun {
+        Received::Done(status) => Ok(status),
+        Received::Pending(token) => {
+            wait_for(|| Condition::One(token), "receive", place)?;
+            // SAFETY: no buffer is given.
+            unsafe {
+                call(|state, _| {
+                    let status = state.engine.test(token)?.ok_or(Error::Request)?;
+                    Status::known(state, &status, communicator)
+                })
+            }?
+        }
+    }
 }
 
 fn receive_one<T: Equivalence>(
-    from: Pattern,
-    communicator: Communicator,
+    from: &(impl Source + ?Sized),
+    tag: Option<Tag>,
     place: &'static Location<'static>,
 ) -> Result<(T, Status), Error> {
     // SAFETY: every bit pattern is a value.
     let mut value = unsafe { std::mem::zeroed::<T>() };
-    let status = receive_into(from, communicator, &mut value, place)?;
+    let status = receive_into(from, tag, &mut value, place)?;
     match status.count::<T>()? {
         1 => Ok((value, status)),
         here => Err(Error::Count { buffer: "sent", here, wanted: 1 }),
@@ -485,15 +539,20 @@ fn receive_vec<T: Equivalence>(
 }
 
 fn immediate_receive<'a, 's, B: BufferMut + ?Sized>(
-    from: Pattern,
-    communicator: Communicator,
+    from: &(impl Source + ?Sized),
+    tag: Option<Tag>,
     scope: &'s Scope<'a>,
     buffer: &'a mut B,
 ) -> Result<Request<'s>, Error> {
     let into = bytes_of_mut(buffer.values_mut());
     // SAFETY: the buffer is borrowed for longer than the scope, which waits for its requests.
-    let token = unsafe { call(|process, out| process.engine.receive(from, into, Owner::User, out)) }?;
-    Ok(scope.add(token, communicator))
+    let token = unsafe {
+        call(|state, out| {
+            let pattern = from.accepts_in(state, tag)?;
+            Ok::<_, Error>(state.engine.receive(pattern, into, Owner::User, out))
+        })
+    }??;
+    Ok(scope.add(token, from.of_communicator()))
 }
 
 fn matched_probe(

@@ -81,16 +81,17 @@ impl<'a, T: Equivalence> View<'a, T> {
     /// If there is no such rank, or the tag is negative.
     #[track_caller]
     pub fn send(&self, to: &Process, tag: Tag) -> Result<(), Error> {
-        let (envelope, at, strides) = (to.envelope(tag)?, address_of(self.values), self.strides);
+        let (to, at, strides) = (*to, address_of(self.values), self.strides);
         // SAFETY: the values are borrowed until the request has ended.
         let begun = unsafe {
             call(|process, out| {
-                let buffer = strides.describe::<T>(process, at)?;
+                let envelope = to.envelope(process, tag)?;
+                let buffer = strides.describe::<T>(process, at).ok_or(Error::Request)?;
                 let begun = process.engine.begin_blocking_send(Mode::Standard, envelope, buffer, out);
-                Some((begun, buffer.datatype))
+                Ok::<_, Error>((begun, buffer.datatype))
             })
-        }?;
-        end(begun, "send").map(|_| ())
+        }??;
+        end(Some(begun), "send").map(|_| ())
     }
 }
 
