@@ -8,9 +8,9 @@ use talisman_ampi::datatype::{Basic, Datatypes};
 use talisman_ampi::engine::{Begun, Body, Buffer, Envelope, Mode, Pattern, Status, Token};
 use talisman_ampi::op::{Ops, Predefined};
 use talisman_ampi::process::{Process, UserCombine};
-use talisman_ampi::rank::{CallError, Outgoing, Rank, call, wait_all, wait_message};
+use talisman_ampi::rank::{CallError, Outgoing, Rank, call, is_in_operation, wait_all, wait_message};
 use talisman_ampi::slot::Slot;
-use talisman_ampi::thread::{Resumed, running};
+use talisman_ampi::thread::{Resumed, running, suspend};
 
 use crate::Test;
 
@@ -18,7 +18,7 @@ pub const ALL: &[Test] = &[
     ("a ring of messages of all lengths", || assert!(worlds(8, 20, ring) > 0, "none was read where it was")),
     ("a farm with wildcards and probes", || _ = worlds(5, 20, farm)),
     ("sums and barriers", || _ = worlds(7, 20, sums)),
-    ("an operation of the program cannot call MPI", || _ = worlds(3, 5, operation)),
+    ("an operation of the program runs where its rank runs", || _ = worlds(3, 5, operation)),
 ];
 
 /// Slots of worlds; the other tests take the lower ones.
@@ -228,11 +228,15 @@ fn sums(rank: u32, ranks: u32) {
     }
 }
 
-/// A sum that tries to wait.
+/// A sum that asks for its rank, lets others run, and tries to wait.
 fn operation(rank: u32, ranks: u32) {
     fn sum(call: UserCombine<'_>) {
-        assert_eq!(wait_all(&[]), Err(CallError::NoRank));
-        assert_eq!(running(), None, "what it allocates is the process's");
+        assert_eq!(wait_all(&[]), Err(CallError::InOperation));
+        let rank = work(|process, _| process.engine.rank());
+        assert_eq!(running(), Some(FIRST_SLOT + rank), "what it allocates is its rank's");
+        assert!(is_in_operation());
+        suspend();
+        assert_eq!(running(), Some(FIRST_SLOT + rank));
         Predefined::Sum.apply(Basic::U64, call.left, call.right).expect("these can be added");
     }
     let op = work(|process, _| process.ops.insert(sum as fn(UserCombine<'_>) as usize as u64, true));
@@ -241,7 +245,7 @@ fn operation(rank: u32, ranks: u32) {
     let me = Member { rank, size: ranks };
     collective_with(op, receive, |values| allreduce(me, 1, values, true, true));
     assert_eq!(value, [3]);
-    assert_eq!(running(), Some(FIRST_SLOT + rank));
+    assert_eq!((running(), is_in_operation()), (Some(FIRST_SLOT + rank), false));
 }
 
 fn collective(receive: u64, schedule: impl FnOnce(&Values) -> talisman_ampi::collective::Schedule) {
