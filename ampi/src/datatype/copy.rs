@@ -67,7 +67,8 @@ impl Datatype {
     ) -> Result<(), E> {
         let mut result = Ok(());
         let mut guarded = |at, basic, n| {
-            if result.is_ok() {
+            // A block of no values may lie anywhere.
+            if result.is_ok() && n > 0 {
                 result = call(at, basic, n);
             }
         };
