@@ -5,12 +5,10 @@ use super::image::{Beginning, Image};
 use super::letter::Letter;
 use super::member::Member;
 use super::recorder::Record;
-use super::wire;
 use super::words::{Out, Said, Word};
-use talisman_ft::logging::{Batch, Entry, Guide, Input, Lane, LogId, Reach, Shape, Stable, Step};
+use talisman_ft::logging::{Entry, Guide, Input, Lane, Reach, Shape, Step};
 use talisman_kernel::pe::input_log::Frame;
 use talisman_kernel::pe::turn::Command;
-use talisman_pup::Packed;
 
 const SHAPE: Shape = Shape { nodes: 3, pes_per_node: 1 };
 
@@ -172,37 +170,4 @@ fn a_line_waits_for_the_keeper() {
     assert!(one.has_unprinted());
     one.on_printed(0, 1);
     assert!(!one.has_unprinted());
-}
-
-#[test]
-fn words_come_as_they_were_said_and_what_names_another_node_does_not() {
-    let lane = Input::Lane { from: 1, frames: 2, told: vec![7] };
-    let batch = |node| Batch {
-        log: LogId { node, rank: 0 },
-        incarnation: 1,
-        first: 3,
-        entries: vec![Entry { at: 1, input: lane.clone() }, Entry { at: 2, input: Given::Balance.input() }],
-    };
-    let image = || Box::new(Image::first(2, SHAPE, 5, vec![Beginning::Parts(Packed::of(&7_u64))]));
-    let all = [
-        Word::Flush(vec![batch(0), batch(2)]),
-        Word::Stable(vec![Stable { log: LogId { node: 1, rank: 0 }, incarnation: 0, length: 9 }]),
-        Word::AskStable,
-        Word::Copy(image(), vec![batch(1)]),
-        Word::Stored(image().position),
-        Word::From { taken: vec![4], answer: true },
-        Word::Fetch(0),
-        Word::Image(image()),
-    ];
-    for word in all {
-        let bytes = wire::write((1, 2), &word).unwrap();
-        let (between, again) = wire::read(&bytes, SHAPE).unwrap();
-        assert_eq!((between, format!("{again:?}")), ((1, 2), format!("{word:?}")));
-        (0..bytes.len()).for_each(|end| assert!(wire::read(&bytes[..end], SHAPE).is_err(), "{word:?}"));
-    }
-    let of_nobody = wire::write((0, 0), &Word::Flush(vec![batch(3)])).unwrap();
-    assert!(wire::read(&of_nobody, SHAPE).is_err());
-    let of_two_pes = Shape { pes_per_node: 2, ..SHAPE };
-    let from = wire::write((0, 0), &Word::From { taken: vec![4], answer: true }).unwrap();
-    assert!(wire::read(&from, of_two_pes).is_err());
 }
