@@ -29,7 +29,9 @@ global_asm!(
 );
 
 /// Bytes below each thread's pointer that programs' thread-locals may be copied to ([`crate::ThreadLocals`]): zero if
-/// the linker of this executable has put something else there.
+/// the linker of this executable has put something else there. Not inlined into other crates: the names are of this
+/// object file alone.
+#[inline(never)]
 pub fn pad_room() -> usize {
     let (first, pad): (usize, usize);
     // SAFETY: computes two distances only.
