@@ -54,7 +54,7 @@ fn fewer_nodes_than_ranks_are_refused() {
 fn a_lost_rank_goes_on_in_another_process() {
     let file = fixed(Interface::Mpich);
     let file = file.to_str().expect("text");
-    let kept = ["-n", "3", "--ft", "double", "--ckpt-every", "50ms", "--kill", "1@300ms"];
+    let kept = ["-n", "3", "--nodes", "3", "--ft", "double", "--ckpt-every", "50ms", "--kill", "1@300ms"];
     let replaced = printed(&mut mpirun(&[&kept, &["--respawn", file][..], &TASK].concat()));
     assert_eq!(replaced, expected(Interface::Mpich, "3"));
     // Without another process there is no place for it.

@@ -168,7 +168,7 @@ fn hpcc_comes_to_its_end_with_the_verdicts_of_open_mpi() {
     elsewhere.args(["--allow-run-as-root", "--oversubscribe", "-n", "4", "hpcc"]).stdin(Stdio::null());
     let expected = run("hpcc-elsewhere", elsewhere.env("OMP_NUM_THREADS", "1"));
     assert!(expected.len() > 40 && expected.contains(&"Success=1".to_owned()), "{expected:?}");
-    for (name, way) in [("hpcc-alone", &[][..]), ("hpcc-moves", &["--nodes", "2", "--move-always"])] {
+    for (name, way) in [("hpcc-alone", &[][..]), ("hpcc-nodes", &["--nodes", "2"])] {
         let own = run(name, &mut mpirun(&[&["-n", "4"], way, &["hpcc"]].concat()));
         assert_eq!(own, expected, "{name}");
     }
