@@ -104,7 +104,8 @@ pub fn mpirun(words: &[&str]) -> Command {
             command.env_remove(name);
         }
     }
-    command.stdin(Stdio::null());
+    // A job gets advice if it takes long, as it may on a crowded machine.
+    command.env("TALISMAN_NO_ADVICE", "1").stdin(Stdio::null());
     command
 }
 

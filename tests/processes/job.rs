@@ -52,6 +52,8 @@ fn clean(mut command: Command) -> Command {
     std::env::vars_os().filter(|(name, _)| ours(name)).for_each(|(name, _)| {
         command.env_remove(name);
     });
+    // A job gets advice if it takes long, as it may on a crowded machine.
+    command.env("TALISMAN_NO_ADVICE", "1");
     command
 }
 

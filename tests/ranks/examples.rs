@@ -15,7 +15,7 @@ fn run(example: &str, options: &[&str]) -> Output {
     let test = std::env::current_exe().expect("a test knows where it is");
     let profile = test.parent().and_then(Path::parent).expect("tests stand in target/PROFILE/deps");
     let mut command = Command::new(profile.join("examples").join(example));
-    command.args(options).output().expect("the example has been built")
+    command.args(options).env("TALISMAN_NO_ADVICE", "1").output().expect("the example has been built")
 }
 
 /// What an example prints that must succeed.
