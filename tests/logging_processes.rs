@@ -16,6 +16,8 @@
 mod beyond;
 #[path = "logging_processes/examples.rs"]
 mod examples;
+#[path = "logging_processes/executions.rs"]
+mod executions;
 #[path = "processes/harness.rs"]
 mod harness;
 #[path = "processes/job.rs"]
@@ -23,8 +25,6 @@ mod harness;
 mod job;
 #[path = "logging_processes/losses.rs"]
 mod losses;
-#[path = "logging_processes/notes.rs"]
-mod notes;
 #[path = "logging_processes/relay.rs"]
 mod relay;
 #[path = "recovery/program.rs"]

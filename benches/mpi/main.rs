@@ -9,13 +9,13 @@
 #[path = "../common/mod.rs"]
 mod common;
 #[path = "../recovery/copying.rs"]
-#[allow(dead_code)]
+#[allow(dead_code, reason = "other benchmarks need more of it")]
 mod copying;
 #[path = "../between_nodes/job.rs"]
-#[allow(dead_code)]
+#[allow(dead_code, reason = "other benchmarks need more of it")]
 mod job;
 #[path = "../between_nodes/raw/mod.rs"]
-#[allow(dead_code)]
+#[allow(dead_code, reason = "other benchmarks need more of it")]
 mod raw;
 
 mod collectives;

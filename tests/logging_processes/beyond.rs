@@ -2,8 +2,8 @@
 
 use rustix::process::Signal;
 
+use crate::executions::Relay;
 use crate::job::{program, run};
-use crate::notes::Relay;
 use crate::system::signal;
 
 crate::trials::checks!(

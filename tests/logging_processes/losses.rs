@@ -2,8 +2,8 @@
 
 use rustix::process::Signal;
 
+use crate::executions::{Left, Relay};
 use crate::job::Shape;
-use crate::notes::{Left, Relay};
 use crate::system::signal;
 
 /// Rounds of a relay: those that are interrupted take at least this times the pause.

@@ -21,7 +21,7 @@ mod operations;
 mod packages;
 mod refusals;
 mod several_programs;
-mod together;
+mod shared_files;
 #[path = "../common/trials.rs"]
 mod trials;
 mod wrappers;
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
         jumps::all(),
         fixed::all(),
         builds::all(),
-        together::all(),
+        shared_files::all(),
         losses::all(),
         groups::all(),
         fairness::all(),

@@ -6,8 +6,8 @@ mod begin;
 mod immediate;
 mod immediate_root;
 mod in_place;
+mod inter_communicator;
 mod neighbors;
-mod sides;
 mod views;
 
 use std::panic::Location;
@@ -22,7 +22,7 @@ use crate::engine::Token;
 pub(super) use begin::gather_numbers;
 pub use immediate::ImmediateCollectives;
 pub use immediate_root::ImmediateRoot;
-pub use sides::{InterCommunicator, Sided};
+pub use inter_communicator::{InterCommunicator, Sided};
 
 /// Collectives without a root.
 pub trait CommunicatorCollectives {

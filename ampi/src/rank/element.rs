@@ -15,7 +15,7 @@ use talisman_core_macros::chare;
 use talisman_pup::Pup;
 use talisman_reduce::Concat;
 
-use super::regroup::Regroup;
+use super::rollback::Rollback;
 use super::sayings::Sayings;
 use super::{Memory, Outgoing, Outside, Program, Rank, RankError, Said, Wish, held, program};
 use crate::engine::{Frame, Payload};
@@ -368,7 +368,7 @@ pub struct Launch<P: Program> {
     sayings: Sayings,
     /// The ranks, once they are made, if they have more than their own state to go back to.
     regrouped: Option<(Array<RankElement<P>>, u32)>,
-    regroup: Regroup,
+    rollback: Rollback,
     /// How much ranks have said in all, once they have all ended.
     total: Option<u64>,
     program: PhantomData<P>,
@@ -382,7 +382,7 @@ impl<P: Program> Launch<P> {
         Launch {
             sayings: Sayings::default(),
             regrouped: None,
-            regroup: Regroup::default(),
+            rollback: Rollback::default(),
             total: None,
             program: PhantomData,
         }
@@ -391,7 +391,7 @@ impl<P: Program> Launch<P> {
     #[restored]
     fn restored(&mut self, cx: &mut Cx<Self>, _: Restored) {
         if let Some((ranks, _)) = self.regrouped {
-            ranks.say_noted(cx.me(), self.regroup.begin());
+            ranks.say_noted(cx.me(), self.rollback.begin());
         }
     }
 
@@ -399,7 +399,7 @@ impl<P: Program> Launch<P> {
     #[entry]
     fn is_back(&mut self, cx: &mut Cx<Self>, time: u32, noted: Vec<(Vec<u8>, u64)>) {
         let Some((ranks, count)) = self.regrouped else { return };
-        if let Some(noted) = self.regroup.is_back(time, count, noted) {
+        if let Some(noted) = self.rollback.is_back(time, count, noted) {
             ranks.cut(cx.me(), time, noted);
         }
     }
@@ -408,7 +408,7 @@ impl<P: Program> Launch<P> {
     #[entry]
     fn has_cut(&mut self, _: &mut Cx<Self>, time: u32) {
         let Some((ranks, count)) = self.regrouped else { return };
-        if self.regroup.has_cut(time, count) {
+        if self.rollback.has_cut(time, count) {
             ranks.go_on_together(time);
         }
     }

@@ -12,7 +12,7 @@ mod memory;
 mod operations;
 mod outside;
 mod program;
-mod regroup;
+mod rollback;
 mod running;
 mod sayings;
 mod site;

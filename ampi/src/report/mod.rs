@@ -12,7 +12,7 @@
 //! assert_eq!(lines, ["rank 0 in MPI_Recv (main.rs:7) waits for tag 8 from 1 in MPI_COMM_WORLD; 1 has ended"]);
 //! ```
 
-mod note;
+mod wait;
 
 use std::collections::BTreeMap;
 
@@ -20,8 +20,8 @@ use talisman_pup::Pup;
 
 use crate::engine::{Context, Doing, Head, Pattern, Rank};
 
-use note::is_of_collective;
-pub(crate) use note::of_rank;
+use wait::is_of_collective;
+pub(crate) use wait::of_rank;
 
 #[cfg(test)]
 mod tests;

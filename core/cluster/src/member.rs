@@ -29,7 +29,7 @@ use crate::voice::Control;
 use talisman_base::build::{build_number, check_readable};
 use talisman_base::frame::{Decoder, FrameError, encode};
 use talisman_base::layout::mark::LayoutMark;
-use talisman_control::logging::pieces::WordPiece;
+use talisman_control::logging::fragments::WordPiece;
 use talisman_control::node_session::{Action, NodeSession, Unfit};
 use talisman_control::protocol::{Place, Stop, Task, ToLauncher};
 use talisman_job::progress::Steps;

@@ -19,7 +19,7 @@ use talisman_ft::{Epoch, Version};
 
 use crate::follower::Follower;
 use crate::heartbeat::Heartbeat;
-use crate::logging::pieces::WordPiece;
+use crate::logging::fragments::WordPiece;
 use crate::protocol::{Place, Stop, Task, ToLauncher, ToNode, VERSION};
 use talisman_base::layout::mark::LayoutMark;
 use talisman_job::progress::Steps;

@@ -14,7 +14,7 @@ use talisman_ft::{Epoch, Version};
 
 use crate::follower::Follower;
 use crate::heritage::Heritage;
-use crate::logging::pieces::WordPiece;
+use crate::logging::fragments::WordPiece;
 use talisman_base::auth::Secret;
 use talisman_base::ids::PeId;
 use talisman_base::layout::mark::LayoutMark;
@@ -99,7 +99,7 @@ pub enum ToNode {
         /// Those that the others have not gone on without yet come last.
         losses: Vec<Failure>,
     },
-    /// Of a job that logs its messages (`--ft logging`): a piece of a [`crate::logging::words::ToMember`].
+    /// Of a job that logs its messages (`--ft logging`): a piece of a [`crate::logging::messages::ToMember`].
     Logging(WordPiece),
 }
 
@@ -170,7 +170,7 @@ pub enum ToLauncher {
     Tried { inquiry: u32, missed: Vec<u32> },
     /// Lines of `cx.output()`, of a period that will not be done again.
     Lines(Lines),
-    /// Of a job that logs its messages (`--ft logging`): a piece of a [`crate::logging::words::FromMember`].
+    /// Of a job that logs its messages (`--ft logging`): a piece of a [`crate::logging::messages::FromMember`].
     Logging(WordPiece),
     /// It needs some bytes of a file of what the job goes on from, which is on another host; the answer is `Fetched`.
     Fetch(Fetch),
@@ -318,8 +318,8 @@ mod tests {
     use talisman_ft::view::View;
 
     use super::*;
-    use crate::logging::pieces::pieces_of;
-    use crate::logging::words::{FromMember, ToMember};
+    use crate::logging::fragments::pieces_of;
+    use crate::logging::messages::{FromMember, ToMember};
     use talisman_base::frame::{Decoder, encode};
 
     fn there_and_back(message: &ToLauncher) -> ToLauncher {

@@ -9,7 +9,7 @@ use super::commands::{Commands, Word};
 use super::connections::Connections;
 use super::linking::{Host, Streams};
 use super::lives::Lives;
-use super::logged::{self, LoggedCommands, LoggedNode, LoggedVoice, Parts, SaidLines};
+use super::logged::{self, LoggedCommands, LoggedNode, LoggedVoice, OutputLines, Parts};
 use talisman_base::layout::mark::LayoutMark;
 use talisman_base::topology::Shape;
 use talisman_base::transport::Transport;
@@ -43,7 +43,7 @@ pub fn run(options: &RunArgs, joining: Joining, output: Output, main: impl Fn(&P
     keep_memory();
     let (task, control) = (joining.task().clone(), joining.control().clone());
     let logs = options.ft == FaultTolerance::Logging;
-    let said = SaidLines::default();
+    let said = OutputLines::default();
     let job = Job::new(if logs { Output::to(said.clone()) } else { output });
     let neighbours = task.host.nodes.as_slice().into();
     let seed = task.restart.as_ref().map_or(options.seed, |restart| restart.seed);
@@ -101,7 +101,7 @@ struct Own {
     job: Arc<Job>,
     connections: Arc<Connections>,
     config: Config,
-    said: SaidLines,
+    said: OutputLines,
 }
 
 impl Own {

@@ -5,20 +5,20 @@
 //! |---|---|
 //! | `language.rs` | what differs between languages |
 //! | `kit.rs` | headers and library, which are written into a folder of the user's |
-//! | `words.rs` | what the compiler is called with |
+//! | `arguments.rs` | what the compiler is called with |
 //! | `beside.rs` | the other two programs |
 
+mod arguments;
 mod kit;
 mod language;
-mod words;
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
+use arguments::Wish;
 use kit::Kit;
 use language::Language;
-use words::Wish;
 
 fn main() -> ExitCode {
     let mut words: Vec<OsString> = std::env::args_os().skip(1).collect();
@@ -36,15 +36,15 @@ fn main() -> ExitCode {
 fn run(language: Language, given: Vec<OsString>) -> Result<(), String> {
     let compiler = language.compiler();
     let kit = Kit::of(language)?;
-    match words::read(given) {
+    match arguments::read(given) {
         Wish::Show(given) => {
-            let words = [compiler].into_iter().chain(words::all(&kit, given));
-            println!("{}", words::joined(words));
+            let words = [compiler].into_iter().chain(arguments::all(&kit, given));
+            println!("{}", arguments::joined(words));
         }
-        Wish::ShowCompiling => println!("{}", words::joined(words::compiling(&kit))),
-        Wish::ShowLinking => println!("{}", words::joined(words::linking(&kit))),
+        Wish::ShowCompiling => println!("{}", arguments::joined(arguments::compiling(&kit))),
+        Wish::ShowLinking => println!("{}", arguments::joined(arguments::linking(&kit))),
         Wish::Run(given) => {
-            let error = Command::new(&compiler).args(words::all(&kit, given)).exec();
+            let error = Command::new(&compiler).args(arguments::all(&kit, given)).exec();
             let variable = language.variable();
             let compiler = compiler.display();
             return Err(format!("`{compiler}` cannot be run: {error}; {variable} names another compiler"));

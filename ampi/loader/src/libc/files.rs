@@ -7,8 +7,8 @@
 mod calls;
 mod departed;
 mod held;
+mod hold_changes;
 mod makers;
-mod noted;
 mod numbers;
 mod stream;
 
@@ -60,7 +60,7 @@ pub enum FilesError {
 
 /// The function that answers for this one of the C library.
 pub(super) fn symbol(name: &str) -> Option<usize> {
-    calls::symbol(name).or_else(|| makers::symbol(name)).or_else(|| noted::symbol(name))
+    calls::symbol(name).or_else(|| makers::symbol(name)).or_else(|| hold_changes::symbol(name))
 }
 
 /// Closes the descriptors of a rank and the streams that lie in these addresses, the rank's. The rank does not run;

@@ -1,8 +1,8 @@
 //! A job that logs its messages (`--ft logging`), as its launcher knows it: what the leader decides, which process each node is in, what was
 //! printed, and how the job ends.
 
-pub mod pieces;
-pub mod words;
+pub mod fragments;
+pub mod messages;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -16,8 +16,8 @@ use talisman_job::Failure;
 use crate::messages::{lost_in_words, nodes_in_words};
 use crate::plan::Plan;
 use crate::protocol::Stop;
-use pieces::Joined;
-use words::FromMember;
+use fragments::Joined;
+use messages::FromMember;
 
 /// So many processes in a row may be lost before a node goes on, or by a fault of their own while the job comes no further.
 const BORNE: u32 = 3;

@@ -1,6 +1,6 @@
 //! What the launcher makes of a loss, of what is said twice, and of the end.
 
-use super::words::FromMember;
+use super::messages::FromMember;
 use super::*;
 use talisman_ft::logging::Holdings;
 use talisman_job::RunArgs;

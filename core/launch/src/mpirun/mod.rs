@@ -5,8 +5,8 @@
 //! is started as any program of the runtime, and maps the MPI program for each rank.
 
 mod executable;
+mod mpmd;
 mod nodes;
-mod parts;
 mod words;
 
 use std::ffi::{OsStr, OsString};
@@ -18,7 +18,7 @@ use clap::parser::ValueSource;
 
 use talisman_job::RunArgs;
 
-use parts::Part;
+use mpmd::Part;
 pub use words::{as_options, is_name};
 
 /// The file of the node program, beside `talisman`.
@@ -75,7 +75,7 @@ impl Mpirun {
     /// # Errors
     /// If the program cannot be run, with the reason.
     pub fn command(&self, given: &ArgMatches) -> Result<Command, String> {
-        let parts = parts::parts(self.ranks.unwrap_or(1), &self.program, ranks)?;
+        let parts = mpmd::parts(self.ranks.unwrap_or(1), &self.program, ranks)?;
         let files: Vec<PathBuf> = parts.iter().map(|part| self.file(part)).collect::<Result<_, _>>()?;
         let all = parts.iter().try_fold(0u32, |sum, part| sum.checked_add(part.ranks)).unwrap_or(u32::MAX);
         ranks(&all.to_string())?;
@@ -112,7 +112,7 @@ impl Mpirun {
         if let Some(folder) = &self.wdir {
             command.current_dir(folder);
         }
-        let between: &[OsString] = &[parts::BETWEEN.into()];
+        let between: &[OsString] = &[mpmd::BETWEEN.into()];
         let words: Vec<&[OsString]> = parts.iter().map(|part| &part.words[..]).collect();
         command.arg("--").args(words.join(between));
         Ok(command)

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use talisman_cluster::member::NodeCommands;
-use talisman_control::logging::pieces::{Joined, WordPiece};
-use talisman_control::logging::words::ToMember;
+use talisman_control::logging::fragments::{Joined, WordPiece};
+use talisman_control::logging::messages::ToMember;
 use talisman_control::protocol::Stop;
 use talisman_job::job::{End, Job};
 use talisman_job::progress::Steps;

@@ -2,8 +2,8 @@
 //! the node has for others.
 
 mod hearing;
+mod idle;
 mod leaving;
-mod rest;
 mod turns;
 
 use std::cell::Cell;

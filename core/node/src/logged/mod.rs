@@ -7,7 +7,7 @@
 mod commands;
 mod driver;
 mod links;
-mod said;
+mod output_lines;
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ use talisman_observe::stats::Totals;
 
 pub(crate) use commands::LoggedCommands;
 pub(crate) use links::Parts;
-pub(crate) use said::SaidLines;
+pub(crate) use output_lines::OutputLines;
 
 /// What the threads of a node that logs share.
 pub(crate) struct LoggedNode {
@@ -42,7 +42,7 @@ pub(crate) struct LoggedNode {
     pub(crate) node: Arc<Node>,
     pub(crate) commands: Arc<LoggedCommands>,
     /// What the program has printed.
-    pub(crate) said: SaidLines,
+    pub(crate) said: OutputLines,
     /// Its PE runs again: what it does beside sending is done already.
     pub(crate) runs_again: Arc<AtomicBool>,
     /// The beginning of the job's time.

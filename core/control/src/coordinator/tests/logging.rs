@@ -4,8 +4,8 @@ use talisman_ft::logging::{Holdings, Order, Position, Shape};
 
 use super::*;
 use crate::logging::beginning_of;
-use crate::logging::pieces::{Joined, pieces_of};
-use crate::logging::words::{FromMember, Said, ToMember};
+use crate::logging::fragments::{Joined, pieces_of};
+use crate::logging::messages::{FromMember, Said, ToMember};
 use crate::protocol::Stop;
 use talisman_job::checkpoints::FaultTolerance;
 

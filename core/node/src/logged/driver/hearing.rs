@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use super::turns::Round;
 use super::{Driver, LETTER, RANK, WORD};
 use crate::logged::links::{Came, Lost};
-use talisman_control::logging::words::ToMember;
+use talisman_control::logging::messages::ToMember;
 use talisman_control::protocol::{Place, ToLauncher};
 use talisman_core::logging::letter::Letter;
 use talisman_core::logging::member::Member;

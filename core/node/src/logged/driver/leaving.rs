@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::{Driver, LETTER, RANK, WORD};
-use talisman_control::logging::pieces::pieces_of;
-use talisman_control::logging::words::{FromMember, Said};
+use talisman_control::logging::fragments::pieces_of;
+use talisman_control::logging::messages::{FromMember, Said};
 use talisman_control::protocol::{Stop, ToLauncher};
 use talisman_core::logging::replay::may_run;
 use talisman_core::logging::wire;

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Takes the lines of a program, for the thread that looks for them.
 #[derive(Clone, Default)]
-pub(crate) struct SaidLines(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct OutputLines(Arc<Mutex<Vec<u8>>>);
 
-impl SaidLines {
+impl OutputLines {
     /// Those since this was last asked, without their ends.
     pub(super) fn take(&self) -> Vec<String> {
         let bytes = std::mem::take(&mut *self.lock());
@@ -21,7 +21,7 @@ impl SaidLines {
 }
 
 /// Whole lines come at once.
-impl Write for SaidLines {
+impl Write for OutputLines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.lock().extend_from_slice(bytes);
         Ok(bytes.len())
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn lines_are_taken_once_and_in_order() {
-        let lines = SaidLines::default();
+        let lines = OutputLines::default();
         let output = Output::to(lines.clone());
         assert_eq!(lines.take(), [""; 0]);
         output.print("one\ntwo");

@@ -11,7 +11,7 @@ use crate::slot::Noted;
 
 /// What has come of all ranks, at who has started them.
 #[derive(Debug, Default, Pup)]
-pub(super) struct Regroup {
+pub(super) struct Rollback {
     /// How often the job has gone back. What belongs to an earlier time is not heard.
     time: u32,
     noted: Noted,
@@ -20,10 +20,10 @@ pub(super) struct Regroup {
     cut: u32,
 }
 
-impl Regroup {
+impl Rollback {
     /// The job has gone back: which time it is.
     pub fn begin(&mut self) -> u32 {
-        *self = Regroup { time: self.time + 1, ..Regroup::default() };
+        *self = Rollback { time: self.time + 1, ..Rollback::default() };
         self.time
     }
 
@@ -53,16 +53,16 @@ mod tests {
 
     #[test]
     fn the_greatest_of_all_that_was_noted_counts() {
-        let mut regroup = Regroup::default();
+        let mut rollback = Rollback::default();
         let (file, other) = (b"file".to_vec(), b"other".to_vec());
-        let first = regroup.begin();
-        assert_eq!(regroup.is_back(first, 2, vec![(file.clone(), 9)]), None);
+        let first = rollback.begin();
+        assert_eq!(rollback.is_back(first, 2, vec![(file.clone(), 9)]), None);
         // It goes back once more before all had come.
-        let time = regroup.begin();
-        assert_eq!(regroup.is_back(first, 2, vec![(file.clone(), 9)]), None);
-        assert_eq!(regroup.is_back(time, 2, vec![(file.clone(), 5), (other.clone(), 1)]), None);
-        let noted = regroup.is_back(time, 2, vec![(file.clone(), 7)]);
+        let time = rollback.begin();
+        assert_eq!(rollback.is_back(first, 2, vec![(file.clone(), 9)]), None);
+        assert_eq!(rollback.is_back(time, 2, vec![(file.clone(), 5), (other.clone(), 1)]), None);
+        let noted = rollback.is_back(time, 2, vec![(file.clone(), 7)]);
         assert_eq!(noted, Some(Noted::from([(file, 7), (other, 1)])));
-        assert!(!regroup.has_cut(time, 2) && !regroup.has_cut(first, 2) && regroup.has_cut(time, 2));
+        assert!(!rollback.has_cut(time, 2) && !rollback.has_cut(first, 2) && rollback.has_cut(time, 2));
     }
 }
