@@ -418,6 +418,8 @@ pub fn interrupts_while_a_job_is_started_again() {
     let whole = Folder::new();
     let run = LONG.start((3, 1, "shm"), &whole.held("--words 40000 --ckpt-every 5steps"));
     let said = cut_off(run, &whole, 3, "at 22");
+    // A program that is started again looks at the file of its first command, whatever the new one says.
+    whole.holding();
     let shapes = [(3, 1, "mixed"), (1, 2, "shm"), (2, 1, "tcp")];
     let (mut early, mut late) = (0, 0);
     for (round, shape) in shapes.iter().cycle().enumerate().take(60) {
@@ -426,8 +428,7 @@ pub fn interrupts_while_a_job_is_started_again() {
         }
         let (asked, status) = [(Signal::INT, 130), (Signal::TERM, 143)][round % 2];
         let folder = whole.copy();
-        let options = folder.restart(&format!("--ft disk {}", folder.holding()));
-        let run = LONG.start(*shape, &options);
+        let run = LONG.start(*shape, &folder.restart("--ft disk"));
         match round % 4 {
             0 => run.job.wait_for_error("goes on from checkpoint"),
             _ => run.job.wait_for("at "),
@@ -444,6 +445,7 @@ pub fn interrupts_while_a_job_is_started_again() {
             false => late += 1,
         }
     }
+    whole.let_go();
     goes_on(LONG, (2, 1, "shm"), &whole.restart(""), &said, &expected);
 }
 
