@@ -14,6 +14,8 @@
 
 #[path = "logging_processes/beyond.rs"]
 mod beyond;
+#[path = "logging_processes/cuts.rs"]
+mod cuts;
 #[path = "logging_processes/examples.rs"]
 mod examples;
 #[path = "logging_processes/executions.rs"]
@@ -44,7 +46,7 @@ fn main() -> ExitCode {
         Some("program") if is("--relay") => relay::start(),
         Some("program") => rounds::start(),
         _ => {
-            let tests = [losses::all(), beyond::all(), examples::all()];
+            let tests = [losses::all(), cuts::all(), beyond::all(), examples::all()];
             harness::run(tests.into_iter().flatten().collect())
         }
     }

@@ -3,7 +3,7 @@
 //!
 //! `cargo build --profile bench --examples && cargo bench --bench recovery`, or a part of it: `-- overhead` (between checkpoints),
 //! `checkpoint` (one of 50 MB to 1 GB), `disk` (one in files), `figure3` (eight in a hundred steps), `phases` (from a kill to running again), `silence` (a node that is stopped), `losses`
-//! (twelve nodes lose ten), `crashes` (128 modelled nodes lose ten). `--smoke` takes one short round of each, `--check` ends with status 1 if
+//! (twelve nodes lose ten), `crashes` (128 modelled nodes lose ten), `logging` (messages that are kept, and eight nodes that lose seven). `--smoke` takes one short round of each, `--check` ends with status 1 if
 //! a budget is missed. How likely it is that both copies are lost: `cargo bench -p talisman-ft --bench reliability`.
 //!
 //! The limits are processes of this program: it is started again with a first word that begins with `@`.
@@ -19,6 +19,7 @@ mod crashes;
 mod disk;
 mod eight;
 mod kernel;
+mod logging;
 mod losses;
 mod molecules;
 mod overhead;
@@ -38,7 +39,7 @@ fn main() {
 }
 
 fn measure() {
-    let parts: [(&str, fn()); 8] = [
+    let parts: [(&str, fn()); 9] = [
         ("overhead", overhead::measure),
         ("checkpoint", checkpoint::measure),
         ("disk", disk::measure),
@@ -47,6 +48,7 @@ fn measure() {
         ("silence", silence::measure),
         ("losses", losses::measure),
         ("crashes", crashes::measure),
+        ("logging", logging::measure),
     ];
     parts.into_iter().filter(|(name, _)| common::wanted(name)).for_each(|(_, measure)| measure());
 }

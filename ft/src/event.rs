@@ -48,7 +48,7 @@ pub enum Event {
     Announced(NodeId, Session),
     /// A restored node has sent all that anybody took.
     AtHorizon(NodeId, Session),
-    /// A restored node keeps again what it had kept for others.
+    /// What a restored node had kept for this one is kept by it again.
     Covered(NodeId, Session),
     /// A node's own image is committed, which it took alone.
     Imaged(NodeId, Box<Position>),

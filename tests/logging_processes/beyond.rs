@@ -4,14 +4,35 @@ use rustix::process::Signal;
 
 use crate::executions::Relay;
 use crate::job::{program, run};
+use crate::losses::{NO_CUTS, SLOW};
 use crate::system::signal;
 
 crate::trials::checks!(
     a_node_that_is_lost_with_its_keeper_is_the_end,
     a_panic_ends_the_job_with_what_was_said_before,
     a_process_that_aborts_again_and_again_ends_the_job,
+    programs_that_break_the_rule_are_told,
     options_that_cannot_be,
 );
+
+/// Another process has another clock, another order of hash maps, another number: the first thing that it sends again is another.
+fn programs_that_break_the_rule_are_told() {
+    for breaks in ["clock", "hash", "pid"] {
+        for cuts in [NO_CUTS, "--ckpt-every 10steps"] {
+            let options = format!("--ft logging {cuts} {SLOW} --breaks {breaks} --kill 1@step18");
+            let relay = Relay::start((3, 1, "tcp"), &options);
+            relay.end(
+                1,
+                &[
+                    "node 1: it runs again",
+                    "sends node 2 something else",
+                    "`take`",
+                    "as many bytes, and others",
+                ],
+            );
+        }
+    }
+}
 
 fn a_node_that_is_lost_with_its_keeper_is_the_end() {
     let relay = Relay::start((4, 1, "tcp"), "--ft logging --pause-us 500");
@@ -43,7 +64,11 @@ fn options_that_cannot_be() {
         ("--ft logging", (1, 1, "tcp"), &["needs two nodes"]),
         ("--ft logging", (3, 2, "tcp"), &["one PE each", "--nodes 6"]),
         ("--ft logging --simulate", (3, 1, "tcp"), &["leave --simulate out"]),
-        ("--ft logging --ckpt-every 1s", (3, 1, "tcp"), &["--ckpt-every: there is no such thing"]),
+        ("--ft logging --spares 1", (3, 1, "tcp"), &["--spares: there is no such thing"]),
+        ("--ft logging --log-budget 0", (3, 1, "tcp"), &["--log-budget", "64KiB"]),
+        ("--ft logging --log-budget 10x", (3, 1, "tcp"), &["--log-budget", "64KiB"]),
+        ("--ft logging --log-budget 1MiB", (3, 1, "tcp"), &["--log-budget 1048576", "2097152"]),
+        ("--ft double --log-budget 1GiB", (3, 1, "tcp"), &["--log-budget", "--ft logging"]),
         ("--ft logging --balancer greedy", (3, 1, "tcp"), &["--balancer: there is no such thing"]),
     ] {
         run(program(&format!("--relay {words}"), shape)).expect(2, texts);

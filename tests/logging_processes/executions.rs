@@ -88,6 +88,38 @@ impl Left {
         }
     }
 
+    /// These nodes alone have had several processes, so many; each has executed rounds in a row, the first from the beginning, and the last to the
+    /// end. From where each of the others has gone on, by node.
+    #[track_caller]
+    pub fn went_back_to(&self, rounds: u64, lost: &[(u32, usize)]) -> BTreeMap<u32, Vec<u64>> {
+        let mut begins = BTreeMap::new();
+        for (runner, processes) in &self.executed {
+            let wanted = lost.iter().find(|(node, _)| node == runner).map_or(1, |(_, count)| *count);
+            assert_eq!(processes.len(), wanted, "processes of node {runner}: {}", self.ended.said());
+            let firsts: Vec<_> = processes.iter().map(|(_, executed)| executed[0]).collect();
+            for (_, executed) in processes {
+                let row: Vec<u64> = (executed[0]..).take(executed.len()).collect();
+                assert_eq!(executed, &row, "what node {runner} has executed");
+            }
+            let last = processes[processes.len() - 1].1.last();
+            assert_eq!((firsts[0], last), (1, Some(&rounds)), "{}", self.ended.said());
+            begins.insert(*runner, firsts[1..].to_vec());
+        }
+        begins
+    }
+
+    /// Checkpoints that were committed.
+    pub fn checkpoints(&self) -> usize {
+        self.report["checkpoints"].as_array().map_or(0, Vec::len)
+    }
+
+    /// What each node has kept: this of it, by node.
+    #[track_caller]
+    pub fn kept(&self, what: &str) -> Vec<u64> {
+        let kept = self.report["logging"].as_array().cloned().unwrap_or_default();
+        kept.iter().map(|node| node[what].as_u64().unwrap_or_else(|| panic!("no {what} in {node}"))).collect()
+    }
+
     /// The same lines and results as a run has that loses nobody.
     #[track_caller]
     pub fn is_like(&self, other: &Left) {

@@ -7,8 +7,10 @@ use crate::job::Shape;
 use crate::system::signal;
 
 /// Rounds of a relay: those that are interrupted take at least this times the pause.
-const ROUNDS: u64 = 60;
-const SLOW: &str = "--pause-us 500";
+pub const ROUNDS: u64 = 60;
+pub const SLOW: &str = "--pause-us 500";
+/// More steps than there are.
+pub const NO_CUTS: &str = "--ckpt-every 100000steps";
 
 crate::trials::checks!(
     nobody_is_lost,
@@ -23,15 +25,16 @@ crate::trials::checks!(
 );
 
 /// A run without fault tolerance.
-fn undisturbed(shape: Shape, options: &str) -> Left {
+pub fn undisturbed(shape: Shape, options: &str) -> Left {
     Relay::start(shape, options).end(0, &[])
 }
 
+/// One that goes back to its beginning.
 fn start(shape: Shape, options: &str) -> Relay {
-    Relay::start(shape, &format!("--ft logging {options}"))
+    Relay::start(shape, &format!("--ft logging {NO_CUTS} {options}"))
 }
 
-fn kill(pid: i32) {
+pub fn kill(pid: i32) {
     signal(pid, Signal::KILL);
 }
 

@@ -1,10 +1,12 @@
 //! Runners that pass sums on around a ring, and note in a file that they do: `logging_processes program --relay …`.
 
+use std::collections::HashSet;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use rustix::process::{Pid, Signal, kill_process};
 use talisman::prelude::*;
 
 #[derive(clap::Parser, Clone, Debug, Pup)]
@@ -31,6 +33,15 @@ struct Options {
     /// The round in which the runner on node 1 aborts its process, each time
     #[arg(long)]
     abort_at: Option<u64>,
+    /// Where whose runner kills whose process, once each: `pack:0>1` as its part is packed, `restored:0>1` as it is made anew
+    #[arg(long, value_delimiter = ',')]
+    trap: Vec<String>,
+    /// Runners pass on something that is not the same when it is done again: `clock`, `hash` or `pid`
+    #[arg(long)]
+    breaks: Option<String>,
+    /// After this round, a checkpoint is asked for and waited for
+    #[arg(long)]
+    save_at: Option<u64>,
 }
 
 /// Runs it as the command line says.
@@ -42,6 +53,7 @@ pub fn start() -> ExitCode {
 #[derive(Pup)]
 struct Runner {
     options: Options,
+    trap: Trap,
     /// Of the rounds that are over.
     sum: u64,
     /// What has come in this one, perhaps before it has passed on its own.
@@ -51,15 +63,21 @@ struct Runner {
 #[chare(group)]
 impl Runner {
     #[init]
-    fn new(_: &mut Cx<Self>, options: Options) -> Self {
-        Runner { options, sum: 1, taken: 0 }
+    fn new(cx: &mut Cx<Self>, options: Options) -> Self {
+        Runner { trap: Trap::new(cx.index(), &options), options, sum: 1, taken: 0 }
+    }
+
+    #[restored]
+    fn restored(&mut self, _: &mut Cx<Self>, _: Restored) {
+        self.trap.spring("restored");
     }
 
     /// The next one takes what this one has, in each round.
     #[entry]
     fn pass(&mut self, cx: &mut Cx<Self>, round: u64) {
         let next = (cx.index() + 1) % cx.pes();
-        cx.group().on(next).take(round, vec![self.sum; self.options.words]);
+        let broken = self.options.breaks.as_deref().map_or(0, what_is_never_the_same);
+        cx.group().on(next).take(round, vec![self.sum ^ broken; self.options.words]);
     }
 
     #[entry]
@@ -92,9 +110,102 @@ impl Runner {
     }
 }
 
+/// Kills processes when its runner is packed or made anew.
+struct Trap {
+    runner: u32,
+    /// As on the command line.
+    specs: Vec<String>,
+    notes: String,
+}
+
+impl Trap {
+    fn new(runner: u32, options: &Options) -> Trap {
+        Trap { runner, specs: options.trap.clone(), notes: options.notes.clone().unwrap_or_default() }
+    }
+
+    fn spring(&self, place: &str) {
+        for (nth, spec) in self.specs.iter().enumerate() {
+            let (at, victim) = spec.split_once('>').expect("a trap is PLACE:RUNNER>VICTIM");
+            let is_once = || {
+                OpenOptions::new().write(true).create_new(true).open(format!("{}.{nth}", self.notes)).is_ok()
+            };
+            if at == format!("{place}:{}", self.runner) && is_once() {
+                kill_process(self.process_of(victim), Signal::KILL).expect("it is there");
+            }
+        }
+    }
+
+    /// The newest process of a runner, as it has noted.
+    fn process_of(&self, runner: &str) -> Pid {
+        let own = self.runner.to_string() == runner;
+        let text = std::fs::read_to_string(&self.notes).expect("runners note what they do");
+        let of_runner = text.lines().rev().map(|line| line.split(' ').collect::<Vec<_>>());
+        let noted = of_runner
+            .into_iter()
+            .find(|words| words.get(1) == Some(&runner))
+            .map(|words| words[0].to_owned());
+        let pid =
+            if own { std::process::id().to_string() } else { noted.expect("it has executed something") };
+        Pid::from_raw(pid.parse().expect("a process id")).expect("no process has the number 0")
+    }
+}
+
+impl Pup for Trap {
+    const MIN_SIZE: usize = 0;
+
+    fn pack(&self, packer: &mut Packer) {
+        self.runner.pack(packer);
+        self.specs.pack(packer);
+        self.notes.pack(packer);
+        self.spring("pack");
+    }
+
+    fn unpack(unpacker: &mut Unpacker<'_>) -> Result<Self, PupError> {
+        let (runner, specs, notes) = Pup::unpack(unpacker)?;
+        Ok(Trap { runner, specs, notes })
+    }
+}
+
+/// What no entry may look at in a job that logs.
+fn what_is_never_the_same(what: &str) -> u64 {
+    match what {
+        "clock" => SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |time| time.as_nanos() as u64),
+        "hash" => {
+            let set: HashSet<u64> = (0..64).collect();
+            set.into_iter().fold(1, |sum, number| sum.wrapping_mul(31).wrapping_add(number))
+        }
+        _ => u64::from(std::process::id()),
+    }
+}
+
+/// Asks for a checkpoint, and says when it is there.
+#[derive(Pup)]
+struct Saver;
+
+#[chare(single)]
+impl Saver {
+    #[init]
+    fn new() -> Self {
+        Saver
+    }
+
+    #[entry]
+    fn saved();
+
+    #[entry]
+    async fn save(&mut self, cx: &mut Cx<Self>) -> u64 {
+        let saved = cx.callback(Self::saved);
+        cx.checkpoint(saved);
+        cx.when(Self::saved).await;
+        writeln!(cx.output(), "saved");
+        1
+    }
+}
+
 #[talisman::main]
 async fn main(cx: &mut Cx, options: Options) {
     let runners: Group<Runner> = Runner::group().new(options.clone());
+    let saver: Single<Saver> = Saver::single().new();
     cx.expect_steps(options.rounds);
     let mut all: u64 = 0;
     for round in 1..=options.rounds {
@@ -103,6 +214,10 @@ async fn main(cx: &mut Cx, options: Options) {
         let sum: u64 = runners.sum(round).reduce(Sum).await;
         all = all.rotate_left(3) ^ sum;
         cx.step(round);
+        if options.save_at == Some(round) {
+            let saved: u64 = saver.save().await;
+            all ^= saved;
+        }
     }
     cx.result("all", all);
     writeln!(cx.output(), "all: {all:016x}");

@@ -204,10 +204,13 @@ impl Coordinator {
     /// How the job ended.
     pub fn into_end(self) -> End {
         let mut steps = self.steps;
-        let reports = self.roster.into_reports();
+        let mut reports = self.roster.into_reports();
         reports.iter().for_each(|report| merge(&mut steps, report.steps));
         let not_injected = self.kills.not_injected(steps.done);
-        let logged = self.logging.map(Logging::into_failures).unwrap_or_default();
+        let (logged, taken) = self.logging.map(Logging::into_report).unwrap_or_default();
+        if let Some(first) = reports.first_mut().filter(|_| !taken.is_empty()) {
+            first.checkpoints = taken;
+        }
         let (failures, results) =
             self.recovery.map_or_else(|| (logged, self.before.results()), Recovery::into_report);
         let (stop, early_loss) = (self.verdict.stop(), self.early_loss);

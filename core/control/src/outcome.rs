@@ -8,7 +8,7 @@ use crate::job_result::UNRECOVERABLE;
 use talisman_job::progress::Steps;
 use talisman_job::undelivered::Leftovers;
 use talisman_job::{
-    BalancingStep, CheckpointTaken, ExitStatus, Failure, NotInjected, Results, Signal, Undelivered,
+    BalancingStep, CheckpointTaken, ExitStatus, Failure, LogKept, NotInjected, Results, Signal, Undelivered,
 };
 use talisman_observe::stats::Totals;
 
@@ -34,6 +34,8 @@ pub struct ClusterOutcome {
     pub balancing: Vec<BalancingStep>,
     /// Checkpoints that were committed.
     pub checkpoints: Vec<CheckpointTaken>,
+    /// What each node has kept for others, in a job that logs.
+    pub logging: Vec<LogKept>,
     /// Nodes that were lost while the program ran.
     pub failures: Vec<Failure>,
     /// Messages that nobody got.
@@ -75,6 +77,7 @@ pub fn merge(ended: Ended, pes: usize) -> ClusterOutcome {
         outcome.totals.append(&mut report.totals);
         outcome.balancing.append(&mut report.balancing);
         outcome.checkpoints.append(&mut report.checkpoints);
+        outcome.logging.extend(report.kept);
         report.results.iter().for_each(|(name, value)| outcome.results.set(name, value.clone()));
     }
     outcome.undelivered = leftovers.told();

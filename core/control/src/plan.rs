@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use talisman_ft::double::leader::Leader;
+use talisman_ft::logging::Keepers;
 
 use crate::hosts::Share;
 use crate::protocol::{Host, Task, VERSION};
@@ -44,6 +45,8 @@ pub struct Plan {
     pub survives: bool,
     /// Whether nodes log their messages, so that only what is lost goes back (`--ft logging`).
     pub logs: bool,
+    /// By node: who keeps what it was given, in such a job; nobody in others.
+    pub keepers: Vec<u32>,
     /// Whether lost nodes are replaced (`--respawn`).
     pub respawns: bool,
     /// Processes that wait to replace lost nodes (`--spares`).
@@ -73,6 +76,7 @@ impl Plan {
     /// no step is watched. Equal arguments and builds give equal plans.
     pub fn known(job: u64, secret: Secret, hosts: Vec<Vec<u32>>, options: &RunArgs) -> Self {
         let begins_with = hosts.iter().map(|nodes| nodes.len() as u32).sum();
+        let logs = options.ft == FaultTolerance::Logging;
         Plan {
             nodes: options.max_nodes.map_or(begins_with, |most| most.max(begins_with)),
             begins_with,
@@ -85,16 +89,17 @@ impl Plan {
             listen: options.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
             spare_hosts: vec![0; options.spares as usize],
             names: vec![None; hosts.len()],
-            hosts,
             watched: Vec::new(),
             progress: options.progress,
             silence: options.silence,
             survives: options.ft.takes_checkpoints(),
-            logs: options.ft == FaultTolerance::Logging,
+            logs,
+            keepers: if logs { keepers_on(&hosts) } else { Vec::new() },
             respawns: options.respawn,
             spares: options.spares,
             balances: options.balancer != strategies::OFF,
             keeping: Keeping::default(),
+            hosts,
         }
     }
 
@@ -177,6 +182,7 @@ impl Plan {
             running: Duration::ZERO,
             admits: self.survives || self.logs,
             heritage: None,
+            keepers: self.keepers.clone(),
         }
     }
 
@@ -190,6 +196,15 @@ impl Plan {
     fn via(&self, node: u32, other: u32, host: &[u32]) -> Transport {
         if host.contains(&other) { self.transport.between(node, other) } else { Transport::BETWEEN_HOSTS }
     }
+}
+
+/// Who keeps what each node of a job that logs was given, where hosts have these nodes.
+fn keepers_on(hosts: &[Vec<u32>]) -> Vec<u32> {
+    let mut all: Vec<_> =
+        (0..).zip(hosts).flat_map(|(host, nodes)| nodes.iter().map(move |node| (*node, host))).collect();
+    all.sort_unstable();
+    let hosts: Vec<u32> = all.into_iter().map(|(_, host)| host).collect();
+    Keepers::on_hosts(&hosts).names().to_vec()
 }
 
 /// The nodes that a host has at the start. The other processes of its share wait (`--spares`).
@@ -225,6 +240,19 @@ mod tests {
         assert!(shm.needs_memory());
         assert!(!shm.task(3).has(Transport::is_inherited));
         assert!(!plan(Transport::Tcp).needs_memory());
+    }
+
+    #[test]
+    fn what_a_node_was_given_is_kept_on_another_host() {
+        let options = RunArgs { ft: FaultTolerance::Logging, ..RunArgs::default() };
+        let hosts = vec![vec![0, 1], vec![2, 3]];
+        let plan = Plan::known(7, Secret::from_bytes([1; 32]), hosts, &options);
+        assert_eq!(plan.task(3).keepers, [2, 2, 0, 0]);
+        assert!(
+            Plan::known(7, Secret::from_bytes([1; 32]), vec![vec![0, 1]], &RunArgs::default())
+                .keepers
+                .is_empty()
+        );
     }
 
     #[test]

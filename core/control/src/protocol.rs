@@ -23,14 +23,14 @@ use talisman_base::transport::Transport;
 use talisman_job::lines::Lines;
 use talisman_job::progress::Steps;
 use talisman_job::undelivered::Leftovers;
-use talisman_job::{BalancingStep, CheckpointTaken, Failure, Results};
+use talisman_job::{BalancingStep, CheckpointTaken, Failure, LogKept, Results};
 use talisman_observe::stats::Totals;
 use talisman_store::files::catalog;
 use talisman_store::files::remote::Piece;
 use talisman_store::restart::{CheckpointDirs, Restart};
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
-pub const VERSION: u16 = 16;
+pub const VERSION: u16 = 17;
 
 /// From the launcher to a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -250,6 +250,8 @@ pub struct Task {
     pub admits: bool,
     /// What it needs to do without the launcher; none if it ends with it.
     pub heritage: Option<Heritage>,
+    /// By node: who keeps what it was given, in a job that logs.
+    pub keepers: Vec<u32>,
 }
 
 impl Task {
@@ -294,6 +296,8 @@ pub struct NodeReport {
     pub balancing: Vec<BalancingStep>,
     /// Checkpoints that were committed, as this node's first PE knows.
     pub checkpoints: Vec<CheckpointTaken>,
+    /// What it has kept for others, in a job that logs.
+    pub kept: Option<LogKept>,
     /// What its PEs know of messages that nobody got.
     pub leftovers: Leftovers,
 }
@@ -397,7 +401,7 @@ mod tests {
         for (name, bytes) in [
             ("Go", encode(&ToNode::Go)),
             ("Linked", encode(&ToLauncher::Linked)),
-            ("Hello", encode(&ToLauncher::Hello { version: 16, pid: 4711, layout: None })),
+            ("Hello", encode(&ToLauncher::Hello { version: 17, pid: 4711, layout: None })),
             ("Ready", encode(&ToLauncher::Ready(Some(address)))),
             ("Step", encode(&ToLauncher::Step(Steps { done: 40, total: Some(100) }))),
             ("StepSeen", encode(&ToNode::StepSeen(40))),

@@ -19,7 +19,7 @@ pub enum FaultTolerance {
     Double,
     /// The same on disk: each part is in a file on two nodes (--ckpt-dir), and the whole job can be started again (--restart)
     Disk,
-    /// Lost nodes alone go back: all log what they are given, and keep what they send; one PE per node
+    /// Lost nodes alone go back: all log what they are given, and keep what they send, since the last checkpoint; one PE per node
     Logging,
 }
 
@@ -27,6 +27,11 @@ impl FaultTolerance {
     /// Whether all nodes take checkpoints together, and go back to them together.
     pub fn takes_checkpoints(self) -> bool {
         matches!(self, FaultTolerance::Double | FaultTolerance::Disk)
+    }
+
+    /// Whether there are checkpoints, whoever goes back to them.
+    pub fn has_checkpoints(self) -> bool {
+        self != FaultTolerance::Off
     }
 
     /// As it is written on the command line.
@@ -100,15 +105,18 @@ pub struct CkptSettings {
     pub mtbf: Option<Duration>,
     /// Whether to write a line about each checkpoint.
     pub logs: bool,
+    /// Nobody thaws: whoever drives the PEs has them made anew from their parts (`--ft logging`).
+    pub renews: bool,
 }
 
 impl CkptSettings {
     /// None if there are no checkpoints.
     pub fn of(options: &RunArgs) -> Option<Self> {
-        options.ft.takes_checkpoints().then(|| CkptSettings {
+        options.ft.has_checkpoints().then(|| CkptSettings {
             every: options.ckpt_every.unwrap_or_default(),
             mtbf: options.mtbf,
             logs: options.ft_log || options.progress,
+            renews: options.ft == FaultTolerance::Logging,
         })
     }
 

@@ -129,7 +129,9 @@ impl Job {
 
     /// A node of this process runs the job.
     pub fn runs_on(&self, node: Weak<dyn Stop>) {
-        lock(&self.nodes).push(node);
+        let mut nodes = lock(&self.nodes);
+        nodes.retain(|node| node.strong_count() > 0);
+        nodes.push(node);
     }
 
     /// Whether the job has ended, or halts; PEs look at it between messages.

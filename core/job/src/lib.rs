@@ -61,5 +61,5 @@ pub use options::RunArgs;
 pub use output::Output;
 pub use progress::Progress;
 pub use report::{
-    BalancingStep, CheckpointTaken, Failure, NotInjected, Report, ResultValue, Results, Undelivered,
+    BalancingStep, CheckpointTaken, Failure, LogKept, NotInjected, Report, ResultValue, Results, Undelivered,
 };

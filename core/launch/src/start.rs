@@ -231,6 +231,7 @@ fn report(program: &Program, options: &RunArgs, outcome: &Outcome, status: ExitS
         pe: outcome.pe.clone(),
         balancing: outcome.balancing.clone(),
         checkpoints: outcome.checkpoints.clone(),
+        logging: outcome.logging.clone(),
         failures: outcome.failures.clone(),
         undelivered: outcome.undelivered.clone(),
         not_injected: outcome.not_injected.clone(),

@@ -2,8 +2,8 @@
 
 use std::error::Error;
 use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
 use super::commands::{Commands, Word};
 use super::connections::Connections;
@@ -48,7 +48,7 @@ pub fn run(options: &RunArgs, joining: Joining, output: Output, main: impl Fn(&P
     let neighbours = task.host.nodes.as_slice().into();
     let seed = task.restart.as_ref().map_or(options.seed, |restart| restart.seed);
     let config = Config { host: task.host_number, neighbours, seed, ..Config::of(options) };
-    if config.survives() {
+    if config.survives() && !logs {
         job.survive();
         Lent::allow();
     }
@@ -76,7 +76,8 @@ pub fn run(options: &RunArgs, joining: Joining, output: Output, main: impl Fn(&P
         store.lend_pages();
     }
     if logs {
-        let own = Own { task, control, job, connections, config, said };
+        let log_budget = options.log_budget;
+        let own = Own { task, control, job, connections, config, said, log_budget };
         return own.log(host, (streams, store), meeting, main);
     }
     let late = (task.life > 0).then_some(task.running);
@@ -102,6 +103,7 @@ struct Own {
     connections: Arc<Connections>,
     config: Config,
     said: OutputLines,
+    log_budget: Option<u64>,
 }
 
 impl Own {
@@ -113,10 +115,9 @@ impl Own {
         meeting: Meeting,
         main: impl Fn(&Pe) + Sync,
     ) {
-        let Own { task, control, job, connections, config, said } = self;
+        let Own { task, control, job, connections, config, said, log_budget } = self;
         let (runs_again, start) = (Arc::new(AtomicBool::new(false)), logged::start_of(task.running));
-        let view = talisman_base::view::View::whole(host.shape);
-        let make = || -> Result<_, Box<dyn Error>> {
+        let mut make = || -> Result<_, Box<dyn Error>> {
             let links = match task.life {
                 0 => host.links(task.number, 0, &mut streams)?,
                 // Whoever comes later is told whom it is linked with.
@@ -124,12 +125,18 @@ impl Own {
             };
             let links = (0..).zip(links).filter_map(|(node, link)| Some((node, link?))).collect();
             let poller = Poller::new(host.bell(task.number, 0)?)?;
-            let ready = host.ready(view, store, task.number, config, &job, vec![None])?;
-            Ok((Parts { pe: task.number, links, poller, reconnect: connections.reconnect(0) }, ready.node))
+            Ok(Parts { pe: task.number, links, poller, reconnect: connections.reconnect(0) })
         };
-        let (parts, node) = make().unwrap_or_else(|error| {
+        let parts = make().unwrap_or_else(|error| {
             control.failed(format!("cannot be linked with the other nodes: {error}"))
         });
+        let (number, for_node) = (task.number, job.clone());
+        let make_node = move || {
+            let view = talisman_base::view::View::whole(host.shape);
+            let ready = host.ready(view, store.clone(), number, config.clone(), &for_node, vec![None]);
+            ready.map(|ready| ready.node).map_err(|error| error.to_string())
+        };
+        let node = make_node().unwrap_or_else(|error| control.failed(error));
         let voice = LoggedVoice {
             control: control.clone(),
             job: Arc::downgrade(&job),
@@ -141,8 +148,21 @@ impl Own {
         let try_all = move |inquiry, limit| tried.try_all(inquiry, limit);
         let commands = Arc::new(LoggedCommands::new(job.clone(), move || to_wake.knock(), try_all));
         meeting.begin(commands.clone());
-        LoggedNode { task, control, job, connections, node, commands, said, runs_again, start }
-            .run(parts, main);
+        let (node, make_node) = (Mutex::new(node), Box::new(make_node));
+        let logged = LoggedNode {
+            task,
+            control,
+            job,
+            connections,
+            node,
+            make_node,
+            commands,
+            said,
+            log_budget,
+            runs_again,
+            start,
+        };
+        logged.run(parts, main);
     }
 }
 
@@ -255,6 +275,7 @@ impl Member {
             wall: done.wall,
             balancing: self.job.balancing(),
             checkpoints: self.job.checkpoints(),
+            kept: None,
             leftovers: self.job.leftovers(),
         }
     }

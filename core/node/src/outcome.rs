@@ -5,7 +5,7 @@ use std::time::Duration;
 use talisman_control::outcome::ClusterOutcome;
 use talisman_job::job::Job;
 use talisman_job::report::{MessageCounts, PeTimes};
-use talisman_job::{BalancingStep, CheckpointTaken, Failure, NotInjected, Results, Undelivered};
+use talisman_job::{BalancingStep, CheckpointTaken, Failure, LogKept, NotInjected, Results, Undelivered};
 use talisman_observe::stats::Totals;
 
 /// What a job left behind.
@@ -29,6 +29,8 @@ pub struct Outcome {
     pub balancing: Vec<BalancingStep>,
     /// Checkpoints that were committed; the last of very many.
     pub checkpoints: Vec<CheckpointTaken>,
+    /// What each node has kept for others, in a job that logs.
+    pub logging: Vec<LogKept>,
     /// Nodes that were lost while the program ran.
     pub failures: Vec<Failure>,
     /// Messages for elements that did not exist when the job ended well; some of very many kinds.
@@ -62,6 +64,7 @@ pub fn outcome(job: &Job, done: Done) -> Outcome {
         pe: done.totals.iter().map(times).collect(),
         balancing: job.balancing(),
         checkpoints: job.checkpoints(),
+        logging: Vec::new(),
         failures: Vec::new(),
         undelivered: job.leftovers().told(),
         not_injected: Vec::new(),
@@ -83,6 +86,7 @@ impl Outcome {
             pe: ended.totals.iter().map(times).collect(),
             balancing: ended.balancing,
             checkpoints: ended.checkpoints,
+            logging: ended.logging,
             failures: ended.failures,
             undelivered: ended.undelivered,
             not_injected: ended.not_injected,

@@ -297,6 +297,7 @@ impl Process {
             wall: self.clock.clock().now(),
             balancing: self.job.balancing(),
             checkpoints: self.job.checkpoints(),
+            kept: None,
             leftovers: self.job.leftovers(),
         }
     }

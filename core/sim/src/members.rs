@@ -260,6 +260,7 @@ impl World {
             wall: running.pes[0].pe.clock.now(),
             balancing: process.job.balancing(),
             checkpoints: process.job.checkpoints(),
+            kept: None,
             leftovers: process.job.leftovers(),
         };
         self.hand_over_what_was_said(number);

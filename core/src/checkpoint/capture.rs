@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
+use std::time::Duration;
 
 use easy_ext::ext;
 
@@ -34,6 +35,7 @@ use talisman_kernel::object::{Head, flag};
 use talisman_kernel::pe::Pe;
 use talisman_kernel::pe::names::SavedNames;
 use talisman_kernel::pe::turn::world;
+use talisman_kernel::route::Route;
 use talisman_kernel::wire;
 use talisman_kernel::witness::{self, Seen};
 use talisman_observe::mutations::mutated;
@@ -127,13 +129,24 @@ pub impl Pe {
             births,
             messages,
             requests,
-            timers: self.timers.all().into_iter().map(|(at, to)| (at.saturating_sub(now), to)).collect(),
+            timers: self.saved_timers(now),
             when_idle: self.timers.idle_work(),
             when_quiet: self.detector().asked(),
             names: self.saved_names(),
             said: Vec::new(),
             newborn: Vec::new(),
         }
+    }
+
+    /// With those who wait for this cut, if it will be there when PEs go on from this: they are told at once then.
+    fn saved_timers(&self, now: Duration) -> Vec<(Duration, Route)> {
+        let mut timers: Vec<_> =
+            self.timers.all().into_iter().map(|(at, to)| (at.saturating_sub(now), to)).collect();
+        if let Some(checkpoints) = self.checkpoints().filter(|checkpoints| checkpoints.settings.renews) {
+            let waiting = checkpoints.root.borrow().waiting_for_cut().into_iter();
+            timers.extend(waiting.map(|then| (Duration::ZERO, then)));
+        }
+        timers
     }
 
     /// Without those of singletons, which everybody knows from the start.
@@ -260,8 +273,9 @@ pub impl Pe {
         let balancing = self.balancer().into_iter().flat_map(|balancer| balancer.root.borrow().waiting());
         let balancing =
             balancing.map(|(why, then)| wire::for_pe(self.id, &Balance::Request { why, then: Some(then) }));
-        let checkpoints =
-            self.checkpoints().into_iter().flat_map(|checkpoints| checkpoints.root.borrow().waiting());
+        let waiting =
+            |checkpoints: &Checkpoints| checkpoints.root.borrow().waiting(checkpoints.settings.renews);
+        let checkpoints = self.checkpoints().into_iter().flat_map(waiting);
         let checkpoints = checkpoints
             .map(|(why, then)| wire::for_pe(self.id, &Checkpoint::Request { why, then: Some(then) }));
         balancing.chain(checkpoints).collect()

@@ -56,6 +56,12 @@ impl Drain {
         self.machine.get().is_some_and(|machine| machine.borrow().is_about_to_thaw())
     }
 
+    /// Whether this PE has taken its part, and whoever is to know that has been told.
+    pub(super) fn has_reported(&self) -> bool {
+        let has_reported = self.machine.get().is_some_and(|machine| machine.borrow().has_reported());
+        has_reported && self.due.borrow().is_empty()
+    }
+
     /// Whether this PE has taken its part.
     pub(super) fn has_taken(&self) -> bool {
         self.machine.get().is_some_and(|machine| machine.borrow().has_taken())
@@ -106,7 +112,9 @@ pub impl Pe {
             Action::Thaw => {
                 self.note_blocked(checkpoints, drain.taken.get());
                 self.note_contents(checkpoints.version.get(), &drain.counts.borrow());
-                drain.due.borrow_mut().push_back(Due::Thaw);
+                if !checkpoints.settings.renews {
+                    drain.due.borrow_mut().push_back(Due::Thaw);
+                }
             }
             Action::Copy(_) => {
                 self.begin_copy(checkpoints);
@@ -215,7 +223,9 @@ pub impl Pe {
         let (own, counts) = self.take_part(checkpoints);
         checkpoints.drain.add(own, counts);
         if !checkpoints.refused.get() {
-            self.lend_part(checkpoints);
+            if !checkpoints.settings.renews {
+                self.lend_part(checkpoints);
+            }
             self.drive_later(checkpoints, Event::Captured(checkpoints.version.get()));
         }
     }

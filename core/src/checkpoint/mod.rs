@@ -30,11 +30,13 @@
 //! | [`group_members`](crate::group_members) | what becomes of members of groups on lost PEs |
 //! | [`reading`] | parts taken out of the store again |
 //! | `on_demand` | versions that are on disk because somebody asked for them, while others are in memory |
+//! | [`cut`] | PEs that are made anew from their own parts, in jobs that log |
 //! | `restart` | how PEs begin after a loss |
 //! | [`image_transfer`] | parts that go to a process which has none of its own |
 
 pub mod capture;
 pub mod contents;
+pub mod cut;
 pub mod drain;
 pub mod durability;
 pub mod freeze;

@@ -31,7 +31,7 @@ pub(super) const TRY_AGAIN: Duration = Duration::from_secs(10);
 /// What the root knows.
 pub(super) struct Root {
     pub(super) period: Period,
-    running: Option<Running>,
+    pub(super) running: Option<Running>,
     /// Wanted since that began.
     wanted: Vec<(Why, Option<Route>)>,
     /// Nodes that are about to go, once a checkpoint is there that was begun since that is known. Whether they have gone is known by the next life.
@@ -48,16 +48,16 @@ pub(super) struct Root {
 pub struct Running {
     version: Version,
     why: Why,
-    then: Vec<(Why, Route)>,
+    pub(super) then: Vec<(Why, Route)>,
     /// How often somebody outside has asked for it.
     asked: u32,
     /// One of them wants it on disk, where others are not.
     on_disk: bool,
     /// Those that are to go when it is there.
     leaving: Vec<NodeId>,
-    begun: Duration,
+    pub(super) begun: Duration,
     /// How long entries waited, and what was taken, once that is known.
-    blocked: Option<(Duration, Taken)>,
+    pub(super) blocked: Option<(Duration, Taken)>,
 }
 
 impl Root {
@@ -90,11 +90,23 @@ impl Root {
         self.period.checkpoint(cost);
     }
 
-    /// Who waits for a checkpoint.
-    pub(super) fn waiting(&self) -> Vec<(Why, Route)> {
-        let running = self.running.iter().flat_map(|running| running.then.iter().cloned());
+    /// Who waits for a checkpoint; perhaps only those who wait for another than the one that is under way.
+    pub(super) fn waiting(&self, is_running_over: bool) -> Vec<(Why, Route)> {
+        let running = self.running.iter().filter(|_| !is_running_over);
+        let running = running.flat_map(|running| running.then.iter().cloned());
         let wanted = self.wanted.iter().filter_map(|(why, then)| Some((*why, then.clone()?)));
         running.chain(wanted).collect()
+    }
+
+    /// It goes on from a checkpoint after this step of the program, and that cost so much if it is known.
+    pub(super) fn go_on(&mut self, step: u64, cost: Option<Duration>) {
+        self.step = step;
+        cost.into_iter().for_each(|cost| self.period.checkpoint(cost));
+    }
+
+    /// The checkpoint under way is over.
+    pub(super) fn take_running(&mut self) -> Option<Running> {
+        self.running.take()
     }
 }
 

@@ -4,12 +4,14 @@
 //! nothing is retained, and all logs begin there.
 
 use serde::{Deserialize, Serialize};
-use talisman_ft::NodeId;
 use talisman_ft::logging::{Lane, Position, Shape};
+use talisman_ft::{NodeId, Version};
+use talisman_job::Results;
 use talisman_kernel::pe::{Here, Pe};
 use talisman_pup::Packed;
 
 use super::wire::packed;
+use crate::checkpoint::cut::CutOnPe;
 use crate::checkpoint::part::Part;
 use crate::checkpoint::restore::RestoreOnPe;
 
@@ -18,12 +20,16 @@ use crate::checkpoint::restore::RestoreOnPe;
 pub struct Image {
     /// Whose.
     pub of: NodeId,
+    /// Which line: the version of the cut that it begins with, 0 at the job's beginning.
+    pub line: Version,
     /// Where it is: at the beginning of all logs and lanes.
     pub position: Position,
     /// What the clock of its PEs said when these were made, in nanoseconds.
     pub made_at: u64,
     /// What each begins with, by rank.
     pub states: Vec<Beginning>,
+    /// What the program had reported on the node.
+    pub results: Results,
 }
 
 /// What a PE begins with.
@@ -52,7 +58,12 @@ impl Image {
             logs: shape.logs_of(of).map(|_| 0).collect(),
             ..Position::default()
         };
-        Image { of, position, made_at, states }
+        Image { of, line: 0, position, made_at, states, results: Results::default() }
+    }
+
+    /// Of a node at the cut of this version, whose program had reported this.
+    pub fn of_cut(self, version: Version, results: Results) -> Image {
+        Image { line: version, results, ..self }
     }
 
     /// Whether it is of a node of such a job, and has a place in it.
@@ -76,6 +87,7 @@ impl Image {
             Beginning::Message(message) => pe.begin_again(message.clone()),
             Beginning::Parts(parts) => {
                 let parts: Vec<Part> = parts.clone().into_value().map_err(|error| error.to_string())?;
+                pe.go_on_from_cut(self.line, &parts);
                 match pe.restore(parts) {
                     true => Ok(()),
                     false => Err("the program's code panicked when it went on from its parts".into()),

@@ -8,6 +8,8 @@
 //! | 4, … | the ride, after its length |
 //! | … | the frame |
 
+use std::sync::Arc;
+
 use talisman_ft::logging::Incarnation;
 use talisman_kernel::pe::input_log::Frame;
 
@@ -25,15 +27,15 @@ pub struct Letter {
     pub to: u32,
     /// What rides on it, written.
     pub ride: Vec<u8>,
-    /// What the PE has sent.
-    pub frame: Frame,
+    /// What the PE has sent: its sender keeps it too.
+    pub frame: Arc<Frame>,
 }
 
 impl Letter {
-    /// As it goes.
-    pub fn seal(self) -> Frame {
+    /// As it goes: the bytes, with room for so many behind them. The frame's slices go beside.
+    pub fn write(&self, room: usize) -> Vec<u8> {
         let Letter { between, number, to, ride, frame } = self;
-        let mut head = Vec::with_capacity(FIXED + ride.len() + frame.head.len());
+        let mut head = Vec::with_capacity(FIXED + ride.len() + frame.head.len() + room);
         head.extend(between.0.to_le_bytes());
         head.extend(between.1.to_le_bytes());
         head.extend(number.to_le_bytes());
@@ -41,7 +43,12 @@ impl Letter {
         head.extend((ride.len() as u32).to_le_bytes());
         head.extend(ride);
         head.extend(&frame.head[..]);
-        Frame { head: head.into(), segments: frame.segments }
+        head
+    }
+
+    /// The same as a frame.
+    pub fn seal(&self) -> Frame {
+        Frame { head: self.write(0).into(), segments: self.frame.segments.clone() }
     }
 
     /// What has come. None if it is too short for what it says that it has.
@@ -50,7 +57,7 @@ impl Letter {
         let number = u64::from_le_bytes(head.get(8..16)?.try_into().ok()?);
         let (between, to, length) = ((word(0)?, word(4)?), word(16)?, word(20)? as usize);
         let ride = head.get(FIXED..FIXED.checked_add(length)?)?.to_vec();
-        let frame = Frame { head: head[FIXED + length..].into(), segments };
+        let frame = Arc::new(Frame { head: head[FIXED + length..].into(), segments });
         Some(Letter { between, number, to, ride, frame })
     }
 }

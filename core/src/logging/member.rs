@@ -1,18 +1,21 @@
 //! A node of a job that logs: what it has sent and taken, what it knows of logs, what its program has said.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
+use super::cut::Next;
 use super::image::Image;
 use super::letter::Letter;
+use super::mark::{Differs, Mark};
 use super::recorder::Record;
 use super::ring::Rings;
 use super::words::{Out, Said, Word};
-use talisman_ft::NodeId;
 use talisman_ft::event::Event;
 use talisman_ft::logging::{
     Cuts, ImageId, Images, Incarnation, Input, Lane, Output, Position, Reach, Restore, Retained, Ride,
     Session, Shape, Spread,
 };
+use talisman_ft::{NodeId, Version};
 use talisman_kernel::pe::input_log::Frame;
 use talisman_kernel::port::Parcel;
 use talisman_observe::mutations::mutated;
@@ -76,20 +79,27 @@ pub struct Numbered {
 #[derive(Clone, Debug)]
 pub(super) struct Sent {
     to: u32,
-    frame: Frame,
+    pub(super) frame: Arc<Frame>,
 }
 
 /// A node.
 pub struct Member {
     pub(super) node: NodeId,
+    /// Who has its images and log.
+    pub(super) keeper: NodeId,
     pub(super) shape: Shape,
     pub(super) incarnation: Incarnation,
+    pub(super) line: Version,
     pub(super) stage: Stage,
     pub(super) session: Session,
     /// By rank.
     pub(super) records: Vec<Record>,
     /// Frames taken of the lane of this rank from another node.
     pub(super) taken: BTreeMap<(NodeId, u32), u64>,
+    /// What each of those was.
+    pub(super) marks: BTreeMap<(NodeId, u32), Vec<Mark>>,
+    /// What others have taken on the lane of this rank of a former process, as far as this one has not made it again.
+    pub(super) to_make_again: BTreeMap<(NodeId, u32), Vec<Mark>>,
     /// What was sent on the lane of this rank to another node.
     pub(super) retained: BTreeMap<(NodeId, u32), Retained<Sent>>,
     pub(super) rings: Rings,
@@ -97,6 +107,10 @@ pub struct Member {
     /// By rank.
     pub(super) output: Vec<Output<Said>>,
     pub(super) images: Images<Image>,
+    /// What it begins the next line with, if its PEs have taken their parts.
+    pub(super) next: Option<Next>,
+    /// What others do whose keeper it is.
+    pub(super) next_kept: BTreeMap<NodeId, Box<Image>>,
     /// Links that are up: to a process of this incarnation, which had taken so many frames when they began, by rank.
     pub(super) up: BTreeMap<NodeId, (Incarnation, Vec<u64>)>,
     /// The keeper's process that has this one's image.
@@ -107,9 +121,11 @@ pub struct Member {
     pub(super) closed: BTreeSet<NodeId>,
     /// Its logs have entries that the keeper has not been sent.
     pub(super) has_new: bool,
+    /// Somebody wants to see all frames that it takes.
+    pub(super) is_watched: bool,
     /// How often it has looked for what has come: each time it begins with another source.
-    looks: u32,
-    outbox: Vec<Out>,
+    pub(super) looks: u32,
+    pub(super) outbox: Vec<Out>,
 }
 
 impl Member {
@@ -130,25 +146,47 @@ impl Member {
         let lanes = shape.others(node).flat_map(|to| (0..shape.pes_per_node).map(move |rank| (to, rank)));
         Member {
             node,
+            keeper: shape.next_around(node),
             shape,
             incarnation,
+            line: 0,
             stage: Stage::Blank,
             session: 0,
             records: shape.logs_of(node).map(|_| Record::default()).collect(),
             taken: BTreeMap::new(),
+            marks: BTreeMap::new(),
+            to_make_again: BTreeMap::new(),
             retained: lanes.map(|lane| (lane, Retained::starting_at(0))).collect(),
             rings: Rings::default(),
             spread: Spread::new(node, shape.next_around(node), shape),
             output: shape.logs_of(node).map(|_| Output::default()).collect(),
             images: Images::default(),
+            next: None,
+            next_kept: BTreeMap::new(),
             up: BTreeMap::new(),
             covered_by: 0,
             waiting: BTreeMap::new(),
             closed: BTreeSet::new(),
             has_new: false,
+            is_watched: false,
             looks: 0,
             outbox: Vec::new(),
         }
+    }
+
+    /// The same with this keeper, where that is not the next node around the ring. To be told before anything else.
+    pub fn kept_by(self, keeper: NodeId) -> Member {
+        Member { keeper, spread: self.spread.kept_by(keeper), ..self }
+    }
+
+    /// The same in this line.
+    pub fn in_line(self, line: Version) -> Member {
+        Member { line, ..self }
+    }
+
+    /// The same, of which somebody wants to see all frames that it takes.
+    pub fn watched(self) -> Member {
+        Member { is_watched: true, ..self }
     }
 
     /// Which process of its node it is.
@@ -193,7 +231,21 @@ impl Member {
 
     /// The memory that messages and logs take that it keeps, in bytes.
     pub fn kept_bytes(&self) -> usize {
-        self.retained.values().map(Retained::bytes).sum::<usize>() + self.spread.bytes()
+        let marks: usize = self.marks.values().map(Vec::len).sum();
+        self.retained.values().map(Retained::bytes).sum::<usize>()
+            + self.spread.bytes()
+            + marks * size_of::<Mark>()
+    }
+
+    /// Frames that it keeps, for all others.
+    pub fn kept_frames(&self) -> u64 {
+        self.retained.values().map(|retained| retained.end() - retained.first()).sum()
+    }
+
+    /// The bytes of those that it keeps for another node.
+    pub fn kept_for(&self, to: NodeId) -> usize {
+        let lanes = self.retained.range((to, 0)..=(to, u32::MAX));
+        lanes.map(|(_, retained)| retained.bytes()).sum()
     }
 
     /// What it has for others since this was last asked, in order.
@@ -206,8 +258,9 @@ impl Member {
         self.rings.drain()
     }
 
-    pub(super) fn keeper(&self) -> NodeId {
-        self.shape.next_around(self.node)
+    /// Who has its images and log.
+    pub fn keeper(&self) -> NodeId {
+        self.keeper
     }
 
     pub(super) fn put(&mut self, out: Out) {
@@ -247,7 +300,9 @@ impl Member {
         let frame = Frame { head, segments };
         let beside: usize = frame.segments.iter().map(|segment| segment.bytes().len()).sum();
         let bytes = frame.head.len() + beside;
-        let number = self.lane(node, rank).push(Sent { to, frame }, bytes);
+        let frame = Arc::new(frame);
+        let number = self.lane(node, rank).push(Sent { to, frame: frame.clone() }, bytes);
+        self.make_again(node, rank, number, &frame);
         let taken = self.up.get(&node).map(|(_, taken)| taken[rank as usize]);
         let is_taken = taken.is_some_and(|taken| number < taken);
         if taken.is_some() && (!is_taken || mutated("sent-again-though-taken")) {
@@ -257,6 +312,13 @@ impl Member {
             self.lane(node, rank).forget(number + 1);
         }
         Some(Numbered { lane: Lane { from: self.node, to: node, rank }, number, is_taken })
+    }
+
+    /// A frame is made that another process may have made before, and of which others have taken it: it is to be the same.
+    pub(super) fn make_again(&mut self, to: NodeId, rank: u32, number: u64, frame: &Frame) {
+        let before = self.to_make_again.get(&(to, rank)).and_then(|marks| marks.get(number as usize));
+        let Some(taken) = before.copied().filter(|taken| *taken != Mark::of(frame)) else { return };
+        self.put(Out::Differs(Box::new(Differs { to, number, taken, frame: frame.clone() })));
     }
 
     /// Something goes from one of its PEs to another.
@@ -377,6 +439,7 @@ impl Member {
         came: &mut Vec<Came>,
     ) -> Result<Vec<u64>, String> {
         let Letter { number, to, ride, frame, .. } = letter;
+        let frame = Arc::unwrap_or_clone(frame);
         let taken = self.taken.entry((from, rank)).or_default();
         if number != *taken {
             return Err(format!("node {from} sends frame {number} where {taken} is to come"));
@@ -386,7 +449,10 @@ impl Member {
             .map_err(|error| format!("what rides on a frame of node {from} is malformed: {error:?}"))?;
         let told = ride.lengths.clone();
         self.spread.hear(from, ride);
-        came.push(Came { lane: Lane { from, to: self.node, rank }, number, frame: frame.clone() });
+        self.marks.entry((from, rank)).or_default().push(Mark::of(&frame));
+        if self.is_watched {
+            came.push(Came { lane: Lane { from, to: self.node, rank }, number, frame: frame.clone() });
+        }
         let sender = from * self.shape.pes_per_node + rank;
         let taken = Taken { from: sender, parcel: frame.into_parcel() };
         match to == rank {
@@ -399,6 +465,12 @@ impl Member {
     pub(super) fn taken_from(&self, node: NodeId) -> Vec<u64> {
         let taken = |rank| self.taken.get(&(node, rank)).copied().unwrap_or(0);
         (0..self.shape.pes_per_node).map(taken).collect()
+    }
+
+    /// What was taken from a node was this.
+    pub(super) fn marks_of(&self, node: NodeId) -> Vec<Vec<Mark>> {
+        let marks = |rank| self.marks.get(&(node, rank)).cloned().unwrap_or_default();
+        (0..self.shape.pes_per_node).map(marks).collect()
     }
 
     // What leaves beside frames.

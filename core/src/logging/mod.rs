@@ -3,9 +3,11 @@
 //! The protocol is pure, and elsewhere ([`talisman_ft::logging`]); here it has real PEs. `README.md` beside this has the design, and
 //! what is missing.
 
+mod cut;
 pub mod given;
 pub mod image;
 pub mod letter;
+pub mod mark;
 pub mod member;
 pub mod recorder;
 pub mod recovery;

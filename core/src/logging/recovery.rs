@@ -1,6 +1,7 @@
 //! What a node does about a loss: what others and the leader say to it.
 
 use super::image::Image;
+use super::mark::Mark;
 use super::member::{Member, Stage};
 use super::recorder::Record;
 use super::words::{Out, Word};
@@ -38,8 +39,10 @@ impl Member {
                 self.images.keep(from, position.clone(), *image);
                 self.tell(from, Word::Stored(position));
             }
-            Word::Stored(position) => self.on_stored(from, &position),
-            Word::From { taken, answer } => self.on_from(from, between.0, taken, answer),
+            Word::Stored(position) => self.on_stored(&position),
+            Word::From { taken, marks, answer } => self.on_from(from, between.0, (taken, marks), answer),
+            Word::Next(image) => self.on_next(from, image),
+            Word::HasNext(version) => self.on_has_next(version),
             Word::Fetch(number) => {
                 if let Some(image) = self.images.find(from, number).cloned() {
                     self.tell(from, Word::Image(Box::new(image)));
@@ -48,15 +51,33 @@ impl Member {
         }
     }
 
-    fn on_from(&mut self, from: NodeId, incarnation: Incarnation, taken: Vec<u64>, answer: bool) {
+    fn on_from(
+        &mut self,
+        from: NodeId,
+        incarnation: Incarnation,
+        (taken, marks): (Vec<u64>, Vec<Vec<Mark>>),
+        answer: bool,
+    ) {
+        self.compare(from, marks);
         self.begin_link(from, incarnation, taken);
         if answer {
-            let taken = self.taken_from(from);
-            self.tell(from, Word::From { taken, answer: false });
+            let (taken, marks) = (self.taken_from(from), self.marks_of(from));
+            self.tell(from, Word::From { taken, marks, answer: false });
         }
         if from == self.keeper() && self.covered_by != incarnation {
             self.covered_by = incarnation;
             self.cover_again();
+        }
+    }
+
+    /// A node has taken frames of these marks. Those that have been made again are looked at now, the others as they are made.
+    fn compare(&mut self, to: NodeId, marks: Vec<Vec<Mark>>) {
+        for (rank, marks) in (0..).zip(marks) {
+            self.to_make_again.insert((to, rank), marks);
+            let made: Vec<_> =
+                self.retained.get(&(to, rank)).into_iter().flat_map(|made| made.from(0)).collect();
+            let made: Vec<_> = made.into_iter().map(|(number, sent)| (number, sent.frame.clone())).collect();
+            made.iter().for_each(|(number, frame)| self.make_again(to, rank, *number, frame));
         }
     }
 
@@ -84,9 +105,9 @@ impl Member {
         }
     }
 
-    fn on_stored(&mut self, keeper: NodeId, position: &Position) {
+    fn on_stored(&mut self, position: &Position) {
         if self.images.is_newest(position.image) {
-            self.report(Event::Covered(keeper, self.session));
+            self.report(Event::Covered(self.node, self.session));
         }
     }
 
@@ -162,8 +183,8 @@ impl Member {
         self.has_new = true;
         self.put(Out::Begin(Box::new(image)));
         for to in self.shape.others(self.node) {
-            let taken = self.taken_from(to);
-            self.tell(to, Word::From { taken, answer: true });
+            let (taken, marks) = (self.taken_from(to), self.marks_of(to));
+            self.tell(to, Word::From { taken, marks, answer: true });
         }
     }
 

@@ -1,5 +1,7 @@
 //! What is recorded, and how it goes.
 
+use std::sync::Arc;
+
 use super::given::Given;
 use super::image::{Beginning, Image};
 use super::letter::Letter;
@@ -17,7 +19,7 @@ fn frame(bytes: &[u8]) -> Frame {
 }
 
 fn member(node: u32) -> Member {
-    Member::first(Image::first(node, SHAPE, 0, vec![Beginning::Nothing]), SHAPE, &[])
+    Member::first(Image::first(node, SHAPE, 0, vec![Beginning::Nothing]), SHAPE, &[]).watched()
 }
 
 fn letters(member: &mut Member) -> Vec<Letter> {
@@ -46,8 +48,9 @@ fn inputs_that_are_no_messages_come_back_from_their_entries() {
 
 #[test]
 fn a_letter_comes_as_it_was_sent_and_one_that_is_cut_short_does_not() {
-    let letter = Letter { between: (1, 2), number: 9, to: 3, ride: vec![5; 300], frame: frame(b"of the PE") };
-    let sealed = letter.clone().seal();
+    let of_pe = Arc::new(frame(b"of the PE"));
+    let letter = Letter { between: (1, 2), number: 9, to: 3, ride: vec![5; 300], frame: of_pe };
+    let sealed = letter.seal();
     assert_eq!(Letter::open(sealed.clone()), Some(letter));
     for end in 0..324 {
         assert_eq!(Letter::open(frame(&sealed.head[..end])), None, "{end} bytes");
@@ -170,4 +173,101 @@ fn a_line_waits_for_the_keeper() {
     assert!(one.has_unprinted());
     one.on_printed(0, 1);
     assert!(!one.has_unprinted());
+}
+
+/// All that these have for each other is brought there, until they have nothing more; what they have said to whoever leads.
+fn bring_all(members: &mut [Member; 3]) -> Vec<(u32, Out)> {
+    let mut left = Vec::new();
+    loop {
+        let mut any = false;
+        for from in 0..3_u32 {
+            for out in members[from as usize].take_out() {
+                any = true;
+                match out {
+                    Out::Word(to, between, word) => members[to as usize].hear(from, between, word),
+                    Out::Letter(rank, to, letter) => members[to as usize].receive(from, rank, letter),
+                    other => left.push((from, other)),
+                }
+            }
+        }
+        if !any {
+            return left;
+        }
+    }
+}
+
+fn three() -> [Member; 3] {
+    let image = |node| Image::first(node, SHAPE, 0, vec![Beginning::Nothing]);
+    [0, 1, 2].map(|node| Member::first(image(node), SHAPE, &[image((node + 2) % 3)]))
+}
+
+fn cut_of(node: u32, version: u64) -> Image {
+    Image::first(node, SHAPE, 7, vec![Beginning::Nothing]).of_cut(version, Default::default())
+}
+
+#[test]
+fn a_node_says_that_it_holds_its_part_once_its_keeper_does_and_all_is_printed() {
+    let mut members = three();
+    members[0].say(0, Said::Line("said".into()));
+    members[0].release();
+    members[0].hold(cut_of(0, 4));
+    let holds = |out: &(u32, Out)| matches!(out, (0, Out::Holds(4, 0)));
+    assert_eq!(bring_all(&mut members).iter().filter(|out| holds(out)).count(), 0);
+    members[0].see_to_next();
+    assert!(!bring_all(&mut members).iter().any(holds), "its line may be lost");
+    members[0].on_printed(0, 1);
+    members[0].see_to_next();
+    members[0].see_to_next();
+    assert_eq!(bring_all(&mut members).iter().filter(|out| holds(out)).count(), 1, "it says so once");
+}
+
+#[test]
+fn in_the_next_line_nothing_is_kept_and_all_begin_at_the_same_place() {
+    let mut members = three();
+    members[0].send(0, 1, frame(b"before").into_parcel());
+    members[1].record(0).recorder().time(5);
+    members[1].absorb();
+    bring_all(&mut members);
+    assert!(members[0].kept_bytes() > 0 && members[0].kept_frames() == 1);
+    for node in 0..3 {
+        members[node as usize].hold(cut_of(node, 4));
+    }
+    bring_all(&mut members);
+    let next = members.map(|member| member.begin_line(4).unwrap());
+    for (node, (member, image)) in (0..).zip(&next) {
+        assert_eq!((member.kept_bytes(), member.kept_frames(), member.line()), (0, 0, 4));
+        assert_eq!((image.of, image.line), (node, 4));
+        assert!(member.is_live() && member.next_version().is_none());
+    }
+    let mut members = next.map(|(member, _)| member);
+    let sent = members[0].send(0, 1, frame(b"after").into_parcel()).expect("it is for another node");
+    assert_eq!((sent.number, sent.is_taken), (0, false));
+    bring_all(&mut members);
+    assert_eq!(members[1].take(0, 9, |_| true, true).unwrap().0.len(), 1);
+    assert!(member(0).begin_line(4).is_err(), "it has no part of that");
+}
+
+#[test]
+fn what_is_made_again_is_held_against_what_was_taken() {
+    let mut members = three();
+    for bytes in [b"one", b"two"] {
+        members[0].send(0, 1, frame(bytes).into_parcel());
+    }
+    bring_all(&mut members);
+    members[1].take(0, 9, |_| true, true).unwrap();
+    let marks = members[1].marks_of(0);
+    assert_eq!(marks[0].len(), 2);
+    let again = |first: &[u8], second: &[u8]| {
+        let mut again = member(0);
+        again.send(0, 1, frame(first).into_parcel());
+        let word = Word::From { taken: vec![2], marks: marks.clone(), answer: false };
+        again.hear(1, (0, 0), word);
+        again.send(0, 1, frame(second).into_parcel());
+        again.send(0, 1, frame(b"new").into_parcel());
+        let differs = |out| if let Out::Differs(differs) = out { Some(differs.number) } else { None };
+        again.take_out().into_iter().filter_map(differs).collect::<Vec<_>>()
+    };
+    assert_eq!(again(b"one", b"two"), [0_u64; 0]);
+    assert_eq!(again(b"won", b"two"), [0], "it was made before that was known");
+    assert_eq!(again(b"one", b"too"), [1]);
 }

@@ -43,9 +43,9 @@ fn is_of(shape: Shape, word: &Word) -> bool {
         Word::Flush(batches) => batches.iter().all(has),
         Word::Stable(all) => all.iter().all(|Stable { log, .. }| shape.has(*log)),
         Word::Copy(image, others) => image.is_of(shape) && others.iter().all(has),
-        Word::Image(image) => image.is_of(shape),
-        Word::From { taken, .. } => taken.len() == shape.pes_per_node as usize,
-        Word::AskStable | Word::Stored(_) | Word::Fetch(_) => true,
+        Word::Image(image) | Word::Next(image) => image.is_of(shape),
+        Word::From { taken, marks, .. } => [taken.len(), marks.len()] == [shape.pes_per_node as usize; 2],
+        Word::AskStable | Word::Stored(_) | Word::Fetch(_) | Word::HasNext(_) => true,
     }
 }
 

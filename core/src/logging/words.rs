@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::image::Image;
 use super::letter::Letter;
-use talisman_ft::NodeId;
+use super::mark::{Differs, Mark};
 use talisman_ft::event::Event;
-use talisman_ft::logging::{Batch, ImageId, Incarnation, Position, Stable};
+use talisman_ft::logging::{Batch, ImageId, Incarnation, Position, Session, Stable};
+use talisman_ft::{NodeId, Version};
 use talisman_job::job::End;
 
 /// From one node to another. Between each two it is first in, first out.
@@ -22,12 +23,16 @@ pub enum Word {
     Copy(Box<Image>, Vec<Batch>),
     /// It is here, whole.
     Stored(Position),
-    /// A link begins: so many frames were taken from the receiver, by rank. Whether the same is to be said in return.
-    From { taken: Vec<u64>, answer: bool },
+    /// A link begins: so many frames were taken from the receiver, by rank, and what these were. Whether the same is to be said in return.
+    From { taken: Vec<u64>, marks: Vec<Vec<Mark>>, answer: bool },
     /// A restarted node wants its image.
     Fetch(ImageId),
     /// Here it is.
     Image(Box<Image>),
+    /// To the keeper: what the sender is to begin the next line with.
+    Next(Box<Image>),
+    /// That of this version is here, whole.
+    HasNext(Version),
 }
 
 /// Something that a program says to the world outside.
@@ -54,4 +59,8 @@ pub enum Out {
     Wake(u32),
     /// To whoever drives it: its PEs are to be made from this image, and to run again.
     Begin(Box<Image>),
+    /// To whoever leads: its part of the cut of this version is held twice, as of this recovery.
+    Holds(Version, Session),
+    /// To whoever drives it: a PE that runs again has sent another frame than before.
+    Differs(Box<Differs>),
 }

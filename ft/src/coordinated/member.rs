@@ -79,6 +79,12 @@ impl Coordinated {
         matches!(self.state, State::HasTaken | State::Thaws { .. } | State::Takes { has_taken: true, .. })
     }
 
+    /// Whether it has told the one above it that its branch has taken its parts; the root, that all have.
+    #[must_use]
+    pub fn has_reported(&self) -> bool {
+        matches!(self.state, State::HasTaken | State::Thaws { .. })
+    }
+
     /// Whether all have taken their parts, and it has only to thaw.
     #[must_use]
     pub fn is_about_to_thaw(&self) -> bool {

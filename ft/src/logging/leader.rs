@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::cuts::{Cut, Cuts};
 use super::holdings::Holdings;
 use super::ids::{Incarnation, LogId, Shape};
+use super::keepers::Keepers;
 use super::lengths::Lengths;
 use super::line::{Place, Places, alone, line};
 use super::plan::{Answers, Loss, Plan, Restore};
@@ -98,6 +99,7 @@ pub enum Order {
 #[derive(Clone, Debug)]
 pub struct Leader {
     shape: Shape,
+    keepers: Keepers,
     incarnations: Vec<Incarnation>,
     /// Nodes that are not live.
     lost: BTreeSet<NodeId>,
@@ -125,6 +127,7 @@ impl Leader {
     pub fn new(shape: Shape, images: Vec<Position>) -> Self {
         Leader {
             shape,
+            keepers: Keepers::around(shape.nodes),
             incarnations: vec![0; shape.nodes as usize],
             lost: BTreeSet::new(),
             session: 0,
@@ -133,6 +136,25 @@ impl Leader {
             images: images.into_iter().map(|image| vec![image]).collect(),
             printed: Lengths::default(),
         }
+    }
+
+    /// The same where these keep the images and logs of nodes.
+    #[must_use]
+    pub fn kept_by(self, keepers: Keepers) -> Self {
+        Leader { keepers, ..self }
+    }
+
+    /// All nodes begin a new line with these images, one of each, which are kept by their keepers: nobody goes back behind it. To be
+    /// told while all are live. Incarnations and sessions go on.
+    pub fn begin_line(&mut self, images: Vec<Position>) {
+        self.images = images.into_iter().map(|image| vec![image]).collect();
+        (self.cuts, self.printed) = (Cuts::default(), Lengths::default());
+    }
+
+    /// The recovery that was the last to begin.
+    #[must_use]
+    pub fn session(&self) -> Session {
+        self.session
     }
 
     /// Whether all nodes are live.
@@ -276,20 +298,22 @@ impl Leader {
         self.go_live_if_ready(node)
     }
 
-    /// All that a restored node had kept for others is kept by it again.
+    /// What a restored node had kept for this one is kept by it again.
     #[must_use]
-    pub fn on_covered(&mut self, keeper: NodeId, session: Session) -> Vec<Order> {
+    pub fn on_covered(&mut self, ward: NodeId, session: Session) -> Vec<Order> {
         if let Phase::Replaying { covered, .. } = &mut self.phase
             && session == self.session
         {
-            covered.insert(keeper);
+            covered.insert(ward);
         }
+        let keeper = self.keepers.of(ward);
         self.go_live_if_ready(keeper)
     }
 
     fn go_live_if_ready(&mut self, node: NodeId) -> Vec<Order> {
         let Phase::Replaying { at_horizon, covered } = &self.phase else { return Vec::new() };
-        let is_good = covered.contains(&node) || mutated("not-remade-before-live");
+        let is_good = self.keepers.wards(node).all(|ward| covered.contains(&ward));
+        let is_good = is_good || mutated("not-remade-before-live");
         if !self.lost.contains(&node) || !at_horizon.contains(&node) || !is_good {
             return Vec::new();
         }
@@ -350,7 +374,7 @@ impl Protocol for Leader {
             Event::Held(node, session, holdings) => self.on_held(node, session, *holdings),
             Event::Announced(node, session) => self.on_announced(node, session),
             Event::AtHorizon(node, session) => self.on_at_horizon(node, session),
-            Event::Covered(keeper, session) => self.on_covered(keeper, session),
+            Event::Covered(ward, session) => self.on_covered(ward, session),
             Event::Imaged(node, position) => self.on_imaged(node, *position),
             Event::Printed(log, lines) => {
                 self.on_printed(log, lines);

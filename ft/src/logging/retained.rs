@@ -17,6 +17,8 @@ pub struct Retained<F> {
     open: Segment<F>,
     /// Frames before this one are not asked for, whether they are still there or not.
     first: u64,
+    /// What those of all segments take, in bytes.
+    bytes: usize,
 }
 
 /// Consecutive frames.
@@ -43,7 +45,7 @@ impl<F: Clone> Retained<F> {
     /// Nothing, of a lane on which so many frames were sent before.
     #[must_use]
     pub fn starting_at(first: u64) -> Self {
-        Retained { closed: VecDeque::new(), open: Segment::starting_at(first), first }
+        Retained { closed: VecDeque::new(), open: Segment::starting_at(first), first, bytes: 0 }
     }
 
     /// The number of the first frame that may be asked for.
@@ -67,7 +69,7 @@ impl<F: Clone> Retained<F> {
     /// The memory that they take, in bytes, as far as it was told.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.closed.iter().map(|segment| segment.bytes).sum::<usize>() + self.open.bytes
+        self.bytes
     }
 
     /// A frame of so many bytes is sent. Returns its number.
@@ -78,6 +80,7 @@ impl<F: Clone> Retained<F> {
         }
         self.open.frames.push(frame);
         self.open.bytes += bytes;
+        self.bytes += bytes;
         self.open.end() - 1
     }
 
@@ -102,9 +105,10 @@ impl<F: Clone> Retained<F> {
     pub fn forget(&mut self, before: u64) {
         self.first = self.first.max(before.min(self.end()));
         while self.closed.front().is_some_and(|segment| segment.end() <= self.first) {
-            self.closed.pop_front();
+            self.bytes -= self.closed.pop_front().map_or(0, |segment| segment.bytes);
         }
         if self.closed.is_empty() && self.first == self.open.end() {
+            self.bytes = 0;
             self.open = Segment::starting_at(self.first);
         }
     }

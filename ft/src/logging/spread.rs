@@ -95,6 +95,18 @@ impl Spread {
         spread
     }
 
+    /// The same with another keeper, before anything is logged.
+    #[must_use]
+    pub fn kept_by(self, keeper: NodeId) -> Self {
+        Spread { keeper, ..self }
+    }
+
+    /// The same node in the next line: nothing was logged in that yet, and the processes are those that there are.
+    #[must_use]
+    pub fn in_next_line(&self) -> Self {
+        Spread { incarnations: self.incarnations.clone(), ..Spread::new(self.node, self.keeper, self.shape) }
+    }
+
     /// The newest incarnation of a node that was announced here.
     #[must_use]
     pub fn incarnation(&self, node: NodeId) -> Incarnation {

@@ -185,7 +185,7 @@ impl Job {
             Report::Held(session, holdings) => self.leader.on_held(node, session, *holdings),
             Report::Announced(session) => self.leader.on_announced(node, session),
             Report::AtHorizon(session) => self.leader.on_at_horizon(node, session),
-            Report::Covered(keeper, session) => self.leader.on_covered(keeper, session),
+            Report::Covered(ward, session) => self.leader.on_covered(ward, session),
             Report::Imaged(position) => self.leader.on_imaged(node, position),
             Report::Printed(log, number, line) => {
                 self.shadow.print(log, number, line);

@@ -66,7 +66,7 @@ impl Process {
             self.report(world, Report::Imaged(position));
         }
         if self.images.is_newest(number) {
-            self.report(world, Report::Covered(keeper, self.session));
+            self.report(world, Report::Covered(self.node, self.session));
         }
     }
 

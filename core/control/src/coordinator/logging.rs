@@ -119,11 +119,25 @@ impl Coordinator {
                 self.logging.iter_mut().for_each(|logging| logging.on_finished(node));
                 self.end_if_all_is_printed(now);
             }
+            FromMember::Holds { version, session } => {
+                self.logging.iter_mut().for_each(|logging| logging.on_holds(node, version, session));
+                self.begin_line_if_all_hold();
+            }
+            FromMember::Took(taken) => {
+                self.logging.iter_mut().for_each(|logging| logging.on_took(taken.clone()))
+            }
             other => {
                 let orders = self.logging.as_mut().map(|logging| logging.on_word(node, other));
                 self.carry_out_logged(now, orders.unwrap_or_default());
             }
         }
+    }
+
+    /// The cut that all hold is committed by that, at one moment: whoever is lost from now on goes back to it.
+    fn begin_line_if_all_hold(&mut self) {
+        let Some(version) = self.logging.as_mut().and_then(Logging::begin_line) else { return };
+        self.those_running().into_iter().for_each(|node| self.tell_logged(node, &ToMember::Line { version }));
+        self.answer_with_checkpoint(version);
     }
 
     /// A program has said something that no loss takes back. Restored nodes say it once more.
@@ -206,7 +220,8 @@ impl Coordinator {
 
     fn order_logged(&mut self, to: u32, order: Order, places: Vec<Place>) {
         self.logging.iter_mut().for_each(|logging| logging.told(&order));
-        self.tell_logged(to, &ToMember::Order { order, places });
+        let line = self.logging.as_ref().map_or(0, Logging::line);
+        self.tell_logged(to, &ToMember::Order { order, places, line });
     }
 
     fn tell_logged(&mut self, node: u32, word: &ToMember) {
@@ -225,12 +240,14 @@ impl Coordinator {
         let (time, nodes) = (self.running_for(now), self.plan.nodes);
         let line = self.logging.as_mut().map(|logging| logging.settle(time, nodes));
         self.actions.extend(line.map(Action::Say));
+        self.begin_line_if_all_hold();
+        self.ask_for_checkpoints_again();
     }
 
     fn give_up_logged(&mut self, now: Duration, loss: &Loss) {
         sometimes("a job that logs lost more than can be restored");
         let what = self.logging.as_ref().and_then(Logging::last_loss).unwrap_or_default();
-        self.verdict.on_loss(given_up(&what, loss, self.plan.nodes));
+        self.verdict.on_loss(given_up(&what, loss, &self.plan.keepers));
         self.stop(now, Some(GRACE_AFTER_LOSS));
     }
 }

@@ -32,7 +32,7 @@ pub(super) struct Requests {
 impl Coordinator {
     /// Whether anything can be done about any.
     pub fn takes_requests(&self) -> bool {
-        self.recovery.is_some() || self.plan.balances
+        self.recovery.is_some() || self.plan.balances || self.plan.logs
     }
 
     /// Somebody asks for something; the answer will have this number.
@@ -84,6 +84,21 @@ impl Coordinator {
         }
     }
 
+    /// A job that logs has a checkpoint of this version: whoever waits for one is answered.
+    pub(super) fn answer_with_checkpoint(&mut self, version: Version) {
+        for (number, _) in std::mem::take(&mut self.requests.waiting) {
+            let text = self.taken(version, None);
+            self.actions.push(Action::Answer(number, text));
+        }
+    }
+
+    /// All go on: who was asked for a checkpoint may have been lost.
+    pub(super) fn ask_for_checkpoints_again(&mut self) {
+        let waiting: Vec<Request> =
+            self.requests.waiting.iter().map(|(_, request)| request.clone()).collect();
+        waiting.iter().for_each(|request| self.ask_for_checkpoint(request));
+    }
+
     /// So many requests for a step of load balancing have come to an end.
     pub(super) fn on_balanced(&mut self, node: u32, asked: u32, step: &Result<String, String>) {
         if self.is_void(node) || !self.goes_on() {
@@ -120,9 +135,7 @@ impl Coordinator {
             ));
         }
         self.answer_if_grown();
-        let waiting: Vec<Request> =
-            self.requests.waiting.iter().map(|(_, request)| request.clone()).collect();
-        waiting.iter().for_each(|request| self.ask_for_checkpoint(request));
+        self.ask_for_checkpoints_again();
         for _ in 0..self.requests.balancing.len() {
             self.ask_first_for_balance();
         }
@@ -143,7 +156,12 @@ impl Coordinator {
 
     /// Why this cannot be.
     fn check(&self, request: &Request) -> Result<(), String> {
-        if self.recovery.is_none() && *request != Request::Balance {
+        if self.plan.logs && *request != Request::Checkpoint {
+            return Err(
+                "a job that logs (--ft logging) takes checkpoints, and keeps its nodes and objects".into()
+            );
+        }
+        if self.recovery.is_none() && !self.plan.logs && *request != Request::Balance {
             return Err("the job keeps no checkpoints: start it with --ft, such as --ft double".into());
         }
         if self.went.is_none() || self.recovery.is_some() && !self.survives() || self.verdict.is_over() {
@@ -171,6 +189,7 @@ impl Coordinator {
     fn goes_on(&self) -> bool {
         match &self.recovery {
             Some(recovery) => self.survives() && recovery.is_running(),
+            None if self.logging.as_ref().is_some_and(|logging| !logging.is_running()) => false,
             None => self.went.is_some() && !self.verdict.is_over(),
         }
     }

@@ -1,8 +1,9 @@
 //! What launcher and nodes of a job that logs say to each other beside all else.
 
 use serde::{Deserialize, Serialize};
-use talisman_ft::NodeId;
+use talisman_ft::Version;
 use talisman_ft::logging::{Holdings, Order, Session};
+use talisman_job::CheckpointTaken;
 
 use crate::protocol::{Place, Stop};
 
@@ -15,6 +16,13 @@ pub enum ToMember {
         order: Order,
         /// Of those that are there; nothing if nobody has another process.
         places: Vec<Place>,
+        /// The line that the job is in: the version of the cut that it began with, 0 at the job's beginning.
+        line: Version,
+    },
+    /// All hold their parts of the cut of this version: the next line begins with them.
+    Line {
+        /// Which.
+        version: Version,
     },
     /// So much of what its program has said has been printed.
     Printed {
@@ -34,8 +42,8 @@ pub enum FromMember {
     Announced(Session),
     /// It has sent all that anybody had taken, and its log is kept again.
     AtHorizon(Session),
-    /// That node keeps this one's image again.
-    Covered(NodeId, Session),
+    /// Its keeper keeps its image and log again.
+    Covered(Session),
     /// Its program has said something, which no loss can take back: the so-manieth thing since the job began.
     Said {
         /// Counted from 0.
@@ -43,6 +51,15 @@ pub enum FromMember {
         /// What.
         said: Said,
     },
+    /// Its part of a cut is held by it and its keeper, and all that its program said before is printed.
+    Holds {
+        /// Which cut.
+        version: Version,
+        /// As of this recovery.
+        session: Session,
+    },
+    /// Of the first node, in the next line: what the cut had cost.
+    Took(CheckpointTaken),
     /// The answer to [`ToMember::Finish`]: all that its program has said is printed.
     Finished,
 }

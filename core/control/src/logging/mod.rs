@@ -4,14 +4,18 @@
 pub mod fragments;
 pub mod messages;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
+use talisman_ft::Version;
 use talisman_ft::action::Action;
 use talisman_ft::event::Event;
-use talisman_ft::logging::{Incarnation, Lane, Leader, LogId, Loss, Missing, Order, Orphan, Position, Shape};
+use talisman_ft::logging::{
+    Incarnation, Keepers, Lane, Leader, LogId, Loss, Missing, Order, Orphan, Position, Session, Shape,
+};
 use talisman_ft::protocol::Protocol;
-use talisman_job::Failure;
+use talisman_job::{CheckpointTaken, Failure};
+use talisman_observe::sometimes::sometimes;
 
 use crate::messages::{lost_in_words, nodes_in_words};
 use crate::plan::Plan;
@@ -44,7 +48,18 @@ pub struct Logging {
     faults: (u32, u64),
     /// Processes of each node that were lost since it was live.
     tries: BTreeMap<u32, u32>,
+    /// The version of the last cut that all hold, 0 at the job's beginning.
+    line: Version,
+    /// By node: the version of the next one, if that holds its part of it.
+    holds: BTreeMap<u32, Version>,
+    /// Cuts that were committed, the last of very many.
+    taken: VecDeque<CheckpointTaken>,
+    /// How much of what the program has said has been printed, by all nodes.
+    said: u64,
 }
+
+/// Cuts that a report has.
+const TAKEN_MAX: usize = 10_000;
 
 /// What is to be done about a node's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +77,8 @@ impl Logging {
     pub fn new(plan: &Plan) -> Self {
         let shape = Shape { nodes: plan.nodes, pes_per_node: plan.pes };
         Logging {
-            leader: Leader::new(shape, (0..plan.nodes).map(|node| beginning_of(node, shape)).collect()),
+            leader: Leader::new(shape, (0..plan.nodes).map(|node| beginning_of(node, shape)).collect())
+                .kept_by(Keepers::named(plan.keepers.clone())),
             joined: (0..plan.nodes).map(|_| Joined::default()).collect(),
             newest: vec![0; plan.nodes as usize],
             wanted: BTreeSet::new(),
@@ -73,7 +89,47 @@ impl Logging {
             failures: Vec::new(),
             faults: (0, 0),
             tries: BTreeMap::new(),
+            line: 0,
+            holds: BTreeMap::new(),
+            taken: VecDeque::new(),
+            said: 0,
         }
+    }
+
+    /// The line that the job is in.
+    pub fn line(&self) -> Version {
+        self.line
+    }
+
+    /// A node holds its part of a cut twice, as of a recovery.
+    pub fn on_holds(&mut self, node: u32, version: Version, session: Session) {
+        if session == self.leader.session() && version > self.line {
+            self.holds.insert(node, version);
+        } else {
+            sometimes("a node held its part of a cut before a loss of which it had not heard");
+        }
+    }
+
+    /// Begins the next line if all hold their parts of one cut, and nobody is lost: its version. A job that ends takes no more of them.
+    pub fn begin_line(&mut self) -> Option<Version> {
+        let nodes = self.newest.len() as u32;
+        let version = *self.holds.values().max()?;
+        let is_whole = (0..nodes).all(|node| self.holds.get(&node) == Some(&version));
+        if !is_whole || !self.is_running() || self.is_ending() {
+            return None;
+        }
+        let shape = Shape { nodes, pes_per_node: 1 };
+        self.leader.begin_line((0..nodes).map(|node| beginning_of(node, shape)).collect());
+        (self.line, self.holds) = (version, BTreeMap::new());
+        Some(version)
+    }
+
+    /// What a cut had cost.
+    pub fn on_took(&mut self, taken: CheckpointTaken) {
+        if self.taken.len() == TAKEN_MAX {
+            self.taken.pop_front();
+        }
+        self.taken.push_back(taken);
     }
 
     /// What of a node's words has come.
@@ -92,6 +148,8 @@ impl Logging {
         self.joined[node as usize] = Joined::default();
         self.restoring.remove(&node);
         self.finished.remove(&node);
+        // It may have held what others are to have twice: who is there says it again.
+        self.holds.clear();
         *self.tries.entry(node).or_default() += 1;
         self.lead(Event::Lost(vec![node]))
     }
@@ -104,10 +162,9 @@ impl Logging {
     /// A process has ended by a fault of its own, when the program had reported so many steps: whether it would go on so for ever. That it
     /// comes further is told by steps, and by what is printed.
     pub fn is_crash_loop(&mut self, steps: u64) -> bool {
-        let printed: u64 = (0..self.newest.len() as u32).map(|node| self.printed(node)).sum();
         let (faults, before) = &mut self.faults;
-        if steps + printed > *before {
-            (*faults, *before) = (0, steps + printed);
+        if steps + self.said > *before {
+            (*faults, *before) = (0, steps + self.said);
         }
         *faults += 1;
         *faults > BORNE
@@ -154,8 +211,11 @@ impl Logging {
             FromMember::Held(session, holdings) => self.lead(Event::Held(node, session, holdings)),
             FromMember::Announced(session) => self.lead(Event::Announced(node, session)),
             FromMember::AtHorizon(session) => self.lead(Event::AtHorizon(node, session)),
-            FromMember::Covered(keeper, session) => self.lead(Event::Covered(keeper, session)),
-            FromMember::Said { .. } | FromMember::Finished => Vec::new(),
+            FromMember::Covered(session) => self.lead(Event::Covered(node, session)),
+            FromMember::Said { .. }
+            | FromMember::Finished
+            | FromMember::Holds { .. }
+            | FromMember::Took(_) => Vec::new(),
         }
     }
 
@@ -165,6 +225,7 @@ impl Logging {
         let is_news = number == self.leader.printed(log);
         if is_news {
             self.leader.on_printed(log, number + 1);
+            self.said += 1;
         }
         is_news
     }
@@ -209,6 +270,7 @@ impl Logging {
             longest = longest.max(took);
             failure.recover_s = Some(took.as_secs_f64());
             failure.nodes_left = Some(nodes);
+            failure.version = (self.line > 0).then_some(self.line);
             failure.replaced = true;
         }
         lost.sort_unstable();
@@ -226,9 +288,9 @@ impl Logging {
         self.failures.last().map(|failure| failure.what.clone())
     }
 
-    /// All losses.
-    pub fn into_failures(self) -> Vec<Failure> {
-        self.failures
+    /// All losses, and cuts that were committed.
+    pub fn into_report(self) -> (Vec<Failure>, Vec<CheckpointTaken>) {
+        (self.failures, self.taken.into())
     }
 
     fn lead(&mut self, event: Event) -> Vec<Order> {
@@ -252,12 +314,13 @@ pub fn beginning_of(node: u32, shape: Shape) -> Position {
 }
 
 /// Why a job cannot go on, for people. The last loss was this.
-pub fn given_up(what: &str, loss: &Loss, nodes: u32) -> String {
-    let keeper = |node: u32| (node + 1) % nodes.max(1);
+pub fn given_up(what: &str, loss: &Loss, keepers: &[u32]) -> String {
+    let keeper = |node: u32| keepers.get(node as usize).copied().unwrap_or(node);
     let why = match loss {
         Loss::Everybody => "no node is left that has anything of the others".to_owned(),
         Loss::Missing(Missing { node, needed_by: None }) => format!(
-            "node {node} is lost with node {}, which had kept what node {node} was given since the job began",
+            "node {node} is lost with node {}, which had kept what node {node} was given since the last checkpoint, or since \
+             the job began",
             keeper(*node)
         ),
         Loss::Missing(Missing { node, needed_by: Some(other) }) => {

@@ -81,7 +81,7 @@ fn a_node_that_is_lost_with_its_keeper_is_named_with_it() {
     logging.on_arrived(2);
     let orders = logging.on_word(0, held(0, 2, Some(2)));
     let [Order::GiveUp(loss)] = &orders[..] else { panic!("{orders:?}") };
-    let why = given_up("node 2 is gone", loss, 3);
+    let why = given_up("node 2 is gone", loss, &[1, 2, 0]);
     assert!(why.contains("node 1 is lost with node 2"), "{why}");
 }
 
@@ -90,4 +90,22 @@ fn processes_that_end_by_their_own_fault_end_a_job_that_comes_no_further() {
     let mut logging = logging(2);
     assert_eq!([5, 5, 5, 5].map(|steps| logging.is_crash_loop(steps)), [false, false, false, true]);
     assert!(!logging.is_crash_loop(6));
+}
+
+#[test]
+fn the_next_line_begins_once_all_hold_the_same_cut_and_the_job_does_not_end() {
+    let mut logging = logging(2);
+    logging.on_holds(0, 1, 0);
+    assert_eq!(logging.begin_line(), None);
+    logging.on_holds(1, 1, 0);
+    logging.is_news(1, 0);
+    assert_eq!((logging.begin_line(), logging.line()), (Some(1), 1));
+    assert_eq!((logging.begin_line(), logging.printed(1)), (None, 0), "what is said is counted anew");
+    logging.on_holds(0, 1, 0);
+    logging.on_holds(1, 1, 0);
+    assert_eq!(logging.begin_line(), None, "that has begun");
+    logging.on_holds(0, 2, 0);
+    logging.on_holds(1, 2, 0);
+    assert!(logging.on_end(Stop::default(), None));
+    assert_eq!(logging.begin_line(), None, "the job ends");
 }

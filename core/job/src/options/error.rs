@@ -164,6 +164,17 @@ pub enum OptionsError {
     /// `--ft logging` with `--simulate`.
     #[error("--ft logging: simulated nodes log nothing; leave --simulate out")]
     LoggingSimulated,
+    /// `--log-budget` without `--ft logging`.
+    #[error("--log-budget: only a job that logs keeps messages; add --ft logging, or leave it out")]
+    BudgetWithoutLogging,
+    /// `--log-budget` is too little.
+    #[error("--log-budget {bytes}: at least {least} bytes, 1MiB for each of the other nodes")]
+    BudgetTooSmall {
+        /// What was asked for.
+        bytes: u64,
+        /// What is needed.
+        least: u64,
+    },
     /// Something that there is not in a job that logs.
     #[error(
         "{option}: there is no such thing in a job with --ft logging yet; leave it out, or take --ft double"

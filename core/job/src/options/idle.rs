@@ -41,9 +41,7 @@ impl RunArgs {
             idle.extend(ids.map(|id| needing(id, NO_BALANCER, Some("talisman-balancer"))));
             idle.push(said("talisman-lb-log", NO_BALANCER));
         }
-        if self.ft == FaultTolerance::Logging {
-            idle.push(said("talisman-ft-log", "with --ft logging no checkpoints are taken; leave it out"));
-        } else if self.ft == FaultTolerance::Off {
+        if self.ft == FaultTolerance::Off {
             idle.push(needing("talisman-mtbf", NO_CHECKPOINTS, Some("talisman-ft")));
             idle.push(said("talisman-ft-log", NO_CHECKPOINTS));
         } else if !matches!(self.ckpt_every, None | Some(CkptEvery::Auto)) {

@@ -251,6 +251,20 @@ pub struct RunArgs {
     #[arg(value_name = "TIME", value_parser = time)]
     pub mtbf: Option<Duration>,
 
+    /// With --ft logging: memory for messages and logs
+    ///
+    /// Of each node. At three quarters of it a checkpoint is asked for; when it is full, entries wait for that. At least 1MiB for
+    /// each other node [default: no limit]
+    #[arg(
+        id = "talisman-log-budget",
+        long = "log-budget",
+        env = "TALISMAN_LOG_BUDGET",
+        hide_env_values = true
+    )]
+    #[arg(help_heading = FAULTS)]
+    #[arg(value_name = "SIZE", value_parser = size)]
+    pub log_budget: Option<u64>,
+
     /// Folder of the checkpoints on disk
     ///
     /// Each node writes to a folder of its own in it, on its host: all checkpoints with --ft disk, those that are asked for
@@ -421,7 +435,7 @@ impl RunArgs {
     ///
     /// Has to be called before any other thread is started: it changes the environment.
     pub fn log_on_a_terminal(&mut self) {
-        if !self.ft.takes_checkpoints() || self.simulate || std::env::var_os(FT_LOG).is_some() {
+        if !self.ft.has_checkpoints() || self.simulate || std::env::var_os(FT_LOG).is_some() {
             return;
         }
         self.ft_log = true;
@@ -496,6 +510,7 @@ impl Default for RunArgs {
             ft: FaultTolerance::default(),
             ckpt_every: None,
             mtbf: None,
+            log_budget: None,
             ft_log: false,
             ckpt_dir: None,
             ckpt_key: None,

@@ -7,7 +7,7 @@ use super::*;
 use crate::checkpoints::{CkptEvery, FaultTolerance};
 
 #[test]
-fn a_job_that_logs_has_two_nodes_of_one_pe_each_and_takes_no_checkpoints() {
+fn a_job_that_logs_has_two_nodes_of_one_pe_each_and_keeps_nothing_on_disk() {
     let job = RunArgs { nodes: 3, ft: FaultTolerance::Logging, ..RunArgs::default() };
     assert_eq!((job.validate(), job.pes_per_node()), (Ok(()), 1));
     assert!(job.note().unwrap().contains("on this host"));
@@ -20,9 +20,22 @@ fn a_job_that_logs_has_two_nodes_of_one_pe_each_and_takes_no_checkpoints() {
         "{pes}"
     );
     let of = |option| OptionsError::NotWithLogging { option };
-    assert_eq!(wrong(RunArgs { ckpt_every: Some(CkptEvery::Auto), ..job.clone() }), of("--ckpt-every"));
+    assert_eq!(RunArgs { ckpt_every: Some(CkptEvery::Steps(10)), ..job.clone() }.validate(), Ok(()));
+    assert_eq!(wrong(RunArgs { restart: Some("folder".into()), ..job.clone() }), of("--restart"));
     assert_eq!(wrong(RunArgs { spares: 1, ..job.clone() }), of("--spares"));
     assert_eq!(wrong(RunArgs { balancer: "greedy".into(), ..job }), of("--balancer"));
+}
+
+#[test]
+fn a_budget_for_logs_is_for_jobs_that_log_and_has_room_for_each_link() {
+    let job = RunArgs { nodes: 3, ft: FaultTolerance::Logging, ..RunArgs::default() };
+    let of = |bytes| RunArgs { log_budget: Some(bytes), ..job.clone() }.validate();
+    assert_eq!(of(2 << 20), Ok(()));
+    assert_eq!(of((2 << 20) - 1), Err(OptionsError::BudgetTooSmall { bytes: 2_097_151, least: 2 << 20 }));
+    for ft in [FaultTolerance::Off, FaultTolerance::Double, FaultTolerance::Disk] {
+        let other = RunArgs { ft, log_budget: Some(1 << 30), ..job.clone() };
+        assert_eq!(other.validate(), Err(OptionsError::BudgetWithoutLogging));
+    }
 }
 
 #[test]

@@ -22,6 +22,9 @@ pub const SILENCE_MIN: Duration = Duration::from_millis(500);
 /// Most PEs of a whole job; each costs memory even if it does nothing.
 pub const PES_IN_ALL_MAX: u64 = 1 << 20;
 
+/// The least `--log-budget` for each link of a node: a few large messages, and what is said until a checkpoint is there.
+const BUDGET_PER_LINK: u64 = 1 << 20;
+
 impl RunArgs {
     /// Checks the options against each other. What they name on this host is looked at by [`RunArgs::validate_paths`].
     ///
@@ -137,6 +140,7 @@ impl RunArgs {
     fn validate_checkpoints(&self) -> Result<(), OptionsError> {
         match self.mtbf {
             _ if self.ft == FaultTolerance::Logging => self.validate_logging(),
+            _ if self.log_budget.is_some() => Err(OptionsError::BudgetWithoutLogging),
             _ if self.ft == FaultTolerance::Off && self.ckpt_every.is_some() => {
                 Err(OptionsError::CheckpointsWithoutFt)
             }
@@ -152,11 +156,9 @@ impl RunArgs {
         }
     }
 
-    /// A job that logs takes no checkpoints, has as many nodes as at its start, and leaves objects where they are.
+    /// A job that logs keeps nothing on disk, has as many nodes as at its start, and leaves objects where they are.
     fn validate_logging(&self) -> Result<(), OptionsError> {
         let refused = [
-            ("--ckpt-every", self.ckpt_every.is_some()),
-            ("--mtbf", self.mtbf.is_some()),
             ("--ckpt-dir", self.ckpt_dir.is_some()),
             ("--ckpt-key", self.ckpt_key.is_some()),
             ("--restart", self.restart.is_some()),
@@ -167,8 +169,18 @@ impl RunArgs {
         match refused.into_iter().find(|(_, is_given)| *is_given) {
             _ if self.simulate => Err(OptionsError::LoggingSimulated),
             Some((option, _)) => Err(OptionsError::NotWithLogging { option }),
+            None if self.mtbf.is_some_and(|mtbf| mtbf.is_zero()) => Err(OptionsError::NoTimeBetweenFailures),
             None if self.nodes == 1 && self.hosts.is_none() => Err(OptionsError::LoggingAlone),
-            None => Ok(()),
+            None => self.validate_log_budget(),
+        }
+    }
+
+    /// With hosts the number of nodes may not be known yet.
+    fn validate_log_budget(&self) -> Result<(), OptionsError> {
+        let least = u64::from(self.nodes.saturating_sub(1)).max(1) * BUDGET_PER_LINK;
+        match self.log_budget {
+            Some(bytes) if bytes < least => Err(OptionsError::BudgetTooSmall { bytes, least }),
+            _ => Ok(()),
         }
     }
 

@@ -8,7 +8,8 @@
 //!   "results": {"sum": 3.25, "iterations": 100},
 //!   "messages": {"local": 10, "between_pes": 5, "between_nodes": 0, "bytes_between_nodes": 0},
 //!   "pe": [{"busy_s": 1.2, "idle_s": 0.3}, {"busy_s": 1.1, "idle_s": 0.4}],
-//!   "failures": [], "not_injected": [], "checkpoints": [], "balancing": [], "undelivered": [], "advice": []
+//!   "failures": [], "not_injected": [], "checkpoints": [], "logging": [], "balancing": [], "undelivered": [],
+//!   "advice": []
 //! }
 //! ```
 //!
@@ -20,6 +21,7 @@ mod balancing;
 mod checkpoint;
 mod failure;
 mod file;
+mod kept;
 mod not_injected;
 mod undelivered;
 mod value;
@@ -33,6 +35,7 @@ pub use checkpoint::CheckpointTaken;
 pub use failure::Failure;
 pub use file::ReportError;
 pub use file::try_out;
+pub use kept::LogKept;
 pub use not_injected::NotInjected;
 pub use undelivered::Undelivered;
 pub use value::{ResultValue, Results};
@@ -69,6 +72,9 @@ pub struct Report {
     pub not_injected: Vec<NotInjected>,
     /// Checkpoints that were committed, in order; the last of very many.
     pub checkpoints: Vec<CheckpointTaken>,
+    /// What each node has kept for others, in a job that logs (`--ft logging`).
+    #[serde(default)]
+    pub logging: Vec<LogKept>,
     /// Steps of load balancing, in order; the last of very many.
     pub balancing: Vec<BalancingStep>,
     /// Messages for elements that did not exist when the job ended well; some of very many kinds.

@@ -27,6 +27,8 @@ pub(crate) struct LoggedCommands {
 struct Heard {
     joined: Joined,
     words: VecDeque<ToMember>,
+    /// Somebody wants a checkpoint.
+    wants_checkpoint: bool,
     /// A word could not be read: why.
     garbled: Option<String>,
     stop: Option<Stop>,
@@ -60,6 +62,11 @@ impl LoggedCommands {
         }
     }
 
+    /// Whether somebody wants a checkpoint that has not been asked for here.
+    pub(super) fn take_wish(&self) -> bool {
+        std::mem::take(&mut self.lock().wants_checkpoint)
+    }
+
     /// Whether the job is over, as the launcher has said.
     pub(super) fn is_stopped(&self) -> bool {
         self.lock().stop.is_some()
@@ -91,6 +98,10 @@ impl NodeCommands for LoggedCommands {
             Ok(word) => heard.words.extend(word),
             Err(error) => heard.garbled = Some(format!("the launcher cannot be understood: {error}")),
         });
+    }
+
+    fn checkpoint(&self, _: bool, _: Vec<u32>) {
+        self.hear(|heard| heard.wants_checkpoint = true);
     }
 
     fn try_connections(&self, inquiry: u32, limit: Duration) {

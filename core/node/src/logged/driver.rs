@@ -4,6 +4,7 @@
 mod hearing;
 mod idle;
 mod leaving;
+mod lines;
 mod turns;
 
 use std::cell::Cell;
@@ -11,8 +12,9 @@ use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::LoggedNode;
+use super::kept::Kept;
 use super::links::{Came, Links};
+use super::{Left, LoggedNode};
 use crate::worker::Suspicion;
 use talisman_base::clock::Clock;
 use talisman_control::protocol::PeerInLife;
@@ -20,7 +22,7 @@ use talisman_core::leftovers::LeftoversOnPe;
 use talisman_core::logging::image::{Beginning, Image};
 use talisman_core::logging::member::Member;
 use talisman_core::services::SERVICES;
-use talisman_ft::logging::Shape;
+use talisman_ft::logging::{Keepers, Shape};
 use talisman_kernel::panics::caught;
 use talisman_kernel::pe::input_log::InputLog;
 use talisman_kernel::pe::{Here, Pe};
@@ -53,12 +55,21 @@ pub(super) struct Driver<'a> {
     /// New processes of others that are not linked with this one yet.
     newcomers: Vec<PeerInLife>,
     came: Vec<Came>,
+    /// What is of a line that has not begun here.
+    later: Vec<Came>,
+    /// What the PEs before this one have counted.
+    totals: Totals,
     flushed: Instant,
     /// When it was last looked how much is kept, and of how much people are told next.
     looked: Instant,
     tell_from: usize,
+    kept: Kept,
+    /// A checkpoint is to be asked for, as so much is kept.
+    wants_cut: bool,
     /// Since when there has been nothing to do.
     idle_since: Option<Instant>,
+    /// Turns in a row in which the PE has done nothing, and nothing had come.
+    idle_turns: u32,
     idle: Idle,
     suspicion: Suspicion,
     /// How the job ended here has been said.
@@ -73,20 +84,26 @@ pub(super) struct Driver<'a> {
 impl<'a> Driver<'a> {
     pub(super) fn new(of: &'a LoggedNode, links: Links, program: &'a (dyn Fn(&Pe) + Sync)) -> Self {
         let (number, shape) = (of.task.number, Shape { nodes: of.task.nodes, pes_per_node: of.task.pes });
+        let keepers = Keepers::named(of.task.keepers.clone());
         let mut driver = Driver {
             of,
             program,
             shape,
-            member: Member::blank(number, shape, 0),
+            member: Member::blank(number, shape, 0).kept_by(keepers.of(number)),
             links,
             pe: None,
             clock: Rc::default(),
             newcomers: Vec::new(),
             came: Vec::new(),
+            later: Vec::new(),
+            totals: Totals::default(),
             flushed: Instant::now(),
             looked: Instant::now(),
             tell_from: MUCH_KEPT,
+            kept: Kept::new(number, shape, of.log_budget),
+            wants_cut: false,
             idle_since: None,
+            idle_turns: 0,
             idle: Idle::new(),
             suspicion: Suspicion::default(),
             has_said_end: false,
@@ -95,21 +112,20 @@ impl<'a> Driver<'a> {
             has_failed: false,
         };
         if of.task.life == 0 {
-            driver.member = Member::first(
-                first_image(number, shape),
-                shape,
-                &[first_image(before(number, shape), shape)],
-            );
+            let kept: Vec<_> = keepers.wards(number).map(|ward| first_image(ward, shape)).collect();
+            let first = Member::first(first_image(number, shape), shape, &kept);
+            driver.member = first.kept_by(keepers.of(number));
             driver.begin(&first_image(number, shape));
         }
         driver
     }
 
     /// Until the job is over; what its PE has counted.
-    pub(super) fn run(mut self) -> Totals {
+    pub(super) fn run(mut self) -> Left {
         while !self.of.commands.is_stopped() {
             let heard = self.hear_launcher() | self.hear_others() | self.meet_newcomers();
-            let worked = self.work();
+            let worked = self.work() | self.see_to_cut();
+            self.look_at_kept();
             self.flush_log(FLUSH_EVERY);
             self.tell_of_memory();
             self.finish();
@@ -120,6 +136,15 @@ impl<'a> Driver<'a> {
             }
         }
         self.end()
+    }
+
+    /// Before all that it may keep is full, a checkpoint is asked for.
+    fn look_at_kept(&mut self) {
+        self.wants_cut |= self.kept.look(&self.member);
+        if self.wants_cut && self.runs() {
+            self.wants_cut = false;
+            self.ask_for_cut(false);
+        }
     }
 
     fn fail(&mut self, why: String) {
@@ -133,9 +158,9 @@ impl<'a> Driver<'a> {
 
     fn begin(&mut self, image: &Image) {
         self.clock.set(image.made_at);
-        let (of, clock) = (self.of, Clock::simulated(self.clock.clone()));
-        let mut pe =
-            Pe::new(of.task.number, of.node.clone(), clock, Port::Simulated(Outbox::default()), SERVICES);
+        let clock = Clock::simulated(self.clock.clone());
+        let (number, node) = (self.of.task.number, self.of.node());
+        let mut pe = Pe::new(number, node, clock, Port::Simulated(Outbox::default()), SERVICES);
         pe.input_log = InputLog::Told(self.member.record(RANK).recorder());
         let mut begun = Ok(());
         caught(&pe, || begun = image.begin(&pe, RANK, self.program));
@@ -148,6 +173,7 @@ impl<'a> Driver<'a> {
 
     fn begin_again(&mut self, image: &Image) {
         self.of.runs_again.store(true, Ordering::Relaxed);
+        image.results.iter().for_each(|(name, value)| self.of.job.record(name, value.clone()));
         self.member.record(RANK).was_at(image.made_at);
         self.begin(image);
         self.member.has_begun();
@@ -155,21 +181,18 @@ impl<'a> Driver<'a> {
 
     // The end.
 
-    fn end(mut self) -> Totals {
+    fn end(mut self) -> Left {
         self.links.goodbye();
         _ = self.links.flush();
-        let Some(pe) = self.pe.take() else { return Totals::default() };
+        let kept = self.kept.report(&self.member);
+        let Some(pe) = self.pe.take() else { return (self.totals, kept) };
         pe.stats.wall_ns.set(self.of.start.elapsed().as_nanos() as u64);
         let here = Here::enter(&pe);
         pe.tell_of_undelivered();
         drop(here);
-        pe.stats.totals()
+        self.totals.add(&pe.stats.totals());
+        (self.totals, kept)
     }
-}
-
-/// The node whose images and logs this one keeps.
-fn before(node: u32, shape: Shape) -> u32 {
-    (node + shape.nodes - 1) % shape.nodes
 }
 
 /// What a node of a job begins with.

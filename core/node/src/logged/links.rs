@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::Duration;
 
+use talisman_ft::Version;
 use talisman_kernel::net::UNSENT_MAX;
 use talisman_kernel::pe::input_log::Frame;
+use talisman_pup::Segment;
 use talisman_transport::link::Link;
 use talisman_transport::poller::Poller;
 use talisman_transport::reconnect::Reconnect;
@@ -15,6 +17,10 @@ use talisman_transport::{LinkError, Peer};
 
 /// Frames taken from one link before looking at the next.
 const BURST: usize = 256;
+/// What stands behind the head of all that goes on a link: the sender's line, little-endian, and of which kind it is.
+pub(super) const BEHIND: usize = 9;
+/// From so many bytes on, a word goes beside an empty head.
+const LONG: usize = 1 << 20;
 
 /// What a node's links are made of, on the thread that has them.
 pub(crate) struct Parts {
@@ -38,12 +44,16 @@ pub(super) struct Links {
     /// Links with something to write.
     unflushed: BTreeSet<u32>,
     /// What is for processes that are not linked with this one yet.
-    early: BTreeMap<u32, Vec<(u8, Frame)>>,
+    early: BTreeMap<u32, Vec<(Vec<u8>, Vec<Segment>)>>,
+    /// The line that this node is in.
+    line: Version,
 }
 
 /// What has come over a link, by the node that has sent it: as [`Links::send`] was given it.
 pub(super) struct Came {
     pub(super) from: u32,
+    /// The line that its sender was in.
+    pub(super) line: Version,
     pub(super) kind: u8,
     pub(super) frame: Frame,
 }
@@ -64,19 +74,36 @@ impl Links {
         // A connection may bring what arrived while it was made.
         let half_read = links.keys().copied().collect();
         let (unflushed, early) = (BTreeSet::new(), BTreeMap::new());
-        Ok(Links { pe, links, poller, reconnect, half_read, unflushed, early })
+        Ok(Links { pe, links, poller, reconnect, half_read, unflushed, early, line: 0 })
+    }
+
+    /// This node is in this line from now on.
+    pub(super) fn enter(&mut self, line: Version) {
+        self.line = line;
     }
 
     /// Sends something of this kind to a node; what is for one whose process is not linked yet waits for that.
-    pub(super) fn send(&mut self, to: u32, kind: u8, frame: Frame) {
-        let Some(link) = self.links.get(&to) else {
-            self.early.entry(to).or_default().push((kind, frame));
-            return;
-        };
-        // To the only PE of that node; the kind stands behind all else.
-        let mut head = frame.head.into_vec();
+    pub(super) fn send(&mut self, to: u32, kind: u8, mut head: Vec<u8>, segments: Vec<Segment>) {
+        head.extend(self.line.to_le_bytes());
         head.push(kind);
-        if link.send(0, &head, frame.segments) {
+        match self.links.contains_key(&to) {
+            true => self.put(to, &head, segments),
+            false => self.early.entry(to).or_default().push((head, segments)),
+        }
+    }
+
+    /// A word, which may be long.
+    pub(super) fn send_word(&mut self, to: u32, kind: u8, bytes: Vec<u8>) {
+        match bytes.len() < LONG {
+            true => self.send(to, kind, bytes, Vec::new()),
+            false => self.send(to, kind, Vec::new(), vec![Segment::of_vec(bytes)]),
+        }
+    }
+
+    /// To the only PE of that node.
+    fn put(&mut self, to: u32, head: &[u8], segments: Vec<Segment>) {
+        let link = self.links.get(&to);
+        if link.is_some_and(|link| link.send(0, head, segments)) {
             self.unflushed.insert(to);
         }
     }
@@ -114,10 +141,9 @@ impl Links {
     fn receive_from(&mut self, node: u32, came: &mut Vec<Came>) -> Option<Lost> {
         let link = self.links.get(&node)?;
         let received = link.receive(BURST, &mut |message| {
-            // Nothing is of no kind that there is.
-            let (kind, head) = message.head.split_last().unwrap_or((&u8::MAX, &[]));
+            let (head, line, kind) = parts_of(message.head);
             let frame = Frame { head: head.into(), segments: message.segments };
-            came.push(Came { from: node, kind: *kind, frame });
+            came.push(Came { from: node, line, kind, frame });
         });
         if let Err(error) = received {
             return Some(Lost { node, error });
@@ -161,8 +187,8 @@ impl Links {
         link.with_stream(|socket| self.poller.watch(socket, node)).transpose()?;
         self.links.insert(node, link);
         self.half_read.insert(node);
-        for (kind, frame) in self.early.remove(&node).unwrap_or_default() {
-            self.send(node, kind, frame);
+        for (head, segments) in self.early.remove(&node).unwrap_or_default() {
+            self.put(node, &head, segments);
         }
         Ok(())
     }
@@ -216,5 +242,44 @@ impl Links {
     /// Says that nothing follows.
     pub(super) fn goodbye(&self) {
         self.links.values().for_each(Link::goodbye);
+    }
+}
+
+/// What a link has brought: its head, its sender's line, its kind. What is too short is of no kind that there is.
+fn parts_of(bytes: &[u8]) -> (&[u8], Version, u8) {
+    let Some((head, behind)) = bytes.split_last_chunk::<BEHIND>() else { return (&[], 0, u8::MAX) };
+    let [line @ .., kind] = behind;
+    (head, Version::from_le_bytes(*line), *kind)
+}
+
+/// The bytes of a word: in the head, or beside it.
+pub(super) fn bytes_of(frame: &Frame) -> &[u8] {
+    match &frame.segments[..] {
+        [long] if frame.head.is_empty() => long.bytes(),
+        _ => &frame.head,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_has_its_line_and_kind_behind_it() {
+        let mut bytes = b"word".to_vec();
+        bytes.extend(7_u64.to_le_bytes());
+        bytes.push(1);
+        assert_eq!(parts_of(&bytes), (&b"word"[..], 7, 1));
+        for end in 0..BEHIND {
+            assert_eq!(parts_of(&bytes[..end]).2, u8::MAX, "{end} bytes");
+        }
+    }
+
+    #[test]
+    fn a_word_is_in_its_head_or_beside_it() {
+        let short = Frame { head: b"short".as_slice().into(), segments: Vec::new() };
+        assert_eq!(bytes_of(&short), b"short");
+        let long = Frame { head: Box::default(), segments: vec![Segment::of_vec(vec![5_u8; LONG])] };
+        assert_eq!(bytes_of(&long).len(), LONG);
     }
 }

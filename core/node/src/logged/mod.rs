@@ -6,13 +6,14 @@
 
 mod commands;
 mod driver;
+mod kept;
 mod links;
 mod output_lines;
 
 use std::panic::resume_unwind;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -23,6 +24,7 @@ use driver::Driver;
 use links::Links;
 use talisman_cluster::{Control, fixed_layout};
 use talisman_control::protocol::{NodeReport, Task, ToLauncher};
+use talisman_job::LogKept;
 use talisman_job::job::{End, Job, Others};
 use talisman_job::lines::Lines;
 use talisman_kernel::node::Node;
@@ -33,16 +35,27 @@ pub(crate) use commands::LoggedCommands;
 pub(crate) use links::Parts;
 pub(crate) use output_lines::OutputLines;
 
+/// What is left of a node: what its PEs have counted, and what it kept for others.
+type Left = (Totals, LogKept);
+
+/// Makes a node that nothing has happened on.
+pub(crate) type MakeNode = Box<dyn Fn() -> Result<Arc<Node>, String> + Send + Sync>;
+
 /// What the threads of a node that logs share.
 pub(crate) struct LoggedNode {
     pub(crate) task: Arc<Task>,
     pub(crate) control: Control,
     pub(crate) job: Arc<Job>,
     pub(crate) connections: Arc<Connections>,
-    pub(crate) node: Arc<Node>,
+    /// What its PE is of. Another one comes with each line: nothing of it is in the parts.
+    pub(crate) node: Mutex<Arc<Node>>,
+    /// Makes another one.
+    pub(crate) make_node: MakeNode,
     pub(crate) commands: Arc<LoggedCommands>,
     /// What the program has printed.
     pub(crate) said: OutputLines,
+    /// How many bytes it may keep for others, if that is limited.
+    pub(crate) log_budget: Option<u64>,
     /// Its PE runs again: what it does beside sending is done already.
     pub(crate) runs_again: Arc<AtomicBool>,
     /// The beginning of the job's time.
@@ -54,14 +67,14 @@ impl LoggedNode {
     pub(crate) fn run(self, parts: Parts, program: impl Fn(&Pe) + Sync) {
         let (done, is_done) = channel();
         let (this, program) = (&self, &program);
-        let totals = thread::scope(|scope| {
+        let (totals, kept) = thread::scope(|scope| {
             let drive = move || {
-                let totals = match Links::new(parts) {
+                let left = match Links::new(parts) {
                     Ok(links) => Driver::new(this, links, program).run(),
                     Err(error) => this.control.failed(format!("its links cannot be watched: {error}")),
                 };
                 let _ = done.send(());
-                totals
+                left
             };
             let drive = move || if fixed_layout::is_here() { this.at_fixed_place(drive) } else { drive() };
             let named = thread::Builder::new().name(thread_name(this.task.number));
@@ -75,13 +88,13 @@ impl LoggedNode {
                 Err(error) => this.control.failed(format!("the system gives no thread for its PE: {error}")),
             }
         });
-        self.control.done(self.report(totals));
+        self.control.done(self.report(totals, kept));
     }
 
     /// Drives the PE on a thread at the same place in every process, for which this one waits.
-    fn at_fixed_place(&self, drive: impl FnOnce() -> Totals + Send) -> Totals {
+    fn at_fixed_place(&self, drive: impl FnOnce() -> Left + Send) -> Left {
         match fixed_layout::thread::run(&thread_name(self.task.number), drive) {
-            Ok(totals) => totals.unwrap_or_else(|panic| resume_unwind(panic)),
+            Ok(left) => left.unwrap_or_else(|panic| resume_unwind(panic)),
             Err(error) => {
                 self.control.failed(format!("its thread cannot be where it is on all nodes: {error}"))
             }
@@ -90,20 +103,44 @@ impl LoggedNode {
 
     /// Until the PE has ended: people are told of an entry that does not return when the job is to end.
     fn watch(&self, is_done: &std::sync::mpsc::Receiver<()>) {
-        let mut held_up = HeldUp::new([&self.node].into_iter());
+        let mut held_up = None;
         while is_done.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
-            held_up.look(self.start.elapsed(), &self.job).into_iter().for_each(|line| self.job.warn(line));
+            if self.job.is_over() {
+                // No line begins any more: it stays this node.
+                let held_up = held_up.get_or_insert_with(|| HeldUp::new([&self.node()].into_iter()));
+                held_up
+                    .look(self.start.elapsed(), &self.job)
+                    .into_iter()
+                    .for_each(|line| self.job.warn(line));
+            }
         }
     }
 
-    fn report(&self, totals: Totals) -> NodeReport {
+    fn node(&self) -> Arc<Node> {
+        self.node.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// A fresh one takes its place, which is woken from now on.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    fn renew_node(&self) -> Result<(), String> {
+        let fresh = (self.make_node)()?;
+        self.connections.wakes(&fresh);
+        *self.node.lock().unwrap_or_else(PoisonError::into_inner) = fresh;
+        Ok(())
+    }
+
+    fn report(&self, totals: Totals, kept: LogKept) -> NodeReport {
         NodeReport {
             totals: vec![totals],
             results: self.job.results(),
             steps: self.job.progress(),
             wall: self.start.elapsed(),
             balancing: self.job.balancing(),
-            checkpoints: self.job.checkpoints(),
+            // The launcher has heard of each.
+            checkpoints: Vec::new(),
+            kept: Some(kept),
             leftovers: self.job.leftovers(),
         }
     }

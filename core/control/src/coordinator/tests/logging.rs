@@ -45,6 +45,7 @@ fn orders(told: &[(u32, ToMember)]) -> Vec<(u32, &'static str)> {
         ToMember::Order { order: Order::Restore { .. }, .. } => "restore",
         ToMember::Order { order: Order::GoLive { .. }, .. } => "go live",
         ToMember::Order { .. } => "another",
+        ToMember::Line { .. } => "line",
         ToMember::Printed { .. } => "printed",
         ToMember::Finish => "finish",
     };
@@ -90,7 +91,7 @@ fn a_lost_node_is_restored_while_the_others_run() {
     let mut coordinator = logging();
     restoring(&mut coordinator);
     assert_eq!(coordinator.tell(27, 1, &FromMember::AtHorizon(1)).0, []);
-    let (told, others) = coordinator.tell(30, 0, &FromMember::Covered(1, 1));
+    let (told, others) = coordinator.tell(30, 0, &FromMember::Covered(1));
     assert_eq!(orders(&told), [(1, "go live")]);
     let [Action::Say(line)] = &others[..] else { panic!("{others:?}") };
     assert_eq!(line, "it goes on in a new process 20 ms after the loss of node 1; nobody else went back");
@@ -138,6 +139,53 @@ fn a_failure_ends_the_job_though_somebody_does_not_say_all() {
     let done = coordinator.wait(100, 2000);
     let stopped = done.iter().find(|(_, action)| *action == Action::Send(0, ToNode::Stop(stop.clone())));
     assert!(stopped.is_some_and(|(at, _)| (1550..1700).contains(at)), "{done:?}");
+}
+
+#[test]
+fn the_next_line_begins_when_all_hold_their_parts_and_nobody_is_lost() {
+    let mut coordinator = logging();
+    let holds = |version, session| FromMember::Holds { version, session };
+    assert_eq!(coordinator.tell(5, 0, &holds(1, 0)).0, []);
+    assert_eq!(coordinator.tell(6, 1, &holds(1, 0)).0, []);
+    // Node 1 is lost, and what it had held with it: before the last one has said that it holds its part.
+    restoring(&mut coordinator);
+    assert_eq!(coordinator.tell(27, 2, &holds(1, 0)).0, [], "it had not heard of the loss");
+    for node in [0, 2] {
+        assert_eq!(coordinator.tell(28, node, &holds(1, 1)).0, []);
+    }
+    assert_eq!(coordinator.tell(29, 1, &FromMember::AtHorizon(1)).0, []);
+    let (told, _) = coordinator.tell(30, 0, &FromMember::Covered(1));
+    assert_eq!(orders(&told), [(1, "go live")]);
+    let (told, _) = coordinator.tell(31, 1, &holds(1, 1));
+    assert_eq!(told, [0, 1, 2].map(|node| (node, ToMember::Line { version: 1 })));
+    // Who is lost from then on goes back to it.
+    let (told, _) = words(coordinator.happen(at(40), 2, killed()));
+    let ToMember::Order { line, .. } = &told[0].1 else { panic!("{told:?}") };
+    assert_eq!((*line, orders(&told)), (1, vec![(0, "ask"), (1, "ask")]));
+}
+
+#[test]
+fn whoever_asks_for_a_checkpoint_is_answered_when_the_line_begins() {
+    use talisman_job::asking::Request;
+    let mut coordinator = logging();
+    coordinator.on_request(at(5), 7, Request::Checkpoint);
+    let asked = coordinator.take_actions();
+    let ask = ToNode::Checkpoint { on_disk: true, leaving: Vec::new() };
+    assert_eq!(asked, [Action::Send(0, ask)]);
+    coordinator.on_request(at(6), 8, Request::Shrink(vec![1]));
+    let refused = coordinator.take_actions();
+    assert!(
+        matches!(&refused[..], [Action::Answer(8, Err(why))] if why.contains("keeps its nodes")),
+        "{refused:?}"
+    );
+    let mut all = Vec::new();
+    for node in 0..3 {
+        all = coordinator.tell(10, node, &FromMember::Holds { version: 1, session: 0 }).1;
+    }
+    assert!(
+        matches!(&all[..], [Action::Answer(7, Ok(text))] if text.contains("checkpoint 1 is taken")),
+        "{all:?}"
+    );
 }
 
 #[test]

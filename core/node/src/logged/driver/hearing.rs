@@ -1,15 +1,17 @@
 //! What a node hears: of the launcher, and of other nodes.
 
-use std::sync::atomic::Ordering;
+use std::cmp::Ordering;
+use std::sync::atomic;
 
 use super::turns::Round;
 use super::{Driver, LETTER, RANK, WORD};
-use crate::logged::links::{Came, Lost};
+use crate::logged::links::{Came, Lost, bytes_of};
 use talisman_control::logging::messages::ToMember;
 use talisman_control::protocol::{Place, ToLauncher};
 use talisman_core::logging::letter::Letter;
 use talisman_core::logging::member::Member;
 use talisman_core::logging::wire;
+use talisman_ft::Version;
 use talisman_ft::logging::Order;
 
 impl Driver<'_> {
@@ -21,6 +23,10 @@ impl Driver<'_> {
             Ok(words) => words.into_iter().for_each(|word| self.hear(word)),
             Err(why) => self.fail(why),
         }
+        if self.of.commands.take_wish() && self.runs() {
+            // In a recovery the launcher asks again.
+            self.ask_for_cut(true);
+        }
         true
     }
 
@@ -28,19 +34,23 @@ impl Driver<'_> {
         match word {
             ToMember::Printed { before } => self.member.on_printed(RANK, before),
             ToMember::Finish => self.finishing = true,
-            ToMember::Order { order, places } => self.obey(order, &places),
+            ToMember::Line { version } => self.begin_line(version),
+            ToMember::Order { order, places, line } => self.obey(order, &places, line),
         }
     }
 
-    pub(super) fn obey(&mut self, order: Order, places: &[Place]) {
+    pub(super) fn obey(&mut self, order: Order, places: &[Place], line: Version) {
         match &order {
             Order::Ask { lost, .. } => self.read_out(lost),
             Order::Announce { .. } => self.expect(places),
             Order::Restore { to, incarnations, .. } => {
-                self.member = Member::blank(*to, self.shape, incarnations[*to as usize]);
+                let incarnation = incarnations.get(*to as usize).copied().unwrap_or_default();
+                let keeper = self.member.keeper();
+                self.member = Member::blank(*to, self.shape, incarnation).kept_by(keeper).in_line(line);
                 self.expect(places);
+                self.enter(line);
             }
-            Order::GoLive { .. } => self.of.runs_again.store(false, Ordering::Relaxed),
+            Order::GoLive { .. } => self.of.runs_again.store(false, atomic::Ordering::Relaxed),
             _ => {}
         }
         self.member.absorb();
@@ -57,7 +67,7 @@ impl Driver<'_> {
         }
         while self.member.has_mail(RANK, |from| lost.contains(&from)) && !self.has_failed {
             let taken = self.take_mail(|from| lost.contains(&from));
-            self.turn_with(Round::of(taken, 0));
+            _ = self.turn_with(Round::of(taken, 0));
         }
     }
 
@@ -100,13 +110,22 @@ impl Driver<'_> {
         any
     }
 
-    pub(super) fn take(&mut self, Came { from, kind, frame }: Came) {
+    /// What is of a line that has not begun here waits for that; what is of a former one has no meaning any more.
+    pub(super) fn take(&mut self, came: Came) {
+        match came.line.cmp(&self.member.line()) {
+            Ordering::Equal => self.take_in(came),
+            Ordering::Greater => self.later.push(came),
+            Ordering::Less => {}
+        }
+    }
+
+    fn take_in(&mut self, Came { from, kind, frame, .. }: Came) {
         match kind {
             LETTER => match Letter::open(frame) {
                 Some(letter) => self.member.receive(from, RANK, letter),
                 None => self.fail(format!("a message from node {from} is shorter than it says")),
             },
-            WORD => match wire::read(&frame.head, self.shape) {
+            WORD => match wire::read(bytes_of(&frame), self.shape) {
                 Ok((between, word)) => self.member.hear(from, between, word),
                 Err(why) => self.fail(format!("what node {from} says cannot be read: {why}")),
             },

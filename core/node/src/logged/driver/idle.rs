@@ -36,7 +36,8 @@ impl Driver<'_> {
             lost = lost.take().or(links.receive(came));
             lost.is_some() || !came.is_empty() || commands.has_any()
         };
-        let parker = &self.of.node.parkers[RANK as usize];
+        let node = self.of.node();
+        let parker = &node.parkers[RANK as usize];
         let park = || {
             let links = links.borrow();
             links.publish();
@@ -53,7 +54,7 @@ impl Driver<'_> {
     pub(super) fn longest_sleep(&self, since: Instant) -> Option<Duration> {
         let flush = self.member.wants_flush().then_some(FLUSH_IDLE);
         let look = (!self.newcomers.is_empty() || self.links.is_behind_in_memory()).then_some(LOOK);
-        let pe = self.pe.as_ref().filter(|_| self.runs());
+        let pe = self.pe.as_ref().filter(|pe| self.runs() && !pe.frozen.get());
         let timer = pe.and_then(|pe| Some(pe.timers.next()?.saturating_sub(self.of.start.elapsed())));
         let patience = pe.and_then(|pe| Some(self.suspicion.patience(pe)?.saturating_sub(since.elapsed())));
         [flush, look, timer, patience].into_iter().flatten().min()
@@ -65,7 +66,7 @@ impl Driver<'_> {
 
     /// PE 0 that has had nothing to do for too long finds out whether anybody ever will.
     pub(super) fn suspects(&mut self, since: Instant) -> bool {
-        let Some(pe) = self.pe.as_ref().filter(|_| self.runs()) else { return false };
+        let Some(pe) = self.pe.as_ref().filter(|pe| self.runs() && !pe.frozen.get()) else { return false };
         let hopes = pe.timers.next_for_progress().is_some();
         let patience = self.suspicion.patience(pe).filter(|_| !hopes);
         if patience.is_none_or(|patience| since.elapsed() < patience) {

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::{Driver, LETTER, RANK, WORD};
+use crate::logged::links::BEHIND;
 use talisman_control::logging::fragments::pieces_of;
 use talisman_control::logging::messages::{FromMember, Said};
 use talisman_control::protocol::{Stop, ToLauncher};
@@ -12,7 +13,6 @@ use talisman_core::logging::words::{self, Out};
 use talisman_ft::event::Event;
 use talisman_job::job::End;
 use talisman_kernel::pe::Pe;
-use talisman_kernel::pe::input_log::Frame;
 use talisman_kernel::port::Port;
 
 /// So often it is looked how much is kept.
@@ -48,11 +48,12 @@ impl Driver<'_> {
     pub(super) fn carry(&mut self) {
         for out in self.member.take_out() {
             match out {
-                Out::Letter(_, to, letter) => self.links.send(to, LETTER, letter.seal()),
+                Out::Letter(_, to, letter) => {
+                    let segments = letter.frame.segments.clone();
+                    self.links.send(to, LETTER, letter.write(BEHIND), segments);
+                }
                 Out::Word(to, between, word) => match wire::write(between, &word) {
-                    Ok(bytes) => {
-                        self.links.send(to, WORD, Frame { head: bytes.into(), segments: Vec::new() })
-                    }
+                    Ok(bytes) => self.links.send_word(to, WORD, bytes),
                     Err(why) => self.fail(why),
                 },
                 Out::Report(event) => report_of(event).into_iter().for_each(|word| self.say(&word)),
@@ -60,6 +61,11 @@ impl Driver<'_> {
                 // The loop looks.
                 Out::Wake(_) => {}
                 Out::Begin(image) => self.begin_again(&image),
+                Out::Holds(version, session) => self.say(&FromMember::Holds { version, session }),
+                Out::Differs(differs) => {
+                    let described = self.pe.as_ref().map(|pe| differs.frame.describe(pe)).unwrap_or_default();
+                    self.fail(differs.message(&described));
+                }
             }
         }
     }
@@ -91,9 +97,8 @@ impl Driver<'_> {
         let kept = self.member.kept_bytes();
         if kept >= self.tell_from {
             self.tell_from = 2 * kept;
-            let line =
-                "MiB of messages and logs are kept here for lost nodes, and more as long as the job runs";
-            self.of.job.warn(format!("{} {line} (--ft logging)", kept >> 20));
+            let line = "MiB of messages and logs are kept here for lost nodes, until the next checkpoint";
+            self.of.job.warn(format!("{} {line} (--ft logging, --ckpt-every)", kept >> 20));
         }
     }
 
@@ -124,7 +129,7 @@ fn report_of(event: Event) -> Option<FromMember> {
         Event::Held(_, session, holdings) => Some(FromMember::Held(session, holdings)),
         Event::Announced(_, session) => Some(FromMember::Announced(session)),
         Event::AtHorizon(_, session) => Some(FromMember::AtHorizon(session)),
-        Event::Covered(keeper, session) => Some(FromMember::Covered(keeper, session)),
+        Event::Covered(_, session) => Some(FromMember::Covered(session)),
         _ => None,
     }
 }

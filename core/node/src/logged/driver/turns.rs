@@ -19,6 +19,8 @@ const TURN: Duration = Duration::from_micros(100);
 const QUEUE_HIGH: usize = 1 << 16;
 /// Steps of a PE that runs again before the others are heard.
 const STEPS: usize = 64;
+/// Turns in which a frozen PE has done nothing, after which it waits for others.
+const IDLE_TURNS: u32 = 2;
 
 impl Driver<'_> {
     pub(super) fn work(&mut self) -> bool {
@@ -39,15 +41,24 @@ impl Driver<'_> {
     pub(super) fn turn(&mut self) -> bool {
         self.set_clock();
         let Some(pe) = &self.pe else { return false };
-        let has_work = self.member.has_any_for(RANK) || may_run(pe) || pe.chores.get() || is_due(pe);
+        let has_mail = self.member.has_any_for(RANK);
+        // A frozen PE always has chores, which may wait for others.
+        let has_chores = pe.chores.get() && (!pe.frozen.get() || self.idle_turns < IDLE_TURNS);
+        // A frozen PE runs no entry, and what is kept is forgotten when all have frozen.
+        let waits = !pe.frozen.get() && self.kept.must_wait();
+        let has_work = has_mail || !waits && (may_run(pe) || has_chores || is_due(pe));
         if !has_work || self.links.is_behind() {
             return false;
         }
-        let taken = match pe.waiting_messages() > QUEUE_HIGH {
+        let sent = pe.stats.bytes_between_nodes.get();
+        // Who waits is to hear that a checkpoint begins.
+        let taken = match pe.waiting_messages() > QUEUE_HIGH && !waits {
             true => Vec::new(),
             false => self.take_mail(|_| true),
         };
-        self.turn_with(Round::of(taken, BATCH));
+        let round = Round::of(taken, if waits { 0 } else { BATCH });
+        let did = self.turn_with(round.sending(sent.saturating_add(self.kept.allowance())));
+        self.idle_turns = if did || has_mail { 0 } else { self.idle_turns + 1 };
         true
     }
 
@@ -61,14 +72,17 @@ impl Driver<'_> {
         }
     }
 
-    pub(super) fn turn_with(&mut self, round: Round) {
-        let Some(pe) = &self.pe else { return };
+    /// Whether anything was done.
+    pub(super) fn turn_with(&mut self, round: Round) -> bool {
+        let Some(pe) = &self.pe else { return false };
+        let mut did = false;
         {
             let _here = Here::enter(pe);
-            let _seen = self.of.node.windows[RANK as usize].open(pe);
-            caught(pe, || _ = pe.turn(round));
+            let _seen = pe.node.windows[RANK as usize].open(pe);
+            caught(pe, || did = pe.turn(round));
         }
         self.collect();
+        did
     }
 
     /// Some of what the PE before this one did.
@@ -77,7 +91,7 @@ impl Driver<'_> {
         for _ in 0..STEPS {
             let Some(pe) = &self.pe else { break };
             let clock = &self.clock;
-            let seen = self.of.node.windows[RANK as usize].open(pe);
+            let seen = pe.node.windows[RANK as usize].open(pe);
             let did = step(&mut self.member, RANK, pe, |time| clock.set(time));
             drop(seen);
             match did {
@@ -104,11 +118,18 @@ pub(super) struct Round {
     taken: Vec<Taken>,
     most: usize,
     since: Instant,
+    /// It ends when the PE has sent so many bytes in all.
+    until: u64,
 }
 
 impl Round {
     pub(super) fn of(taken: Vec<Taken>, most: usize) -> Self {
-        Round { taken, most, since: Instant::now() }
+        Round { taken, most, since: Instant::now(), until: u64::MAX }
+    }
+
+    /// One that ends when the PE has sent so many bytes in all.
+    fn sending(self, until: u64) -> Self {
+        Round { until, ..self }
     }
 }
 
@@ -127,8 +148,9 @@ impl Feed for Round {
         self.most
     }
 
-    fn is_enough(&mut self, _: &Pe, ran: usize) -> bool {
-        ran.is_multiple_of(BETWEEN_CLOCKS) && self.since.elapsed() > TURN
+    fn is_enough(&mut self, pe: &Pe, ran: usize) -> bool {
+        pe.stats.bytes_between_nodes.get() >= self.until
+            || ran.is_multiple_of(BETWEEN_CLOCKS) && self.since.elapsed() > TURN
     }
 
     fn looks_at_timers(&self) -> bool {

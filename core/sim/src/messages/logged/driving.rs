@@ -12,6 +12,7 @@ use talisman_base::ids::PeId;
 use talisman_core::leftovers::LeftoversOnPe;
 use talisman_core::logging::image::Image;
 use talisman_core::logging::letter::Letter;
+use talisman_core::logging::mark::Differs;
 use talisman_core::logging::member::{Member, Numbered, Taken};
 use talisman_core::logging::replay::{Replayed, may_run, step};
 use talisman_core::logging::words::{Out, Said};
@@ -223,6 +224,9 @@ impl Cluster {
                     self.wake(self.shape.first_pe(node) + rank, at + soon);
                 }
                 Out::Begin(image) => self.logged_mut().begins.push((node, image)),
+                Out::Differs(differs) => self.end_as_it_differs(node, &differs),
+                // Cuts of simulated jobs come from elsewhere (`next_line`).
+                Out::Holds(..) => {}
             }
         }
     }
@@ -270,7 +274,8 @@ impl Cluster {
             }
             Mail::Start { node, incarnation } => {
                 if logged.newest[node as usize] == incarnation {
-                    logged.members[node as usize] = Some(Member::blank(node, logged.shape, incarnation));
+                    logged.members[node as usize] =
+                        Some(Member::blank(node, logged.shape, incarnation).watched());
                     self.post(Mail::Report {
                         from: node,
                         incarnation,
@@ -301,6 +306,12 @@ impl Cluster {
         if self.logged_mut().member(node).is_some_and(|member| member.is_guided()) {
             self.wake_node(node);
         }
+    }
+
+    /// A restarted node breaks the rule: its program does something else than it did.
+    fn end_as_it_differs(&self, node: NodeId, differs: &Differs) {
+        let pe = &self.pes[self.shape.first_pe(node) as usize];
+        pe.node.job.end(1, Some(format!("node {node}: {}", differs.message(&differs.frame.describe(pe)))));
     }
 
     fn wake_node(&mut self, node: NodeId) {

@@ -211,7 +211,7 @@ impl Logged {
         let kept = |node: NodeId| images.iter().filter(move |image| of_ft.next_around(image.of) == node);
         let member = |image: &Image| {
             let kept: Vec<_> = kept(image.of).cloned().collect();
-            Some(Member::first(image.clone(), of_ft, &kept))
+            Some(Member::first(image.clone(), of_ft, &kept).watched())
         };
         Logged {
             shape: of_ft,

@@ -1,0 +1,112 @@
+//! How a node comes from one line to the next: the job's coordinated cuts.
+//!
+//! ```text
+//! PEs            all have taken their parts ─┐                                       ┌─ dropped, and made anew from their parts
+//! node           Next, to its keeper ─► HasNext, of it ─► Holds, to whoever leads ───┤  all logs and retained frames begin empty
+//! whoever leads  has heard that of all, with nobody lost: the next line begins ──────┘
+//! ```
+//!
+//! The one moment is when whoever leads has heard the last of them. Before it a lost node goes back to the old line, and does all again, the
+//! taking of its part included; after it, to the new one, though not all may have heard of that. After a loss everybody says again that it
+//! is held, as the keeper may have been lost.
+//!
+//! What was said before the cut is printed by then, so that it is in no part.
+
+use std::collections::BTreeMap;
+
+use super::image::Image;
+use super::member::{Member, Stage};
+use super::words::{Out, Word};
+use talisman_ft::logging::{Images, Incarnation, Session};
+use talisman_ft::{NodeId, Version};
+
+/// What a node would begin the next line with.
+pub(super) struct Next {
+    image: Box<Image>,
+    /// The keeper's process that was sent it, and whether that has it.
+    sent: Option<Incarnation>,
+    is_kept: bool,
+    /// The recovery after which whoever leads was told last.
+    told: Option<Session>,
+}
+
+impl Member {
+    /// The line that it is in: the version of the cut that this began with.
+    pub fn line(&self) -> Version {
+        self.line
+    }
+
+    /// The version that its PEs have taken their parts of, if that is known here.
+    pub fn next_version(&self) -> Option<Version> {
+        self.next.as_ref().map(|next| next.image.line)
+    }
+
+    /// Its PEs have taken their parts: what it begins the next line with, if that begins.
+    pub fn hold(&mut self, image: Image) {
+        self.next = Some(Next { image: Box::new(image), sent: None, is_kept: false, told: None });
+        self.see_to_next();
+    }
+
+    /// Sends the keeper's process what this node is to begin the next line with, if that was not sent it. Once it has that, and all that was
+    /// said here is printed, whoever leads is told. To be called as long as the node is live.
+    pub fn see_to_next(&mut self) {
+        let keeper = self.keeper();
+        let incarnation = self.spread.incarnation(keeper);
+        let is_up = self.up.get(&keeper).is_some_and(|(up, _)| *up == incarnation);
+        let has_unprinted = self.has_unprinted();
+        let Some(next) = &mut self.next else { return };
+        if is_up && next.sent != Some(incarnation) {
+            (next.sent, next.is_kept) = (Some(incarnation), false);
+            let image = next.image.clone();
+            return self.tell(keeper, Word::Next(image));
+        }
+        let is_held = next.is_kept && next.sent == Some(incarnation);
+        if is_held && !has_unprinted && next.told != Some(self.session) {
+            next.told = Some(self.session);
+            let version = next.image.line;
+            self.put(Out::Holds(version, self.session));
+        }
+    }
+
+    /// A node is to begin the next line with this, if it comes to that.
+    pub(super) fn on_next(&mut self, from: NodeId, image: Box<Image>) {
+        let version = image.line;
+        self.next_kept.insert(from, image);
+        self.tell(from, Word::HasNext(version));
+    }
+
+    /// The keeper has it.
+    pub(super) fn on_has_next(&mut self, version: Version) {
+        let next = self.next.iter_mut().filter(|next| next.image.line == version);
+        next.for_each(|next| next.is_kept = true);
+    }
+
+    /// The next line has begun: this node in it, with all logs empty and nothing sent, and what its PEs begin with.
+    ///
+    /// # Errors
+    /// It has not said that it holds its part of that cut, or has lost what it was to keep.
+    pub fn begin_line(self, version: Version) -> Result<(Member, Image), String> {
+        let is_it = |image: &Image| image.line == version;
+        let own = self.next.map(|next| *next.image).filter(|image| is_it(image));
+        let image = own.ok_or_else(|| format!("there is no part of checkpoint {version} here"))?;
+        let none = vec![0; self.shape.pes_per_node as usize];
+        let up = |to| (to, (self.spread.incarnation(to), none.clone()));
+        let mut next = Member {
+            line: version,
+            keeper: self.keeper,
+            stage: Stage::Live,
+            session: self.session,
+            spread: self.spread.in_next_line(),
+            images: Images::starting_with(image.position.clone(), image.clone()),
+            up: self.shape.others(self.node).map(up).collect(),
+            covered_by: self.spread.incarnation(self.keeper),
+            is_watched: self.is_watched,
+            ..Member::blank(self.node, self.shape, self.incarnation)
+        };
+        let kept: BTreeMap<_, _> = self.next_kept.into_iter().filter(|(_, image)| is_it(image)).collect();
+        for (of, image) in kept {
+            next.images.keep(of, image.position.clone(), *image);
+        }
+        Ok((next, image))
+    }
+}
