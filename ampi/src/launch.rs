@@ -9,7 +9,9 @@ use thiserror::Error;
 use crate::rank::{Launch, Memory, Program};
 use crate::slot::{ImagesError, Layout, Reserved, SlotError, SlotSpace};
 
-/// Options of programs with ranks: `#[command(flatten)] ranks: RankArgs`.
+// `clap` takes a doc comment on this struct for the help text of the program it is flattened into.
+#[cfg_attr(doc, doc = "Options of programs with ranks: `#[command(flatten)] ranks: RankArgs`.")]
+#[allow(missing_docs, reason = "a doc comment would become the program's help text, see above")]
 #[derive(clap::Args, Clone, Debug, PartialEq, Eq, Pup)]
 pub struct RankArgs {
     /// Virtual MPI ranks

@@ -31,8 +31,10 @@ struct Block {
 }
 // ANCHOR_END: state
 
+// ANCHOR: sides
 const LEFT: usize = 0;
 const RIGHT: usize = 1;
+// ANCHOR_END: sides
 
 #[chare(array1d)]
 impl Block {

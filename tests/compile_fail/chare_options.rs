@@ -4,7 +4,7 @@ use talisman::prelude::*;
 macro_rules! state {
     ($($name:ident)*) => { $( #[derive(Pup)] struct $name; )* };
 }
-state!(Nothing Seventh Both OrderedGroup Nameless);
+state!(Nothing Seventh Both OrderedGroup Nameless Indexless);
 
 #[chare]
 impl Nothing {
@@ -43,6 +43,14 @@ impl Nameless {
     #[init]
     fn new() -> Self {
         Nameless
+    }
+}
+
+#[chare(array)]
+impl Indexless {
+    #[init]
+    fn new() -> Self {
+        Indexless
     }
 }
 

@@ -76,7 +76,7 @@ pub enum OptionsError {
     #[error("--tls: this program was built without encryption; build it with the feature `tls` of talisman")]
     NoTls,
     /// `--kill` or `--chaos` for a job in one process.
-    #[error("--kill and --chaos kill nodes that are processes; add --nodes 2 or more, without --simulate")]
+    #[error("--kill and --chaos kill nodes that are processes; add --nodes 2 or more")]
     NobodyToKill,
     /// `--kill` names a node that the job does not have.
     #[error("--kill {kill}: there are {nodes} nodes, the last one is {}", nodes - 1)]

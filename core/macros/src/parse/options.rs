@@ -79,6 +79,11 @@ impl Read {
 }
 
 fn one_type(meta: &ParseNestedMeta<'_>) -> Result<Type> {
+    if !meta.input.peek(syn::token::Paren) {
+        return Err(meta.error(
+            "`array` needs the type of its index: `array(Site)`; with integers, `array1d` to `array6d`",
+        ));
+    }
     let content;
     syn::parenthesized!(content in meta.input);
     content.parse()
