@@ -26,7 +26,8 @@ fn programs_that_break_the_rule_are_told() {
                 &[
                     "node 1: it runs again",
                     "sends node 2 something else",
-                    "`take`",
+                    "Runner[2]",
+                    "Runner::take` for",
                     "as many bytes, and others",
                 ],
             );

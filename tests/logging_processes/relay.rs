@@ -205,7 +205,7 @@ impl Saver {
 #[talisman::main]
 async fn main(cx: &mut Cx, options: Options) {
     let runners: Group<Runner> = Runner::group().new(options.clone());
-    let saver: Single<Saver> = Saver::single().new();
+    let saver: Proxy<Saver> = Saver::chare().on(cx.pes() - 1).new();
     cx.expect_steps(options.rounds);
     let mut all: u64 = 0;
     for round in 1..=options.rounds {

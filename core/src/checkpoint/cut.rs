@@ -54,7 +54,16 @@ pub impl Pe {
         let cost = world(|| self.node.job.checkpoints().last().map(|taken| taken.commit_s));
         let cost = cost.and_then(|cost| Duration::try_from_secs_f64(cost).ok());
         checkpoints.root.borrow_mut().go_on(step, cost);
-        self.set_checkpoint_timer(checkpoints);
+        // Its clock says when its part was taken: the period begins when it goes on.
+        self.timers.checkpoint.set(None);
+    }
+
+    /// The first turn after a cut: a period begins.
+    fn begin_period_after_cut(&self) {
+        let renews = |checkpoints: &&super::Checkpoints| checkpoints.settings.renews;
+        if let Some(checkpoints) = self.checkpoints().filter(|_| self.is_first()).filter(renews) {
+            self.set_checkpoint_timer(checkpoints);
+        }
     }
 
     /// Before this PE is dropped, as the cut of which it has taken its part is committed. The first PE tells of it.

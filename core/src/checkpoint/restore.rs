@@ -13,6 +13,7 @@ use super::part::{Part, SavedCollection, SavedObject, SavedRoot};
 use crate::broadcast::BroadcastsOfCollection;
 use crate::broadcast::BroadcastsOnPe;
 use crate::broadcast::births::BirthsOnPe;
+use crate::checkpoint::cut::CutOnPe;
 use crate::checkpoint::joiners::JoinersOnPe;
 use crate::checkpoint::recovery_message::RecoveryMessage;
 use crate::group_members::GroupMembersOnPe;
@@ -328,6 +329,7 @@ pub impl Pe {
     /// already: the cut waits until this PE has nothing left to do. A lost member that was kept in it once more would be in
     /// the way of one who is made when its PE is there again.
     fn on_go_on(&self) {
+        self.begin_period_after_cut();
         self.receive_kept();
     }
 

@@ -60,7 +60,8 @@ impl Member {
             let image = next.image.clone();
             return self.tell(keeper, Word::Next(image));
         }
-        let is_held = next.is_kept && next.sent == Some(incarnation);
+        // While the keeper is lost nobody has it, though it may have been there.
+        let is_held = is_up && next.is_kept && next.sent == Some(incarnation);
         if is_held && !has_unprinted && next.told != Some(self.session) {
             next.told = Some(self.session);
             let version = next.image.line;

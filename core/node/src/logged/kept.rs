@@ -36,10 +36,18 @@ impl Kept {
         Kept { node, shape, limit, budget, bytes: 0, most: 0, waited, waits_since }
     }
 
-    /// It is looked at. Whether a checkpoint is to be asked for, which is said once in a line.
-    pub(super) fn look(&mut self, member: &Member) -> bool {
+    /// It only grows until the next line begins: it need not be looked at before that, without a budget.
+    pub(super) fn count(&mut self, member: &Member) {
         self.bytes = member.kept_bytes() as u64;
         self.most = self.most.max(self.bytes);
+    }
+
+    /// It is looked at, if there is a budget. Whether a checkpoint is to be asked for, which is said once in a line.
+    pub(super) fn look(&mut self, member: &Member) -> bool {
+        if self.budget.is_none() {
+            return false;
+        }
+        self.count(member);
         let Some(budget) = &mut self.budget else { return false };
         let mut others = 0;
         for to in self.shape.others(self.node) {
@@ -82,6 +90,7 @@ impl Kept {
     /// For the job's report.
     pub(super) fn report(&mut self, member: &Member) -> LogKept {
         self.end_waiting();
+        self.count(member);
         let (bytes, frames) = (member.kept_bytes() as u64, member.kept_frames());
         LogKept { node: self.node, bytes_max: self.most, bytes, frames, waited_s: self.waited.as_secs_f64() }
     }

@@ -42,17 +42,20 @@ impl Driver<'_> {
                 pe.command(Command::Checkpoint { asked: from_outside.then_some(false), leaving: Vec::new() })
             });
         }
+        self.idle_turns = 0;
         self.collect();
     }
 
     /// The cut of this version is committed: nobody goes back behind it.
     pub(super) fn begin_line(&mut self, version: Version) {
+        self.kept.count(&self.member);
         self.end_pe();
         let blank = Member::blank(self.of.task.number, self.shape, self.member.incarnation());
         match std::mem::replace(&mut self.member, blank).begin_line(version) {
             Ok((member, image)) => {
                 self.member = member;
                 self.kept.begin_line();
+                self.idle_turns = 0;
                 self.wants_cut = false;
                 self.enter(version);
                 self.begin(&image);
