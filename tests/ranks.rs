@@ -15,8 +15,16 @@ mod ends;
 mod examples;
 #[path = "ranks/hints.rs"]
 mod hints;
+#[path = "processes/job.rs"]
+#[allow(dead_code, reason = "the tests of processes use all of it")]
+mod job;
+#[path = "ranks/membership.rs"]
+mod membership;
 #[path = "ranks/storm.rs"]
 mod storm;
+#[path = "processes/system.rs"]
+#[allow(dead_code, reason = "the tests of processes use all of it")]
+mod system;
 
 use talisman::testing::{Test, Tested};
 

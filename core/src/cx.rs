@@ -272,6 +272,16 @@ impl<C: Chare> Cx<C> {
         }
     }
 
+    /// So many bytes were given to another object without a message: load balancing takes them for one.
+    #[doc(hidden)]
+    #[inline]
+    pub fn note_sent(&self, to: &Proxy<C>, bytes: usize) {
+        let pe = self.run();
+        if pe.measuring.edges {
+            pe.note_bytes(to.id(), bytes);
+        }
+    }
+
     /// Whether the job goes on without nodes that are lost (`--ft`).
     pub fn survives(&self) -> bool {
         self.run().node.job.survives()

@@ -137,6 +137,16 @@ impl<P> Frame<P> {
     }
 }
 
+impl Body<Payload> {
+    /// How many bytes of a message it has with it.
+    pub fn payload_len(&self) -> u64 {
+        match self {
+            Body::Eager(payload) | Body::Paid { payload, .. } | Body::Data { payload, .. } => payload.len(),
+            _ => 0,
+        }
+    }
+}
+
 /// Bytes of a message on their way.
 #[derive(Clone, Debug, PartialEq, Eq, Pup)]
 pub enum Payload {

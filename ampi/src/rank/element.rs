@@ -15,8 +15,10 @@ use talisman_core_macros::chare;
 use talisman_pup::Pup;
 use talisman_reduce::Concat;
 
+use super::neighbors;
 use super::rollback::Rollback;
 use super::sayings::Sayings;
+use super::sending::send;
 use super::{Memory, Outgoing, Outside, Program, Rank, RankError, Said, Wish, held, program};
 use crate::engine::{Frame, Payload};
 use crate::process_state;
@@ -32,22 +34,20 @@ type Ended<P> = (<P as Program>::Output, u64);
 pub struct RankElement<P: Program> {
     /// First, so that there are addresses for the slot that follows when this is unpacked, and what is mapped there.
     memory: Memory<P>,
-    rank: Rank,
-    ranks: Array<RankElement<P>>,
+    pub(super) rank: Rank,
+    pub(super) ranks: Array<RankElement<P>>,
     /// Where its result goes, with those of the others.
     done: Option<Callback<Vec<Ended<P>>>>,
     /// Who hears what it says, and how much it has said.
-    launch: Option<Proxy<Launch<P>>>,
+    pub(super) launch: Option<Proxy<Launch<P>>>,
     said: u64,
     /// It goes to the next PE whenever it waits.
     moves_always: bool,
-    /// A call of `go_on` is on its way.
-    goes_on: bool,
-    has_ended: bool,
+    pub(super) has_ended: bool,
     /// Why it has to stay where it is. A copy of it is not whole then: nobody can go on from it.
     held: Option<String>,
     /// It has come back from a checkpoint, and does not go on before all have.
-    regroups: bool,
+    pub(super) regroups: bool,
     /// It has been asked for what it has noted, this time.
     asked: Option<u32>,
 }
@@ -80,7 +80,6 @@ impl<P: Program> RankElement<P> {
             launch: None,
             said: 0,
             moves_always,
-            goes_on: false,
             has_ended: false,
             held: None,
             regroups: false,
@@ -97,14 +96,14 @@ impl<P: Program> RankElement<P> {
 
     /// Another rank has sent this.
     #[entry]
-    fn frame(&mut self, cx: &mut Cx<Self>, frame: Frame<Payload>) {
+    pub(super) fn frame(&mut self, cx: &mut Cx<Self>, frame: Frame<Payload>) {
         self.advance(cx, Some(frame));
     }
 
-    /// It has let others run, and goes on.
+    /// It has let others run, or has got what it waits for from a rank of its PE, and goes on.
     #[entry]
-    fn go_on(&mut self, cx: &mut Cx<Self>) {
-        self.goes_on = false;
+    pub(super) fn go_on(&mut self, cx: &mut Cx<Self>) {
+        self.rank.is_called = false;
         self.advance(cx, None);
     }
 
@@ -172,7 +171,7 @@ impl<P: Program> RankElement<P> {
     fn departs(&mut self) {
         let mut sent = Vec::new();
         self.rank.depart(&mut sent).unwrap_or_else(|error| panic!("it cannot leave: {error}"));
-        send(self.ranks, sent);
+        sent.drain(..).for_each(|(to, frame)| send(self.ranks, to, frame));
         // What was sent may have been what it waited for.
         self.yield_if_ready();
     }
@@ -187,11 +186,23 @@ impl<P: Program> RankElement<P> {
     /// Takes a frame in, and runs the rank as far as it gets.
     fn advance(&mut self, cx: &mut Cx<Self>, frame: Option<Frame<Payload>>) {
         process_state::prepare();
-        let mut sent = Vec::new();
-        let resumed = self.run(cx, frame, &mut sent);
+        let mut sent = neighbors::room();
+        let mut resumed = self.run(cx, frame, &mut sent);
         self.note_held(cx);
         give_way(cx, &mut self.rank);
-        send(self.ranks, sent);
+        if let Err(error) = self.send(cx, &mut sent) {
+            resumed = resumed.and(Err(error));
+        }
+        neighbors::keep_room(sent);
+        self.end_entry(cx, resumed);
+        self.be_found(cx);
+    }
+
+    /// What its rank has come to.
+    fn end_entry(&mut self, cx: &mut Cx<Self>, resumed: Result<Option<Resumed>, RankError>) {
+        if let Some(why) = self.rank.take_failure() {
+            return self.fail(cx, &format!("cannot go on: {why}"));
+        }
         match resumed {
             Ok(None) => self.yield_if_ready(),
             Ok(Some(Resumed::Suspended)) => {
@@ -228,7 +239,8 @@ impl<P: Program> RankElement<P> {
         if let Some(frame) = frame {
             self.rank.on_frame(frame, sent)?;
         }
-        if self.has_ended || self.regroups || self.launch.is_none() || !self.rank.is_ready() {
+        let may_run = !self.has_ended && !self.regroups && self.launch.is_some();
+        if !may_run || self.rank.has_failed() || !self.rank.is_ready() {
             return Ok(None);
         }
         let (launch, said) = (self.launch, &mut self.said);
@@ -237,8 +249,7 @@ impl<P: Program> RankElement<P> {
 
     /// A rank that lets others run goes on behind what waits on its PE.
     fn yield_if_ready(&mut self) {
-        let is_ready = self.rank.is_ready() && !self.has_ended && !self.regroups;
-        if is_ready && !std::mem::replace(&mut self.goes_on, true) {
+        if !self.has_ended && !self.regroups && self.rank.is_to_be_called() {
             self.ranks.at(self.rank.process().engine.rank() as i32).go_on();
         }
     }
@@ -287,12 +298,6 @@ fn give_way<P: Program>(cx: &mut Cx<RankElement<P>>, rank: &mut Rank) {
         && let Err(error) = rank.slot_mut().put_aside()
     {
         cx.fail(format!("rank {} cannot be put aside: {error}", cx.index()));
-    }
-}
-
-fn send<P: Program>(ranks: Array<RankElement<P>>, sent: Vec<Outgoing>) {
-    for (to, frame) in sent {
-        ranks.at(to as i32).frame(frame);
     }
 }
 

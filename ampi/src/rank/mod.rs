@@ -9,12 +9,14 @@ mod element;
 mod held;
 mod lending;
 mod memory;
+mod neighbors;
 mod operations;
 mod outside;
 mod program;
 mod rollback;
 mod running;
 mod sayings;
+mod sending;
 mod site;
 
 use std::collections::VecDeque;
@@ -30,6 +32,7 @@ use agenda::Agenda;
 pub use element::{Launch, RankElement};
 use lending::Lending;
 use memory::ProgramMemory;
+use neighbors::Place;
 pub use operations::is_in_operation;
 pub use outside::{Alone, Outside, Wish};
 pub use program::{Memory, Program, end};
@@ -60,8 +63,15 @@ pub struct Rank {
     site: Site,
     /// What messages have led to and is not done yet.
     agenda: Agenda,
+    /// It is called by a message that is on its way.
+    is_called: bool,
+    /// Why it cannot go on, of what was found when it did not run.
+    failure: Option<String>,
     #[pup(skip)]
     lending: Lending,
+    /// Where other ranks of its PE find it.
+    #[pup(skip)]
+    place: Place,
 }
 
 /// Values that go into a rank's program and come out of it, packed: they are neither in its slot nor of another rank's.
@@ -102,7 +112,10 @@ impl Rank {
             texts: Texts::default(),
             site: Site::default(),
             agenda: Agenda::default(),
+            is_called: false,
+            failure: None,
             lending: Lending::default(),
+            place: Place::default(),
         }
     }
 
@@ -152,6 +165,30 @@ impl Rank {
     pub fn on_frame(&mut self, frame: Frame<Payload>, sent: &mut Vec<Outgoing>) -> Result<(), RankError> {
         self.process.on_frame(frame, &mut self.agenda.actions)?;
         self.perform(sent)
+    }
+
+    /// The same while it waits and another rank runs. Whether it is to be called, as it is ready and nobody has called it:
+    /// what went wrong it says [then](Rank::take_failure).
+    fn is_called_by(&mut self, frame: Frame<Payload>, sent: &mut Vec<Outgoing>) -> bool {
+        if let Err(error) = self.on_frame(frame, sent) {
+            self.failure = Some(error.to_string());
+        }
+        self.is_to_be_called()
+    }
+
+    /// Whether it is to be called, as it is ready and nobody has called it. It is called then.
+    fn is_to_be_called(&mut self) -> bool {
+        (self.is_ready() || self.has_failed()) && !std::mem::replace(&mut self.is_called, true)
+    }
+
+    /// Whether it cannot go on, by what was found when it did not run.
+    fn has_failed(&self) -> bool {
+        self.failure.is_some()
+    }
+
+    /// Why it cannot go on, by what was found when it did not run.
+    fn take_failure(&mut self) -> Option<String> {
+        self.failure.take()
     }
 
     /// Runs it until it waits or ends. Adds the frames that it sends.
@@ -207,6 +244,7 @@ impl Rank {
     /// If its memory is not there, or cannot be moved.
     pub fn depart(&mut self, sent: &mut Vec<Outgoing>) -> Result<(), RankError> {
         self.lending.end();
+        self.place.leave();
         self.process.pay(&mut self.agenda.actions);
         self.perform(sent)?;
         Ok(self.thread.slot_mut().put_aside()?)

@@ -73,10 +73,9 @@ pub unsafe fn ends_rank(
     // The rank's stack may be the fault: what is left of it is used from its upper end.
     let stack = std::ptr::from_mut(header).addr() - 256;
     for (register, value) in [
-        (libc::REG_RDI, (&raw mut header.thread.stack_pointer).addr()),
         (libc::REG_RSI, header.thread.resumer),
         (libc::REG_RSP, stack / 16 * 16 - 8),
-        (libc::REG_RIP, switch::switch as *const () as usize),
+        (libc::REG_RIP, switch::abandon as *const () as usize),
     ] {
         registers[register as usize] = value as i64;
     }

@@ -184,7 +184,7 @@ pub fn end() -> ! {
 }
 
 /// Back to who has resumed this rank.
-#[inline(never)]
+#[inline(always)]
 fn leave(header: *mut Header) {
     // SAFETY: the running rank's header, whose `resumer` was written when it was resumed, by a function that has not
     // returned.

@@ -24,7 +24,7 @@ pub(super) fn prepare<F: FnOnce() + Send + 'static>(slot: &Slot, program: F) {
     let top = slot.stack().end / PAGE * PAGE;
     let at = top - size_of_val(&frame);
     // SAFETY: the end of the slot's stack, which nobody uses yet.
-    unsafe { (at as *mut [u64; 10]).write(frame) };
+    unsafe { (at as *mut [u64; 6]).write(frame) };
     thread.stack_pointer = at;
 }
 

@@ -6,61 +6,75 @@ use crate::slot::Header;
 
 /// Saves what a called function must keep, with the stack pointer in `save`, and goes on where `to` was saved.
 ///
+/// Of a suspended thread there is from its stack pointer on: the modes of floating point, where it goes on, and what is
+/// taken from the stack there. It goes on by a jump, whose target a processor foresees: it would take a return for that
+/// of the last call. The modes are mostly the same on both sides, and loading them costs as much as all else.
+///
 /// # Safety
 /// `to` was saved by this function, or made by [`first_frame`], and its stack is accessible; nobody goes on there
 /// twice.
-#[unsafe(naked)]
-pub unsafe extern "sysv64" fn switch(save: *mut usize, to: usize) {
-    naked_asm!(
-        "push rbp",
-        "push rbx",
-        "push r12",
-        "push r13",
-        "push r14",
-        "push r15",
-        "sub rsp, 8",
-        "stmxcsr [rsp]",
-        "fnstcw [rsp + 4]",
-        "mov [rdi], rsp",
-        "mov rsp, rsi",
-        "ldmxcsr [rsp]",
-        "fldcw [rsp + 4]",
-        "add rsp, 8",
-        "pop r15",
-        "pop r14",
-        "pop r13",
-        "pop r12",
-        "pop rbx",
-        "pop rbp",
-        "ret",
-    )
+#[inline(always)]
+pub unsafe fn switch(save: *mut usize, to: usize) {
+    // SAFETY: the caller's promise. What is not named as changed is on the stack meanwhile.
+    unsafe {
+        asm!(
+            "push rbp",
+            "push rbx",
+            "lea rax, [rip + 4f]",
+            "push rax",
+            "sub rsp, 8",
+            "stmxcsr [rsp]",
+            "fnstcw [rsp + 4]",
+            "mov eax, [rsp]",
+            "mov cx, [rsp + 4]",
+            "mov [rdi], rsp",
+            "cmp eax, [rsi]",
+            "je 2f",
+            "ldmxcsr [rsi]",
+            "2:",
+            "cmp cx, [rsi + 4]",
+            "je 3f",
+            "fldcw [rsi + 4]",
+            "3:",
+            "lea rsp, [rsi + 16]",
+            "jmp [rsi + 8]",
+            "4:",
+            "pop rbx",
+            "pop rbp",
+            inout("rdi") save => _,
+            inout("rsi") to => _,
+            out("r12") _,
+            out("r13") _,
+            out("r14") _,
+            out("r15") _,
+            clobber_abi("sysv64"),
+        );
+    }
 }
 
-/// Where the first switch to a thread returns to: calls `r13` with `r12`. Above its frame are zeroes, so that
-/// backtraces end here.
+/// Goes on where `to` was saved, and forgets what runs. Gone to by a handler of signals.
+///
+/// # Safety
+/// As for [`switch`].
+#[unsafe(naked)]
+pub unsafe extern "sysv64" fn abandon(_: usize, to: usize) -> ! {
+    naked_asm!("ldmxcsr [rsi]", "fninit", "fldcw [rsi + 4]", "lea rsp, [rsi + 16]", "jmp [rsi + 8]")
+}
+
+/// Where the first switch to a thread goes to: calls the function that it finds on the stack behind its argument. Above
+/// are zeroes, so that backtraces end here.
 #[unsafe(naked)]
 unsafe extern "sysv64" fn begin() {
-    naked_asm!("mov rdi, r12", "xor ebp, ebp", "call r13", "ud2")
+    naked_asm!("pop rdi", "pop rax", "xor ebp, ebp", "call rax", "ud2")
 }
 
 /// The words of a stack from which [`switch`] calls `enter` with `header`. They go to the stack's end, which is a
 /// multiple of 16.
-pub fn first_frame(header: *mut Header, enter: extern "sysv64" fn(*mut Header) -> !) -> [u64; 10] {
+pub fn first_frame(header: *mut Header, enter: extern "sysv64" fn(*mut Header) -> !) -> [u64; 6] {
     // Rounding to nearest, no exceptions: what every program starts with (System V ABI, 3.4.1).
     const MXCSR: u64 = 0x1f80;
     const X87: u64 = 0x037f;
-    [
-        MXCSR | X87 << 32,
-        0,                     // r15
-        0,                     // r14
-        enter as usize as u64, // r13
-        header as u64,         // r12
-        0,                     // rbx
-        0,                     // rbp
-        begin as *const () as u64,
-        0,
-        0,
-    ]
+    [MXCSR | X87 << 32, begin as *const () as u64, header as u64, enter as usize as u64, 0, 0]
 }
 
 /// What the C library keeps at the thread pointer and a rank must find the same everywhere: the stack protector's

@@ -1,0 +1,86 @@
+//! Ranks that wait on this PE: another rank of it gives them its frames at once, without a message.
+//!
+//! One rank of a PE runs at a time, so all others are suspended, and nobody else uses them. A frame that is taken in here
+//! may leave its rank ready: then that is called as if it had let others run, by a message, so that all that the runtime
+//! does with messages is done with that one.
+//!
+//! Which way a frame goes makes no difference for its receiver: frames are numbered, and one that overtakes another waits
+//! for it (`engine/order.rs`). Several nodes in one process would find each other's ranks here, whose memory is not in
+//! place: there nobody is noted (see [`Cx::shares_process`](talisman_core::cx::Cx::shares_process)).
+
+use std::cell::RefCell;
+use std::ptr::NonNull;
+
+use super::{Outgoing, Rank};
+use crate::engine::Rank as Number;
+
+thread_local! {
+    /// By their numbers; those that are elsewhere, or may not be given anything, have no address here.
+    static HERE: RefCell<Vec<Option<NonNull<Rank>>>> = const { RefCell::new(Vec::new()) };
+    /// Empty between entries, and kept so that it is allocated once.
+    static SENT: RefCell<Vec<Outgoing>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The place of a rank among those of its PE. It is not found any more when this is dropped.
+#[derive(Debug, Default)]
+pub(super) struct Place {
+    number: Option<Number>,
+}
+
+impl Place {
+    /// From now on the rank at this address is found; or none is.
+    ///
+    /// # Safety
+    /// Until the next call, or the end of this: the rank stays at its address, and is not used while another rank of this
+    /// thread may [look for it](look_for), which is while the entry of another one runs.
+    pub unsafe fn set(&mut self, rank: Option<(Number, NonNull<Rank>)>) {
+        let number = rank.map(|(number, _)| number);
+        if self.number != number {
+            self.leave();
+            self.number = number;
+        }
+        if let Some((number, rank)) = rank {
+            note(number, Some(rank));
+        }
+    }
+
+    /// It is not found any more.
+    pub fn leave(&mut self) {
+        self.number.take().into_iter().for_each(|number| note(number, None));
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+fn note(number: Number, rank: Option<NonNull<Rank>>) {
+    let number = number as usize;
+    // A thread that ends has no ranks any more, and no table.
+    let _at_its_end = HERE.try_with(|here| {
+        let mut here = here.borrow_mut();
+        if here.len() <= number {
+            here.resize(number + 1, None);
+        }
+        here[number] = rank;
+    });
+}
+
+/// A rank that waits on this PE; none if it is not there. Nobody uses it but entries of its own, of which none runs while
+/// another rank's does.
+pub(super) fn look_for(number: Number) -> Option<NonNull<Rank>> {
+    HERE.with_borrow(|here| here.get(number as usize).copied().flatten())
+}
+
+/// Room for frames that an entry sends; empty.
+pub(super) fn room() -> Vec<Outgoing> {
+    SENT.take()
+}
+
+/// Keeps it for the next entry.
+pub(super) fn keep_room(mut room: Vec<Outgoing>) {
+    room.clear();
+    SENT.set(room);
+}

@@ -1,0 +1,65 @@
+//! How what a rank has sent comes to the others: at once to those that wait on its PE, to all others as messages.
+
+use std::ptr::NonNull;
+
+use talisman_core::cx::Cx;
+use talisman_core::proxy::Array;
+
+use super::{Outgoing, Program, RankElement, RankError, neighbors};
+use crate::engine::{Frame, INLINE_MAX, Payload, Rank as Number};
+
+impl<P: Program> RankElement<P> {
+    /// Sends what its rank has sent, and what that leads to: to ranks of this PE at once.
+    pub(super) fn send(&mut self, cx: &mut Cx<Self>, sent: &mut Vec<Outgoing>) -> Result<(), RankError> {
+        let (own, is_alone) = (cx.index() as Number, !cx.shares_process());
+        let mut next = Vec::new();
+        while !sent.is_empty() {
+            for (to, frame) in sent.drain(..) {
+                match is_alone && to == own {
+                    true => self.rank.on_frame(frame, &mut next)?,
+                    false => give(cx, self.ranks, to, frame, &mut next),
+                }
+            }
+            std::mem::swap(sent, &mut next);
+        }
+        Ok(())
+    }
+
+    /// From now on other ranks of this PE give it their frames at once; or not, as it does not wait here for them.
+    pub(super) fn be_found(&mut self, cx: &mut Cx<Self>) {
+        let waits = self.launch.is_some() && !self.has_ended && !self.regroups;
+        let number = self.rank.process().engine.rank();
+        let at = NonNull::from(&mut self.rank);
+        let found = (waits && !cx.shares_process()).then_some((number, at));
+        // SAFETY: an element stays where it is until it is dropped, and the rank with it, whose place leaves then. Entries
+        // of a PE run one after the other, and a rank looks for others in its own.
+        unsafe { self.rank.place.set(found) };
+    }
+}
+
+/// Gives a frame to another rank: at once if that waits on this PE, else by a message.
+fn give<P: Program>(
+    cx: &mut Cx<RankElement<P>>,
+    ranks: Array<RankElement<P>>,
+    to: Number,
+    frame: Frame<Payload>,
+    sent: &mut Vec<Outgoing>,
+) {
+    let bytes = frame.body.payload_len();
+    let Some(mut rank) = neighbors::look_for(to) else { return send(ranks, to, frame) };
+    // SAFETY: the entry of another rank runs, which sends itself nothing by this way.
+    let rank = unsafe { rank.as_mut() };
+    let receiver = ranks.at(to as i32);
+    let is_called = rank.is_called_by(frame, sent);
+    if is_called {
+        receiver.go_on();
+    }
+    // The call is a message to it, as this one would have been; but it has no bytes.
+    if !is_called || bytes > INLINE_MAX as u64 {
+        cx.note_sent(&receiver, bytes as usize);
+    }
+}
+
+pub(super) fn send<P: Program>(ranks: Array<RankElement<P>>, to: Number, frame: Frame<Payload>) {
+    ranks.at(to as i32).frame(frame);
+}
