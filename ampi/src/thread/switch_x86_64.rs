@@ -36,6 +36,34 @@ pub unsafe extern "sysv64" fn switch(save: *mut usize, to: usize) {
     )
 }
 
+/// What a thread goes on with that was saved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Saved {
+    /// The address where it goes on.
+    pub goes_on_at: usize,
+    /// Registers that a called function must keep, and the stack pointer: by their numbers in tables for unwinding (System
+    /// V ABI, figure 3.36).
+    pub registers: [(u16, usize); 7],
+}
+
+/// What [`switch`] has saved.
+///
+/// # Safety
+/// `saved` is the stack pointer that it has saved, and the stack is accessible.
+pub unsafe fn saved(saved: usize) -> Saved {
+    const NUMBERS: [u16; 6] = [15, 14, 13, 12, 3, 6];
+    let word = |index: usize| {
+        let at = saved + index * size_of::<usize>();
+        // SAFETY: the caller's promise.
+        unsafe { (at as *const usize).read() }
+    };
+    let mut registers = [(7, saved + 8 * size_of::<usize>()); 7];
+    for (index, number) in NUMBERS.into_iter().enumerate() {
+        registers[index] = (number, word(1 + index));
+    }
+    Saved { goes_on_at: word(7), registers }
+}
+
 /// Where the first switch to a thread returns to: calls `r13` with `r12`. Above its frame are zeroes, so that
 /// backtraces end here.
 #[unsafe(naked)]
