@@ -22,6 +22,7 @@ mod packages;
 mod refusals;
 mod several_programs;
 mod shared_files;
+mod stuck;
 #[path = "../common/trials.rs"]
 mod trials;
 mod wrappers;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         fairness::all(),
         operations::all(),
         several_programs::all(),
+        stuck::all(),
         wrappers::all(),
         packages::all(),
     ];

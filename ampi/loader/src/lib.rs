@@ -18,6 +18,7 @@
 //! ```
 
 mod closure;
+mod debugging;
 mod elf;
 mod error;
 mod explain;
@@ -42,6 +43,7 @@ mod shared;
 mod thread_locals;
 mod variables;
 
+pub use debugging::{Registers, Stack, place_of};
 pub use error::{LoadError, Malformed, MissingSymbol};
 pub use explain::{Explanation, Import, Meaning, explain};
 pub use image::{Part, PartKind};

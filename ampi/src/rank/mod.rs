@@ -143,6 +143,11 @@ impl Rank {
         &self.site
     }
 
+    /// Where in its program it waits: of one that was mapped the place of the call, as its loader knows it.
+    pub fn place(&self) -> String {
+        self.thread.place().unwrap_or_else(|| format!("{}:{}", self.site.file, self.site.line))
+    }
+
     /// MPI's state of it.
     pub fn process(&self) -> &Process {
         &self.process

@@ -33,7 +33,7 @@ pub struct Waiting {
     pub rank: Rank,
     /// The call that it is in.
     pub call: String,
-    /// File and line of the call.
+    /// File and line of the call, with its function if that is known.
     pub place: String,
     /// One of what it waits for is enough.
     pub any: bool,

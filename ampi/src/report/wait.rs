@@ -35,7 +35,7 @@ pub(crate) fn of_rank(rank: &Rank) -> Vec<Wait> {
     let waiting = Waiting {
         rank: process.engine.rank(),
         call: site.call.to_string(),
-        place: format!("{}:{}", site.file, site.line),
+        place: rank.place(),
         any: matches!(process.engine.waits_for(), Some(Condition::Any(_))),
         is_ready: rank.is_ready(),
         doing,

@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use thiserror::Error;
 
 use super::{SlotError, SlotSpace};
+use crate::thread::Saved;
 
 /// A program that was built for processes of the system, as it lies in the room for images of a slot: text that is the
 /// same everywhere, and data that each rank has for itself. Who reads executables implements it; a slot knows nothing of
@@ -87,6 +88,12 @@ pub trait Images: Debug + Sync {
     /// The function that an address is in, of the program or of a library of the process, for messages. May be called by
     /// a signal handler, as long as the address is one of code that runs.
     fn function_at(&self, base: usize, address: usize) -> Option<String>;
+
+    /// Where the program of a rank is that does not run, in words: function, file and line of its call that has not
+    /// returned. What its thread goes on with, and its stack from there on.
+    fn place_of(&self, _base: usize, _saved: &Saved, _stack: &[u8]) -> Option<String> {
+        None
+    }
 }
 
 /// What ranks have noted, by its name: the greatest number.

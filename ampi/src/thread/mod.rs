@@ -27,6 +27,7 @@ compile_error!("ranks run on x86_64 only, so far");
 use talisman_pup::{Lender, Packer, Pup, PupError, Unpacker, lease_from};
 
 use crate::slot::{Header, Slot, SlotError, current, set_current};
+pub use switch::Saved;
 
 pub use guard::catch_faults;
 pub(crate) use output::{Part, say, write_line};
@@ -99,6 +100,28 @@ impl Thread {
     /// The slot, to put it aside.
     pub fn slot_mut(&mut self) -> &mut Slot {
         &mut self.slot
+    }
+
+    /// Where its program waits, in words, if that was mapped and its loader knows: function, file and line.
+    pub fn place(&self) -> Option<String> {
+        if !self.slot.is_in_place() {
+            return None;
+        }
+        let header = self.slot.header().as_ptr();
+        // SAFETY: the slot is in place, and its rank does not run.
+        let (state, stack_pointer) = unsafe { ((*header).thread.ended, (*header).thread.stack_pointer) };
+        let end = self.slot.stack().end;
+        if state != state::LIVE || !self.slot.stack().contains(&stack_pointer) {
+            return None;
+        }
+        // SAFETY: the rank is suspended, and its stack is there.
+        let (saved, stack) = unsafe {
+            let stack = std::slice::from_raw_parts(stack_pointer as *const u8, end - stack_pointer);
+            (switch::saved(stack_pointer), stack)
+        };
+        let mut place = None;
+        self.slot.tell_images(|images, base| place = images.place_of(base, &saved, stack));
+        place
     }
 
     /// Runs the rank until it waits or ends. Its slot is put back first.

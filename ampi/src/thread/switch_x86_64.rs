@@ -61,6 +61,30 @@ pub unsafe extern "sysv64" fn abandon(_: usize, to: usize) -> ! {
     naked_asm!("ldmxcsr [rsi]", "fninit", "fldcw [rsi + 4]", "lea rsp, [rsi + 16]", "jmp [rsi + 8]")
 }
 
+/// What a thread goes on with that was saved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Saved {
+    /// The address where it goes on.
+    pub goes_on_at: usize,
+    /// The stack pointer and what was saved of the registers that a called function must keep, by their numbers in tables
+    /// for unwinding (System V ABI, figure 3.36). The function that goes on has kept the others of these itself.
+    pub registers: [(u16, usize); 3],
+}
+
+/// What [`switch`] has saved.
+///
+/// # Safety
+/// `saved` is the stack pointer that it has saved, and the stack is accessible.
+pub unsafe fn saved(saved: usize) -> Saved {
+    const RBX: u16 = 3;
+    const RBP: u16 = 6;
+    const RSP: u16 = 7;
+    let at = |index: usize| saved + index * size_of::<usize>();
+    // SAFETY: the caller's promise.
+    let word = |index: usize| unsafe { (at(index) as *const usize).read() };
+    Saved { goes_on_at: word(1), registers: [(RBX, word(2)), (RBP, word(3)), (RSP, at(4))] }
+}
+
 /// Where the first switch to a thread goes to: calls the function that it finds on the stack behind its argument. Above
 /// are zeroes, so that backtraces end here.
 #[unsafe(naked)]

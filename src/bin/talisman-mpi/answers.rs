@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
+use std::sync::OnceLock;
 
 use talisman_abi::{Answer, Interface, answer as answer_of_mpi};
 use talisman_loader::Imports;
@@ -40,13 +41,17 @@ impl Imports for Answers {
     }
 }
 
+/// Which MPI the first library wanted that a rank has loaded while it ran: an interpreter wants none itself.
+static LATER: OnceLock<Interface> = OnceLock::new();
+
 /// The same for libraries that ranks load while they run.
 #[derive(Clone, Copy, Debug)]
 pub struct Later;
 
 impl Imports for Later {
     fn answers_for(&self, soname: &str) -> bool {
-        talisman_abi::interface_of(soname).is_some()
+        let found = talisman_abi::interface_of(soname);
+        found.map(|interface| LATER.get_or_init(|| interface)).is_some()
     }
 
     fn symbol(&self, name: &str) -> Option<usize> {
@@ -73,7 +78,7 @@ impl Answers {
 
 /// The same for names that a program asks for while it runs (`dlsym`).
 pub fn answer(name: &str) -> Option<usize> {
-    let interface = images::of_process().and_then(ProgramImages::interface);
+    let interface = images::of_process().and_then(ProgramImages::interface).or(LATER.get().copied());
     let answers = Answers { interface: Cell::new(interface) };
     answers.symbol(name).or_else(|| answers.fallback(name))
 }

@@ -14,12 +14,14 @@ use talisman_abi::{Interface, interface_of};
 use talisman_ampi::slot::{
     Held, Images, ImagesError, Noted, PAGE, SlotSpace, on_process_heap, use_process_heap,
 };
-use talisman_ampi::thread;
+use talisman_ampi::thread::{self, Saved};
 use talisman_loader::libc::{
     Hooks, Numbers, State, enter, files_arrive, files_depart, files_end, files_note, files_noted, files_open,
     files_restored, function_at, leave, prepare_names, prepare_streams, set_hooks,
 };
-use talisman_loader::{PartKind, Program, Search, ThreadLocals, answer_later, answer_names, pad_room};
+use talisman_loader::{
+    PartKind, Program, Registers, Search, Stack, ThreadLocals, answer_later, answer_names, pad_room, place_of,
+};
 
 use crate::answers::{self, Answers};
 use crate::control::{self, Control};
@@ -347,6 +349,11 @@ impl Images for ProgramImages {
             Some(offset) => self.program.name_of(offset).map(|(_, symbol, _)| symbol.to_owned()),
             None => function_at(address),
         }
+    }
+
+    fn place_of(&self, base: usize, saved: &Saved, stack: &[u8]) -> Option<String> {
+        let registers = Registers::new(saved.goes_on_at, &saved.registers);
+        place_of(base, &registers, &Stack::new(stack))
     }
 }
 

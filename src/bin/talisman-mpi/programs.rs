@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 
 use talisman::prelude::*;
 use talisman_ampi::slot::{Held, Images, ImagesError, Noted, SlotSpace, on_process_heap};
-use talisman_ampi::thread;
+use talisman_ampi::thread::{self, Saved};
 
 use crate::images::{OfRanks, ProgramImages};
 
@@ -190,6 +190,10 @@ impl Images for Programs {
 
     fn function_at(&self, base: usize, address: usize) -> Option<String> {
         self.own(base, |images, base| images.function_at(base, address))
+    }
+
+    fn place_of(&self, base: usize, saved: &Saved, stack: &[u8]) -> Option<String> {
+        self.own(base, |images, base| images.place_of(base, saved, stack))
     }
 }
 

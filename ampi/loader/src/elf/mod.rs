@@ -20,7 +20,7 @@ pub use bytes::Bytes;
 pub use dynamic::{Dynamic, Table};
 pub use header::{Header, Identity, PROGRAM_HEADER, identify};
 pub use relocations::{Kind, Relocation};
-pub use sections::FullTable;
+pub use sections::{FullTable, Sections};
 pub use segments::{OBJECT_MAX, Segment, Segments};
 pub use symbols::Symbol;
 pub use versions::{Version, Versions};

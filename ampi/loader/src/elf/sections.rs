@@ -1,4 +1,5 @@
-//! The full table of symbols, which files have that were not stripped. It is not loaded: sections say where it is.
+//! Sections, which are not loaded: the full table of symbols, which files have that were not stripped, and what they have
+//! for debuggers.
 
 use std::fs::File;
 use std::io;
@@ -9,7 +10,14 @@ use crate::Malformed;
 
 /// Length of a section header.
 const SECTION: usize = 64;
+/// Where in it a section's place in the file is, and its length.
+const OFFSET: usize = 24;
+const LENGTH: usize = 32;
+/// Types of sections.
 const SYMBOLS: u32 = 2;
+const NO_BYTES: u32 = 8;
+/// A flag of sections.
+const COMPRESSED: usize = 1 << 11;
 /// Longer tables are not read: they are for messages only.
 const TABLE_MAX: usize = 256 << 20;
 
@@ -39,7 +47,8 @@ impl FullTable {
             let section = number * SECTION;
             if sections.u32(section + 4)? == SYMBOLS {
                 let strings = sections.u32(section + 40)? as usize;
-                let table = |section| read(file, sections.word(section + 24)?, sections.word(section + 32)?);
+                let table =
+                    |section| read(file, sections.word(section + OFFSET)?, sections.word(section + LENGTH)?);
                 let (symbols, strings) = (table(section)?, table(strings.saturating_mul(SECTION))?);
                 return Ok(Some(FullTable { symbols, strings }));
             }
@@ -59,6 +68,53 @@ impl FullTable {
     /// Bytes of all names.
     pub fn names_len(&self) -> usize {
         self.strings.len()
+    }
+}
+
+/// The sections of a file, by their names.
+pub struct Sections {
+    file: File,
+    headers: Vec<u8>,
+    names: Vec<u8>,
+}
+
+impl Sections {
+    /// Reads where they are.
+    pub fn read(file: File) -> Result<Sections, SectionsError> {
+        let header = read(&file, 0, SECTION)?;
+        let header = Bytes(&header);
+        let (at, count) = (header.word(40)?, usize::from(header.u16(60)?));
+        let headers = read(&file, at, count * SECTION)?;
+        let names = usize::from(header.u16(62)?) * SECTION;
+        let names =
+            read(&file, Bytes(&headers).word(names + OFFSET)?, Bytes(&headers).word(names + LENGTH)?)?;
+        Ok(Sections { file, headers, names })
+    }
+
+    /// Where a section is when the file is loaded, as the file has addresses; zero if it is not loaded.
+    pub fn address(&self, name: &str) -> Option<u64> {
+        self.headers().word(self.find(name)? + 16).ok().map(|address| address as u64)
+    }
+
+    /// Its bytes. None if it is not there, is compressed, or has none in the file.
+    pub fn bytes(&self, name: &str) -> Option<Vec<u8>> {
+        let (at, headers) = (self.find(name)?, self.headers());
+        let is_plain = headers.word(at + 8).ok()? & COMPRESSED == 0 && headers.u32(at + 4).ok()? != NO_BYTES;
+        let place = (headers.word(at + OFFSET).ok()?, headers.word(at + LENGTH).ok()?);
+        is_plain.then(|| read(&self.file, place.0, place.1).ok()).flatten()
+    }
+
+    fn headers(&self) -> Bytes<'_> {
+        Bytes(&self.headers)
+    }
+
+    /// Where its header is among all.
+    fn find(&self, name: &str) -> Option<usize> {
+        let is_it = |at: &usize| {
+            let found = self.headers().u32(*at).and_then(|at| Bytes(&self.names).name(at as usize));
+            found == Ok(name.as_bytes())
+        };
+        (0..self.headers.len()).step_by(SECTION).find(is_it)
     }
 }
 

@@ -37,6 +37,7 @@ pub use files::{
 };
 pub(crate) use late::{add_finalizers, call_initializers, keep_error};
 pub(crate) use list::List;
+pub(crate) use named::object_at;
 pub use named::{function_at, prepare_names};
 pub use pause::{Hooks, set_hooks};
 pub use start::run;

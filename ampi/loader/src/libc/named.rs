@@ -81,7 +81,8 @@ pub fn function_at(address: usize) -> Option<String> {
     Some(format!("{name} ({})", Path::new(&*library).file_name()?.to_string_lossy()))
 }
 
-fn object_at(address: usize) -> Option<Dl_info> {
+/// The process's own file that has this address.
+pub(crate) fn object_at(address: usize) -> Option<Dl_info> {
     let mut found = MaybeUninit::<Dl_info>::zeroed();
     // SAFETY: a place for what is found; all zeroes is a value of it.
     let found =
