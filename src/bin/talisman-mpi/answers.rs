@@ -11,7 +11,7 @@ use talisman_loader::libc::symbol as stand_in;
 use crate::control;
 use crate::images::{self, ProgramImages};
 use crate::streams::{ERRORS, OUTPUT};
-use crate::{allocator, ends, locales};
+use crate::{allocator, ends, locales, streams};
 
 /// This executable, the C library's stand-ins, MPI. All else is the C library's own.
 #[derive(Debug, Default)]
@@ -86,6 +86,7 @@ pub fn answer(name: &str) -> Option<usize> {
 fn own(name: &str) -> Option<usize> {
     match name {
         "write" => Some(write as *const () as usize),
+        "fileno" | "fileno_unlocked" => Some(streams::number as *const () as usize),
         "register_printf_specifier"
         | "register_printf_function"
         | "register_printf_modifier"

@@ -39,6 +39,17 @@ pub fn prepare() -> Result<(), String> {
     READ.prepare().and_then(|()| WRITTEN.prepare())
 }
 
+/// `fileno`: a rank's standard streams have the numbers that all programs have them by, though no file is behind them.
+///
+/// # Safety
+/// As in C.
+pub unsafe extern "C" fn number(file: *mut libc::FILE) -> c_int {
+    // SAFETY: the caller's promise; variables of the C library that are the running rank's.
+    let (number, own) = unsafe { (libc::fileno(file), [stdin, stdout, stderr]) };
+    let place = own.iter().position(|own| *own == file).filter(|_| number < 0);
+    place.map_or(number, |place| [INPUT, OUTPUT, ERRORS][place])
+}
+
 /// The standard streams of a rank. They lie in its slot, and do not change their place.
 #[derive(Debug)]
 pub struct Streams {
