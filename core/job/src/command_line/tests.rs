@@ -140,6 +140,7 @@ const WRONG: [(&str, &str, &str); 23] = [
     ("lb-every", "often", "neither `sync` nor `auto` nor a time such as 250ms"),
     ("node-memory", "4XB", "write for example 4096, 64KiB"),
     ("pe-speeds", "fast", "write one of 0.001 to 1000"),
+    ("log-budget", "10x", "64KiB"),
     ("ft", "triple", "possible values: off, double, disk, logging"),
     ("ckpt-every", "10", "a number of steps such as 100steps"),
     ("mtbf", "hour", "write for example 250ms, 2s"),

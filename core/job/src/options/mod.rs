@@ -37,7 +37,7 @@ pub const PES_SIMULATED: u32 = 2;
 
 /// The `clap` names of the runtime's options, in the order of their help. They are also the long names an option falls back to when the
 /// program has an option of the same name itself (`--seed` is then the program's, `--talisman-seed` ours).
-pub const IDS: [&str; 35] = [
+pub const IDS: [&str; 36] = [
     "talisman-nodes",
     "talisman-pes",
     "talisman-seed",
@@ -55,6 +55,7 @@ pub const IDS: [&str; 35] = [
     "talisman-ft",
     "talisman-ckpt-every",
     "talisman-mtbf",
+    "talisman-log-budget",
     "talisman-ckpt-dir",
     "talisman-ckpt-key",
     "talisman-restart",

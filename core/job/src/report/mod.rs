@@ -161,7 +161,7 @@ mod tests {
             "results":{"sum":0.30000000000000004,"atoms":23558},
             "messages":{"local":1,"between_pes":2,"between_nodes":0,"bytes_between_nodes":0},
             "pe":[{"busy_s":1.25,"idle_s":0.25},{"busy_s":1.25,"idle_s":0.25}],
-            "failures":[],"not_injected":[],"checkpoints":[],"balancing":[],"undelivered":[],"advice":[]}"#;
+            "failures":[],"not_injected":[],"checkpoints":[],"logging":[],"balancing":[],"undelivered":[],"advice":[]}"#;
         let without_space = |text: &str| text.split_whitespace().collect::<String>();
         assert_eq!(without_space(&report().to_json()), without_space(expected));
     }

@@ -52,7 +52,7 @@ fn one_is_lost_and_all_others_go_on() {
     };
     assert_eq!((incarnations, restore.keeper, restore.image), (&vec![0, 1, 0, 0], 2, 0));
     assert_eq!(leader.on_at_horizon(1, 1), []);
-    assert_eq!(leader.on_covered(1, 1), [Order::GoLive { to: 1, session: 1 }, Order::Degraded(false)]);
+    assert_eq!(leader.on_covered(0, 1), [Order::GoLive { to: 1, session: 1 }, Order::Degraded(false)]);
     assert!(leader.is_running());
 }
 
