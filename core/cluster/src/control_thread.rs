@@ -221,7 +221,7 @@ impl Listener {
         }
         // Void, unless nobody goes back any more.
         if let Some(report) = self.shared.report() {
-            self.control.send(ToLauncher::Done(report));
+            self.control.send(ToLauncher::Done(report.into()));
         }
     }
 

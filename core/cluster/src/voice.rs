@@ -214,7 +214,7 @@ impl Control {
     /// All PEs have stopped: says what this node leaves behind.
     pub fn stopped(&self, report: NodeReport) {
         self.shared.lock().report = Some(report.clone());
-        self.send(ToLauncher::Done(report));
+        self.send(ToLauncher::Done(report.into()));
     }
 
     /// The same, and waits until that is written. The process is to end then, with any status.

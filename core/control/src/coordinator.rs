@@ -285,7 +285,7 @@ impl Coordinator {
                 self.actions.push(Action::Say(format!("{}: {text}", self.roster.name(node))))
             }
             ToLauncher::Done(_) if self.is_void(node) => {}
-            ToLauncher::Done(report) => self.on_done(now, node, report),
+            ToLauncher::Done(report) => self.on_done(now, node, *report),
             ToLauncher::Settled => self.on_settled(now, node),
             ToLauncher::Alive => {}
             ToLauncher::Halted { epoch, held, steps } => {

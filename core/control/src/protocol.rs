@@ -126,7 +126,7 @@ pub enum ToLauncher {
     /// Something people should know, such as a refused connection.
     Note(String),
     /// It has stopped: what it leaves behind.
-    Done(NodeReport),
+    Done(Box<NodeReport>),
     /// It knows that nobody goes back any more.
     Settled,
     /// It is there.
@@ -340,7 +340,7 @@ mod tests {
         report.results.set("atoms", 23_558_u64);
         report.totals = vec![Totals { local: u64::MAX, ..Totals::default() }; 2];
         report.steps = Steps { done: 4, total: Some(9) };
-        let message = ToLauncher::Done(report);
+        let message = ToLauncher::Done(report.into());
         assert_eq!(there_and_back(&message), message);
     }
 

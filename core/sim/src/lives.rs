@@ -176,7 +176,7 @@ impl World {
                 let report = process.report(process.job.last_words(number));
                 *process.lives.report.borrow_mut() = Some(report.clone());
                 self.hand_over_what_was_said(number);
-                self.tell_launcher(number, ToLauncher::Done(report));
+                self.tell_launcher(number, ToLauncher::Done(report.into()));
             }
         }
     }

@@ -264,7 +264,7 @@ impl World {
             leftovers: process.job.leftovers(),
         };
         self.hand_over_what_was_said(number);
-        self.tell_launcher(number, ToLauncher::Done(report));
+        self.tell_launcher(number, ToLauncher::Done(report.into()));
         self.plan(self.now() + self.between(EXIT_NS), Event::Exit(number, 0));
     }
 
@@ -284,7 +284,7 @@ impl World {
         if process.job.how_it_ended().is_none() {
             self.end_life(number);
             // The others go on without it, and do again what was said since the cut that they go on from.
-            self.tell_launcher(number, ToLauncher::Done(process.report(Results::default())));
+            self.tell_launcher(number, ToLauncher::Done(process.report(Results::default()).into()));
         }
         self.exit_soon(number, 0);
     }

@@ -185,7 +185,7 @@ impl World {
         let ended = failed.map(|end| ToLauncher::Ended(Stop { status: end.status, message: end.message }));
         let complaints = process.connecting.borrow().as_ref().map(Connecting::complaints).unwrap_or_default();
         let complaints = complaints.into_iter().map(|(node, why)| ToLauncher::Suspect { node, why });
-        let done = process.lives.report().map(ToLauncher::Done);
+        let done = process.lives.report().map(|report| ToLauncher::Done(report.into()));
         ended
             .into_iter()
             .chain(complaints)

@@ -30,7 +30,7 @@ impl Process {
                 self.images.keep(from, position.clone(), *image);
                 self.mail(world, from, Word::Stored(position));
             }
-            Word::Stored(position) => self.on_stored(world, from, position),
+            Word::Stored(position) => self.on_stored(world, position),
             Word::From { taken, answer } => self.on_from(world, from, mail.between.0, taken, answer),
             Word::Fetch(number) => {
                 let image = self.images.find(from, number).cloned();
@@ -60,7 +60,7 @@ impl Process {
         }
     }
 
-    fn on_stored(&mut self, world: &mut World<'_>, keeper: NodeId, position: Position) {
+    fn on_stored(&mut self, world: &mut World<'_>, position: Position) {
         let number = position.image;
         if self.images.on_stored(number).is_some() {
             self.report(world, Report::Imaged(position));

@@ -124,7 +124,7 @@ impl Coordinator {
                 self.begin_line_if_all_hold();
             }
             FromMember::Took(taken) => {
-                self.logging.iter_mut().for_each(|logging| logging.on_took(taken.clone()))
+                self.logging.iter_mut().for_each(|logging| logging.on_took((*taken).clone()))
             }
             other => {
                 let orders = self.logging.as_mut().map(|logging| logging.on_word(node, other));

@@ -129,7 +129,7 @@ fn an_end_in_order_waits_for_the_reports_without_hurry() {
     }
     for node in 0..2 {
         assert!(!coordinator.is_over());
-        coordinator.say(at(10_000), node, ToLauncher::Done(NodeReport::default()));
+        coordinator.say(at(10_000), node, ToLauncher::Done(Box::default()));
         coordinator.happen(at(10_000), node, Event::Ended(How::Exited(0)));
     }
     assert!(coordinator.is_over());
@@ -178,7 +178,7 @@ fn a_loss_is_the_reason_for_what_others_complained_of_before() {
 fn who_has_said_all_is_given_time_to_leave_but_not_for_ever() {
     let mut coordinator = running(1, "");
     coordinator.say(at(0), 0, ToLauncher::Ended(Stop::default()));
-    coordinator.say(at(100), 0, ToLauncher::Done(NodeReport::default()));
+    coordinator.say(at(100), 0, ToLauncher::Done(Box::default()));
     let mut kills = Vec::new();
     for now in (100..3000).step_by(100) {
         coordinator.say(at(now), 0, ToLauncher::Alive);
@@ -268,7 +268,7 @@ fn an_interrupted_job_ends_with_that_status_and_reports() {
     let stop = Stop { status: 130, message: None };
     assert_eq!(coordinator.decided(), [Action::Send(0, ToNode::Stop(stop.clone()))]);
     coordinator.say(at(6), 0, ToLauncher::Ended(Stop::default()));
-    coordinator.say(at(6), 0, ToLauncher::Done(NodeReport { wall: at(6), ..NodeReport::default() }));
+    coordinator.say(at(6), 0, ToLauncher::Done(NodeReport { wall: at(6), ..NodeReport::default() }.into()));
     coordinator.happen(at(7), 0, Event::Ended(How::Exited(0)));
     let End { stop: stopped, reports, .. } = coordinator.into_end();
     assert_eq!((stopped, reports[0].wall), (stop, at(6)));
@@ -295,8 +295,8 @@ fn of_a_job_that_was_started_again_what_it_reports_itself_counts() {
     coordinator.say(at(2), 0, ToLauncher::Ended(Stop::default()));
     let mut report = NodeReport::default();
     report.results.set("again", 4_u64);
-    coordinator.say(at(3), 0, ToLauncher::Done(report));
-    coordinator.say(at(3), 1, ToLauncher::Done(NodeReport::default()));
+    coordinator.say(at(3), 0, ToLauncher::Done(report.into()));
+    coordinator.say(at(3), 1, ToLauncher::Done(Box::default()));
     let ended = Ended { end: coordinator.into_end(), wall: at(3) };
     let results = merge(ended, 1).results;
     let value = |name| results.value(name).cloned();

@@ -59,7 +59,7 @@ pub enum FromMember {
         session: Session,
     },
     /// Of the first node, in the next line: what the cut had cost.
-    Took(CheckpointTaken),
+    Took(Box<CheckpointTaken>),
     /// The answer to [`ToMember::Finish`]: all that its program has said is printed.
     Finished,
 }

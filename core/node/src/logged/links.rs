@@ -32,6 +32,9 @@ pub(crate) struct Parts {
     pub(crate) reconnect: Reconnect,
 }
 
+/// A frame's head, and its slices.
+type Waiting = (Vec<u8>, Vec<Segment>);
+
 /// A node's links.
 pub(super) struct Links {
     /// The PE that they are of.
@@ -44,7 +47,7 @@ pub(super) struct Links {
     /// Links with something to write.
     unflushed: BTreeSet<u32>,
     /// What is for processes that are not linked with this one yet.
-    early: BTreeMap<u32, Vec<(Vec<u8>, Vec<Segment>)>>,
+    early: BTreeMap<u32, Vec<Waiting>>,
     /// The line that this node is in.
     line: Version,
 }

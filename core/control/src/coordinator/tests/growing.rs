@@ -82,7 +82,7 @@ fn one_that_was_released_is_waited_for_until_it_has_left() {
         coordinator.say(at(13), node, ToLauncher::Resumed { epoch: 1, steps: 36 });
     }
     assert_eq!(asked(&mut coordinator, 2, Request::Grow(Some(1))), []);
-    coordinator.say(at(14), 0, ToLauncher::Done(NodeReport::default()));
+    coordinator.say(at(14), 0, ToLauncher::Done(Box::default()));
     assert_eq!(coordinator.happen(at(15), 0, Event::Ended(How::Exited(0))), [Action::Start(0)]);
     assert_eq!(
         says_all(&mut coordinator, 16, 0),
@@ -185,7 +185,7 @@ fn a_job_that_ends_adds_nobody() {
     let actions = coordinator.say(at(21), 0, ToLauncher::Ended(Stop::default()));
     assert_eq!(actions[3..], [Action::Kill(1), answer(1, Err("the job ends"))]);
     for node in [0, 2] {
-        coordinator.say(at(22), node, ToLauncher::Done(NodeReport::default()));
+        coordinator.say(at(22), node, ToLauncher::Done(Box::default()));
     }
     let actions = coordinator.happen(at(23), 1, killed());
     assert_eq!(

@@ -136,7 +136,7 @@ fn a_released_node_that_is_lost_with_its_host_is_no_loss() {
     assert_eq!(coordinator.happen(at(15), 1, Event::Lost("host b: the connection broke".into())), []);
     assert!(coordinator.is_ending(), "nobody goes back");
     for node in [0, 2] {
-        coordinator.say(at(16), node, ToLauncher::Done(NodeReport::default()));
+        coordinator.say(at(16), node, ToLauncher::Done(Box::default()));
         coordinator.happen(at(17), node, Event::Ended(How::Exited(0)));
     }
     assert!(coordinator.is_over());
@@ -157,7 +157,7 @@ fn a_node_is_released_from_a_checkpoint_and_is_no_loss() {
     let actions = coordinator.halted(12, 2, 1);
     assert_eq!(actions.iter().filter_map(order).map(|(node, _)| node).collect::<Vec<_>>(), [0, 2]);
     assert_eq!(actions.last(), Some(&Action::Send(1, ToNode::Leave)));
-    assert_eq!(coordinator.say(at(13), 1, ToLauncher::Done(NodeReport::default())), []);
+    assert_eq!(coordinator.say(at(13), 1, ToLauncher::Done(Box::default())), []);
     coordinator.say(at(14), 0, ToLauncher::Resumed { epoch: 1, steps: 36 });
     let resumed = coordinator.say(at(14), 2, ToLauncher::Resumed { epoch: 1, steps: 36 });
     let text = "2 nodes went back to checkpoint 7; degraded until the next checkpoint";
@@ -166,8 +166,7 @@ fn a_node_is_released_from_a_checkpoint_and_is_no_loss() {
     assert_eq!(coordinator.say(at(15), 1, lines(None, 1, "void")), []);
     assert_eq!(coordinator.happen(at(15), 1, Event::Ended(How::Exited(0))), []);
     coordinator.say(at(16), 0, ToLauncher::Ended(Stop::default()));
-    let ends =
-        [0, 2].map(|node| coordinator.say(at(17), node, ToLauncher::Done(NodeReport::default()))).concat();
+    let ends = [0, 2].map(|node| coordinator.say(at(17), node, ToLauncher::Done(Box::default()))).concat();
     assert!(!ends.iter().any(|action| matches!(action, Action::Print { .. })), "{ends:?}");
     assert_eq!(coordinator.into_end().failures, []);
 }

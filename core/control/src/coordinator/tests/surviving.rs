@@ -160,7 +160,7 @@ fn both_copies_gone_ends_the_job_and_tells_what_they_had() {
     let actions = coordinator.say(at(3), 3, ToLauncher::Halted { epoch: 2, held, steps: 41 });
     assert!(matches!(actions[..], [Action::Send(0, ToNode::Stop(_)), Action::Send(3, ToNode::Stop(_))]));
     for node in [0, 3] {
-        let done = coordinator.say(at(4), node, ToLauncher::Done(NodeReport::default()));
+        let done = coordinator.say(at(4), node, ToLauncher::Done(Box::default()));
         assert_eq!(done, [Action::Send(node, ToNode::Leave)]);
         coordinator.happen(at(5), node, Event::Ended(How::Exited(0)));
     }
@@ -173,7 +173,7 @@ fn both_copies_gone_ends_the_job_and_tells_what_they_had() {
 #[test]
 fn a_loss_after_the_program_ended_takes_the_end_back_until_all_have_stopped() {
     let mut coordinator = surviving(3, "");
-    let done = || ToLauncher::Done(NodeReport { wall: at(9), ..NodeReport::default() });
+    let done = || ToLauncher::Done(NodeReport { wall: at(9), ..NodeReport::default() }.into());
     let stop = Stop::default();
     assert_eq!(
         coordinator.say(at(1), 0, ToLauncher::Ended(stop.clone())),
@@ -206,9 +206,9 @@ fn a_loss_after_the_program_ended_takes_the_end_back_until_all_have_stopped() {
 fn after_leave_a_node_that_is_lost_is_not_missed_and_one_that_stays_is_killed() {
     let mut coordinator = surviving(2, "");
     coordinator.say(at(0), 0, ToLauncher::Ended(Stop::default()));
-    coordinator.say(at(0), 0, ToLauncher::Done(NodeReport::default()));
+    coordinator.say(at(0), 0, ToLauncher::Done(Box::default()));
     let settles = [settle(0), settle(1)];
-    assert_eq!(coordinator.say(at(40), 1, ToLauncher::Done(NodeReport::default())), settles);
+    assert_eq!(coordinator.say(at(40), 1, ToLauncher::Done(Box::default())), settles);
     assert_eq!(coordinator.say(at(40), 1, ToLauncher::Settled), []);
     assert_eq!(coordinator.say(at(50), 0, ToLauncher::Settled), to_all(2, &ToNode::Leave));
     assert_eq!(coordinator.happen(at(60), 1, killed()), []);
@@ -223,7 +223,7 @@ fn after_leave_a_node_that_is_lost_is_not_missed_and_one_that_stays_is_killed() 
 fn who_is_lost_before_all_may_leave_is_not_waited_for() {
     let mut coordinator = surviving(3, "");
     coordinator.say(at(0), 0, ToLauncher::Ended(Stop::default()));
-    (0..3).for_each(|node| drop(coordinator.say(at(0), node, ToLauncher::Done(NodeReport::default()))));
+    (0..3).for_each(|node| drop(coordinator.say(at(0), node, ToLauncher::Done(Box::default()))));
     assert_eq!(coordinator.say(at(1), 1, ToLauncher::Settled), []);
     assert_eq!(coordinator.say(at(1), 1, ToLauncher::Settled), [], "once is enough");
     assert_eq!(coordinator.happen(at(2), 0, killed()), [], "it had said all");
@@ -237,8 +237,8 @@ fn who_is_lost_before_all_may_leave_is_not_waited_for() {
 fn after_leave_a_node_that_is_silent_is_not_missed() {
     let mut coordinator = with_patience(2, "", TICK * 2);
     coordinator.say(at(0), 0, ToLauncher::Ended(Stop::default()));
-    coordinator.say(at(0), 0, ToLauncher::Done(NodeReport::default()));
-    coordinator.say(at(0), 1, ToLauncher::Done(NodeReport::default()));
+    coordinator.say(at(0), 0, ToLauncher::Done(Box::default()));
+    coordinator.say(at(0), 1, ToLauncher::Done(Box::default()));
     assert_eq!(coordinator.say(at(0), 1, ToLauncher::Settled), []);
     assert_eq!(coordinator.say(at(0), 0, ToLauncher::Settled), to_all(2, &ToNode::Leave));
     coordinator.happen(at(10), 1, Event::Ended(How::Exited(0)));
@@ -370,7 +370,7 @@ fn lines_are_printed_once_whoever_says_them() {
     assert_eq!(coordinator.say(at(5), 0, lines(Some(7), 1, "a")), [seen]);
     coordinator.say(at(6), 0, ToLauncher::Ended(Stop::default()));
     assert_eq!(coordinator.say(at(7), 0, lines(None, 0, "the end")), []);
-    let done = coordinator.say(at(8), 0, ToLauncher::Done(NodeReport::default()));
+    let done = coordinator.say(at(8), 0, ToLauncher::Done(Box::default()));
     assert_eq!(done, [print(0, None, "the end"), settle(0)]);
 }
 

@@ -196,7 +196,7 @@ fn nobody_goes_back_once_some_may_have_left() {
     );
     for node in [1, 2] {
         let leave = Action::Send(node, ToNode::Leave);
-        assert_eq!(coordinator.say(at(60_001), node, ToLauncher::Done(NodeReport::default())), [leave]);
+        assert_eq!(coordinator.say(at(60_001), node, ToLauncher::Done(Box::default())), [leave]);
         coordinator.happen(at(60_002), node, Event::Ended(How::Vanished));
     }
     assert!(coordinator.is_over());

@@ -74,7 +74,7 @@ impl Driver<'_> {
         if RANK == self.of.task.number
             && let Some(taken) = self.of.job.checkpoints().pop()
         {
-            self.say(&FromMember::Took(taken));
+            self.say(&FromMember::Took(taken.into()));
         }
         if let Err(why) = self.of.renew_node() {
             self.fail(why);
