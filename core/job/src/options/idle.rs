@@ -32,6 +32,7 @@ const LOSES_NODES: &str =
 
 impl RunArgs {
     /// The options that change nothing in such a job, whether they are given or not.
+    #[doc(hidden)]
     pub fn idle(&self) -> Vec<Idle> {
         let needing = |id, why, needs| Idle { id, why, is_refused: true, needs };
         let said = |id, why| Idle { id, why, is_refused: false, needs: None };

@@ -435,6 +435,7 @@ impl RunArgs {
     /// processes that this one starts, whose standard error is none.
     ///
     /// Has to be called before any other thread is started: it changes the environment.
+    #[doc(hidden)]
     pub fn log_on_a_terminal(&mut self) {
         if !self.ft.has_checkpoints() || self.simulate || std::env::var_os(FT_LOG).is_some() {
             return;
@@ -445,6 +446,7 @@ impl RunArgs {
     }
 
     /// How many nodes have a number: those that the job begins with, and those that may be added.
+    #[doc(hidden)]
     pub fn numbers(&self) -> u32 {
         self.nodes.max(self.max_nodes.unwrap_or(0))
     }
@@ -455,6 +457,7 @@ impl RunArgs {
     }
 
     /// What the job was asked for, as far as advice at its end depends on it. None for a simulated job, whose times are made up.
+    #[doc(hidden)]
     pub fn asked(&self) -> Option<Asked> {
         let asked = Asked {
             balances: self.balancer != strategies::OFF,

@@ -43,6 +43,7 @@ impl RunArgs {
     }
 
     /// What is as these options say, and may not be what is wanted.
+    #[doc(hidden)]
     pub fn note(&self) -> Option<String> {
         let is_alone = self.nodes == 1 && self.hosts.is_none() && !self.simulate;
         if self.ft == FaultTolerance::Logging && self.hosts.is_none() {
