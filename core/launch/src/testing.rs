@@ -186,7 +186,8 @@ impl Test {
         self
     }
 
-    /// Runs a program to its end.
+    /// Runs a program to its end, with what its `main` takes beside `cx`: `()` if that is nothing, else a tuple, such as
+    /// `(Options { steps: 10 },)`.
     pub fn run<C: MainChare>(&self, args: impl Args + Send) -> Tested {
         let output = Output::capture();
         let watch = Watch::new(output.clone(), Progress::off());
