@@ -18,7 +18,7 @@ import time
 
 # Arguments that make an example short; without an entry it runs as it is. An example that takes longer than
 # LIMIT_S needs one.
-SHORT = {"imbalance": ["--grid", "256", "--steps", "60"]}
+SHORT = {"imbalance": ["--grid", "256", "--steps", "60"], "leanmd": ["--steps", "25"]}
 
 LIMIT_S = 60
 
