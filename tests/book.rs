@@ -8,6 +8,8 @@
 
 #[path = "book/html.rs"]
 mod html;
+#[path = "book/included.rs"]
+mod included;
 #[path = "book/links.rs"]
 mod links;
 #[path = "book/pages.rs"]
@@ -88,6 +90,18 @@ fn programs_for_users_are_included() {
             assert!(block.text.starts_with("{{#include "), "{}: {}", page.path.display(), block.text);
         }
     }
+}
+
+/// Who types in what the tutorial shows, page by page, has its last program.
+#[test]
+fn the_tutorial_shows_all_of_its_program() {
+    let mut pages = book();
+    pages.retain(|page| page.path.starts_with(root().join("docs/src/tutorial")));
+    let shown = included::lines(&pages);
+    let program = std::fs::read_to_string(root().join("examples/book/heat.rs")).unwrap();
+    assert!(included::code(&program).count() > 90);
+    let missing: Vec<_> = included::code(&program).filter(|line| !shown.contains(*line)).collect();
+    assert!(missing.is_empty(), "these lines are on no page: {missing:#?}");
 }
 
 #[test]

@@ -101,15 +101,22 @@ impl Page {
         blocks
     }
 
-    /// Files and regions of files that it includes, and that are not there.
-    pub fn missing_regions(&self) -> Vec<String> {
-        let includes = self.text.lines().filter_map(|line| line.strip_prefix("{{#include "));
-        let missing = |include: &&str| {
+    /// Files and regions of files that it includes; the whole file if no region is named.
+    pub fn includes(&self) -> impl Iterator<Item = (PathBuf, String)> {
+        let folder = self.path.parent().expect("a page is in a folder");
+        self.text.lines().filter_map(|line| line.strip_prefix("{{#include ")).map(|include| {
             let (file, region) = include.trim_end_matches("}}").split_once(':').unwrap_or((include, ""));
-            let file = self.path.parent().expect("a page is in a folder").join(file);
+            (folder.join(file), region.into())
+        })
+    }
+
+    /// Those of them that are not there.
+    pub fn missing_regions(&self) -> Vec<String> {
+        let is_missing = |(file, region): &(PathBuf, String)| {
             !fs::read_to_string(file).is_ok_and(|text| has_region(&text, region))
         };
-        includes.filter(missing).map(|include| format!("{}: {include}", self.path.display())).collect()
+        let missing = self.includes().filter(is_missing);
+        missing.map(|(file, region)| format!("{}: {file:?}, {region}", self.path.display())).collect()
     }
 }
 
