@@ -34,6 +34,7 @@ fn words_that_make_no_sense() {
         (&["-n", "1", "true", ":", "-n", "32768", "true"], "from 1 to 32768"),
         (&["-n", "2", "-x", "NO_SUCH_VARIABLE", "true"], "no such variable"),
         (&["-n", "2", "--nodse", "2", "true"], "--nodse"),
+        (&["-n", "2", "--nodes", "2", "--ft", "logging", "true"], "--ft double or --ft disk"),
     ] {
         let said = refusal(words);
         assert!(said.contains(expected), "{words:?}: {said}");

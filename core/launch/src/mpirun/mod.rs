@@ -17,6 +17,7 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 
 use talisman_job::RunArgs;
+use talisman_job::checkpoints::FaultTolerance;
 
 use mpmd::Part;
 pub use words::{as_options, is_name};
@@ -75,6 +76,13 @@ impl Mpirun {
     /// # Errors
     /// If the program cannot be run, with the reason.
     pub fn command(&self, given: &ArgMatches) -> Result<Command, String> {
+        // A PE's thread ends in the process of such a node. What the C library is to do then may have been noted while a rank ran,
+        // in memory of the rank's, which is gone by then.
+        if self.options.ft == FaultTolerance::Logging {
+            return Err(
+                "--ft logging does not run executables of others yet: take --ft double or --ft disk".into()
+            );
+        }
         let parts = mpmd::parts(self.ranks.unwrap_or(1), &self.program, ranks)?;
         let files: Vec<PathBuf> = parts.iter().map(|part| self.file(part)).collect::<Result<_, _>>()?;
         let all = parts.iter().try_fold(0u32, |sum, part| sum.checked_add(part.ranks)).unwrap_or(u32::MAX);
