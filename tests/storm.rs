@@ -116,12 +116,12 @@ fn checkpoints_were_taken(runs: Vec<Tested>) {
 
 #[test]
 fn storms_come_out_right_going_back() {
-    weather(Manner::GoingBack, 150);
+    weather(Manner::GoingBack, 90);
 }
 
 #[test]
 fn storms_come_out_right_growing() {
-    weather(Manner::Growing, 150);
+    weather(Manner::Growing, 90);
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn run(seed: u64, lost: &[u32], later: &[u32]) -> Tested {
 #[test]
 fn they_have_no_part_in_what_was_begun_without_them() {
     let mut again = 0;
-    for seed in 0..240 {
+    for seed in 0..120 {
         let lost: &[u32] = [&[0][..], &[1], &[3], &[0, 1], &[1, 2], &[0, 2, 3]][seed as usize % 6];
         let tested = run(seed, lost, if seed % 2 == 0 { &[] } else { &[2] });
         let all = format!("{REDUCTIONS} reductions, of ");
@@ -113,7 +113,7 @@ fn they_have_no_part_in_what_was_begun_without_them() {
         let left = 8 - 2 * lost.len();
         again += u32::from(tested.output == [format!("{all}{left} in the end"), "and one of 8".into()]);
     }
-    assert!(again > 40, "{again} were in time");
+    assert!(again > 20, "{again} were in time");
 }
 
 /// Then nobody contributes any more.

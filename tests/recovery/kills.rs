@@ -20,10 +20,17 @@ use crate::system::{signal, sockets, take_descriptor};
 const MANY: usize = 60;
 
 pub fn nobody_is_lost() {
-    for (subject, transport) in [(ROUNDS, "mixed"), (GARDEN, "tcp"), (JACOBI, "shm"), (LEANMD, "tcp")] {
+    let each = [NEVER, "--ckpt-every 5steps", "--ckpt-every 3ms"];
+    let subjects = [
+        (ROUNDS, "mixed", &each[..]),
+        (GARDEN, "tcp", &each[2..]),
+        (JACOBI, "shm", &each[1..2]),
+        (LEANMD, "tcp", &each[2..]),
+    ];
+    for (subject, transport, each) in subjects {
         let shape = (3, 2, transport);
         let expected = subject.undisturbed(shape);
-        for every in [NEVER, "--ckpt-every 5steps", "--ckpt-every 3ms"] {
+        for every in each {
             let left = subject.survives(shape, every, &expected);
             assert!(left.failures.is_empty(), "{}", left.ended.said());
         }

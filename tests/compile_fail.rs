@@ -1,8 +1,0 @@
-//! What a user sees who gets it wrong: each program in `compile_fail/` must fail with the errors in its `.stderr`.
-//!
-//! After a change of a message: `TRYBUILD=overwrite cargo test --test compile_fail`, and read the difference.
-
-#[test]
-fn mistakes_are_explained() {
-    trybuild::TestCases::new().compile_fail("tests/compile_fail/*.rs");
-}
