@@ -39,6 +39,7 @@ impl RunArgs {
         self.validate_tls()?;
         self.validate_faults()?;
         self.validate_balancer()?;
+        self.validate_record()?;
         self.validate_checkpoints()
     }
 
@@ -67,7 +68,8 @@ impl RunArgs {
             Some(pes) if pes > PES_MAX => Err(OptionsError::TooManyPes { pes }),
             Some(pes) if !self.simulate => {
                 let logging = (self.ft == FaultTolerance::Logging).then_some("jobs with --ft logging");
-                self.validate_single_pe(pes, logging.or(layout::needed_by()))
+                let recording = self.record.as_ref().map(|_| "jobs with --record");
+                self.validate_single_pe(pes, logging.or(recording).or(layout::needed_by()))
             }
             _ => Ok(()),
         }
@@ -136,6 +138,23 @@ impl RunArgs {
 
     fn validate_balancer(&self) -> Result<(), OptionsError> {
         strategies::check_name(&self.balancer).map_err(|message| OptionsError::NoBalancer { message })
+    }
+
+    /// What a PE is given has to come through its turns, which it does where no other thread and no disk has a part of it.
+    fn validate_record(&self) -> Result<(), OptionsError> {
+        let refused = [
+            ("--ft double", self.ft == FaultTolerance::Double),
+            ("--ft disk", self.ft == FaultTolerance::Disk),
+            ("--restart", self.restart.is_some()),
+            ("--balancer", self.balancer != strategies::OFF),
+        ];
+        match refused.into_iter().find(|(_, is_given)| *is_given) {
+            _ if self.record.is_none() => Ok(()),
+            _ if self.simulate => Err(OptionsError::RecordSimulated),
+            Some((option, _)) => Err(OptionsError::NotWithRecord { option }),
+            None if layout::needed_by().is_some() => Err(OptionsError::RecordOfRanks),
+            None => Ok(()),
+        }
     }
 
     fn validate_checkpoints(&self) -> Result<(), OptionsError> {
