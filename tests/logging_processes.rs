@@ -27,6 +27,8 @@ mod harness;
 mod job;
 #[path = "logging_processes/losses.rs"]
 mod losses;
+#[path = "logging_processes/records.rs"]
+mod records;
 #[path = "logging_processes/relay.rs"]
 mod relay;
 #[path = "recovery/program.rs"]
@@ -46,7 +48,7 @@ fn main() -> ExitCode {
         Some("program") if is("--relay") => relay::start(),
         Some("program") => rounds::start(),
         _ => {
-            let tests = [losses::all(), cuts::all(), beyond::all(), examples::all()];
+            let tests = [losses::all(), cuts::all(), beyond::all(), examples::all(), records::all()];
             harness::run(tests.into_iter().flatten().collect())
         }
     }

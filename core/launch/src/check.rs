@@ -126,7 +126,9 @@ fn verdict_on(record: &Path) -> Result<Verdict, CheckError> {
     let said = String::from_utf8_lossy(&ended.stderr);
     let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
     let difference = lines.iter().find(|line| line.contains(DIFFERS));
-    let line = difference.or(lines.last()).map_or_else(|| format!("({})", ended.status), ToString::to_string);
+    let told = difference.or(lines.last()).map_or_else(|| format!("({})", ended.status), ToString::to_string);
+    // Without the program's name before it.
+    let line = told.find("PE ").map_or(&*told, |at| &told[at..]).to_owned();
     // A panic of the program comes again: that is the same.
     let ran_again = lines.iter().any(|line| line.contains("messages again"));
     Ok(Verdict { line, differs: difference.is_some() || !ran_again })
