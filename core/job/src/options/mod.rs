@@ -500,7 +500,7 @@ impl RunArgs {
 
     /// Whether each node has one PE if nothing else is said, and can have no more.
     fn has_single_pes(&self) -> bool {
-        layout::needed_by().is_some() || self.ft == FaultTolerance::Logging || self.record.is_some()
+        layout::needed_by().is_some() || self.ft.logs() || self.record.is_some()
     }
 
     /// PEs per node: `--pes`, otherwise the cores this process may use, divided among the nodes of this host

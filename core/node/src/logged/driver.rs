@@ -95,7 +95,7 @@ impl<'a> Driver<'a> {
             of,
             program,
             shape,
-            member: Member::blank(number, shape, 0).kept_by(keepers.of(number)),
+            member: Member::blank(number, shape, 0).kept_by(keepers.of(number)).strict(of.is_strict),
             links,
             tape: tape_of(&of.node(), of.task.life),
             pe: None,
@@ -121,7 +121,7 @@ impl<'a> Driver<'a> {
         if of.task.life == 0 {
             let kept: Vec<_> = keepers.wards(number).map(|ward| first_image(ward, shape)).collect();
             let first = Member::first(first_image(number, shape), shape, &kept);
-            driver.member = first.kept_by(keepers.of(number));
+            driver.member = first.kept_by(keepers.of(number)).strict(of.is_strict);
             driver.begin(&first_image(number, shape));
         }
         driver
