@@ -27,10 +27,14 @@ mod harness;
 mod job;
 #[path = "logging_processes/losses.rs"]
 mod losses;
+#[path = "logging_processes/records.rs"]
+mod records;
 #[path = "logging_processes/relay.rs"]
 mod relay;
 #[path = "recovery/program.rs"]
 mod rounds;
+#[path = "logging_processes/strict.rs"]
+mod strict;
 #[path = "processes/system.rs"]
 #[allow(dead_code, reason = "the tests of processes use all of it")]
 mod system;
@@ -46,7 +50,8 @@ fn main() -> ExitCode {
         Some("program") if is("--relay") => relay::start(),
         Some("program") => rounds::start(),
         _ => {
-            let tests = [losses::all(), cuts::all(), beyond::all(), examples::all()];
+            let tests =
+                [losses::all(), cuts::all(), beyond::all(), examples::all(), records::all(), strict::all()];
             harness::run(tests.into_iter().flatten().collect())
         }
     }

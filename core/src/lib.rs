@@ -64,6 +64,8 @@ pub mod proxy;
 #[doc(hidden)]
 pub mod quiescence;
 #[doc(hidden)]
+pub mod record;
+#[doc(hidden)]
 pub mod reduction;
 #[doc(hidden)]
 pub mod routing;

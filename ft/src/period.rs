@@ -15,6 +15,10 @@ const FIRST: Duration = Duration::from_millis(500);
 /// Shortest period: whatever the formula says, a job is to do something beside.
 const LEAST: Duration = Duration::from_millis(10);
 
+/// Where nothing else is done while a checkpoint is taken, so many times what one costs is left until the next: they take a fifth of the
+/// time at most.
+const APART: u32 = 4;
+
 /// What is known of the costs of checkpoints and of failures so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Period {
@@ -49,6 +53,13 @@ impl Period {
         let Some(cost) = self.cost else { return FIRST };
         let mtbf = self.mtbf(elapsed).as_secs_f64();
         Duration::try_from_secs_f64(daly(cost, mtbf)).unwrap_or(UNKNOWN).max(LEAST)
+    }
+
+    /// How long after a checkpoint the next one is to begin where a period is asked for, and entries wait for the whole of each.
+    #[must_use]
+    pub fn apart(&self, asked: Duration) -> Duration {
+        let cost = self.cost.and_then(|cost| Duration::try_from_secs_f64(cost).ok()).unwrap_or_default();
+        asked.max(cost.saturating_mul(APART))
     }
 
     /// The mean time between failures: what the user has said, or what has been seen, as if nothing had happened in the hour before the
@@ -109,6 +120,15 @@ mod tests {
         assert!(stormy < calm / 2, "{stormy:?} after seven failures, {calm:?} without");
         (0..20).for_each(|_| period.checkpoint(SECOND / 100));
         assert!(period.next(3600 * SECOND) < stormy / 5);
+    }
+
+    #[test]
+    fn checkpoints_for_which_all_wait_take_a_fifth_of_the_time_at_most() {
+        let mut period = Period::new(None);
+        assert_eq!(period.apart(SECOND), SECOND, "nothing is known of their cost");
+        period.checkpoint(SECOND / 5);
+        assert_eq!(period.apart(SECOND), SECOND);
+        assert_eq!(period.apart(SECOND / 500), SECOND * 4 / 5);
     }
 
     #[test]

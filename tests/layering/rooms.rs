@@ -117,6 +117,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("core/src/shared/", "services"),
     ("core/src/checkpoint/", "recovery"),
     ("core/src/logging/", "recovery"),
+    ("core/src/record/", "recovery"),
     ("core/src/program_types.rs", "recovery"),
     ("core/src/services.rs", "recovery"),
     ("core/kernel/", "kernel"),

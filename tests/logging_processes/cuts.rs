@@ -22,6 +22,7 @@ crate::trials::checks!(
     the_program_and_others_ask_for_a_cut,
     what_is_kept_is_forgotten_at_a_cut,
     no_more_is_kept_than_the_budget,
+    a_short_period_leaves_time_for_the_program,
 );
 
 fn start(shape: Shape, options: &str) -> Relay {
@@ -181,5 +182,21 @@ fn no_more_is_kept_than_the_budget() {
         let most = left.kept("bytes_max");
         assert!(most.iter().all(|most| *most <= budget), "{most:?}: {}", left.ended.said());
         assert!(left.checkpoints() >= 2, "{}", left.ended.said());
+    }
+}
+
+/// Each cut says when it began and what it cost; the next one begins no earlier than four times that after its end.
+fn a_short_period_leaves_time_for_the_program() {
+    let shape = (3, 1, "shm");
+    let left = Relay::start(shape, &format!("--ft logging --ckpt-every 1ms {SLOW} --rounds 100")).end(0, &[]);
+    left.is_like(&undisturbed(shape, "--rounds 100"));
+    let taken = left.report["checkpoints"].as_array().cloned().unwrap_or_default();
+    let number = |of: &serde_json::Value, what: &str| of[what].as_f64().expect("a number");
+    assert!(taken.len() > 2, "{}", left.ended.said());
+    for pair in taken.windows(2).filter(|pair| pair[1]["trigger"] == "period") {
+        let (began, cost) = (number(&pair[0], "at_s"), number(&pair[0], "commit_s"));
+        let next = number(&pair[1], "at_s");
+        // Microseconds are rounded in a report.
+        assert!(next + 1e-5 >= began + 5.0 * cost, "{next} after {began}, which cost {cost}");
     }
 }

@@ -1,8 +1,8 @@
 //! Runners that pass sums on around a ring, and note in a file that they do: `logging_processes program --relay …`.
 
 use std::collections::HashSet;
-use std::fs::OpenOptions;
-use std::io::Write as _;
+use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Write as _};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -36,9 +36,12 @@ struct Options {
     /// Where whose runner kills whose process, once each: `pack:0>1` as its part is packed, `restored:0>1` as it is made anew
     #[arg(long, value_delimiter = ',')]
     trap: Vec<String>,
-    /// Runners pass on something that is not the same when it is done again: `clock`, `hash` or `pid`
+    /// Runners pass on something that is not the same when it is done again: `clock`, `hash`, `random` or `pid`
     #[arg(long)]
     breaks: Option<String>,
+    /// Each runner takes what it has itself: nothing but sums goes between PEs
+    #[arg(long)]
+    pairs: bool,
     /// After this round, a checkpoint is asked for and waited for
     #[arg(long)]
     save_at: Option<u64>,
@@ -75,7 +78,7 @@ impl Runner {
     /// The next one takes what this one has, in each round.
     #[entry]
     fn pass(&mut self, cx: &mut Cx<Self>, round: u64) {
-        let next = (cx.index() + 1) % cx.pes();
+        let next = if self.options.pairs { cx.index() } else { (cx.index() + 1) % cx.pes() };
         let broken = self.options.breaks.as_deref().map_or(0, what_is_never_the_same);
         cx.group().on(next).take(round, vec![self.sum ^ broken; self.options.words]);
     }
@@ -173,6 +176,11 @@ fn what_is_never_the_same(what: &str) -> u64 {
         "hash" => {
             let set: HashSet<u64> = (0..64).collect();
             set.into_iter().fold(1, |sum, number| sum.wrapping_mul(31).wrapping_add(number))
+        }
+        "random" => {
+            let mut bytes = [0; 8];
+            let read = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
+            read.map_or(1, |()| u64::from_ne_bytes(bytes))
         }
         _ => u64::from(std::process::id()),
     }

@@ -12,7 +12,6 @@ use crate::protocol::{Host, Task, VERSION};
 use talisman_base::auth::Secret;
 use talisman_base::build::build_number;
 use talisman_job::RunArgs;
-use talisman_job::checkpoints::FaultTolerance;
 use talisman_job::options::{Transport, TransportChoice};
 use talisman_job::strategies;
 use talisman_store::restart::Keeping;
@@ -76,7 +75,7 @@ impl Plan {
     /// no step is watched. Equal arguments and builds give equal plans.
     pub fn known(job: u64, secret: Secret, hosts: Vec<Vec<u32>>, options: &RunArgs) -> Self {
         let begins_with = hosts.iter().map(|nodes| nodes.len() as u32).sum();
-        let logs = options.ft == FaultTolerance::Logging;
+        let logs = options.ft.logs();
         Plan {
             nodes: options.max_nodes.map_or(begins_with, |most| most.max(begins_with)),
             begins_with,
@@ -221,6 +220,7 @@ pub fn spares_of(share: &Share, plan: &Plan) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use talisman_job::checkpoints::FaultTolerance;
 
     fn plan(transport: impl Into<TransportChoice>) -> Plan {
         let transport = transport.into();

@@ -21,12 +21,20 @@ pub enum FaultTolerance {
     Disk,
     /// Lost nodes alone go back: all log what they are given, and keep what they send; one PE per node
     Logging,
+    /// The same, and no message leaves its node before what that was given is kept on another node
+    #[value(name = "logging:strict")]
+    LoggingStrict,
 }
 
 impl FaultTolerance {
     /// Whether all nodes take checkpoints together, and go back to them together.
     pub fn takes_checkpoints(self) -> bool {
         matches!(self, FaultTolerance::Double | FaultTolerance::Disk)
+    }
+
+    /// Whether nodes log what they are given, and only lost ones go back.
+    pub fn logs(self) -> bool {
+        matches!(self, FaultTolerance::Logging | FaultTolerance::LoggingStrict)
     }
 
     /// Whether there are checkpoints, whoever goes back to them.
@@ -41,6 +49,7 @@ impl FaultTolerance {
             FaultTolerance::Double => "double",
             FaultTolerance::Disk => "disk",
             FaultTolerance::Logging => "logging",
+            FaultTolerance::LoggingStrict => "logging:strict",
         }
     }
 }
@@ -116,7 +125,7 @@ impl CkptSettings {
             every: options.ckpt_every.unwrap_or_default(),
             mtbf: options.mtbf,
             logs: options.ft_log || options.progress,
-            renews: options.ft == FaultTolerance::Logging,
+            renews: options.ft.logs(),
         })
     }
 

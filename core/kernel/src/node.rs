@@ -1,5 +1,6 @@
 //! What the PEs of one process share, and what the nodes of one job share in this process.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -38,6 +39,8 @@ pub struct Config {
     pub neighbours: Arc<[u32]>,
     /// When checkpoints are taken, if they are.
     pub checkpoints: Option<Arc<CkptSettings>>,
+    /// The folder in which each PE records what it is given, if it does.
+    pub record: Option<Arc<Path>>,
     /// Of how much of what has been tables make nothing.
     pub few: Few,
 }
@@ -54,6 +57,7 @@ impl Config {
             measures: LbSettings::of(options).map_or(options.measures, |settings| settings.measures()),
             balance: LbSettings::of(options).map(Arc::new),
             checkpoints: CkptSettings::of(options).map(Arc::new),
+            record: options.record.as_deref().map(Arc::from),
             few: options.few,
         }
     }

@@ -505,6 +505,7 @@ impl Outbox {
                 let segments: Vec<_> = segments.iter().map(Segment::copied).collect();
                 let beside: usize = segments.iter().map(|segment| segment.bytes().len()).sum();
                 if !is_near {
+                    pe.note_sent_frame(to, head, &segments);
                     bytes = (head.len() + beside) as u32 + take_ballast();
                     count(&pe.stats.bytes_between_nodes, bytes.into());
                 }

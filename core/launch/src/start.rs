@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use tracing::{error, info, warn};
 
+use crate::again;
 use crate::run::run;
 use talisman_cluster::{
     self as cluster, Turn, fixed_layout, member::Joining, remote::agent, takeover::successor::Heir,
@@ -56,6 +57,9 @@ pub fn main_with<C: MainChare, A: ProgramArgs + Args + Send>(program: Program, s
         diagnostics::install(options.log.as_deref()).map(|note| command_line::naming_variables(&note));
     if let Some(will) = will {
         return succeed(&program, &options, will).into();
+    }
+    if let Some(record) = &options.run_again {
+        return again::main::<C, A>(&program, &options, args, record).into();
     }
     if joining.is_none() {
         let name = program.name;
@@ -155,7 +159,7 @@ fn start<C: MainChare, A: Args + Send>(program: &Program, options: &RunArgs, arg
 }
 
 /// Names on the wire have to be different.
-fn check_names() -> Result<(), String> {
+pub(crate) fn check_names() -> Result<(), String> {
     Registry::get().clashes()?;
     talisman_pup::check_object_names().map_err(|error| error.to_string())?;
     match function::clash() {
@@ -241,7 +245,7 @@ fn report(program: &Program, options: &RunArgs, outcome: &Outcome, status: ExitS
     report
 }
 
-fn status_of(status: i32) -> ExitStatus {
+pub(crate) fn status_of(status: i32) -> ExitStatus {
     match status {
         0 => ExitStatus::Done,
         3 => ExitStatus::Unrecoverable,
@@ -250,6 +254,6 @@ fn status_of(status: i32) -> ExitStatus {
     }
 }
 
-fn complain(program: &Program, message: &str) {
+pub(crate) fn complain(program: &Program, message: &str) {
     say(|| error!(target: LAUNCH, program = program.name, "{message}"));
 }

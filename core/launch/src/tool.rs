@@ -4,6 +4,7 @@
 //! environment, as `TALISMAN_…` variables. The program takes this process's place, and itself starts the nodes.
 //! `talisman mpirun -n RANKS PROGRAM` runs an MPI program on virtual ranks; so do `mpirun` and `mpiexec`, if they are links to `talisman`.
 //! `talisman list` shows the jobs that run here. `talisman checkpoint JOB`, `talisman shrink JOB NODE…` and `talisman grow JOB [K]` ask a running job for something.
+//! `talisman replay FOLDER --pe N` has a program run one of its PEs again from a record; `talisman check --replay -- PROGRAM` does so with all.
 //! `talisman lb-replay SNAPSHOT` runs balancing strategies on what a balancing step of a program knew.
 
 use std::ffi::{OsStr, OsString};
@@ -16,8 +17,10 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _};
 
 use super::ExitStatus;
+use super::check::Check;
 use super::listing;
 use super::mpirun::{self, Mpirun};
+use super::playback::Playback;
 use super::replay::Replay;
 use talisman_job::asking::{self, Request};
 use talisman_job::command_line::{as_given, asks_in_short, in_short, naming_variable, said_of_idle};
@@ -38,6 +41,10 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitStatus {
             // Whoever has read enough may have closed the pipe.
             let _ = io::stdout().write_all(text.as_bytes());
             return ExitStatus::Done;
+        }
+        Ok(Task::Found(text)) => {
+            let _ = io::stdout().write_all(text.as_bytes());
+            return ExitStatus::ProgramFailed;
         }
         Ok(Task::Refused(why)) => {
             eprintln!("talisman: error: {why}");
@@ -72,6 +79,18 @@ enum Tool {
     /// Prints how even each leaves the load, what goes between PEs and nodes then, what it moves, and how long it takes.
     /// Snapshots are written by programs with --balancer NAME --lb-dump FOLDER.
     LbReplay(Replay),
+    /// Run a PE of a program again, alone, from a record
+    ///
+    /// A program writes it with --record FOLDER, also one that failed. The program is started again for that, in one process, and prints what
+    /// the PE printed. Each message that it sends is compared: a program whose entries depend on anything but their messages and the
+    /// state of their objects is told so. Under a debugger: gdb --args talisman replay FOLDER --pe N
+    Replay(Playback),
+    /// Find out whether a program does the same when it is given the same
+    ///
+    /// Runs it, and each of its PEs again from what that was given. Of those that send something else, the chare, index and entry are
+    /// printed. --ft logging rests on that; with two nodes unless --nodes says otherwise. Status 1 if any does.
+    #[command(override_usage = "talisman check --replay [OPTIONS] -- PROGRAM [ITS OPTIONS]...")]
+    Check(Box<Check>),
     /// Show the jobs of yours that run on this machine
     ///
     /// By the process ids that they are called by, also those whose launcher is gone; not those that are simulated.
@@ -127,6 +146,8 @@ const JOB: &str = "the job's process id, as `talisman list` shows it";
 const RUN: &str = "run";
 const MPIRUN: &str = "mpirun";
 const LB_REPLAY: &str = "lb-replay";
+const REPLAY: &str = "replay";
+const CHECK: &str = "check";
 
 #[derive(clap::Args)]
 struct Run {
@@ -146,24 +167,30 @@ enum Task {
     Tell(String),
     /// It cannot be done, for this reason.
     Refused(String),
+    /// Print this: something is wrong with a program.
+    Found(String),
 }
 
 fn task(words: impl IntoIterator<Item = OsString>) -> Result<Task, clap::Error> {
     let options = RunArgs::command_of_options();
     let words = joined(words_of_mpirun(words.into_iter().collect()), options.get_arguments());
-    let runs = words.get(1).is_some_and(|word| word == RUN);
+    let runs = [RUN, CHECK].into_iter().find(|name| words.get(1).is_some_and(|word| word == name));
     let error = |error| match runs {
-        true => missing_dashes(naming_variable(error, options.get_arguments(), &words)),
-        false => error,
+        Some(name) => missing_dashes(name, naming_variable(error, options.get_arguments(), &words)),
+        None => error,
     };
     let in_short = |tool: Command| match asks_in_short(&words) {
-        true => tool.mut_subcommand(RUN, in_short).mut_subcommand(MPIRUN, in_short),
+        true => [RUN, MPIRUN, CHECK].into_iter().fold(tool, |tool, name| tool.mut_subcommand(name, in_short)),
         false => tool,
     };
     let matches = in_short(Tool::command()).try_get_matches_from(&words).map_err(error)?;
     match Tool::from_arg_matches(&matches)? {
         Tool::Run(run) => command_to_run(&run, &matches).map(Task::Run),
         Tool::Mpirun(mpirun) => command_of_ranks(&mpirun, &matches).map(Task::Run),
+        Tool::Replay(playback) => {
+            playback.command().map(Task::Run).map_err(|error| usage_error(REPLAY, &error.to_string()))
+        }
+        Tool::Check(check) => checked(&check, &matches),
         Tool::List => Ok(Task::Tell(listing::table())),
         Tool::Checkpoint { job } => Ok(asked(job, &Request::Checkpoint)),
         Tool::Balance { job } => Ok(asked(job, &Request::Balance)),
@@ -173,6 +200,15 @@ fn task(words: impl IntoIterator<Item = OsString>) -> Result<Task, clap::Error> 
             replay.run().map(Task::Tell).map_err(|error| usage_error(LB_REPLAY, &error.to_string()))
         }
     }
+}
+
+/// What comes of a program's PEs that run again.
+fn checked(check: &Check, matches: &ArgMatches) -> Result<Task, clap::Error> {
+    let given = valid(CHECK, &check.options, matches)?;
+    let findings =
+        check.run(variables(given, |_| true)).map_err(|error| usage_error(CHECK, &error.to_string()))?;
+    let text: String = findings.lines.iter().map(|line| format!("{line}\n")).collect();
+    Ok(if findings.differs { Task::Found(text) } else { Task::Tell(text) })
 }
 
 /// What the job says to this.
@@ -224,12 +260,12 @@ fn command_to_run(run: &Run, matches: &ArgMatches) -> Result<process::Command, c
 }
 
 /// A program without `--` before it is a common slip, which clap calls an unexpected argument.
-fn missing_dashes(error: clap::Error) -> clap::Error {
+fn missing_dashes(subcommand: &str, error: clap::Error) -> clap::Error {
     match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(word))
             if error.kind() == ErrorKind::UnknownArgument && !word.starts_with('-') =>
         {
-            usage_error(RUN, &format!("write `--` before the program: -- {word}"))
+            usage_error(subcommand, &format!("write `--` before the program: -- {word}"))
         }
         _ => error,
     }
@@ -276,7 +312,9 @@ mod tests {
     fn read(words: &[&str]) -> Result<process::Command, clap::Error> {
         match task(["talisman"].iter().chain(words).map(OsString::from))? {
             Task::Run(command) => Ok(command),
-            Task::Tell(text) | Task::Refused(text) => panic!("nothing is to be run, but to be told: {text}"),
+            Task::Tell(text) | Task::Refused(text) | Task::Found(text) => {
+                panic!("nothing is to be run, but to be told: {text}")
+            }
         }
     }
 

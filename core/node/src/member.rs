@@ -42,7 +42,7 @@ pub fn run(options: &RunArgs, joining: Joining, output: Output, main: impl Fn(&P
     panics::listen();
     keep_memory();
     let (task, control) = (joining.task().clone(), joining.control().clone());
-    let logs = options.ft == FaultTolerance::Logging;
+    let logs = options.ft.logs();
     let said = OutputLines::default();
     let job = Job::new(if logs { Output::to(said.clone()) } else { output });
     let neighbours = task.host.nodes.as_slice().into();
@@ -76,8 +76,8 @@ pub fn run(options: &RunArgs, joining: Joining, output: Output, main: impl Fn(&P
         store.lend_pages();
     }
     if logs {
-        let log_budget = options.log_budget;
-        let own = Own { task, control, job, connections, config, said, log_budget };
+        let (log_budget, is_strict) = (options.log_budget, options.ft == FaultTolerance::LoggingStrict);
+        let own = Own { task, control, job, connections, config, said, log_budget, is_strict };
         return own.log(host, (streams, store), meeting, main);
     }
     let late = (task.life > 0).then_some(task.running);
@@ -104,6 +104,7 @@ struct Own {
     config: Config,
     said: OutputLines,
     log_budget: Option<u64>,
+    is_strict: bool,
 }
 
 impl Own {
@@ -115,7 +116,7 @@ impl Own {
         meeting: Meeting,
         main: impl Fn(&Pe) + Sync,
     ) {
-        let Own { task, control, job, connections, config, said, log_budget } = self;
+        let Own { task, control, job, connections, config, said, log_budget, is_strict } = self;
         let (runs_again, start) = (Arc::new(AtomicBool::new(false)), logged::start_of(task.running));
         let mut make = || -> Result<_, Box<dyn Error>> {
             let links = match task.life {
@@ -159,6 +160,7 @@ impl Own {
             commands,
             said,
             log_budget,
+            is_strict,
             runs_again,
             start,
         };

@@ -12,6 +12,7 @@ use rustix::process::{Resource, getrlimit};
 use super::Done;
 use super::cores;
 use super::held_up::{HeldUp, LOOK_EVERY};
+use super::recorded::Recording;
 use super::worker::work;
 use talisman_base::clock::Clock;
 use talisman_base::topology::Shape;
@@ -97,10 +98,16 @@ pub(super) fn live(
                     return Left::default();
                 }
                 core.into_iter().for_each(cores::stay_on);
-                let pe = Pe::new(id, node, Clock::Real(start), Port::Threads(port), SERVICES);
+                let recording = Recording::of(&node, start);
+                let clock = recording.as_ref().map_or(Clock::Real(start), Recording::clock);
+                let mut pe = Pe::new(id, node, clock, Port::Threads(port), SERVICES);
                 let _leasing = lease_from(pe.node.store.pages());
+                recording.iter().for_each(|recording| recording.begin(&mut pe));
                 caught(&pe, || begin(&pe));
-                work(&pe);
+                match &recording {
+                    None => work(&pe),
+                    Some(recording) => recording.work(&pe),
+                }
                 // What is still in a ring is dropped by its receiver: nobody sends any more from here on.
                 everyone.wait();
                 let _ = done.send(());

@@ -19,7 +19,7 @@ use talisman_sched::park::Woken;
 use talisman_transport::link::Link;
 
 /// Messages run before the other PEs are looked at again, if they are short.
-const BATCH: usize = 64;
+pub(super) const BATCH: usize = 64;
 /// After so many of them it is looked at the clock: less than a nanosecond for each.
 const BETWEEN_CLOCKS: usize = 16;
 /// Entries run for so long before the others are looked at, in ticks of the processor's clock, about 100 µs: some hundred times what a look
@@ -358,7 +358,8 @@ fn is_due(pe: &Pe) -> bool {
     pe.timers.next().is_some_and(|due| due <= pe.clock.now())
 }
 
-fn sleep(pe: &Pe, port: &Threads, suspicion: &mut Suspicion) {
+/// Until something comes, a timer is due, or PE 0 has been without work for too long.
+pub(super) fn sleep(pe: &Pe, port: &Threads, suspicion: &mut Suspicion) {
     port.publish();
     let until_timer = pe.timers.next().map(|due| due.saturating_sub(pe.clock.now()));
     let hopes = pe.timers.next_for_progress().is_some();

@@ -121,6 +121,9 @@ pub impl Pe {
 
     fn set_checkpoint_timer(&self, checkpoints: &Checkpoints) {
         let period = match checkpoints.settings.every {
+            CkptEvery::Time(period) if checkpoints.settings.renews => {
+                Some(checkpoints.root.borrow().period.apart(period))
+            }
             CkptEvery::Time(period) => Some(period),
             CkptEvery::Auto => Some(checkpoints.root.borrow().period.next(self.clock.now())),
             CkptEvery::Steps(_) => None,

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use super::image::Image;
 use super::member::{Member, Stage};
 use super::words::{Out, Word};
-use talisman_ft::logging::{Images, Incarnation, Session};
+use talisman_ft::logging::{Gate, Images, Incarnation, Session};
 use talisman_ft::{NodeId, Version};
 
 /// What a node would begin the next line with.
@@ -101,6 +101,7 @@ impl Member {
             images: Images::starting_with(image.position.clone(), image.clone()),
             up: self.shape.others(self.node).map(up).collect(),
             covered_by: self.spread.incarnation(self.keeper),
+            gate: self.gate.map(|_| Gate::default()),
             is_watched: self.is_watched,
             ..Member::blank(self.node, self.shape, self.incarnation)
         };

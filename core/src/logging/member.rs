@@ -12,7 +12,7 @@ use super::ring::Rings;
 use super::words::{Out, Said, Word};
 use talisman_ft::event::Event;
 use talisman_ft::logging::{
-    Cuts, ImageId, Images, Incarnation, Input, Lane, Output, Position, Reach, Restore, Retained, Ride,
+    Cuts, Gate, ImageId, Images, Incarnation, Input, Lane, Output, Position, Reach, Restore, Retained, Ride,
     Session, Shape, Spread,
 };
 use talisman_ft::{NodeId, Version};
@@ -102,6 +102,8 @@ pub struct Member {
     pub(super) to_make_again: BTreeMap<(NodeId, u32), Vec<Mark>>,
     /// What was sent on the lane of this rank to another node.
     pub(super) retained: BTreeMap<(NodeId, u32), Retained<Sent>>,
+    /// With `logging:strict`: frames that may leave when what the node was given until then is stable, by receiver, rank and number.
+    pub(super) gate: Option<Gate<(NodeId, u32, u64)>>,
     pub(super) rings: Rings,
     pub(super) spread: Spread,
     /// By rank.
@@ -157,6 +159,7 @@ impl Member {
             marks: BTreeMap::new(),
             to_make_again: BTreeMap::new(),
             retained: lanes.map(|lane| (lane, Retained::starting_at(0))).collect(),
+            gate: None,
             rings: Rings::default(),
             spread: Spread::new(node, shape.next_around(node), shape),
             output: shape.logs_of(node).map(|_| Output::default()).collect(),
@@ -177,6 +180,16 @@ impl Member {
     /// The same with this keeper, where that is not the next node around the ring. To be told before anything else.
     pub fn kept_by(self, keeper: NodeId) -> Member {
         Member { keeper, spread: self.spread.kept_by(keeper), ..self }
+    }
+
+    /// The same, from which nothing leaves before its log is stable, if so. To be told before anything is sent.
+    pub fn strict(self, is_strict: bool) -> Member {
+        Member { gate: is_strict.then(Gate::default), ..self }
+    }
+
+    /// Whether a frame waits for its keeper.
+    pub fn holds_frames(&self) -> bool {
+        self.gate.as_ref().is_some_and(|gate| !gate.is_empty())
     }
 
     /// The same in this line.
@@ -306,7 +319,7 @@ impl Member {
         let taken = self.up.get(&node).map(|(_, taken)| taken[rank as usize]);
         let is_taken = taken.is_some_and(|taken| number < taken);
         if taken.is_some() && (!is_taken || mutated("sent-again-though-taken")) {
-            self.emit(node, rank, number);
+            self.let_go(node, rank, number);
         }
         if mutated("frame-not-retained") && number % 4 == 3 {
             self.lane(node, rank).forget(number + 1);
@@ -331,12 +344,31 @@ impl Member {
         self.retained.entry((to, rank)).or_insert_with(|| Retained::starting_at(0))
     }
 
+    /// A frame leaves, or waits for what the node was given until now to be stable.
+    pub(super) fn let_go(&mut self, to: NodeId, rank: u32, number: u64) {
+        match &mut self.gate {
+            None => self.emit(to, rank, number),
+            Some(gate) => gate.push((to, rank, number), self.spread.lengths()),
+        }
+    }
+
+    /// What has waited for that, and need not any longer, leaves.
+    fn open_gate(&mut self) {
+        let stable = self.spread.stable_lengths();
+        let leaving = self.gate.as_mut().map(|gate| gate.release(&stable)).unwrap_or_default();
+        leaving.into_iter().for_each(|(to, rank, number)| self.emit(to, rank, number));
+    }
+
     /// A frame leaves, with what rides on it.
-    pub(super) fn emit(&mut self, to: NodeId, rank: u32, number: u64) {
+    fn emit(&mut self, to: NodeId, rank: u32, number: u64) {
         let Some((incarnation, _)) = self.up.get(&to) else { return };
         let between = (self.incarnation, *incarnation);
+        let rides = match self.gate {
+            Some(_) => self.spread.strict_ride(),
+            None => self.spread.ride(to, rank),
+        };
         let mut ride = Vec::new();
-        self.spread.ride(to, rank).write(&mut ride, self.shape.pes_per_node);
+        rides.write(&mut ride, self.shape.pes_per_node);
         let sent = self.retained[&(to, rank)].get(number).expect("what is sent is retained").clone();
         let letter = Letter { between, number, to: sent.to, ride, frame: sent.frame };
         self.put(Out::Letter(rank, to, letter));
@@ -496,8 +528,9 @@ impl Member {
         others.into_iter().for_each(|node| self.tell(node, Word::AskStable));
     }
 
-    /// Lets go what its program has said and cannot be taken back.
+    /// Lets go what its program has said and cannot be taken back, and frames that have waited.
     pub fn release(&mut self) {
+        self.open_gate();
         for rank in 0..self.shape.pes_per_node {
             for (number, said) in self.output[rank as usize].release(self.spread.stable()) {
                 self.put(Out::Say(rank, number, said));

@@ -87,10 +87,12 @@ impl Member {
             return;
         }
         self.up.insert(to, (incarnation, taken.clone()));
+        // All that it has not taken goes to it, in order.
+        self.gate.iter_mut().for_each(|gate| gate.retain(|(waits, ..)| *waits != to));
         for (rank, taken) in (0..self.shape.pes_per_node).zip(taken) {
             let retained = &self.retained[&(to, rank)];
             let (first, end) = (retained.first(), retained.end());
-            (taken.max(first)..end).for_each(|number| self.emit(to, rank, number));
+            (taken.max(first)..end).for_each(|number| self.let_go(to, rank, number));
         }
     }
 

@@ -65,8 +65,8 @@ fn give(pe: &Pe, input: Option<Input>, taken: Vec<Taken>, set_clock: impl Fn(u64
         Some(Input::Lane { .. } | Input::Ring { .. }) => {
             taken.into_iter().try_for_each(|taken| take_in(pe, taken))?;
         }
-        Some(Input::Timer(_)) => _ = pe.run_timers(),
-        Some(Input::Chore(_)) => _ = pe.do_chores(),
+        Some(Input::Timer(_)) => _ = pe.fire_timers(),
+        Some(Input::Chore(_)) => _ = pe.rest(),
         Some(Input::Command(packed)) => {
             Given::read(&packed).map_err(|error| error.to_string())?.give(pe, set_clock);
         }
@@ -83,6 +83,7 @@ pub fn take_in(pe: &Pe, taken: Taken) -> Result<(), String> {
     let envelope = match taken.parcel {
         Parcel::Message(envelope) => envelope,
         Parcel::Frame { head, segments } => {
+            pe.note_taken_frame(taken.from, &head, &segments);
             wire::receive(pe, &head, segments).map_err(|error| error.to_string())?
         }
     };

@@ -8,7 +8,7 @@ use super::letter::Letter;
 use super::member::Member;
 use super::recorder::Record;
 use super::words::{Out, Said, Word};
-use talisman_ft::logging::{Entry, Guide, Input, Lane, Reach, Shape, Step};
+use talisman_ft::logging::{Cut, Entry, Guide, Input, Lane, LogId, Order, Reach, Ride, Shape, Stable, Step};
 use talisman_kernel::pe::input_log::Frame;
 use talisman_kernel::pe::turn::Command;
 
@@ -106,6 +106,44 @@ fn a_value_that_was_not_read_before_is_noticed() {
     recorder.runs();
     assert_eq!(recorder.value_again(), None);
     assert!(record.next(&Reach::default(), true).is_err());
+}
+
+/// The keeper of node 0, node 1, has so much of its log.
+fn stable(member: &mut Member, length: u64) {
+    let stable = Stable { log: LogId { node: 0, rank: 0 }, incarnation: 0, length };
+    member.hear(1, (0, 0), Word::Stable(vec![stable]));
+    member.release();
+}
+
+#[test]
+fn nothing_leaves_a_strict_node_before_its_log_is_kept() {
+    let mut one = member(0).strict(true);
+    let numbers = |member: &mut Member| letters(member).iter().map(|sent| sent.number).collect::<Vec<_>>();
+    let send = |member: &mut Member, time| {
+        member.record(0).recorder().time(time);
+        member.absorb();
+        member.send(0, 2, frame(b"x").into_parcel());
+        member.release();
+    };
+    (1..4).for_each(|time| send(&mut one, time));
+    assert!(one.holds_frames());
+    assert_eq!(numbers(&mut one), [0; 0]);
+    stable(&mut one, 2);
+    assert_eq!(numbers(&mut one), [0, 1], "as far as it is kept, in order");
+    // Node 2 comes again, and has taken the first: the second goes to it once more, when the whole log is kept.
+    let cut = Cut { node: 2, ended: 0, ends: vec![0] };
+    one.obey(Order::Ask { to: 0, session: 1, lost: vec![2] });
+    one.obey(Order::Announce { to: 0, session: 1, restarted: vec![(cut, 1)] });
+    let (taken, marks) = (vec![1], vec![Vec::new()]);
+    one.hear(2, (1, 0), Word::From { taken, marks, answer: false });
+    one.release();
+    assert_eq!(numbers(&mut one), [0; 0]);
+    stable(&mut one, 3);
+    let sent = letters(&mut one);
+    assert_eq!(sent.iter().map(|sent| sent.number).collect::<Vec<_>>(), [1, 2]);
+    let rides = sent.iter().map(|sent| Ride::read(&sent.ride, SHAPE).expect("it was written"));
+    rides.for_each(|ride| assert!(ride.batches.is_empty(), "what is kept need not ride"));
+    assert!(!one.holds_frames());
 }
 
 #[test]

@@ -35,6 +35,17 @@ impl<F> Gate<F> {
         self.waiting.drain(..ready).map(|(frame, _)| frame).collect()
     }
 
+    /// What is not so does not wait any longer.
+    pub fn retain(&mut self, is_so: impl Fn(&F) -> bool) {
+        self.waiting.retain(|(frame, _)| is_so(frame));
+    }
+
+    /// Whether nothing waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
     /// What waits, in order.
     pub fn waiting(&self) -> impl Iterator<Item = &F> {
         self.waiting.iter().map(|(frame, _)| frame)

@@ -153,6 +153,7 @@ const WRONG: [(&str, &str, &str); 24] = [
     ("ckpt-key", "", "a value is required"),
     ("restart", "", "a value is required"),
     ("report", "", "a value is required"),
+    ("record", "", "a value is required"),
     ("log", "talisman::balance=loud", "`loud` is no level; write a level (off, error, "),
 ];
 

@@ -31,6 +31,37 @@ pub enum OptionsError {
         /// So many nodes have as many PEs.
         nodes: u64,
     },
+    /// `--record` with `--simulate`.
+    #[error("--record --simulate: a simulated job runs again by its --seed; leave one of them out")]
+    RecordSimulated,
+    /// `--record` with an option that has PEs do what is not recorded.
+    #[error("--record {option}: what a PE is given then is not all recorded; leave one of them out")]
+    NotWithRecord {
+        /// Which.
+        option: &'static str,
+    },
+    /// `--record` of a program with MPI ranks.
+    #[error("--record: the threads of MPI ranks are not run again; leave it out")]
+    RecordOfRanks,
+    /// `--record` names a folder that has a record.
+    #[error(
+        "--record {}: there is a record in it already ({file}); give another folder, or remove that one",
+        folder.display()
+    )]
+    HasRecord {
+        /// The path given.
+        folder: PathBuf,
+        /// One of its files.
+        file: String,
+    },
+    /// `--record` names a folder that cannot be made, or in which no file can.
+    #[error("--record {}: no file can be written there: {why}", folder.display())]
+    RecordRefused {
+        /// The path given.
+        folder: PathBuf,
+        /// What the system says.
+        why: String,
+    },
     /// `--nodes 0`.
     #[error("--nodes 0: a job has at least one node; leave --nodes out for one")]
     NoNodes,

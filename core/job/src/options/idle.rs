@@ -88,7 +88,7 @@ impl RunArgs {
     fn uses_tcp(&self) -> bool {
         let may_be_replaced = self.respawn
             || self.spares > 0
-            || self.ft == FaultTolerance::Logging
+            || self.ft.logs()
             || self.max_nodes.is_some()
             || self.restart.is_some();
         let over_tcp = self.nodes > 1 && self.transport.uses_network();

@@ -27,6 +27,7 @@ use crate::report::advice::Asked;
 use crate::strategies;
 pub use error::OptionsError;
 use numbers::{address, switch, whole};
+pub use paths::RECORD_ENDING;
 use talisman_base::history::Few;
 use talisman_base::layout;
 pub use talisman_base::transport::{Transport, TransportChoice};
@@ -37,7 +38,7 @@ pub const PES_SIMULATED: u32 = 2;
 
 /// The `clap` names of the runtime's options, in the order of their help. They are also the long names an option falls back to when the
 /// program has an option of the same name itself (`--seed` is then the program's, `--talisman-seed` ours).
-pub const IDS: [&str; 36] = [
+pub const IDS: [&str; 39] = [
     "talisman-nodes",
     "talisman-pes",
     "talisman-seed",
@@ -69,6 +70,9 @@ pub const IDS: [&str; 36] = [
     "talisman-pack-all",
     "talisman-repack",
     "talisman-verify-replay",
+    "talisman-record",
+    "talisman-run-again",
+    "talisman-run-again-until",
     "talisman-report",
     "talisman-progress",
     "talisman-label-output",
@@ -376,6 +380,32 @@ pub struct RunArgs {
     #[doc(hidden)]
     pub few: Few,
 
+    /// Record what each PE is given, in this folder
+    ///
+    /// `talisman replay` runs any of the PEs again from it, alone, also under a debugger. One PE per node; with --ft off or logging.
+    /// With --hosts, the nodes of each host write to a folder there.
+    #[arg(id = "talisman-record", long = "record", env = "TALISMAN_RECORD", hide_env_values = true)]
+    #[arg(help_heading = SEEING)]
+    #[arg(value_name = "FOLDER")]
+    pub record: Option<PathBuf>,
+
+    /// What `talisman replay` says to a program: run the PE of this record again, and nothing else
+    #[arg(id = "talisman-run-again", long = "run-again", env = "TALISMAN_RUN_AGAIN", hide_env_values = true)]
+    #[arg(help_heading = SEEING, hide = true)]
+    #[arg(value_name = "FILE")]
+    pub run_again: Option<PathBuf>,
+
+    /// With it: stop after so many messages
+    #[arg(
+        id = "talisman-run-again-until",
+        long = "run-again-until",
+        env = "TALISMAN_RUN_AGAIN_UNTIL",
+        hide_env_values = true
+    )]
+    #[arg(help_heading = SEEING, hide = true)]
+    #[arg(value_name = "STEP", value_parser = whole::<u64>("after how many messages"))]
+    pub run_again_until: Option<u64>,
+
     /// Write a report to this file, as JSON
     ///
     /// Results, times, message counts. With /dev/stdout it follows the output.
@@ -468,12 +498,17 @@ impl RunArgs {
         (!self.simulate).then_some(asked)
     }
 
+    /// Whether each node has one PE if nothing else is said, and can have no more.
+    fn has_single_pes(&self) -> bool {
+        layout::needed_by().is_some() || self.ft.logs() || self.record.is_some()
+    }
+
     /// PEs per node: `--pes`, otherwise the cores this process may use, divided among the nodes of this host
-    /// ([`PES_SIMULATED`] in simulation; one if something in the program needs the same addresses on all nodes).
+    /// ([`PES_SIMULATED`] in simulation; one if something in the program needs the same addresses on all nodes, with `--ft logging` and with `--record`).
     pub fn pes_per_node(&self) -> u32 {
         let default = || match self.hosts {
             _ if self.simulate => PES_SIMULATED,
-            _ if layout::needed_by().is_some() || self.ft == FaultTolerance::Logging => 1,
+            _ if self.has_single_pes() => 1,
             Some(_) => available_cores(),
             None => (available_cores() / self.nodes.max(1)).max(1),
         };
@@ -488,6 +523,9 @@ impl Default for RunArgs {
             pes: None,
             hosts: None,
             seed: 0,
+            record: None,
+            run_again: None,
+            run_again_until: None,
             report: None,
             progress: false,
             simulate: false,

@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 use super::{OptionsError, RunArgs};
 use crate::report;
 
+/// What the names of the files of a record end with.
+pub const RECORD_ENDING: &str = ".record";
+
 impl RunArgs {
     /// Whether the files that these options name can be written, as far as this host can tell.
     ///
@@ -16,6 +19,7 @@ impl RunArgs {
     /// The first that cannot, with the reason.
     pub fn validate_paths(&self) -> Result<(), OptionsError> {
         self.validate_report()?;
+        self.validate_record_folder()?;
         // With hosts, the node that writes may be on another one, and finds out there.
         if self.hosts.is_none() { self.validate_dump() } else { Ok(()) }
     }
@@ -36,6 +40,24 @@ impl RunArgs {
         let refused =
             |error: io::Error| OptionsError::ReportRefused { file: file.clone(), why: error.to_string() };
         report::try_out(file).map_err(refused)
+    }
+
+    /// The folder of a record is made, if there is none. One that has a record already is not written to.
+    fn validate_record_folder(&self) -> Result<(), OptionsError> {
+        let Some(folder) = &self.record else { return Ok(()) };
+        let is_record = |name: &String| name.ends_with(RECORD_ENDING);
+        let look = || -> io::Result<Option<String>> {
+            fs::create_dir_all(folder)?;
+            let mut names =
+                fs::read_dir(folder)?.filter_map(|file| file.ok()?.file_name().into_string().ok());
+            let found = names.find(is_record);
+            if found.is_none() { try_out(folder).map(|()| None) } else { Ok(found) }
+        };
+        match look() {
+            Ok(None) => Ok(()),
+            Ok(Some(file)) => Err(OptionsError::HasRecord { folder: folder.clone(), file }),
+            Err(error) => Err(OptionsError::RecordRefused { folder: folder.clone(), why: error.to_string() }),
+        }
     }
 
     /// The same of the folder for what balancing steps know.

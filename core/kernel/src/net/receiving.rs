@@ -163,6 +163,10 @@ impl Net {
         let bytes = head.len() + segments.iter().map(|segment| segment.bytes().len()).sum::<usize>();
         self.taken.set(self.taken.get() + bytes);
         let (rank, own) = (PeId::from(rank), pe.id - pe.first_pe);
+        if rank == own {
+            // Who has sent it is in it: the first PE of its node stands for all.
+            pe.note_taken_frame(pe.node.shape.first_pe(from_node), head, &segments);
+        }
         let message = match rank {
             _ if rank == own => wire::receive(pe, head, segments).map_err(|error| error.to_string()),
             _ if rank < pe.node.shape.pes_per_node => {

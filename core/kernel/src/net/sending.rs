@@ -37,6 +37,7 @@ impl Net {
         let left = wire::pack(pe, envelope, |head, segments| {
             let bytes = head.len() + segments.iter().map(|segment| segment.bytes().len()).sum::<usize>();
             count(&pe.stats.bytes_between_nodes, bytes as u64);
+            pe.note_sent_frame(to, head, &segments);
             if is_unlucky(pe) && mutated("message-lost") {
                 return false;
             }

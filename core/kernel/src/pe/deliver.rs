@@ -364,6 +364,17 @@ impl Pe {
         }
     }
 
+    /// What the next message of the queue is for, for messages to people. None if it is no call, or others go before those in order.
+    pub fn who_runs_next(&self) -> Option<String> {
+        let first = self.queue.ahead(0).filter(|_| self.non_fifo.get() == 0)?;
+        // SAFETY: what is in the queue is a live envelope.
+        let message = unsafe { first.as_ref() };
+        match message.body {
+            Body::Invoke(entry) => Some(format!("{}, entry `{}`", self.label_of(message.to()), entry.name)),
+            _ => None,
+        }
+    }
+
     /// The object meant, if it is here.
     pub fn find_here(&self, id: ObjId) -> Option<NonNull<Head>> {
         self.find_in(self.collections.get(id.collection)?, id.index)

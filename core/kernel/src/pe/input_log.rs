@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use super::Pe;
 use super::recorder::Recorder;
 use super::turn::Command;
+use crate::message::envelope::Envelope;
 use crate::port::{Parcel, Sent};
 use crate::wire;
 use talisman_base::clock::Clock;
@@ -205,6 +206,12 @@ impl InputLog {
         }
     }
 
+    pub(super) fn note_end_of_turn(&self) {
+        if let InputLog::Told(recorder) = self {
+            recorder.turn_is_over();
+        }
+    }
+
     pub(super) fn note_value(&self, bytes: impl FnOnce() -> Vec<u8>) {
         match self {
             InputLog::Kept(kept) => kept.values.borrow_mut().push_back(bytes()),
@@ -265,6 +272,31 @@ impl Pe {
             && let Some(frame) = Frame::of(parcel)
         {
             self.input_log.note(self, || Logged::Taken { from, frame });
+        }
+    }
+
+    /// The same of a frame as it has come from another node, for who else keeps what comes.
+    #[inline]
+    pub fn note_taken_frame(&self, from: PeId, head: &[u8], segments: &[Segment]) {
+        if self.input_log.is_told() {
+            self.input_log.tell(self, |recorder| recorder.takes(from, head, segments));
+        }
+    }
+
+    /// A frame for another node is packed, and goes.
+    #[inline]
+    pub(crate) fn note_sent_frame(&self, to: PeId, head: &[u8], segments: &[Segment]) {
+        if self.input_log.is_told() {
+            self.input_log.tell(self, |recorder| recorder.sends(self, to, head, segments));
+        }
+    }
+
+    /// A message stays on this PE, of a program whose messages are all looked at.
+    #[cold]
+    pub(crate) fn note_sent_here(&self, message: &Envelope) {
+        if self.input_log.is_told() {
+            let packed = wire::copy_to_keep(message);
+            self.note_sent_frame(self.id, packed.bytes(), packed.segments());
         }
     }
 

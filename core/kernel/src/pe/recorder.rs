@@ -1,9 +1,11 @@
-//! Who hears what a PE is given, as it is given: message logging.
+//! Who hears what a PE is given, as it is given: message logging, and records on disk.
 
+use super::Pe;
 use super::turn::Command;
+use talisman_base::ids::PeId;
+use talisman_pup::Segment;
 
-/// Keeps what a PE is given, for another PE to be given the same. It is told in the midst of turns, and asks nothing of its PE.
-/// What is taken in, from which source, whoever drives the PE knows and logs.
+/// Keeps what a PE is given, for another PE to be given the same. It is told in the midst of turns.
 ///
 /// A PE that is run again has one as well: it says what values of the world were.
 pub trait Recorder {
@@ -33,4 +35,13 @@ pub trait Recorder {
 
     /// Whether it is run again, so that what it does beside sending is done already.
     fn runs_again(&self) -> bool;
+
+    /// It takes in a frame that another PE has sent. Who logs messages hears of it from the driver, which knows the source.
+    fn takes(&self, _from: PeId, _head: &[u8], _segments: &[Segment]) {}
+
+    /// It has packed a frame for another node, and sends it. The PE is only looked at.
+    fn sends(&self, _: &Pe, _to: PeId, _head: &[u8], _segments: &[Segment]) {}
+
+    /// Its turn is over.
+    fn turn_is_over(&self) {}
 }

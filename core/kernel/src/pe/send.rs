@@ -299,6 +299,9 @@ impl Pe {
             Place::Here { slot, generation } => {
                 message.slot = slot;
                 message.generation = generation;
+                if self.node.config.pack_all {
+                    self.note_sent_here(message);
+                }
                 self.enqueue(envelope);
             }
             Place::At { pe, .. } => self.transmit(pe, envelope),

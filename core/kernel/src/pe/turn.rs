@@ -75,7 +75,9 @@ impl Pe {
     #[inline(never)]
     fn take_turn_logged(&self, mut feed: impl Feed) -> bool {
         self.input_log.note_time(self);
-        self.take_turn::<true>(&mut feed)
+        let any = self.take_turn::<true>(&mut feed);
+        self.input_log.note_end_of_turn();
+        any
     }
 
     #[inline(always)]
@@ -84,18 +86,24 @@ impl Pe {
         let ran = self.run_some::<LOGGED>(feed);
         let mut any = came | (ran > 0);
         if feed.looks_at_timers() {
-            if LOGGED {
-                self.input_log.note_timers(self);
-            }
-            any |= self.run_timers();
+            any |= if LOGGED { self.fire_timers() } else { self.run_timers() };
         }
         if !any && feed.may_rest(self) {
-            if LOGGED {
-                self.input_log.note_rest(self);
-            }
-            any = self.do_chores();
+            any = if LOGGED { self.rest() } else { self.do_chores() };
         }
         any
+    }
+
+    /// Timers that are due fire, which is told; whether any did.
+    pub fn fire_timers(&self) -> bool {
+        self.input_log.note_timers(self);
+        self.run_timers()
+    }
+
+    /// It does what is done when nothing else is to do, which is told; whether that was anything.
+    pub fn rest(&self) -> bool {
+        self.input_log.note_rest(self);
+        self.do_chores()
     }
 
     /// Runs messages; how many.

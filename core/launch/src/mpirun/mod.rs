@@ -17,7 +17,6 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 
 use talisman_job::RunArgs;
-use talisman_job::checkpoints::FaultTolerance;
 
 use mpmd::Part;
 pub use words::{as_options, is_name};
@@ -78,7 +77,7 @@ impl Mpirun {
     pub fn command(&self, given: &ArgMatches) -> Result<Command, String> {
         // A PE's thread ends in the process of such a node. What the C library is to do then may have been noted while a rank ran,
         // in memory of the rank's, which is gone by then.
-        if self.options.ft == FaultTolerance::Logging {
+        if self.options.ft.logs() {
             return Err(
                 "--ft logging does not run executables of others yet: take --ft double or --ft disk".into()
             );

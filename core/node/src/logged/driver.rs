@@ -15,16 +15,20 @@ use std::time::{Duration, Instant};
 use super::kept::Kept;
 use super::links::{Came, Links};
 use super::{Left, LoggedNode};
+use crate::origin::{end_tape, tape_of};
 use crate::worker::Suspicion;
 use talisman_base::clock::Clock;
 use talisman_control::protocol::PeerInLife;
 use talisman_core::leftovers::LeftoversOnPe;
 use talisman_core::logging::image::{Beginning, Image};
 use talisman_core::logging::member::Member;
+use talisman_core::record::item::Begins;
+use talisman_core::record::tape::Tape;
 use talisman_core::services::SERVICES;
 use talisman_ft::logging::{Keepers, Shape};
 use talisman_kernel::panics::caught;
 use talisman_kernel::pe::input_log::InputLog;
+use talisman_kernel::pe::recorder::Recorder;
 use talisman_kernel::pe::{Here, Pe};
 use talisman_kernel::port::{Outbox, Port};
 use talisman_observe::stats::Totals;
@@ -48,6 +52,8 @@ pub(super) struct Driver<'a> {
     shape: Shape,
     member: Member,
     links: Links,
+    /// Where it is written what the PE is given, if that is asked for.
+    tape: Option<Tape>,
     /// None before its image has come.
     pe: Option<Pe>,
     /// That of the PE, in nanoseconds: it stands still in a turn.
@@ -89,8 +95,9 @@ impl<'a> Driver<'a> {
             of,
             program,
             shape,
-            member: Member::blank(number, shape, 0).kept_by(keepers.of(number)),
+            member: Member::blank(number, shape, 0).kept_by(keepers.of(number)).strict(of.is_strict),
             links,
+            tape: tape_of(&of.node(), of.task.life),
             pe: None,
             clock: Rc::default(),
             newcomers: Vec::new(),
@@ -114,7 +121,7 @@ impl<'a> Driver<'a> {
         if of.task.life == 0 {
             let kept: Vec<_> = keepers.wards(number).map(|ward| first_image(ward, shape)).collect();
             let first = Member::first(first_image(number, shape), shape, &kept);
-            driver.member = first.kept_by(keepers.of(number));
+            driver.member = first.kept_by(keepers.of(number)).strict(of.is_strict);
             driver.begin(&first_image(number, shape));
         }
         driver
@@ -161,7 +168,7 @@ impl<'a> Driver<'a> {
         let clock = Clock::simulated(self.clock.clone());
         let (number, node) = (self.of.task.number, self.of.node());
         let mut pe = Pe::new(number, node, clock, Port::Simulated(Outbox::default()), SERVICES);
-        pe.input_log = InputLog::Told(self.member.record(RANK).recorder());
+        pe.input_log = InputLog::Told(self.recorder(image));
         let mut begun = Ok(());
         caught(&pe, || begun = image.begin(&pe, RANK, self.program));
         self.pe = Some(pe);
@@ -169,6 +176,19 @@ impl<'a> Driver<'a> {
             Ok(()) => self.collect(),
             Err(why) => self.fail(why),
         }
+    }
+
+    /// Tells the member what the PE is given, and writes it down if that is asked for.
+    fn recorder(&self, image: &Image) -> Box<dyn Recorder> {
+        let recorder = self.member.record(RANK).recorder();
+        let Some(tape) = &self.tape else { return recorder };
+        let with = match image.states.first() {
+            None | Some(Beginning::Nothing | Beginning::Message(_)) => Begins::Nothing,
+            Some(Beginning::Program) => Begins::Program,
+            Some(Beginning::Parts(parts)) => Begins::Parts(parts.clone()),
+        };
+        tape.begins(image.made_at, image.line, with);
+        tape.recorder(Some(recorder))
     }
 
     fn begin_again(&mut self, image: &Image) {
@@ -184,6 +204,7 @@ impl<'a> Driver<'a> {
     fn end(mut self) -> Left {
         self.links.goodbye();
         _ = self.links.flush();
+        self.tape.iter().for_each(|tape| end_tape(tape, &self.of.job));
         let kept = self.kept.report(&self.member);
         let Some(pe) = self.pe.take() else { return (self.totals, kept) };
         pe.stats.wall_ns.set(self.of.start.elapsed().as_nanos() as u64);

@@ -56,6 +56,8 @@ pub(crate) struct LoggedNode {
     pub(crate) said: OutputLines,
     /// How many bytes it may keep for others, if that is limited.
     pub(crate) log_budget: Option<u64>,
+    /// Nothing leaves it before what it was given is kept on another node (`--ft logging:strict`).
+    pub(crate) is_strict: bool,
     /// Its PE runs again: what it does beside sending is done already.
     pub(crate) runs_again: Arc<AtomicBool>,
     /// The beginning of the job's time.

@@ -46,7 +46,8 @@ impl Driver<'_> {
             Order::Restore { to, incarnations, .. } => {
                 let incarnation = incarnations.get(*to as usize).copied().unwrap_or_default();
                 let keeper = self.member.keeper();
-                self.member = Member::blank(*to, self.shape, incarnation).kept_by(keeper).in_line(line);
+                let blank = Member::blank(*to, self.shape, incarnation).kept_by(keeper).in_line(line);
+                self.member = blank.strict(self.of.is_strict);
                 self.expect(places);
                 self.enter(line);
             }

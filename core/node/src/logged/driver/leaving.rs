@@ -36,6 +36,10 @@ impl Driver<'_> {
                 self.member.send(RANK, sent.to, sent.parcel);
             }
         }
+        if self.member.holds_frames() {
+            // Others wait for them.
+            self.member.flush();
+        }
         self.member.release();
         if let Some(pe) = self.pe.as_ref().filter(|_| self.member.is_guided())
             && let Err(why) = self.member.tell_if_at_horizon(|_| may_run(pe))

@@ -1,0 +1,89 @@
+//! A program that runs one of its PEs again from a record (`--record`), alone in this process: what `talisman replay` starts.
+
+use std::path::Path;
+
+use tracing::info;
+
+use crate::start::{check_names, complain, status_of};
+use talisman_core::chare::{Args, MainChare};
+use talisman_core::main_chare::beginning;
+use talisman_core::record::file::{RecordError, RecordFile};
+use talisman_core::record::player::{PlayError, Played, Player, Progress};
+use talisman_core::record::steps::Steps;
+use talisman_job::diagnostics::{say, subjects::LAUNCH};
+use talisman_job::job::{End, Job};
+use talisman_job::{ExitStatus, Output, Program, RunArgs};
+use talisman_kernel::node::Config;
+use talisman_kernel::panics;
+
+/// Runs the PE of a record of this program, with its output, and says how that went. The options are those that the program had.
+pub(crate) fn main<C: MainChare, A: Args + Send>(
+    program: &Program,
+    options: &RunArgs,
+    args: A,
+    record: &Path,
+) -> ExitStatus {
+    if let Err(message) = check_names() {
+        complain(program, &message);
+        return ExitStatus::Usage;
+    }
+    let file = match open(record) {
+        Ok(file) => file,
+        Err(why) => {
+            complain(program, &why);
+            return ExitStatus::ProgramFailed;
+        }
+    };
+    panics::listen();
+    let (output, config) = (Output::stdout(), Config { record: None, ..Config::of(options) });
+    let (pe, nodes, until) = (file.origin.pe, file.origin.nodes, options.run_again_until);
+    let (job, begin) = (Job::new(output.clone()), beginning::<C, A>(args));
+    let player = Player { pe, nodes, config, job, program: &begin, until };
+    let (played, progress) = player.play(Steps::of(file));
+    let status = tell(program, pe, played, progress);
+    match output.finish() {
+        Ok(()) => status,
+        Err(error) => {
+            complain(program, &error.to_string());
+            status.or(ExitStatus::ProgramFailed)
+        }
+    }
+}
+
+fn open(record: &Path) -> Result<RecordFile, String> {
+    let file = RecordFile::open(record).map_err(|error: RecordError| error.to_string())?;
+    let of = &file.origin.program;
+    match file.is_of_this_build() {
+        true => Ok(file),
+        false => {
+            let record = record.display();
+            Err(format!(
+                "{record} is a record of another build of `{of}`: only the one that wrote it can run it again"
+            ))
+        }
+    }
+}
+
+/// Says how it went.
+fn tell(program: &Program, pe: u32, played: Result<Played, PlayError>, progress: Progress) -> ExitStatus {
+    let Progress { steps, compared } = progress;
+    let how_far =
+        format!("PE {pe} has run {steps} messages again, and {compared} that it sent were the same");
+    let inform = |text: String| say(|| info!(target: LAUNCH, program = program.name, "{text}"));
+    match played {
+        Ok(Played::ToEnd(None)) => inform(format!("{how_far}: to the end of its record")),
+        Ok(Played::ToEnd(Some(why))) => inform(format!("{how_far}: to the end of its record; {why}")),
+        Ok(Played::Stopped) => inform(format!("{how_far}: as far as was asked for (--until)")),
+        Ok(Played::JobEnded(End { status, message })) => {
+            message.into_iter().for_each(|message| complain(program, &message));
+            inform(format!("{how_far}: to where the job ended"));
+            return status_of(status);
+        }
+        Err(error) => {
+            complain(program, &error.to_string());
+            inform(how_far);
+            return ExitStatus::ProgramFailed;
+        }
+    }
+    ExitStatus::Done
+}

@@ -1,0 +1,160 @@
+//! `talisman check --replay -- PROGRAM`: whether all PEs of a program do the same when they are given the same.
+//!
+//! The program runs once and is recorded. Then each PE is run again from its record. What it sends is compared, within PEs too: message
+//! logging rests on that, and a chare that breaks the rule is found before any node is lost.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus as Exit, Stdio};
+
+use super::playback::program_of;
+use talisman_core::record::file::{RecordError, find, records_in};
+use talisman_core::record::player::DIFFERS;
+use talisman_job::options::RunArgs;
+
+/// Options, and the program.
+#[derive(clap::Args)]
+pub(crate) struct Check {
+    #[command(flatten)]
+    pub(crate) options: RunArgs,
+
+    /// Run each PE again from what it was given, and compare what it sends
+    #[arg(long, required = true)]
+    replay: bool,
+
+    /// The program and its own options, after `--`
+    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    pub(crate) program: Vec<OsString>,
+}
+
+/// It could not be found out.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CheckError {
+    /// The program cannot be started.
+    #[error("`{program}` cannot be run: {why}")]
+    NotRun {
+        /// Which.
+        program: String,
+        /// What the system says.
+        why: io::Error,
+    },
+    /// It ran, and left no record: it may be no program of Talisman, or its options were refused.
+    #[error("`{program}` ended ({exit}), and has recorded nothing")]
+    NotRecorded {
+        /// Which.
+        program: String,
+        /// How.
+        exit: Exit,
+    },
+    /// What it recorded cannot be read.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    /// A line for each PE, and one for all.
+    pub(crate) lines: Vec<String>,
+    /// Some PE did something else, or could not be run again.
+    pub(crate) differs: bool,
+}
+
+impl Check {
+    /// Runs the program with these variables, and all its PEs again.
+    pub(crate) fn run(&self, variables: Vec<(OsString, OsString)>) -> Result<Findings, CheckError> {
+        let folder = Folder::of(&self.options);
+        let (program, words) = self.program.split_first().expect("clap requires one word at least");
+        let mut command = Command::new(program);
+        command.args(words).envs(variables).envs(self.beside(&folder.path));
+        let name = || program.display().to_string();
+        let exit = command.status().map_err(|why| CheckError::NotRun { program: name(), why })?;
+        let mut pes: Vec<u32> = match folder.path.is_dir() {
+            true => records_in(&folder.path)?.into_iter().map(|(pe, _)| pe).collect(),
+            false => Vec::new(),
+        };
+        pes.dedup();
+        if pes.is_empty() {
+            return Err(CheckError::NotRecorded { program: name(), exit });
+        }
+        findings(&folder.path, &pes, exit)
+    }
+
+    /// What the program has to be told beside the options that are given. Messages between two nodes are compared as they are packed; so
+    /// are those that stay on a PE, for which all are.
+    fn beside(&self, folder: &Path) -> Vec<(&'static str, OsString)> {
+        let nodes =
+            (self.options.nodes == 1 && self.options.hosts.is_none()).then(|| ("TALISMAN_NODES", "2".into()));
+        let all = [("TALISMAN_RECORD", folder.as_os_str().to_owned()), ("TALISMAN_PACK_ALL", "1".into())];
+        all.into_iter().chain(nodes).collect()
+    }
+}
+
+fn findings(folder: &Path, pes: &[u32], exit: Exit) -> Result<Findings, CheckError> {
+    let mut findings = Findings::default();
+    for pe in pes {
+        let verdict = verdict_on(&find(folder, *pe)?)?;
+        findings.differs |= verdict.differs;
+        findings.lines.push(verdict.line);
+    }
+    let all = match findings.differs {
+        true => {
+            "not all PEs do the same when they are given the same: what an entry does has to follow from its messages and \
+                 the state of its object, not from a clock, the order of a hash map, or random numbers other than cx.rng()"
+        }
+        false => "all PEs do the same when they are given the same",
+    };
+    findings.lines.push(all.into());
+    if !exit.success() {
+        findings.lines.push(format!("the program itself failed ({exit})"));
+    }
+    Ok(findings)
+}
+
+struct Verdict {
+    line: String,
+    differs: bool,
+}
+
+/// Runs a PE again.
+fn verdict_on(record: &Path) -> Result<Verdict, CheckError> {
+    let mut command = program_of(record, None)?;
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    let ended =
+        command.output().map_err(|why| CheckError::NotRun { program: record.display().to_string(), why })?;
+    let said = String::from_utf8_lossy(&ended.stderr);
+    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
+    let difference = lines.iter().find(|line| line.contains(DIFFERS));
+    let told = difference.or(lines.last()).map_or_else(|| format!("({})", ended.status), ToString::to_string);
+    // Without the program's name before it.
+    let line = told.find("PE ").map_or(&*told, |at| &told[at..]).to_owned();
+    // A panic of the program comes again: that is the same.
+    let ran_again = lines.iter().any(|line| line.contains("messages again"));
+    Ok(Verdict { line, differs: difference.is_some() || !ran_again })
+}
+
+/// Where the record is; a folder for this alone is removed.
+struct Folder {
+    path: PathBuf,
+    is_own: bool,
+}
+
+impl Folder {
+    fn of(options: &RunArgs) -> Folder {
+        let own = || std::env::temp_dir().join(format!("talisman-check-{}", std::process::id()));
+        let (path, is_own) = options.record.clone().map_or_else(|| (own(), true), |folder| (folder, false));
+        // The program may be run in another folder.
+        let path = std::path::absolute(&path).unwrap_or(path);
+        Folder { path, is_own }
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if self.is_own {
+            // Whoever cannot remove it leaves it.
+            let _ = std::fs::remove_dir_all(&self.path);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The loop of a PE whose inputs are recorded (`--record`), on a thread of its own.
+//!
+//! It differs from that of other PEs in that its clock stands still in a turn, so that all that it reads of time is in its record, and that
+//! values are dropped as soon as they can be. It is the only PE of its node: nothing comes to it but frames of others.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use super::origin::{end_tape, tape_of};
+use super::worker::{BATCH, Pace, Suspicion, end, sleep, turn};
+use talisman_base::clock::Clock;
+use talisman_core::record::item::Begins;
+use talisman_core::record::tape::Tape;
+use talisman_kernel::net::Net;
+use talisman_kernel::node::Node;
+use talisman_kernel::panics::caught;
+use talisman_kernel::pe::input_log::InputLog;
+use talisman_kernel::pe::{Here, Pe};
+use talisman_kernel::port::{Port, Threads};
+use talisman_sched::idle::Idle;
+
+/// What records a PE.
+pub(super) struct Recording {
+    tape: Tape,
+    start: Instant,
+    /// The time of the turn, in nanoseconds since the job's start.
+    now: Rc<Cell<u64>>,
+}
+
+impl Recording {
+    /// Of the PE of this node, in a job that began then; none if it is not recorded.
+    pub(super) fn of(node: &Node, start: Instant) -> Option<Recording> {
+        let tape = tape_of(node, 0)?;
+        let now = Rc::new(Cell::new(start.elapsed().as_nanos() as u64));
+        Some(Recording { tape, start, now })
+    }
+
+    /// That of the PE.
+    pub(super) fn clock(&self) -> Clock {
+        Clock::simulated(self.now.clone())
+    }
+
+    /// Before the fresh PE is given anything.
+    pub(super) fn begin(&self, pe: &mut Pe) {
+        let with = if pe.is_first() { Begins::Program } else { Begins::Nothing };
+        self.tape.begins(self.now.get(), 0, with);
+        pe.input_log = InputLog::Told(self.tape.recorder(None));
+    }
+
+    /// Runs the PE until the job is over.
+    pub(super) fn work(&self, pe: &Pe) {
+        let _here = Here::enter(pe);
+        let _seen = pe.node.windows[(pe.id - pe.first_pe) as usize].open(pe);
+        let Port::Threads(port) = &pe.port else { unreachable!("a PE on a thread has rings") };
+        let (mut idle, mut suspicion, mut pace) = (Idle::new(), Suspicion::default(), Pace::default());
+        caught(pe, || {
+            while !pe.node.job.is_over() {
+                self.set_clock();
+                let received = pe.port.receive(pe);
+                if !turn(pe, port, BATCH, &mut pace, received) {
+                    self.rest(pe, port, &mut idle, &mut suspicion);
+                }
+            }
+        });
+        end(pe, port);
+        end_tape(&self.tape, &pe.node.job);
+    }
+
+    fn set_clock(&self) {
+        self.now.set(self.start.elapsed().as_nanos() as u64);
+    }
+
+    /// Waits until there may be something to do.
+    fn rest(&self, pe: &Pe, port: &Threads, idle: &mut Idle, suspicion: &mut Suspicion) {
+        let (since, given) = (Instant::now(), idle.given());
+        let is_due = || pe.timers.next().is_some_and(|due| due <= self.start.elapsed());
+        let came = |net: &Net| {
+            let wrote = net.has_unsent() && net.flush(pe);
+            wrote || net.is_on_sockets() && net.receive(pe)
+        };
+        let may_go_on = || port.net.as_ref().is_some_and(came) || port.has_work();
+        let mut asleep = Duration::ZERO;
+        let park = || {
+            let since = Instant::now();
+            self.set_clock();
+            sleep(pe, port, suspicion);
+            asleep = since.elapsed();
+        };
+        idle.idle(|| may_go_on() || pe.node.job.is_over() || is_due(), park);
+        self.set_clock();
+        let released = idle.given() - given + asleep;
+        pe.was_idle(since.elapsed().as_nanos() as u64, released.as_nanos() as u64);
+    }
+}

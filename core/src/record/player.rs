@@ -1,0 +1,252 @@
+//! Runs a PE again from its record: alone, with the output of its program, and comparing what it sends.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::file::RecordError;
+use super::item::{Begins, Item};
+use super::prompter::Prompter;
+use super::steps::{Step, Steps};
+use crate::logging::image::{Beginning, Image};
+use crate::logging::member::Taken;
+use crate::logging::replay::{may_run, take_in};
+use crate::services::SERVICES;
+use talisman_base::clock::Clock;
+use talisman_base::ids::PeId;
+use talisman_base::topology::Shape;
+use talisman_ft::logging;
+use talisman_job::job::{End, Job};
+use talisman_kernel::node::{Config, Node};
+use talisman_kernel::panics::caught;
+use talisman_kernel::pe::input_log::InputLog;
+use talisman_kernel::pe::turn::Feed;
+use talisman_kernel::pe::{Here, Pe};
+use talisman_kernel::port::{Outbox, Parcel, Port};
+
+/// How far a PE has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Messages that it has run: its steps.
+    pub steps: u64,
+    /// Messages to other nodes that were the same.
+    pub compared: u64,
+}
+
+/// How it came to its end.
+#[derive(Debug)]
+pub enum Played {
+    /// There was no more; if its process had died, that is said.
+    ToEnd(Option<&'static str>),
+    /// It has run as many messages as were asked for.
+    Stopped,
+    /// The job ended here, with what the program said or did wrong.
+    JobEnded(End),
+}
+
+/// It did not come to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum PlayError {
+    /// The record cannot be read any further.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// It does not do the same when it is given the same: what, where, and after how many messages.
+    #[error("PE {pe} {DIFFERS}: {what}. That is in step {step} of it, at {at_ns} ns")]
+    Differs {
+        /// Which.
+        pe: PeId,
+        /// What is not as it was, with the chare, index and entry.
+        what: String,
+        /// Messages that it has run, this one included.
+        step: u64,
+        /// What its clock says.
+        at_ns: u64,
+    },
+}
+
+/// What the message of a difference has in it, and no other.
+pub const DIFFERS: &str = "does not do the same when it is given the same";
+
+/// Makes a PE of a record, as often as that begins anew.
+pub struct Player<'a> {
+    /// The PE.
+    pub pe: PeId,
+    /// Nodes of the job, each with one PE.
+    pub nodes: u32,
+    /// How the program was run.
+    pub config: Config,
+    /// What its output and its end go to.
+    pub job: Arc<Job>,
+    /// Makes the program's first message.
+    pub program: &'a dyn Fn(&Pe),
+    /// Messages after which it is enough.
+    pub until: Option<u64>,
+}
+
+impl Player<'_> {
+    /// Runs it to the end of its record, or as far as is asked for; how far it has come too.
+    ///
+    /// # Errors
+    /// The record is damaged, or the PE does something else than it did.
+    pub fn play(&self, mut steps: Steps) -> (Result<Played, PlayError>, Progress) {
+        let (mut progress, mut running) = (Progress::default(), None);
+        let played = self.play_on(&mut steps, &mut running, &mut progress);
+        (played, progress)
+    }
+
+    fn play_on(
+        &self,
+        steps: &mut Steps,
+        running: &mut Option<Playing>,
+        progress: &mut Progress,
+    ) -> Result<Played, PlayError> {
+        while let Some(step) = steps.next_step()? {
+            if step.input == Item::Ran {
+                if self.until == Some(progress.steps) {
+                    return Ok(Played::Stopped);
+                }
+                progress.steps += 1;
+            }
+            let (at_ns, what) = match self.step(running, step) {
+                Ok(compared) => {
+                    progress.compared = compared;
+                    match self.job.how_it_ended() {
+                        Some(end) if end.status != 0 => return Ok(Played::JobEnded(end)),
+                        _ => continue,
+                    }
+                }
+                Err(what) => (running.as_ref().map_or(0, |playing| playing.clock.get()), what),
+            };
+            return Err(PlayError::Differs { pe: self.pe, what, step: progress.steps, at_ns });
+        }
+        match steps.cut_off() {
+            Some(why) => Ok(self.run_on(why, running, progress)),
+            None => Ok(Played::ToEnd(None)),
+        }
+    }
+
+    /// The process died: what waited for its turn then runs, which may be what it died of.
+    fn run_on(&self, why: &'static str, running: &Option<Playing>, progress: &mut Progress) -> Played {
+        let Some(playing) = running else { return Played::ToEnd(Some(why)) };
+        for _ in 0..RUN_ON {
+            if !may_run(&playing.pe) || self.until == Some(progress.steps) {
+                break;
+            }
+            progress.steps += 1;
+            playing.prompter.expect(Default::default(), Default::default(), true);
+            let _here = Here::enter(&playing.pe);
+            caught(&playing.pe, || _ = playing.pe.turn(OneMessage));
+            if let Some(end) = self.job.how_it_ended().filter(|end| end.status != 0) {
+                return Played::JobEnded(end);
+            }
+        }
+        Played::ToEnd(Some(why))
+    }
+
+    /// How many messages were compared so far.
+    fn step(&self, running: &mut Option<Playing>, step: Step) -> Result<u64, String> {
+        let Step { input, values, sent, is_last } = step;
+        if let Item::Begins { made_at, line, with } = input {
+            let before = running.take().map(|playing| playing.prompter);
+            let playing = running.insert(self.make(made_at, before.unwrap_or_default()));
+            playing.prompter.expect(values, sent, is_last);
+            return playing.begin(self, line, with);
+        }
+        let playing = running.as_ref().ok_or("it is given something before it begins")?;
+        playing.prompter.expect(values, sent, is_last);
+        playing.take(input)
+    }
+
+    fn make(&self, made_at: u64, prompter: Prompter) -> Playing {
+        let shape = Shape { nodes: self.nodes, pes_per_node: 1 };
+        let node = Node::new(shape, self.pe, self.config.clone(), self.job.clone());
+        let clock = Rc::new(Cell::new(made_at));
+        let port = Port::Simulated(Outbox::default());
+        let mut pe = Pe::new(self.pe, node, Clock::simulated(clock.clone()), port, SERVICES);
+        pe.input_log = InputLog::Told(prompter.recorder());
+        Playing { pe, clock, prompter }
+    }
+}
+
+/// After the end of a record of a process that died, so many messages are run at most: those of its last turn.
+const RUN_ON: usize = 64;
+
+/// A PE that runs again.
+struct Playing {
+    pe: Pe,
+    clock: Rc<Cell<u64>>,
+    prompter: Prompter,
+}
+
+impl Playing {
+    fn begin(&self, player: &Player<'_>, line: u64, with: Begins) -> Result<u64, String> {
+        let state = match with {
+            Begins::Nothing => Beginning::Nothing,
+            Begins::Program => Beginning::Program,
+            Begins::Parts(parts) => Beginning::Parts(parts),
+        };
+        let shape = logging::Shape { nodes: player.nodes, pes_per_node: 1 };
+        let image = Image::first(player.pe, shape, self.clock.get(), vec![state]);
+        let image = image.of_cut(line, Default::default());
+        let mut begun = Ok(());
+        caught(&self.pe, || begun = image.begin(&self.pe, 0, player.program));
+        begun?;
+        self.check("what it begins with")
+    }
+
+    fn take(&self, input: Item) -> Result<u64, String> {
+        let pe = &self.pe;
+        let who = self.about(&input);
+        let mut taken = Ok(());
+        let _here = Here::enter(pe);
+        caught(pe, || taken = self.give(input));
+        taken?;
+        self.check(&who)
+    }
+
+    fn check(&self, who: &str) -> Result<u64, String> {
+        if let Port::Simulated(outbox) = &self.pe.port {
+            drop(outbox.take());
+        }
+        self.prompter.check(&self.pe, who)
+    }
+
+    /// What does something in a step, for people.
+    fn about(&self, input: &Item) -> String {
+        match input {
+            Item::Ran => self.pe.who_runs_next().unwrap_or_else(|| "a message that ran".into()),
+            Item::Timers => "a timer".into(),
+            Item::Rested => "its idle work".into(),
+            _ => "the runtime".into(),
+        }
+    }
+
+    fn give(&self, input: Item) -> Result<(), String> {
+        let pe = &self.pe;
+        match input {
+            Item::Given(given) => given.give(pe, |time| self.clock.set(time)),
+            Item::Taken { from, frame } => {
+                let (head, segments) = frame.into_parts();
+                take_in(pe, Taken { from, parcel: Parcel::Frame { head: head[..].into(), segments } })?;
+            }
+            Item::Ran => {
+                if !pe.turn(OneMessage) {
+                    return Err("a message ran here, and none waits now".into());
+                }
+            }
+            Item::Timers => _ = pe.fire_timers(),
+            Item::Rested => _ = pe.rest(),
+            Item::Begins { .. } | Item::Value(_) | Item::Sent(_) | Item::Ends => {}
+        }
+        Ok(())
+    }
+}
+
+/// One message runs.
+struct OneMessage;
+
+impl Feed for OneMessage {
+    fn most(&self) -> usize {
+        1
+    }
+}

@@ -1,0 +1,178 @@
+//! What is written is read, whatever becomes of the file.
+
+use std::path::{Path, PathBuf};
+
+use super::file::{RecordError, RecordFile, find, records_in};
+use super::item::{Begins, Item, Origin, Sent};
+use super::steps::{Step, Steps};
+use super::tape::Tape;
+use crate::logging::given::Given;
+use talisman_pup::{Packed, Segment};
+
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let folder = std::env::temp_dir().join(format!("talisman-record-{}-{name}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        Folder(folder)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn origin(pe: u32, life: u64) -> Origin {
+    Origin { program: "p".into(), words: vec![b"--x".to_vec()], nodes: 3, pe, life, ..Origin::default() }
+}
+
+/// Two turns of a PE, in three blocks and the one with its beginning.
+fn written(folder: &Path) -> PathBuf {
+    let tape = Tape::create(folder, &origin(1, 0)).expect("the folder can be written");
+    tape.begins(5, 0, Begins::Program);
+    let recorder = tape.recorder(None);
+    let slices = [Segment::of_vec(vec![7_u64; 5000]), Segment::of_vec(vec![1_u8; 3])];
+    recorder.time(5);
+    recorder.takes(2, b"head", &slices);
+    recorder.runs();
+    recorder.value(vec![1, 2]);
+    recorder.turn_is_over();
+    recorder.time(6);
+    recorder.timers();
+    recorder.time(6);
+    recorder.rests();
+    recorder.turn_is_over();
+    tape.end();
+    assert_eq!(tape.failure(), None);
+    find(folder, 1).expect("just written")
+}
+
+fn items_of(file: &Path) -> Result<(Vec<Item>, bool), (Vec<Item>, RecordError)> {
+    let mut items = Vec::new();
+    let mut file = RecordFile::open(file).map_err(|error| (Vec::new(), error))?;
+    loop {
+        match file.next_items() {
+            Ok(Some(more)) => items.extend(more),
+            Ok(None) => return Ok((items, file.is_torn())),
+            Err(error) => return Err((items, error)),
+        }
+    }
+}
+
+fn expected() -> Vec<Item> {
+    let slices = vec![Segment::of_vec(vec![7_u64; 5000]), Segment::of_vec(vec![1_u8; 3])];
+    let frame = Packed::new(b"head".to_vec().into(), slices, Vec::new());
+    vec![
+        Item::Begins { made_at: 5, line: 0, with: Begins::Program },
+        Item::Taken { from: 2, frame },
+        Item::Ran,
+        Item::Value(vec![1, 2]),
+        Item::Given(Given::Time(6)),
+        Item::Timers,
+        Item::Rested,
+        Item::Ends,
+    ]
+}
+
+#[test]
+fn a_record_is_read_as_it_was_written() {
+    let folder = Folder::new("read");
+    let file = written(&folder.0);
+    let record = RecordFile::open(&file).expect("it is one");
+    assert_eq!(record.origin, origin(1, 0));
+    assert!(!record.is_of_this_build(), "its origin says nothing of a build");
+    let (items, is_torn) = items_of(&file).expect("nothing is wrong with it");
+    assert_eq!((items, is_torn), (expected(), false));
+    let slices = match &expected()[1] {
+        Item::Taken { frame, .. } => frame.segments()[0].align(),
+        _ => unreachable!(),
+    };
+    assert_eq!(slices, align_of::<u64>(), "slices are aligned as they were");
+    assert!(Tape::create(&folder.0, &origin(1, 0)).is_err(), "what is there is not written over");
+}
+
+#[test]
+fn of_a_file_that_ends_anywhere_whole_blocks_are_read() {
+    let folder = Folder::new("torn");
+    let file = written(&folder.0);
+    let (whole, all) = (std::fs::read(&file).expect("just written"), expected());
+    let mut lengths = std::collections::BTreeSet::new();
+    // Of the frame, which is most of it, not every byte.
+    for length in (0..200).chain((200..whole.len()).step_by(997)).chain(whole.len() - 80..=whole.len()) {
+        std::fs::write(&file, &whole[..length]).expect("it is ours");
+        match items_of(&file) {
+            Ok((items, is_torn)) => {
+                assert!(all.starts_with(&items), "{length}");
+                assert!(is_torn || [0, 1, 3, 4, 7, 8].contains(&items.len()), "{length}: {items:?}");
+                lengths.insert(items.len());
+            }
+            Err((items, error)) => {
+                assert!(items.is_empty() && matches!(error, RecordError::Other { .. }), "{length}: {error}");
+            }
+        }
+    }
+    assert_eq!(lengths.into_iter().collect::<Vec<_>>(), [0, 1, 3, 4, 7, 8], "a block for each write");
+}
+
+#[test]
+fn a_bit_that_is_another_is_told() {
+    let folder = Folder::new("bits");
+    let file = written(&folder.0);
+    let (whole, all) = (std::fs::read(&file).expect("just written"), expected());
+    for at in (0..300).chain((300..whole.len()).step_by(1499)).chain(whole.len() - 60..whole.len()) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x10;
+        std::fs::write(&file, bytes).expect("it is ours");
+        match items_of(&file) {
+            Ok((items, is_torn)) => {
+                assert!(is_torn && all.starts_with(&items), "byte {at}: a length beyond the file's end");
+            }
+            Err((items, error)) => {
+                assert!(all.starts_with(&items), "{error}");
+                assert!(error.to_string().contains("pe-1.0.record"), "{error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_step_is_an_input_and_what_came_of_it() {
+    let folder = Folder::new("steps");
+    let tape = Tape::create(&folder.0, &origin(0, 0)).expect("the folder can be written");
+    let sent = Sent::of(2, b"abc", &[]);
+    tape.begins(0, 0, Begins::Nothing);
+    let recorder = tape.recorder(None);
+    recorder.runs();
+    recorder.value(vec![1]);
+    recorder.value(vec![2]);
+    recorder.turn_is_over();
+    recorder.runs();
+    recorder.turn_is_over();
+    let file = RecordFile::open(&find(&folder.0, 0).expect("just written")).expect("it is one");
+    let mut steps = Steps::of(file);
+    let mut next = || steps.next_step().expect("it is whole");
+    let short = |step: Option<Step>| step.map(|step| (step.values.len(), step.sent.len(), step.is_last));
+    assert_eq!(short(next()), Some((0, 0, false)));
+    assert_eq!(short(next()), Some((2, 0, false)), "over the end of a block");
+    assert_eq!(short(next()), Some((0, 0, true)));
+    assert_eq!(short(next()), None);
+    assert!(steps.cut_off().is_some_and(|why| why.contains("nothing more")), "it did not come to its end");
+    assert_ne!(sent, Sent::of(2, b"abd", &[]));
+    assert_ne!(sent, Sent::of(1, b"abc", &[]));
+}
+
+#[test]
+fn of_several_processes_of_a_pe_the_last_one_is_found() {
+    let folder = Folder::new("lives");
+    for (pe, life) in [(0, 0), (10, 0), (2, 0), (2, 12), (2, 9)] {
+        Tape::create(&folder.0, &origin(pe, life)).expect("the folder can be written").end();
+    }
+    std::fs::write(folder.0.join("pe-x.record"), "").expect("it is ours");
+    assert_eq!(records_in(&folder.0).expect("it is there"), [(0, 0), (2, 0), (2, 9), (2, 12), (10, 0)]);
+    assert!(find(&folder.0, 2).expect("it is there").ends_with("pe-2.12.record"));
+    let missing = find(&folder.0, 3).expect_err("there is none").to_string();
+    assert!(missing.contains("3 of them, of PEs 0 to 10"), "{missing}");
+}
