@@ -19,6 +19,7 @@ mod jumps;
 mod losses;
 mod operations;
 mod packages;
+mod ranks;
 mod refusals;
 mod several_programs;
 mod shared_files;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         operations::all(),
         several_programs::all(),
         stuck::all(),
+        ranks::all(),
         wrappers::all(),
         packages::all(),
     ];

@@ -10,10 +10,12 @@
 //! | [`testing`] | the same in a test |
 //! | `mpirun` | its `mpirun`: MPI programs as they were built, on virtual ranks |
 //! | `listing` | its `list`: the jobs that run on this machine |
+//! | `ranks` | its `ranks`: what the ranks of an MPI program do |
 //! | `replay` | its `lb-replay`: strategies of load balancing on what a step knew |
 
 mod listing;
 mod mpirun;
+mod ranks;
 mod replay;
 pub mod run;
 #[doc(hidden)]
