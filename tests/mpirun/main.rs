@@ -12,6 +12,7 @@ mod ends;
 mod errors;
 mod fairness;
 mod fixed;
+mod gdb;
 mod groups;
 mod held;
 mod job;
@@ -23,6 +24,7 @@ mod ranks;
 mod refusals;
 mod several_programs;
 mod shared_files;
+mod slice;
 mod stuck;
 #[path = "../common/trials.rs"]
 mod trials;
@@ -48,6 +50,8 @@ fn main() -> ExitCode {
         several_programs::all(),
         stuck::all(),
         ranks::all(),
+        slice::all(),
+        gdb::all(),
         wrappers::all(),
         packages::all(),
     ];
