@@ -24,6 +24,8 @@ compile_error!(
 );
 
 #[doc(hidden)]
+pub mod activity;
+#[doc(hidden)]
 pub mod balance;
 #[doc(hidden)]
 pub mod broadcast;

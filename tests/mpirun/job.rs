@@ -4,8 +4,11 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
 
 /// The two binary interfaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,4 +156,46 @@ pub fn printed_of(command: &mut Command, input: &str) -> String {
     let output = child.wait_with_output().expect("it ends");
     assert!(output.status.success(), "{command:?}: {}", text(&output.stderr));
     text(&output.stdout)
+}
+
+/// A rank has come to where it is seen by then.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A job that ends with this. Whoever asks it in order waits for the rank that computes.
+pub struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let own = self.0.id();
+        let nodes = std::fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap_or_default();
+        for node in nodes.split_whitespace().filter_map(|node| node.parse().ok().and_then(Pid::from_raw)) {
+            let _gone = kill_process(node, Signal::KILL);
+        }
+        let _gone = self.0.kill();
+        let _ended = self.0.wait();
+    }
+}
+
+pub fn begun(command: &mut Command) -> Running {
+    Running(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("`talisman` was built"))
+}
+
+pub fn asked(job: u32, options: &[&str]) -> Output {
+    let job = job.to_string();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_talisman"));
+    output(command.args(["ranks", &job]).args(options))
+}
+
+/// What is said of the job, once it is this.
+pub fn said(job: &Running, options: &[&str], is_it: impl Fn(&str) -> bool) -> String {
+    let begun = Instant::now();
+    loop {
+        let answer = asked(job.0.id(), options);
+        let said = text(&answer.stdout);
+        if answer.status.success() && is_it(&said) {
+            return said;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{said}{}", text(&answer.stderr));
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }

@@ -12,6 +12,7 @@ mod ends;
 mod errors;
 mod fairness;
 mod fixed;
+mod gdb;
 mod groups;
 mod held;
 mod job;
@@ -19,9 +20,11 @@ mod jumps;
 mod losses;
 mod operations;
 mod packages;
+mod ranks;
 mod refusals;
 mod several_programs;
 mod shared_files;
+mod slice;
 mod stuck;
 #[path = "../common/trials.rs"]
 mod trials;
@@ -46,6 +49,9 @@ fn main() -> ExitCode {
         operations::all(),
         several_programs::all(),
         stuck::all(),
+        ranks::all(),
+        slice::all(),
+        gdb::all(),
         wrappers::all(),
         packages::all(),
     ];

@@ -177,3 +177,37 @@ fn mpi_jacobi_is_started_again_from_files_on_other_nodes() {
     // The job has made the folder, but those that were killed have left it.
     let _gone = std::fs::remove_dir_all(folder);
 }
+
+/// A job that runs until it is killed with this.
+struct Running(std::process::Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _gone = self.0.kill();
+        let _ended = self.0.wait();
+    }
+}
+
+/// One process, so that none is left.
+#[test]
+fn ranks_of_a_running_job_are_shown() {
+    let test = std::env::current_exe().expect("a test knows where it is");
+    let profile = test.parent().and_then(Path::parent).expect("tests stand in target/PROFILE/deps");
+    let mut ring = Command::new(profile.join("examples/mpi_ring"));
+    let ring = ring.args(["--ranks", "3", "--laps", "2000000000"]).env("TALISMAN_NO_ADVICE", "1");
+    let job = Running(ring.spawn().expect("the example has been built"));
+    let asked = || {
+        let mut talisman = Command::new(env!("CARGO_BIN_EXE_talisman"));
+        talisman.args(["ranks", &job.0.id().to_string()]).output().expect("`talisman` was built")
+    };
+    let begun = std::time::Instant::now();
+    loop {
+        let said = String::from_utf8_lossy(&asked().stdout).into_owned();
+        let waits = said.lines().any(|line| line.contains("waits") && line.contains(" receive "));
+        if said.lines().count() == 4 && waits {
+            break;
+        }
+        assert!(begun.elapsed().as_secs() < 60, "{said}");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}

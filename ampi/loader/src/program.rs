@@ -136,14 +136,15 @@ impl Program {
         Err(LoadError::AddressesTaken { path: self.0.objects[0].path.clone(), start, end })
     }
 
+    /// The program's file and those of its libraries, each with the distance of its addresses from those in the file,
+    /// where the image is at `base`: for debuggers.
+    pub fn objects_at(&self, base: usize) -> impl Iterator<Item = (&Path, usize)> {
+        self.0.objects.iter().map(move |object| (&*object.path, base + object.offset - object.start))
+    }
+
     /// Libraries that the process answers for: which MPI the program wants.
     pub fn sonames_answered(&self) -> &[String] {
         &self.0.answered
-    }
-
-    /// The files that are mapped, the program first: offset from the base, and path. For debuggers.
-    pub fn objects(&self) -> impl Iterator<Item = (usize, &Path)> {
-        self.0.objects.iter().map(|object| (object.offset, object.path.as_path()))
     }
 
     /// Names of the program and its private libraries, each with a number of its build: others have another one.
@@ -178,8 +179,8 @@ impl Program {
     }
 
     /// Maps the program without giving values to its variables: after it has moved here, or at a restart. Then its
-    /// touched pages, which come from elsewhere, are put there. Pages that were never touched are the file's. All of it may
-    /// be moved to where it has to be before it runs.
+    /// touched pages, which come from elsewhere, are put there. Pages that were never touched are the file's. All of it
+    /// may be moved to where it has to be before it runs.
     ///
     /// # Errors
     /// As for [`Program::load`].

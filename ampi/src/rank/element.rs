@@ -71,6 +71,9 @@ impl<P: Program> RankElement<P> {
             .with_arguments(talisman_pup::to_bytes(memory.program()));
         cx.hold(rank.slot_mut().is_fixed());
         give_way(cx, &mut rank);
+        if !cx.shares_process() {
+            rank.show(cx.node());
+        }
         let ranks = cx.array();
         RankElement {
             memory,
@@ -124,6 +127,9 @@ impl<P: Program> RankElement<P> {
     #[restored]
     fn restored(&mut self, cx: &mut Cx<Self>, why: Restored) {
         process_state::prepare();
+        if !cx.shares_process() {
+            self.rank.show(cx.node());
+        }
         if why == Restored::AfterMigration {
             return;
         }
@@ -233,8 +239,9 @@ impl<P: Program> RankElement<P> {
         sent: &mut Vec<Outgoing>,
     ) -> Result<Option<Resumed>, RankError> {
         self.rank.set_lending(!cx.shares_process());
-        if cx.shares_process() {
-            self.rank.slot_mut().put_back_in_turn()?;
+        match cx.shares_process() {
+            true => self.rank.slot_mut().put_back_in_turn()?,
+            false => self.rank.show(cx.node()),
         }
         if let Some(frame) = frame {
             self.rank.on_frame(frame, sent)?;

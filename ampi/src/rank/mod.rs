@@ -17,10 +17,12 @@ mod rollback;
 mod running;
 mod sayings;
 mod sending;
+mod shown;
 mod site;
 
 use std::collections::VecDeque;
 
+use talisman_core::activity::State;
 use talisman_pup::Pup;
 
 use crate::engine::{Engine, Frame, FrameError, Payload, Rank as Number};
@@ -40,6 +42,7 @@ pub use running::{CallError, call, end_job, wait_all, wait_any, wait_message};
 use running::{Running, Slots};
 pub(crate) use running::{mailbox, next_post, outside, pause, wait_for};
 pub use sayings::Said;
+use shown::Shown;
 pub use site::Site;
 
 use thiserror::Error;
@@ -72,6 +75,9 @@ pub struct Rank {
     /// Where other ranks of its PE find it.
     #[pup(skip)]
     place: Place,
+    /// As others see it.
+    #[pup(skip)]
+    shown: Shown,
 }
 
 /// Values that go into a rank's program and come out of it, packed: they are neither in its slot nor of another rank's.
@@ -116,6 +122,22 @@ impl Rank {
             failure: None,
             lending: Lending::default(),
             place: Place::default(),
+            shown: Shown::default(),
+        }
+    }
+
+    /// From now on others can see what it does, in this process, which is this node.
+    pub(super) fn show(&mut self, node: u32) {
+        if self.shown.begin(self.process.engine.rank(), node) {
+            self.show_state();
+        }
+    }
+
+    fn show_state(&mut self) {
+        match (self.is_ready, self.waits()) {
+            (true, _) => self.shown.rests(State::Ready),
+            (false, true) => self.shown.waits(&self.process.engine, &self.site.call),
+            (false, false) => self.shown.rests(State::Ended),
         }
     }
 
@@ -168,6 +190,7 @@ impl Rank {
     /// # Errors
     /// If no peer would send it, or the rank's memory is not there.
     pub fn on_frame(&mut self, frame: Frame<Payload>, sent: &mut Vec<Outgoing>) -> Result<(), RankError> {
+        self.shown.has_got();
         self.process.on_frame(frame, &mut self.agenda.actions)?;
         self.perform(sent)
     }
@@ -183,7 +206,12 @@ impl Rank {
 
     /// Whether it is to be called, as it is ready and nobody has called it. It is called then.
     fn is_to_be_called(&mut self) -> bool {
-        (self.is_ready() || self.has_failed()) && !std::mem::replace(&mut self.is_called, true)
+        let is_to_be =
+            (self.is_ready() || self.has_failed()) && !std::mem::replace(&mut self.is_called, true);
+        if is_to_be {
+            self.shown.rests(State::Ready);
+        }
+        is_to_be
     }
 
     /// Whether it cannot go on, by what was found when it did not run.
@@ -215,9 +243,14 @@ impl Rank {
     ) -> Result<Resumed, RankError> {
         let Rank { process, thread, is_paused, released, texts, site, agenda, lending, .. } = self;
         let lender = lending.rank();
-        let slots = Slots { process, agenda, sent, outside, texts, site, is_paused, released, lender };
+        let had_sent = sent.len();
+        let slots =
+            Slots { process, agenda, sent: &mut *sent, outside, texts, site, is_paused, released, lender };
+        self.shown.runs();
         let resumed = Running::new(slots).run(thread)?;
         self.is_ready = resumed == Resumed::Suspended && !self.waits();
+        self.shown.is_suspended(sent.len() - had_sent);
+        self.show_state();
         Ok(resumed)
     }
 
@@ -250,6 +283,7 @@ impl Rank {
     pub fn depart(&mut self, sent: &mut Vec<Outgoing>) -> Result<(), RankError> {
         self.lending.end();
         self.place.leave();
+        self.shown.end();
         self.process.pay(&mut self.agenda.actions);
         self.perform(sent)?;
         Ok(self.thread.slot_mut().put_aside()?)

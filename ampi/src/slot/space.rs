@@ -159,6 +159,11 @@ impl SlotSpace {
         }
     }
 
+    /// How many there are.
+    pub(crate) fn slots(&self) -> u32 {
+        self.slots
+    }
+
     /// How slots are divided.
     pub fn layout(&self) -> &Layout {
         &self.layout

@@ -13,6 +13,7 @@
 //! | `again` | a program that runs one of its PEs again from a record, alone |
 //! | `playback` | its `replay`: has a program do that |
 //! | `check` | its `check`: whether all PEs of a program do the same when they are given the same |
+//! | `ranks` | its `ranks`: what the ranks of an MPI program do |
 //! | `replay` | its `lb-replay`: strategies of load balancing on what a step knew |
 
 mod again;
@@ -20,6 +21,7 @@ mod check;
 mod listing;
 mod mpirun;
 mod playback;
+mod ranks;
 mod replay;
 pub mod run;
 #[doc(hidden)]

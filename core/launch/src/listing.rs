@@ -61,9 +61,8 @@ fn as_table(jobs: &[Listed]) -> String {
 
 /// The oldest first.
 fn jobs() -> Vec<Listed> {
-    let own = rustix::process::getuid().as_raw();
     let (mut jobs, mut alone) = (BTreeMap::<(u32, String), Listed>::new(), Vec::new());
-    for process in processes().into_iter().filter(|process| process.user == own || own == 0) {
+    for process in own_processes() {
         match process.job() {
             Some(named) => {
                 let Named { pid, nodes, program, .. } = named;
@@ -92,6 +91,23 @@ fn with_launcher(listed: Listed) -> Listed {
     Listed { launcher: Some(if is_here { Launcher::Here } else { Launcher::Gone }), ..listed }
 }
 
+/// A process of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) pid: u32,
+    /// Nodes that the job began with.
+    pub(crate) nodes: u32,
+}
+
+/// The processes of a job on this machine, without the launcher: of one of this user's, that is called by this number.
+pub(crate) fn parts_of(job: u32) -> Vec<Part> {
+    let part = |process: Process| match process.job() {
+        Some(named) => (named.pid == job).then_some(Part { pid: process.pid, nodes: named.nodes }),
+        None => (process.pid == job && process.has_pes()).then_some(Part { pid: job, nodes: 1 }),
+    };
+    own_processes().filter_map(part).collect()
+}
+
 /// A process of this machine, which may end at any moment: then nothing is known of it.
 struct Process {
     pid: u32,
@@ -99,9 +115,12 @@ struct Process {
     folder: PathBuf,
 }
 
-fn processes() -> Vec<Process> {
+/// Those of this user.
+fn own_processes() -> impl Iterator<Item = Process> {
+    let own = rustix::process::getuid().as_raw();
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| Process::of(entry.file_name().to_str()?.parse().ok()?)).collect()
+    let processes = entries.filter_map(|entry| Process::of(entry.file_name().to_str()?.parse().ok()?));
+    processes.filter(move |process| process.user == own || own == 0)
 }
 
 impl Process {

@@ -3,8 +3,8 @@
 //! `talisman run [runtime options] -- PROGRAM [its arguments]` runs a program with the runtime options in its
 //! environment, as `TALISMAN_…` variables. The program takes this process's place, and itself starts the nodes.
 //! `talisman mpirun -n RANKS PROGRAM` runs an MPI program on virtual ranks; so do `mpirun` and `mpiexec`, if they are links to `talisman`.
-//! `talisman list` shows the jobs that run here. `talisman checkpoint JOB`, `talisman shrink JOB NODE…` and `talisman grow JOB [K]` ask a running job for something.
 //! `talisman replay FOLDER --pe N` has a program run one of its PEs again from a record; `talisman check --replay -- PROGRAM` does so with all.
+//! `talisman list` shows the jobs that run here, and `talisman ranks JOB` what the ranks of an MPI program do. `talisman checkpoint JOB`, `talisman shrink JOB NODE…` and `talisman grow JOB [K]` ask a running job for something.
 //! `talisman lb-replay SNAPSHOT` runs balancing strategies on what a balancing step of a program knew.
 
 use std::ffi::{OsStr, OsString};
@@ -21,6 +21,7 @@ use super::check::Check;
 use super::listing;
 use super::mpirun::{self, Mpirun};
 use super::playback::Playback;
+use super::ranks::ranks;
 use super::replay::Replay;
 use talisman_job::asking::{self, Request};
 use talisman_job::command_line::{as_given, asks_in_short, in_short, naming_variable, said_of_idle};
@@ -95,6 +96,19 @@ enum Tool {
     ///
     /// By the process ids that they are called by, also those whose launcher is gone; not those that are simulated.
     List,
+    /// Show the ranks of a running MPI program: where each is, what it waits for, its memory, messages and load
+    ///
+    /// Those on this machine, of a job of any kind. Nothing of the job is held up. Messages are counted since the rank came to its
+    /// node, those that collectives are made of too; memory is what a rank has for itself; load is how often it was seen to run, in a
+    /// fifth of a second.
+    Ranks {
+        /// The process id of the process that was started
+        #[arg(value_parser = whole::<u32>(JOB))]
+        job: u32,
+        /// As JSON: an array with an object for each rank
+        #[arg(long)]
+        json: bool,
+    },
     /// Have a running job take a checkpoint now, and wait until it is kept
     ///
     /// A job of several nodes with --ft. The checkpoint is on disk then, and the answer says where (--ckpt-dir): the job can be started again
@@ -192,6 +206,7 @@ fn task(words: impl IntoIterator<Item = OsString>) -> Result<Task, clap::Error> 
         }
         Tool::Check(check) => checked(&check, &matches),
         Tool::List => Ok(Task::Tell(listing::table())),
+        Tool::Ranks { job, json } => Ok(ranks(job, json).map_or_else(Task::Refused, Task::Tell)),
         Tool::Checkpoint { job } => Ok(asked(job, &Request::Checkpoint)),
         Tool::Balance { job } => Ok(asked(job, &Request::Balance)),
         Tool::Shrink { job, nodes } => Ok(asked(job, &Request::Shrink(nodes))),
@@ -366,6 +381,8 @@ mod tests {
             (&["mpirun", "-n", "2", "--nodes", "0", "sh"], "node"),
             (&["lb-replay"], "SNAPSHOT"),
             (&["checkpoint"], "JOB"),
+            (&["ranks"], "JOB"),
+            (&["ranks", "one"], "`talisman list` shows it"),
             (&["shrink", "17"], "NODE"),
             (&["grow"], "JOB"),
             (&["grow", "17", "0"], "0 is not in 1.."),

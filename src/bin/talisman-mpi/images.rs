@@ -25,7 +25,7 @@ use talisman_loader::{
 
 use crate::answers::{self, Answers};
 use crate::control::{self, Control};
-use crate::{programs, streams, waits};
+use crate::{programs, slice, streams, waits};
 
 /// The program of this process.
 pub struct ProgramImages {
@@ -52,8 +52,13 @@ pub struct OfRanks {
     pub is_labelled: bool,
 }
 
-/// How often ranks of this process have gone on.
+/// See [`runs`].
 static RUNS: AtomicU64 = AtomicU64::new(1);
+
+/// How often ranks of this process have gone on.
+pub fn runs() -> u64 {
+    RUNS.load(Ordering::Relaxed)
+}
 
 static PROGRAM: OnceLock<Result<&'static ProgramImages, String>> = OnceLock::new();
 
@@ -112,6 +117,12 @@ impl ProgramImages {
     /// The names of all files that are mapped for a rank, the program's first, and numbers of their builds.
     pub fn builds(&self) -> impl Iterator<Item = (&str, u64)> {
         self.program.builds()
+    }
+
+    /// The files that are mapped for a rank whose images begin at `base`, each with the distance of its addresses from
+    /// those in the file.
+    pub fn objects_at(&self, base: usize) -> impl Iterator<Item = (&Path, usize)> {
+        self.program.objects_at(self.fixed().unwrap_or(base))
     }
 
     /// Where the control block of a rank is: an offset in bytes.
@@ -285,8 +296,8 @@ impl Images for ProgramImages {
     fn note(&self, base: usize) {
         // SAFETY: as in `leave`.
         let noted = unsafe { &raw mut (*self.control_at(base)).noted };
-        // Builds for tests pack a rank twice, to see whether that is the same. In between others, on other nodes, may have
-        // written to a file that it has open, too. So it is not asked twice where no rank of this process has run.
+        // Builds for tests pack a rank twice, to see whether that is the same. In between others, on other nodes, may
+        // have written to a file that it has open, too. So it is not asked twice where no rank of this process has run.
         // SAFETY: a number of the control block.
         if unsafe { noted.replace(RUNS.load(Ordering::Relaxed)) } == RUNS.load(Ordering::Relaxed)
             && cfg!(debug_assertions)
@@ -326,6 +337,7 @@ impl Images for ProgramImages {
 
     fn resume(&self, base: usize) {
         RUNS.fetch_add(1, Ordering::Relaxed);
+        slice::begin();
         // SAFETY: written by `load`; the slot is in place, and its rank does not run yet. The room below the thread
         // pointer was measured.
         unsafe {

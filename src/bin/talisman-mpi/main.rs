@@ -7,11 +7,13 @@
 //! | `programs.rs` | several programs, each of some ranks |
 //! | `builds.rs` | whether all nodes have the same files |
 //! | `answers.rs` | who answers the symbols that the program wants |
+//! | `gdb.rs` | a script for gdb: where functions and lines of ranks are |
 //! | `explain.rs` | what a program needs, without running it |
 //! | `ends.rs` | how a rank ends, and with it the job |
 //! | `control.rs` | what is kept of a rank beside its program |
 //! | `streams.rs`, `cookie.rs` | its standard streams; streams of the C library that call functions here |
 //! | `waits.rs` | functions that let time pass |
+//! | `slice.rs` | ranks that compute are interrupted, so that others have their turn |
 //! | `locales.rs` | locales that a rank makes |
 //! | `allocator.rs` | `malloc` and its family, by the rank that calls |
 
@@ -22,10 +24,12 @@ mod control;
 mod cookie;
 mod ends;
 mod explain;
+mod gdb;
 mod images;
 mod locales;
 mod programs;
 mod rank;
+mod slice;
 mod streams;
 mod waits;
 
@@ -58,6 +62,12 @@ struct Options {
     /// Write a rank's number in front of each of its lines
     #[arg(long)]
     label_ranks: bool,
+    /// Interrupt a rank that computes for longer, so that others have their turn; 0 if not
+    #[arg(long, value_name = "NANOSECONDS", default_value_t = 0)]
+    slice: u64,
+    /// Write a script for gdb, which finds functions and lines of ranks by it
+    #[arg(long, value_name = "FILE")]
+    gdb_script: Option<String>,
     /// List what the program needs, and do not run it
     #[arg(long)]
     explain: bool,
@@ -87,6 +97,7 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
         others,
         variables: options.env,
         is_labelled: options.label_ranks,
+        slice: options.slice,
         ranks: options.ranks.ranks,
         descriptors: (numbers.first, numbers.each),
         builds: Vec::new(),
@@ -100,7 +111,10 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
     }
     program.builds = prepared.builds();
     let ranks = RankArgs { rank_images: ROOM, ..options.ranks };
-    let call = talisman_ampi::run(ranks, program).map_err(|error| error.to_string())?;
+    let call = talisman_ampi::run(ranks, program.clone()).map_err(|error| error.to_string())?;
+    if let Some(file) = &options.gdb_script {
+        gdb::write(file, &program, prepared)?;
+    }
     let _all_zero: Vec<i32> = call.await;
     Ok(())
 }

@@ -78,6 +78,11 @@ impl Programs {
         self.all.iter().flat_map(|(_, _, images)| images.builds())
     }
 
+    /// As [`ProgramImages::objects_at`], of the program that the rank runs.
+    pub fn objects_of(&self, rank: u32, base: usize) -> Vec<(&Path, usize)> {
+        self.of_rank(rank).map_or(Vec::new(), |(place, images)| images.objects_at(base + place).collect())
+    }
+
     fn add(&mut self, first: u32, images: ProgramImages) {
         let place = self.span.next_multiple_of(UNIT);
         self.span = place + images.span();

@@ -3,6 +3,7 @@
 use std::ffi::{CStr, CString, OsString};
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
+use std::time::Duration;
 
 use talisman::prelude::*;
 use talisman_abi::Hooks;
@@ -15,7 +16,7 @@ use talisman_loader::libc::{Numbers, run};
 use crate::builds;
 use crate::images::{self, OfRanks, ProgramImages};
 use crate::programs::{self, Other, Programs};
-use crate::{control, ends};
+use crate::{control, ends, slice};
 
 /// An MPI program, as all its ranks are given it.
 #[derive(Clone, Debug, Pup)]
@@ -30,6 +31,8 @@ pub struct MpiProgram {
     pub variables: Vec<String>,
     /// Each line that ranks write has their number in front.
     pub is_labelled: bool,
+    /// They are interrupted when they have computed for so many nanoseconds; not if it is 0.
+    pub slice: u64,
     /// How many there are, the first number of their descriptors, and how many of these each has.
     pub ranks: u32,
     pub descriptors: (i32, i32),
@@ -61,6 +64,7 @@ impl Program for MpiProgram {
     fn images(&self) -> Result<Option<&'static dyn Images>, ImagesError> {
         talisman_abi::set_hooks(Hooks { init, finalize, abort });
         let prepared = self.prepare()?;
+        slice::set(Duration::from_nanos(self.slice)).map_err(ImagesError::Load)?;
         builds::check(&prepared.named_builds(), &self.builds)?;
         Ok(Some(prepared.images()))
     }
@@ -81,6 +85,15 @@ impl Prepared {
         match self {
             Prepared::One(images) => images,
             Prepared::Several(programs) => programs,
+        }
+    }
+
+    /// The files that are mapped for a rank whose images begin at `base`, each with the distance of its addresses from
+    /// those in the file.
+    pub fn objects_of(self, rank: u32, base: usize) -> Vec<(&'static Path, usize)> {
+        match self {
+            Prepared::One(images) => images.objects_at(base).collect(),
+            Prepared::Several(programs) => programs.objects_of(rank, base),
         }
     }
 

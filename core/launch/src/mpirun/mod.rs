@@ -12,11 +12,13 @@ mod words;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 
 use talisman_job::RunArgs;
+use talisman_job::faults::time;
 
 use mpmd::Part;
 pub use words::{as_options, is_name};
@@ -49,6 +51,15 @@ pub struct Mpirun {
     /// Move each rank to the next node whenever it waits: a test that a program bears it
     #[arg(long)]
     move_always: bool,
+    /// Interrupt a rank that computes for longer, and let others have their turn
+    ///
+    /// For programs in which a rank computes without a call for long while others wait for their turn in its process. Between a
+    /// millisecond and a second is sensible.
+    #[arg(long, value_name = "TIME", value_parser = slice)]
+    slice: Option<Duration>,
+    /// Write a script for gdb, which knows functions and lines of all ranks then: gdb -p PROCESS -x FILE
+    #[arg(long, value_name = "FILE")]
+    gdb_script: Option<PathBuf>,
     /// Do not run the program, but list what it needs, and from whom it gets that
     #[arg(long)]
     explain: bool,
@@ -62,6 +73,14 @@ pub struct Mpirun {
 fn ranks(text: &str) -> Result<u32, String> {
     let ranks = text.parse().ok().filter(|ranks| (1..=RANKS_MAX).contains(ranks));
     ranks.ok_or_else(|| format!("give a number of ranks from 1 to {RANKS_MAX}"))
+}
+
+/// The shortest time after which it is worth it.
+const SLICE_MIN: Duration = Duration::from_millis(1);
+
+fn slice(text: &str) -> Result<Duration, String> {
+    let slice = time(text)?;
+    if slice < SLICE_MIN { Err("give 1ms at least".into()) } else { Ok(slice) }
 }
 
 /// Options of the runtime that mean something else here.
@@ -103,6 +122,14 @@ impl Mpirun {
         }
         for variable in variables {
             command.arg("--env").arg(variable);
+        }
+        if let Some(slice) = self.slice {
+            command.args(["--slice".into(), slice.as_nanos().to_string()]);
+        }
+        if let Some(file) = &self.gdb_script {
+            // From where the command was given, whatever --wdir says.
+            let file = std::path::absolute(file).map_err(|error| format!("--gdb-script: {error}"))?;
+            command.arg("--gdb-script").arg(file);
         }
         if self.move_always {
             command.arg("--move-always");
@@ -193,6 +220,12 @@ mod tests {
         for wrong in ["0", "-1", "32769", "four", "", "99999999999"] {
             assert!(ranks(wrong).unwrap_err().contains("from 1 to 32768"), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_slice_is_a_time() {
+        assert_eq!(slice("20ms"), Ok(Duration::from_millis(20)));
+        assert!(slice("0.5ms").unwrap_err().contains("1ms") && slice("20").unwrap_err().contains("250ms"));
     }
 
     #[test]
