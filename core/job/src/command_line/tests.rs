@@ -129,7 +129,7 @@ fn in_the_short_help_each_option_has_a_line() {
 }
 
 /// For each option that takes a value, one that it cannot have, and what is said to be wanted.
-const WRONG: [(&str, &str, &str); 24] = [
+const WRONG: [(&str, &str, &str); 25] = [
     ("nodes", "abc", "write how many nodes, from 1 to 65536, in decimal digits"),
     ("pes", "0x4", "write how many PEs each node has, from 1 to 1024, in decimal digits"),
     ("seed", "0x10", "write a number from 0 to 18446744073709551615, in decimal digits"),
