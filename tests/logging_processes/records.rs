@@ -1,4 +1,5 @@
-//! Jobs that are recorded, and their PEs that run again, each alone (`--record`, `talisman replay`, `talisman check --replay`).
+//! Jobs that are recorded, and their PEs that run again, each alone (`--record`, `talisman replay`, `talisman check
+//! --replay`).
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
@@ -100,7 +101,8 @@ fn a_job_of_one_process() {
     assert_eq!(again.stdout, ended.stdout);
 }
 
-/// Two runs of the same program never have the same inputs: that of the process that came last is recorded from where it began.
+/// Two runs of the same program never have the same inputs: that of the process that came last is recorded from where
+/// it began.
 fn a_job_that_logs_and_loses_a_node() {
     for cuts in ["--ckpt-every 100000steps", "--ckpt-every 20steps"] {
         let record = Record::new();

@@ -1,4 +1,5 @@
-//! A program that runs one of its PEs again from a record (`--record`), alone in this process: what `talisman replay` starts.
+//! A program that runs one of its PEs again from a record (`--record`), alone in this process: what `talisman replay`
+//! starts.
 
 use std::path::Path;
 
@@ -16,7 +17,8 @@ use talisman_job::{ExitStatus, Output, Program, RunArgs};
 use talisman_kernel::node::Config;
 use talisman_kernel::panics;
 
-/// Runs the PE of a record of this program, with its output, and says how that went. The options are those that the program had.
+/// Runs the PE of a record of this program, with its output, and says how that went. The options are those that the
+/// program had.
 pub(crate) fn main<C: MainChare, A: Args + Send>(
     program: &Program,
     options: &RunArgs,

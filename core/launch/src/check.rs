@@ -1,10 +1,12 @@
 //! `talisman check --replay -- PROGRAM`: whether all PEs of a program do the same when they are given the same.
 //!
-//! The program runs once and is recorded. Then each PE is run again from its record. What it sends is compared, within PEs too: message
-//! logging rests on that, and a chare that breaks the rule is found before any node is lost.
+//! The program runs once and is recorded. Then each PE is run again from its record. What it sends is compared, within
+//! PEs too: message logging rests on that, and a chare that breaks the rule is found before any node is lost.
 
 use std::ffi::OsString;
+use std::fs::DirBuilder;
 use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus as Exit, Stdio};
 
@@ -31,6 +33,14 @@ pub(crate) struct Check {
 /// It could not be found out.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CheckError {
+    /// There is no folder to record it in.
+    #[error("{} cannot be made: {why}; give a folder with --record", path.display())]
+    NoFolder {
+        /// Which.
+        path: PathBuf,
+        /// What the system says.
+        why: io::Error,
+    },
     /// The program cannot be started.
     #[error("`{program}` cannot be run: {why}")]
     NotRun {
@@ -64,7 +74,7 @@ pub(crate) struct Findings {
 impl Check {
     /// Runs the program with these variables, and all its PEs again.
     pub(crate) fn run(&self, variables: Vec<(OsString, OsString)>) -> Result<Findings, CheckError> {
-        let folder = Folder::of(&self.options);
+        let folder = Folder::of(&self.options)?;
         let (program, words) = self.program.split_first().expect("clap requires one word at least");
         let mut command = Command::new(program);
         command.args(words).envs(variables).envs(self.beside(&folder.path));
@@ -81,8 +91,8 @@ impl Check {
         findings(&folder.path, &pes, exit)
     }
 
-    /// What the program has to be told beside the options that are given. Messages between two nodes are compared as they are packed; so
-    /// are those that stay on a PE, for which all are.
+    /// What the program has to be told beside the options that are given. Messages between two nodes are compared as
+    /// they are packed; so are those that stay on a PE, for which all are.
     fn beside(&self, folder: &Path) -> Vec<(&'static str, OsString)> {
         let nodes =
             (self.options.nodes == 1 && self.options.hosts.is_none()).then(|| ("TALISMAN_NODES", "2".into()));
@@ -141,12 +151,18 @@ struct Folder {
 }
 
 impl Folder {
-    fn of(options: &RunArgs) -> Folder {
-        let own = || std::env::temp_dir().join(format!("talisman-check-{}", std::process::id()));
-        let (path, is_own) = options.record.clone().map_or_else(|| (own(), true), |folder| (folder, false));
-        // The program may be run in another folder.
-        let path = std::path::absolute(&path).unwrap_or(path);
-        Folder { path, is_own }
+    /// The one that was asked for, or a new one that nobody else can look into.
+    fn of(options: &RunArgs) -> Result<Folder, CheckError> {
+        if let Some(folder) = &options.record {
+            // The program may be run in another folder.
+            let path = std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
+            return Ok(Folder { path, is_own: false });
+        }
+        let path = std::env::temp_dir().join(format!("talisman-check-{}", std::process::id()));
+        match DirBuilder::new().mode(0o700).create(&path) {
+            Ok(()) => Ok(Folder { path, is_own: true }),
+            Err(why) => Err(CheckError::NoFolder { path, why }),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! `talisman replay FOLDER --pe N`: has a program run one of its PEs again from a record.
 //!
-//! What the PE's objects do is in the program alone. So that is started as the process of the PE was, in the same folder, with the same
-//! words and variables, and a variable that names the record.
+//! What the PE's objects do is in the program alone. So that is started as the process of the PE was, in the same
+//! folder, with the same words and variables, and a variable that names the record.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;

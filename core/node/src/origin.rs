@@ -11,7 +11,8 @@ use talisman_job::RunArgs;
 use talisman_job::job::Job;
 use talisman_kernel::node::Node;
 
-/// The tape of a node's PE, in its process of this life; none if nothing is to be recorded. If there can be none, the job ends.
+/// The tape of a node's PE, in its process of this life; none if nothing is to be recorded. If there can be none, the
+/// job ends.
 pub(super) fn tape_of(node: &Node, life: u64) -> Option<Tape> {
     let folder = node.config.record.as_ref()?;
     match Tape::create(folder, &origin(node, life)) {

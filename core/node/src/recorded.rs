@@ -1,7 +1,8 @@
 //! The loop of a PE whose inputs are recorded (`--record`), on a thread of its own.
 //!
-//! It differs from that of other PEs in that its clock stands still in a turn, so that all that it reads of time is in its record, and that
-//! values are dropped as soon as they can be. It is the only PE of its node: nothing comes to it but frames of others.
+//! It differs from that of other PEs in that its clock stands still in a turn, so that all that it reads of time is in
+//! its record, and that values are dropped as soon as they can be. It is the only PE of its node: nothing comes to it
+//! but frames of others.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -6,8 +6,8 @@
 //! | 4 | the version of the format, little-endian, as all numbers |
 //! | 8, 4, … | a block: its length, its CRC-32, then packed items, one after the other |
 //!
-//! The first block is the [`Origin`] alone. A block is written at once, and none is ever changed. So of a process that died all is there but
-//! what it had not written yet; a block that it was about to write may be there in part.
+//! The first block is the [`Origin`] alone. A block is written at once, and none is ever changed. So of a process that
+//! died all is there but what it had not written yet; a block that it was about to write may be there in part.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use super::item::{Item, Origin};
 use talisman_base::build::build_number;
-use talisman_job::options::RECORD_ENDING;
+use talisman_job::options::{PROCESSES_MAX, RECORD_ENDING};
 use talisman_pup::{Pup, PupError, Purpose, Unpacker, from_bytes, to_bytes};
 
 /// How all files begin.
@@ -176,7 +176,10 @@ impl RecordFile {
         }
         let Some(origin) = self.next_block()? else { return Err(self.is_other("it ends within its header")) };
         self.origin = self.read_as(&origin, self.at)?;
-        Ok(())
+        match self.origin {
+            Origin { pe, nodes, .. } if pe < nodes && nodes <= PROCESSES_MAX => Ok(()),
+            Origin { pe, nodes, .. } => Err(self.is_other(&format!("it is of PE {pe} of {nodes}"))),
+        }
     }
 
     /// The items of the next block; none if that is not there, or only in part.

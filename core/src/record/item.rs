@@ -23,7 +23,8 @@ pub struct Origin {
     pub nodes: u32,
     /// The PE. Each node has one.
     pub pe: PeId,
-    /// Which of the processes it was that were started in the place of lost ones, counted from 1; 0 if it was there at the start.
+    /// Which of the processes it was that were started in the place of lost ones, counted from 1; 0 if it was there at
+    /// the start.
     pub life: u64,
 }
 

@@ -1,8 +1,9 @@
-//! Records: what a PE is given, in a file (`--record`), and the same PE that runs again from it, alone (`talisman replay`).
+//! Records: what a PE is given, in a file (`--record`), and the same PE that runs again from it, alone (`talisman
+//! replay`).
 //!
-//! A PE does the same whenever it is given the same. What that is comes in by its door (`Pe::turn`), and is told to a recorder there: a
-//! [`tape::Tape`] writes it down, with the contents of all frames, and with marks of those that the PE sends. A [`player::Player`] gives it to a
-//! fresh PE, and compares.
+//! A PE does the same whenever it is given the same. What that is comes in by its door (`Pe::turn`), and is told to a
+//! recorder there: a [`tape::Tape`] writes it down, with the contents of all frames, and with marks of those that the
+//! PE sends. A [`player::Player`] gives it to a fresh PE, and compares.
 //!
 //! | file | is |
 //! |---|---|

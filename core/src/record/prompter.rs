@@ -1,4 +1,5 @@
-//! What a PE that runs again is told in the midst of a step: values of the world; and whether what it sends is what it sent.
+//! What a PE that runs again is told in the midst of a step: values of the world; and whether what it sends is what it
+//! sent.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

@@ -1,11 +1,12 @@
 //! A recorder that writes what it is told into a file.
 //!
-//! What is told is written at the end of each turn, and before the first message of a turn runs: a process that dies in an entry leaves what
-//! led to it. No more than [`BUFFERED`] bytes and one frame wait meanwhile.
+//! What is told is written at the end of each turn, and before the first message of a turn runs: a process that dies in
+//! an entry leaves what led to it. No more than [`BUFFERED`] bytes and one frame wait meanwhile.
 
 use std::cell::RefCell;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -44,7 +45,10 @@ impl Tape {
     /// What the system says. A file of this name that is there already is left as it is.
     pub fn create(folder: &Path, origin: &Origin) -> io::Result<Tape> {
         std::fs::create_dir_all(folder)?;
-        let file = File::create_new(folder.join(name_of(origin.pe, origin.life)))?;
+        // It has all that the program's nodes say to each other.
+        let mut private = OpenOptions::new();
+        private.write(true).create_new(true).mode(0o600);
+        let file = private.open(folder.join(name_of(origin.pe, origin.life)))?;
         begin(&file, origin)?;
         let packer = Packer::new(Purpose::Message);
         Ok(Tape(Rc::new(RefCell::new(Writer { file, packer, time: None, runs: false, failed: None }))))

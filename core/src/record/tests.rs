@@ -1,8 +1,9 @@
 //! What is written is read, whatever becomes of the file.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use super::file::{RecordError, RecordFile, find, records_in};
+use super::file::{RecordError, RecordFile, find, records_in, write_block};
 use super::item::{Begins, Item, Origin, Sent};
 use super::steps::{Step, Steps};
 use super::tape::Tape;
@@ -91,6 +92,8 @@ fn a_record_is_read_as_it_was_written() {
         _ => unreachable!(),
     };
     assert_eq!(slices, align_of::<u64>(), "slices are aligned as they were");
+    let mode = std::fs::metadata(&file).expect("it is there").permissions().mode();
+    assert_eq!(mode & 0o077, 0, "nobody else can read it");
     assert!(Tape::create(&folder.0, &origin(1, 0)).is_err(), "what is there is not written over");
 }
 
@@ -162,6 +165,27 @@ fn a_step_is_an_input_and_what_came_of_it() {
     assert!(steps.cut_off().is_some_and(|why| why.contains("nothing more")), "it did not come to its end");
     assert_ne!(sent, Sent::of(2, b"abd", &[]));
     assert_ne!(sent, Sent::of(1, b"abc", &[]));
+}
+
+/// Whatever a file says, of its process or of what that was given, is looked at.
+#[test]
+fn what_cannot_be_is_refused() {
+    let folder = Folder::new("cannot");
+    for (pe, nodes) in [(3, 3), (0, 0), (0, 1 << 20)] {
+        let origin = Origin { pe, nodes, ..origin(pe, 0) };
+        Tape::create(&folder.0, &origin).expect("the folder can be written").end();
+        let error =
+            RecordFile::open(&find(&folder.0, pe).expect("just written")).err().expect("there is no such PE");
+        assert!(error.to_string().contains(&format!("it is of PE {pe} of {nodes}")), "{error}");
+        std::fs::remove_dir_all(&folder.0).expect("it is ours");
+    }
+    let file = written(&folder.0);
+    let mut bytes = std::fs::read(&file).expect("just written");
+    write_block(&mut bytes, &[0xff; 40]).expect("memory can be written");
+    std::fs::write(&file, bytes).expect("it is ours");
+    let (items, error) = items_of(&file).expect_err("its sum is right, and it has no items");
+    assert_eq!(items, expected());
+    assert!(matches!(error, RecordError::Damaged { .. }), "{error}");
 }
 
 #[test]

@@ -281,7 +281,11 @@ impl Pe {
         if collection.chare.ordered {
             self.number_message(message);
         }
-        self.dispatch(collection, envelope);
+        let place = self.place_of(collection, message.to().index);
+        if self.node.config.pack_all && matches!(place, Place::Here { .. }) {
+            self.note_sent_here(message);
+        }
+        self.dispatch_to(collection, envelope, place);
     }
 
     /// Sends a message to where its object is believed.
@@ -299,9 +303,6 @@ impl Pe {
             Place::Here { slot, generation } => {
                 message.slot = slot;
                 message.generation = generation;
-                if self.node.config.pack_all {
-                    self.note_sent_here(message);
-                }
                 self.enqueue(envelope);
             }
             Place::At { pe, .. } => self.transmit(pe, envelope),
