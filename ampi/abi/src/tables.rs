@@ -160,7 +160,8 @@ pub fn answer(interface: Interface, name: &str) -> Option<Answer> {
     if let Some(function) = name.strip_prefix("PMPI_").and_then(|rest| table.get(&*format!("MPI_{rest}"))) {
         return Some(*function);
     }
-    let bare = fortran::canonical(name)?;
+    let inner = (interface == Interface::OpenMpi).then(|| openmpi::inner_name(name)).flatten();
+    let bare = inner.or_else(|| fortran::canonical(name))?;
     table.get(bare.as_str()).copied().or_else(|| refusal_of_fortran(table, &bare))
 }
 
