@@ -19,7 +19,7 @@ checks!(
     classes needs wrappers,
     fortran_with_its_header needs fortran,
     fortran_with_its_module needs fortran,
-    fortran_of_2008_with_open_mpi needs fortran,
+    fortran_of_2008 needs fortran,
 );
 
 fn messages() {
@@ -55,9 +55,9 @@ fn fortran_with_its_module() {
     everywhere("modern.f90", "1");
 }
 
-/// MPICH's library for it wants data of the inside of MPICH.
-fn fortran_of_2008_with_open_mpi() {
-    everywhere_for(Interface::OpenMpi, "described.f90", "1");
+/// What the libraries have for it is theirs.
+fn fortran_of_2008() {
+    everywhere("described.f90", "1");
 }
 
 /// How each program is run. With `--move-always` a rank moves whenever it waits.
@@ -73,17 +73,15 @@ const RANKS: &str = "4";
 
 /// So many rounds of it.
 fn everywhere(source: &str, rounds: &str) {
-    BOTH.into_iter().for_each(|interface| everywhere_for(interface, source, rounds));
-}
-
-fn everywhere_for(interface: Interface, source: &str, rounds: &str) {
-    let file = built(source, interface);
-    let file = file.to_str().expect("a name that is text");
-    let job = |way: &[&str]| printed(&mut mpirun(&[&["-n", RANKS], way, &[file, rounds]].concat()));
-    let expected = native(interface, file, rounds).unwrap_or_else(|| job(&[]));
-    assert!(expected.lines().count() >= 4, "{expected}");
-    for way in WAYS {
-        assert_eq!(sorted(&job(way)), sorted(&expected), "{source} {interface:?} {way:?}");
+    for interface in BOTH {
+        let file = built(source, interface);
+        let file = file.to_str().expect("a name that is text");
+        let job = |way: &[&str]| printed(&mut mpirun(&[&["-n", RANKS], way, &[file, rounds]].concat()));
+        let expected = native(interface, file, rounds).unwrap_or_else(|| job(&[]));
+        assert!(expected.lines().count() >= 4, "{expected}");
+        for way in WAYS {
+            assert_eq!(sorted(&job(way)), sorted(&expected), "{source} {interface:?} {way:?}");
+        }
     }
 }
 

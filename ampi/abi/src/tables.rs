@@ -157,7 +157,8 @@ pub fn answer(interface: Interface, name: &str) -> Option<Answer> {
     if let Some(answer) = table.get(name) {
         return Some(*answer);
     }
-    if let Some(function) = name.strip_prefix("PMPI_").and_then(|rest| table.get(&*format!("MPI_{rest}"))) {
+    let of_profiling = || name.strip_prefix('P').filter(|rest| rest.starts_with("MPI"));
+    if let Some(function) = of_profiling().and_then(|rest| table.get(rest)) {
         return Some(*function);
     }
     let inner = (interface == Interface::OpenMpi).then(|| openmpi::inner_name(name)).flatten();

@@ -94,7 +94,7 @@ impl ProgramImages {
     /// Reads a program and its libraries.
     pub fn new(file: &Path, ranks: OfRanks, search: &Search) -> Result<ProgramImages, String> {
         let program =
-            Program::prepare_fixed(file, search, &Answers::default()).map_err(|error| error.to_string())?;
+            Program::prepare_fixed(file, search, &Answers::of(file)).map_err(|error| error.to_string())?;
         program.reserve_fixed().map_err(|error| error.to_string())?;
         prepare_process()?;
         ranks.numbers.allow(ranks.ranks).map_err(|error| error.to_string())?;
