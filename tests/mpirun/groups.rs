@@ -19,6 +19,7 @@ checks!(
     classes needs wrappers,
     fortran_with_its_header needs fortran,
     fortran_with_its_module needs fortran,
+    fortran_of_2008 needs fortran,
 );
 
 fn messages() {
@@ -52,6 +53,11 @@ fn fortran_with_its_header() {
 
 fn fortran_with_its_module() {
     everywhere("modern.f90", "1");
+}
+
+/// What the libraries have for it is theirs.
+fn fortran_of_2008() {
+    everywhere("described.f90", "1");
 }
 
 /// How each program is run. With `--move-always` a rank moves whenever it waits.

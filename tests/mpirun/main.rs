@@ -22,6 +22,7 @@ mod operations;
 mod packages;
 mod ranks;
 mod refusals;
+mod scalapack;
 mod several_programs;
 mod shared_files;
 mod slice;
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
         gdb::all(),
         wrappers::all(),
         packages::all(),
+        scalapack::all(),
     ];
     trials::run(subjects.into_iter().flatten().collect())
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::job::{folder, missing, mpirun, printed};
+use crate::job::{folder, missing, mpirun, printed, sorted};
 use crate::trials::checks;
 
 checks!(
@@ -14,6 +14,8 @@ checks!(
     netpipe_of_open_mpi_measures needs netpipe_of_open_mpi,
     phyml_finds_the_same_trees needs phyml,
     hpcc_comes_to_its_end_with_the_verdicts_of_open_mpi needs hpcc,
+    python_sends_objects_as_under_open_mpi needs mpi4py,
+    python_adds_arrays_as_under_open_mpi needs numpy,
 );
 
 fn lammps() -> Option<String> {
@@ -172,4 +174,43 @@ fn hpcc_comes_to_its_end_with_the_verdicts_of_open_mpi() {
         let own = run(name, &mut mpirun(&[&["-n", "4"], way, &["hpcc"]].concat()));
         assert_eq!(own, expected, "{name}");
     }
+}
+
+/// An interpreter at fixed addresses, so each rank needs a node; MPI comes with a module that it loads while it runs.
+const PYTHON: &str = "/usr/bin/python3";
+
+fn mpi4py() -> Option<String> {
+    missing("mpirun.openmpi").or_else(|| missing_module("mpi4py"))
+}
+
+fn numpy() -> Option<String> {
+    mpi4py().or_else(|| missing_module("numpy"))
+}
+
+fn missing_module(name: &str) -> Option<String> {
+    let found = Command::new(PYTHON).args(["-c", &format!("import {name}")]).output();
+    let is_there = found.is_ok_and(|output| output.status.success());
+    (!is_there).then(|| format!("Python's {name} is not installed"))
+}
+
+fn python_sends_objects_as_under_open_mpi() {
+    let expected = same_python_as_under_open_mpi("objects.py");
+    assert!(expected.lines().count() == 4 && expected.contains("('tuple', 7)"), "{expected}");
+}
+
+/// Its libraries have 40 MiB.
+fn python_adds_arrays_as_under_open_mpi() {
+    let expected = same_python_as_under_open_mpi("arrays.py");
+    assert_eq!(expected, "[ 0.  3.  6.  9. 12.] 90.0\n");
+}
+
+fn same_python_as_under_open_mpi(script: &str) -> String {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mpirun/programs").join(script);
+    let script = script.to_str().expect("a name that is text");
+    let mut elsewhere = Command::new("mpirun.openmpi");
+    elsewhere.args(["--allow-run-as-root", "--oversubscribe", "-n", "3", PYTHON, script]);
+    let expected = printed(elsewhere.stdin(Stdio::null()));
+    let own = printed(&mut mpirun(&["-n", "3", "--nodes", "3", PYTHON, script]));
+    assert_eq!(sorted(&own), sorted(&expected));
+    expected
 }

@@ -31,6 +31,9 @@ fn reason(name: &str) -> &'static str {
         _ if name.starts_with("MPI_P") => "partitioned communication and ports are not there yet",
         _ if name.starts_with("MPI_Comm") => "processes are not started while the job runs",
         _ if name.starts_with("MPI_Win") => "one-sided communication is not there yet",
+        _ if name.starts_with("MPII_") || name.starts_with("MPIX_") => {
+            "it is of the inside of MPICH, for its interface for Fortran 2008"
+        }
         _ if name.starts_with("ompi_") => "it is of the inside of Open MPI, for its interface for C++",
         _ => "this part of MPI is not there yet",
     }
@@ -41,6 +44,11 @@ mod names {
     use super::refuse;
 
     refused! {
+        MPII_Comm_get_attr MPII_Comm_set_attr MPII_Grequest_set_lang_f77 MPII_Keyval_set_proxy
+        MPII_Type_get_attr MPII_Type_set_attr MPII_Win_get_attr MPII_Win_set_attr MPIX_Comm_agree
+        MPIX_Comm_failure_ack MPIX_Comm_failure_get_acked MPIX_Comm_revoke MPIX_Comm_shrink
+        MPIX_Delete_error_class MPIX_Delete_error_code MPIX_Delete_error_string MPIX_GPU_query_support
+        MPIX_Query_cuda_support MPIX_Query_hip_support MPIX_Query_ze_support
         ompi_attr_create_keyval ompi_errhandler_create ompi_errhandler_invoke ompi_op_set_cxx_callback
         MPI_Accumulate MPI_Compare_and_swap MPI_Fetch_and_op MPI_Get MPI_Get_accumulate MPI_Put MPI_Raccumulate
         MPI_Rget MPI_Rget_accumulate MPI_Rput

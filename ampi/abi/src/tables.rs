@@ -157,10 +157,12 @@ pub fn answer(interface: Interface, name: &str) -> Option<Answer> {
     if let Some(answer) = table.get(name) {
         return Some(*answer);
     }
-    if let Some(function) = name.strip_prefix("PMPI_").and_then(|rest| table.get(&*format!("MPI_{rest}"))) {
+    let of_profiling = || name.strip_prefix('P').filter(|rest| rest.starts_with("MPI"));
+    if let Some(function) = of_profiling().and_then(|rest| table.get(rest)) {
         return Some(*function);
     }
-    let bare = fortran::canonical(name)?;
+    let inner = (interface == Interface::OpenMpi).then(|| openmpi::inner_name(name)).flatten();
+    let bare = inner.or_else(|| fortran::canonical(name))?;
     table.get(bare.as_str()).copied().or_else(|| refusal_of_fortran(table, &bare))
 }
 

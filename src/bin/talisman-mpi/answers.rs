@@ -1,7 +1,8 @@
 //! Who answers the symbols that programs want of their libraries.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::ffi::{c_int, c_void};
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use talisman_abi::{Answer, Interface, answer as answer_of_mpi};
@@ -18,18 +19,42 @@ use crate::{allocator, ends, locales, streams};
 pub struct Answers {
     /// That of the first library of MPI that was asked for.
     interface: Cell<Option<Interface>>,
+    file: PathBuf,
+    /// Whether the program is in Fortran 2008 (`use mpi_f08`): what MPICH has for that is loaded as it is. Looked for
+    /// when that library is asked for.
+    is_of_2008: OnceCell<bool>,
+}
+
+/// MPICH's libraries for Fortran, as it and as Debian calls them.
+const FORTRAN_OF_MPICH: [&str; 2] = ["libmpifort.so.12", "libmpichfort.so.12"];
+
+/// In the names of functions that MPICH has for Fortran 2008, and nobody else: `mpi_send_f08ts_`.
+const OF_2008: [&[u8]; 2] = [b"_f08_\0", b"_f08ts_\0"];
+
+/// Whether the file of a program has such names. One that cannot be read is refused elsewhere.
+fn is_of_2008(file: &Path) -> bool {
+    let bytes = std::fs::read(file).unwrap_or_default();
+    OF_2008.iter().any(|name| bytes.windows(name.len()).any(|found| found == *name))
 }
 
 impl Imports for Answers {
     fn answers_for(&self, soname: &str) -> bool {
         let found = talisman_abi::interface_of(soname);
         self.interface.set(self.interface.get().or(found));
-        found.is_some()
+        let is_own =
+            FORTRAN_OF_MPICH.contains(&soname) && *self.is_of_2008.get_or_init(|| is_of_2008(&self.file));
+        found.is_some() && !is_own
     }
 
-    /// Memory is allocated by this executable whatever a program brings along.
+    /// Memory is allocated by this executable whatever a program brings along; and of MPICH's library for Fortran only
+    /// what is of Fortran 2008 is called.
     fn symbol(&self, name: &str) -> Option<usize> {
-        allocator::symbol(name)
+        let is_of_2008 = self.is_of_2008.get() == Some(&true);
+        let of_fortran = || match is_of_2008 && name.starts_with("mpi_") && !name.contains("_f08") {
+            true => self.of_mpi(name).map(address_of),
+            false => None,
+        };
+        allocator::symbol(name).or_else(of_fortran)
     }
 
     fn fallback(&self, name: &str) -> Option<usize> {
@@ -63,11 +88,20 @@ impl Imports for Later {
     }
 }
 
+fn address_of(answer: Answer) -> usize {
+    let (Answer::Function(at) | Answer::Refusal(at) | Answer::Data(at, _)) = answer;
+    at
+}
+
 impl Answers {
+    /// For the program of this file.
+    pub fn of(file: &Path) -> Answers {
+        Answers { file: file.to_owned(), ..Answers::default() }
+    }
+
     /// Where a name is that no private library has; nowhere if it is the C library's.
     fn address(&self, name: &str) -> Option<usize> {
-        let of_mpi =
-            || self.of_mpi(name).map(|(Answer::Function(at) | Answer::Refusal(at) | Answer::Data(at, _))| at);
+        let of_mpi = || self.of_mpi(name).map(address_of);
         own(name).or_else(of_mpi).or_else(|| stand_in(name))
     }
 
@@ -79,7 +113,7 @@ impl Answers {
 /// The same for names that a program asks for while it runs (`dlsym`).
 pub fn answer(name: &str) -> Option<usize> {
     let interface = images::of_process().and_then(ProgramImages::interface).or(LATER.get().copied());
-    let answers = Answers { interface: Cell::new(interface) };
+    let answers = Answers { interface: Cell::new(interface), ..Answers::default() };
     answers.symbol(name).or_else(|| answers.fallback(name))
 }
 
@@ -95,8 +129,8 @@ fn own(name: &str) -> Option<usize> {
     }
 }
 
-/// Formats of one's own for `printf` would be the whole process's, by functions of one rank. Libraries that add some go on
-/// without.
+/// Formats of one's own for `printf` would be the whole process's, by functions of one rank. Libraries that add some go
+/// on without.
 extern "C" fn no_format() -> c_int {
     -1
 }

@@ -11,6 +11,6 @@ use crate::answers::Answers;
 /// # Errors
 /// If the program or a library of it cannot be read, or is not there.
 pub fn explain(file: &Path) -> Result<String, String> {
-    let explanation = talisman_loader::explain(file, &Search::from_environment(), &Answers::default());
+    let explanation = talisman_loader::explain(file, &Search::from_environment(), &Answers::of(file));
     explanation.map(|explanation| explanation.to_string()).map_err(|error| error.to_string())
 }

@@ -52,6 +52,9 @@ pub struct OfRanks {
     pub is_labelled: bool,
 }
 
+/// Of the room for a program, what it has for libraries that it loads while it runs: Python's numpy takes 40 MiB.
+const ROOM_FOR_LATER: usize = 192 << 20;
+
 /// See [`runs`].
 static RUNS: AtomicU64 = AtomicU64::new(1);
 
@@ -69,7 +72,10 @@ static PROGRAM: OnceLock<Result<&'static ProgramImages, String>> = OnceLock::new
 pub fn prepare(file: &Path, ranks: OfRanks) -> Result<&'static ProgramImages, ImagesError> {
     let prepared = PROGRAM.get_or_init(|| {
         on_process_heap(|| {
-            let program = ProgramImages::new(file, ranks)?;
+            let room_for_all = crate::ROOM as usize - control::LEN;
+            let search =
+                Search { room_for_later: ROOM_FOR_LATER, room_for_all, ..Search::from_environment() };
+            let program = ProgramImages::new(file, ranks, &search)?;
             Ok(&*Box::leak(Box::new(program)))
         })
     });
@@ -86,9 +92,9 @@ pub fn of_process() -> Option<&'static ProgramImages> {
 
 impl ProgramImages {
     /// Reads a program and its libraries.
-    pub fn new(file: &Path, ranks: OfRanks) -> Result<ProgramImages, String> {
-        let program = Program::prepare_fixed(file, &Search::from_environment(), &Answers::default())
-            .map_err(|error| error.to_string())?;
+    pub fn new(file: &Path, ranks: OfRanks, search: &Search) -> Result<ProgramImages, String> {
+        let program =
+            Program::prepare_fixed(file, search, &Answers::of(file)).map_err(|error| error.to_string())?;
         program.reserve_fixed().map_err(|error| error.to_string())?;
         prepare_process()?;
         ranks.numbers.allow(ranks.ranks).map_err(|error| error.to_string())?;

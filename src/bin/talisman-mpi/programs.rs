@@ -13,6 +13,7 @@ use std::sync::OnceLock;
 use talisman::prelude::*;
 use talisman_ampi::slot::{Held, Images, ImagesError, Noted, SlotSpace, on_process_heap};
 use talisman_ampi::thread::{self, Saved};
+use talisman_loader::Search;
 
 use crate::images::{OfRanks, ProgramImages};
 
@@ -108,7 +109,7 @@ impl Programs {
 
 /// All are mapped for every rank, which one at fixed addresses cannot be.
 fn position_independent(file: &Path, ranks: OfRanks) -> Result<ProgramImages, String> {
-    let images = ProgramImages::new(file, ranks)?;
+    let images = ProgramImages::new(file, ranks, &Search::from_environment())?;
     match images.fixed() {
         None => Ok(images),
         Some(_) => Err(format!(

@@ -7,6 +7,7 @@
 mod conversions;
 mod datatypes;
 mod fortran;
+mod inner;
 mod objects;
 
 use std::ffi::c_int;
@@ -21,6 +22,7 @@ use crate::{Interface, data::number_in};
 
 pub use conversions::conversions;
 pub use fortran::{OpenMpiFortran, SENTINELS};
+pub use inner::inner_name;
 pub use objects::DATA;
 
 /// The interface of Open MPI 4 and 5.

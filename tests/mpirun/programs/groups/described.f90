@@ -1,0 +1,34 @@
+! `use mpi_f08`: handles are types, buffers are of any type, and errors need not be asked for.
+program ring
+  use mpi_f08
+  implicit none
+  integer :: rank, ranks, token, total, i
+  type(MPI_Status) :: status
+  type(MPI_Request) :: requests(2)
+  type(MPI_Comm) :: half
+  type(MPI_Datatype) :: pair
+  integer :: values(4), got(4), count
+  double precision :: mine, most
+  call MPI_Init()
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks)
+  values = [(rank * 10 + i, i = 1, 4)]
+  call MPI_Irecv(got, 4, MPI_INTEGER, mod(rank + ranks - 1, ranks), 3, MPI_COMM_WORLD, requests(1))
+  call MPI_Isend(values, 4, MPI_INTEGER, mod(rank + 1, ranks), 3, MPI_COMM_WORLD, requests(2))
+  call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
+  call MPI_Allreduce(rank, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
+  token = rank
+  call MPI_Sendrecv_replace(token, 1, MPI_INTEGER, mod(rank + 1, ranks), 5, mod(rank + ranks - 1, ranks), 5, MPI_COMM_WORLD, status)
+  call MPI_Get_count(status, MPI_INTEGER, count)
+  call MPI_Comm_split(MPI_COMM_WORLD, mod(rank, 2), rank, half)
+  mine = rank * 1.5d0
+  call MPI_Allreduce(mine, most, 1, MPI_DOUBLE_PRECISION, MPI_MAX, half)
+  call MPI_Allreduce(MPI_IN_PLACE, mine, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD)
+  call MPI_Type_contiguous(2, MPI_INTEGER, pair)
+  call MPI_Type_commit(pair)
+  call MPI_Bcast(values, 2, pair, 0, MPI_COMM_WORLD)
+  call MPI_Type_free(pair)
+  print '(a,i3,4i4,3i4,2f6.1,4i4,l2)', 'rank', rank, got, total, token, status%MPI_SOURCE, most, mine, values, &
+    status%MPI_TAG == 5 .and. count == 1
+  call MPI_Finalize()
+end program
