@@ -162,6 +162,12 @@ pub fn is_drained(name: &str) -> bool {
     DRAINED.contains(&name)
 }
 
+/// Whether objects of a workload have addresses of the process in what they are packed to: stacks of ranks do. With
+/// checkpoints, which have sums, a run of it is not the same again to the bit.
+pub fn has_bytes_of_its_process(name: &str) -> bool {
+    name == "ranks"
+}
+
 impl Checked {
     /// Whether the job ended as its program meant it to.
     pub fn ended_well(&self) -> bool {

@@ -5,6 +5,9 @@
 //! are in one process, and worlds of several threads are besides. So a rank's pages are moved to its addresses before it runs, and
 //! aside as soon as it waits (`Slot::put_back_in_turn`): two nodes of a cut world may hold the same rank, and worlds side by side do.
 //! An interpreter in the place of the thread would try the engine alone, not what a move does with a stack and a heap.
+//!
+//! Stacks have addresses of the process in them, which no seed determines. So sums of checkpoints differ when a run with `--ft` is
+//! repeated, and with them its trace; what comes of it does not, and is compared.
 
 use talisman::rng::Rng;
 use talisman::simulation::{Plan, simulate};
