@@ -22,6 +22,9 @@ SELECTED = [
     ("talisman_kernel", "location::"),
     ("talisman_store", "slabs"),
     ("talisman_store", "versions"),
+    # Threads and slots of ranks are out of its reach: ampi/src/thread/README.md.
+    ("talisman_ampi", "engine::"),
+    ("talisman_ampi", "process::"),
     # Whole jobs: objects made, moved and dropped, on threads and simulated.
     ("api", "kinds"),
     ("storm", "in_simulation"),

@@ -8,7 +8,7 @@ use super::request::{Request, Scope};
 use super::{Error, Rank, Tag};
 use crate::engine::{self, Begun, Condition, Held, Mode, Owner, Pattern, Token};
 use crate::process::Process as State;
-use crate::rank::{call, wait_for};
+use crate::rank::{call, call_and_wait, wait_for};
 
 /// The tag of messages that are sent without one.
 const DEFAULT_TAG: Tag = 0;
@@ -487,28 +487,34 @@ fn receive_into<B: BufferMut + ?Sized>(
     place: &'static Location<'static>,
 ) -> Result<Status, Error> {
     let (into, communicator) = (bytes_of_mut(buffer.values_mut()), from.of_communicator());
+    let begun = |received: &Result<Received, Error>| match received {
+        Ok(Received::Pending(request)) => Some(*request),
+        _ => None,
+    };
     // SAFETY: the buffer is borrowed until the request has ended.
-    let begun = unsafe {
-        call(|state, out| {
-            let pattern = from.accepts_in(state, tag)?;
-            match state.engine.begin_blocking_receive(pattern, into, out) {
-                Begun::Done(status) => Status::known(state, &status, communicator).map(Received::Done),
-                Begun::Pending(token) => Ok(Received::Pending(token)),
-            }
-        })
+    let received = unsafe {
+        call_and_wait(
+            |state, out| {
+                let pattern = from.accepts_in(state, tag)?;
+                match state.engine.begin_blocking_receive(pattern, into, out) {
+                    Begun::Done(status) => Status::known(state, &status, communicator).map(Received::Done),
+                    Begun::Pending(token) => Ok(Received::Pending(token)),
+                }
+            },
+            begun,
+            "receive",
+            place,
+        )
     }??;
-    match begun {
+    match received {
         Received::Done(status) => Ok(status),
-        Received::Pending(token) => {
-            wait_for(|| Condition::One(token), "receive", place)?;
-            // SAFETY: no buffer is given.
-            unsafe {
-                call(|state, _| {
-                    let status = state.engine.test(token)?.ok_or(Error::Request)?;
-                    Status::known(state, &status, communicator)
-                })
-            }?
-        }
+        // SAFETY: no buffer is given.
+        Received::Pending(token) => unsafe {
+            call(|state, _| {
+                let status = state.engine.test(token)?.ok_or(Error::Request)?;
+                Status::known(state, &status, communicator)
+            })
+        }?,
     }
 }
 

@@ -185,7 +185,9 @@ impl Payload {
 }
 
 /// Up to [`INLINE_MAX`] bytes without an allocation.
+/// Aligned as the words that it is copied by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(align(8))]
 pub struct Inline {
     len: u8,
     bytes: [u8; INLINE_MAX],
@@ -211,9 +213,7 @@ impl Pup for Inline {
 
     fn pack(&self, p: &mut Packer) {
         self.len.pack(p);
-        for byte in self.bytes() {
-            byte.pack(p);
-        }
+        p.bytes(self.bytes());
     }
 
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
@@ -221,10 +221,8 @@ impl Pup for Inline {
         if usize::from(len) > INLINE_MAX {
             return Err(u.invalid(format!("{len} bytes inline, where {INLINE_MAX} have room")));
         }
-        let mut inline = Inline { len, bytes: [0; INLINE_MAX] };
-        for byte in &mut inline.bytes[..usize::from(len)] {
-            *byte = u8::unpack(u)?;
-        }
-        Ok(inline)
+        let mut bytes = [0; INLINE_MAX];
+        bytes[..usize::from(len)].copy_from_slice(u.bytes(usize::from(len))?);
+        Ok(Inline { len, bytes })
     }
 }

@@ -21,6 +21,7 @@ mod doing;
 mod frame;
 mod matching;
 mod order;
+mod peers;
 mod persistent;
 mod posted;
 mod probe;
@@ -187,6 +188,16 @@ impl Engine {
     /// Frames that came before earlier ones.
     pub fn early(&self) -> usize {
         self.order.early()
+    }
+
+    /// A deliberate mistake: a message that nobody has received is gone.
+    pub(crate) fn forget_a_message(&mut self) {
+        self.unexpected.forget_one();
+    }
+
+    /// A deliberate mistake: frames are numbered from 0 again.
+    pub(crate) fn forget_numbers(&mut self) {
+        self.order.forget_sent();
     }
 
     fn act_on(&mut self, frame: Frame<Payload>, out: &mut Actions) -> Result<(), FrameError> {

@@ -3,20 +3,20 @@
 //! The network may deliver frames in any order, since ranks move while frames are on their way. Numbered frames are
 //! acted on in the order of their numbers; one that comes early waits here.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
-use rustc_hash::FxBuildHasher;
 use talisman_pup::Pup;
 
-use super::{Context, Frame, FrameError, Payload, Rank};
+use super::peers::Peers;
+use super::{Context, Frame, FrameError, Head, Payload, Rank};
 
 /// Numbers by context and peer.
 #[derive(Debug, Default, PartialEq, Pup)]
 pub struct Order {
     /// The number of the next frame to each receiver.
-    sent: HashMap<(Context, Rank), u32, FxBuildHasher>,
+    sent: Peers<u32>,
     /// What is known of each sender.
-    incoming: HashMap<(Context, Rank), Incoming, FxBuildHasher>,
+    incoming: Peers<Incoming>,
 }
 
 #[derive(Debug, Default, PartialEq, Pup)]
@@ -30,7 +30,7 @@ struct Incoming {
 impl Order {
     /// The number of the next frame to this receiver.
     pub fn next_to(&mut self, context: Context, to: Rank) -> u32 {
-        let next = self.sent.entry((context, to)).or_default();
+        let next = self.sent.of(context, to);
         let number = *next;
         *next = next.wrapping_add(1);
         number
@@ -43,7 +43,7 @@ impl Order {
     /// If a frame with its number has come before.
     pub fn admit(&mut self, frame: Frame<Payload>) -> Result<Option<(Frame<Payload>, bool)>, FrameError> {
         let head = frame.head;
-        let incoming = self.incoming.entry((head.context, head.source)).or_default();
+        let incoming = self.incoming.of(head.context, head.source);
         if head.number == incoming.expected {
             incoming.expected = incoming.expected.wrapping_add(1);
             return Ok(Some((frame, !incoming.early.is_empty())));
@@ -60,12 +60,29 @@ impl Order {
         Ok(None)
     }
 
+    /// Whether a numbered frame with this head would be acted on now, and none after it.
+    pub fn is_next_alone(&mut self, head: &Head) -> bool {
+        let incoming = self.incoming.of(head.context, head.source);
+        head.number == incoming.expected && incoming.early.is_empty()
+    }
+
+    /// That frame was acted on.
+    pub fn pass(&mut self, head: &Head) {
+        let incoming = self.incoming.of(head.context, head.source);
+        incoming.expected = incoming.expected.wrapping_add(1);
+    }
+
     /// A frame of this sender that waited and whose turn is now.
     pub fn next_ready(&mut self, context: Context, source: Rank) -> Option<Frame<Payload>> {
-        let incoming = self.incoming.get_mut(&(context, source))?;
+        let incoming = self.incoming.get_mut(context, source)?;
         let frame = incoming.early.remove(&incoming.expected)?;
         incoming.expected = incoming.expected.wrapping_add(1);
         Some(frame)
+    }
+
+    /// A deliberate mistake: frames are numbered from 0 again.
+    pub fn forget_sent(&mut self) {
+        self.sent = Peers::default();
     }
 
     /// How many frames wait for earlier ones.
@@ -76,7 +93,7 @@ impl Order {
     /// Begins to count near the end of the numbers, to see them wrap around.
     #[cfg(test)]
     pub fn begin_at(&mut self, context: Context, peer: Rank, number: u32) {
-        self.sent.insert((context, peer), number);
-        self.incoming.insert((context, peer), Incoming { expected: number, early: BTreeMap::new() });
+        *self.sent.of(context, peer) = number;
+        self.incoming.of(context, peer).expected = number;
     }
 }

@@ -5,13 +5,14 @@ use std::collections::{HashMap, VecDeque};
 use rustc_hash::FxBuildHasher;
 use talisman_pup::Pup;
 
-use super::{Context, Head, Pattern, Rank, Token};
+use super::peers::Peers;
+use super::{Context, Head, Pattern, Token};
 
 /// Posted receives. A message is matched with the one that was posted first of those that accept it.
 #[derive(Debug, Default, PartialEq, Pup)]
 pub struct Posted {
     /// Those from one source: a search looks only at receives from the right one.
-    by_source: HashMap<(Context, Rank), VecDeque<Receive>, FxBuildHasher>,
+    by_source: Peers<VecDeque<Receive>>,
     /// Those from anybody.
     from_any: HashMap<Context, VecDeque<Receive>, FxBuildHasher>,
     /// The stamp of the next one.
@@ -37,8 +38,10 @@ impl Posted {
 
     /// Takes the receive that gets this message.
     pub fn take(&mut self, head: &Head) -> Option<Token> {
-        let of_source = self.by_source.get_mut(&(head.context, head.source));
-        let of_any = self.from_any.get_mut(&head.context);
+        let of_source = self.by_source.get_mut(head.context, head.source);
+        // Most programs have none.
+        let has_any = !self.from_any.is_empty();
+        let of_any = has_any.then(|| self.from_any.get_mut(&head.context)).flatten();
         let (first, second) = (find(of_source.as_deref(), head), find(of_any.as_deref(), head));
         let (queue, at) = match (first, second) {
             (Some((_, stamp)), Some((at, other))) if other < stamp => (of_any, at),
@@ -65,7 +68,7 @@ impl Posted {
 
     fn queue_mut(&mut self, pattern: &Pattern) -> &mut VecDeque<Receive> {
         match pattern.source {
-            Some(source) => self.by_source.entry((pattern.context, source)).or_default(),
+            Some(source) => self.by_source.of(pattern.context, source),
             None => self.from_any.entry(pattern.context).or_default(),
         }
     }

@@ -44,6 +44,24 @@ impl Engine {
         }
     }
 
+    /// The receive that gets a whole message which has just come, and where its bytes go: if it was posted, the turn
+    /// of the message is now, and nothing waits behind it. Then it is to be told that they [have met](Engine::met). Else
+    /// nothing is changed, and the frame is to be [taken in](Engine::on_frame).
+    pub fn meet(&mut self, head: &Head, payload: &Payload) -> Option<(Token, Buffer)> {
+        if payload.len() != head.bytes || !self.order.is_next_alone(head) {
+            return None;
+        }
+        let token = self.posted.take(head)?;
+        let State::Posted { buffer, .. } = self.requests.get(token)?.state else { return None };
+        self.order.pass(head);
+        Some((token, buffer))
+    }
+
+    /// The bytes of such a message are where they go.
+    pub fn met(&mut self, head: &Head, receive: Token, into: &Buffer, out: &mut Actions) {
+        self.complete(receive, received(head, into), out);
+    }
+
     /// A receive has its message.
     pub(super) fn accept(&mut self, message: Message, token: Token, buffer: Buffer, out: &mut Actions) {
         let (head, status) = (message.head, received(&message.head, &buffer));

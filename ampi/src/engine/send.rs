@@ -1,5 +1,7 @@
 //! Sending: at once, or announced until the receiver pulls.
 
+use talisman_observe::mutations::mutated;
+
 use super::request::{Announced, Envelope, Owner, Plan, State};
 use super::{Action, Actions, Body, Buffer, Engine, Frame, Head, Mode, Rank, Status, Token};
 
@@ -85,6 +87,9 @@ impl Engine {
         }
         let has_paid = !unpaid.is_empty();
         for (send, announced) in unpaid {
+            if mutated("announced-send-not-paid") {
+                continue;
+            }
             let paid = Body::Paid { send, payload: announced.buffer };
             self.emit(announced.envelope, announced.buffer.bytes, paid, out);
             if !announced.synchronous && !announced.cancelling {

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use super::{Host, Operands, Process};
 use crate::datatype::{OutOfBounds, UnknownDatatype};
-use crate::engine::{Action, Area, Body, Buffer, Frame, Payload, Rank, Token};
+use crate::engine::{Action, Actions, Area, Body, Buffer, Frame, Payload, Rank, Token};
 use crate::op::{Unfit, UnknownOp};
 
 /// What an action leaves to who drives the process.
@@ -80,41 +80,66 @@ impl Process {
     ///
     /// # Errors
     /// If it cannot be done, by the program's fault.
-    pub fn perform(&mut self, action: Action, host: &mut impl Host) -> Result<Outcome, PerformError> {
+    pub fn perform(&mut self, action: &Action, host: &mut impl Host) -> Result<Outcome, PerformError> {
         match action {
-            Action::Send { to, frame } => return self.send(to, frame, host),
+            Action::Send { to, frame } => return self.send(*to, frame, host),
             Action::Wake => return Ok(Outcome::Wake),
-            Action::Deliver { payload, into } => self.unpack(payload.bytes(), &into, host)?,
+            Action::Deliver { payload, into } => self.unpack(payload.bytes(), into, host)?,
             Action::Copy { from, into } => {
-                let bytes = self.packed(&from, host)?.into_owned();
-                self.unpack(&bytes, &into, host)?;
+                let bytes = self.packed(from, host)?.into_owned();
+                self.unpack(&bytes, into, host)?;
             }
             Action::Combine { op, left, into } => {
-                if let Some(operands) = self.combine(op, &left, &into, host)? {
+                if let Some(operands) = self.combine(*op, left, into, host)? {
                     return Ok(Outcome::Call(operands));
                 }
             }
-            Action::Allocate { scratch, bytes } if bytes > 0 => {
-                self.scratch.insert(scratch, vec![0; bytes as usize]);
+            Action::Allocate { scratch, bytes } if *bytes > 0 => {
+                self.scratch.insert(*scratch, vec![0; *bytes as usize]);
             }
             Action::Allocate { .. } => {}
             Action::Free { scratch } => {
-                self.scratch.remove(&scratch);
+                self.scratch.remove(scratch);
             }
         }
         Ok(Outcome::Done)
     }
 
-    fn send(&self, to: Rank, frame: Frame<Buffer>, host: &mut impl Host) -> Result<Outcome, PerformError> {
-        match frame.body {
-            Body::Announce { send, .. } => self.lend(send, host),
-            Body::Pull { send, receive } if self.take(to, send, receive, host)? => {
-                let frame = Frame { head: frame.head, body: Body::Taken { send } };
-                return Ok(Outcome::Took { receive, to, frame });
+    /// A frame that has come in [is due](crate::engine::Engine::meet) for a receive that waits for it: its bytes go there at
+    /// once, without being kept. False if it is to be given to [`Process::on_frame`].
+    ///
+    /// # Errors
+    /// If the program has no such memory.
+    pub fn receive_at_once(
+        &mut self,
+        frame: &Frame<Payload>,
+        host: &mut impl Host,
+        out: &mut Actions,
+    ) -> Result<bool, PerformError> {
+        let Body::Eager(payload) = &frame.body else { return Ok(false) };
+        let Some((receive, into)) = self.engine.meet(&frame.head, payload) else { return Ok(false) };
+        self.unpack(payload.bytes(), &into, host)?;
+        self.engine.met(&frame.head, receive, &into, out);
+        self.collectives.advance(&mut self.engine, out);
+        Ok(true)
+    }
+
+    fn send(&self, to: Rank, frame: &Frame<Buffer>, host: &mut impl Host) -> Result<Outcome, PerformError> {
+        let head = frame.head;
+        let body = match &frame.body {
+            Body::Eager(buffer) => Body::Eager(self.payload(buffer, host)?),
+            Body::Pull { send, receive } if self.take(to, *send, *receive, host)? => {
+                let frame = Frame { head, body: Body::Taken { send: *send } };
+                return Ok(Outcome::Took { receive: *receive, to, frame });
             }
-            _ => {}
-        }
-        self.fill(to, frame, host)
+            other => {
+                if let Body::Announce { send, .. } = other {
+                    self.lend(*send, host);
+                }
+                self.filled(other, host)?
+            }
+        };
+        Ok(Outcome::Send { to, frame: Frame { head, body } })
     }
 
     /// What is announced may be read where it is.
@@ -145,17 +170,19 @@ impl Process {
         buffer.area == Area::Memory && datatype.is_ok_and(crate::datatype::Datatype::is_contiguous)
     }
 
-    /// Puts the bytes into a frame.
-    fn fill(&self, to: Rank, frame: Frame<Buffer>, host: &impl Host) -> Result<Outcome, PerformError> {
-        let buffer = match &frame.body {
-            Body::Eager(buffer) => Some(*buffer),
-            Body::Paid { payload, .. } | Body::Data { payload, .. } => Some(*payload),
-            _ => None,
-        };
-        let payload = match buffer {
-            Some(buffer) if buffer.bytes > 0 => Payload::of(&self.packed(&buffer, host)?),
+    /// What a frame is for, with its bytes.
+    fn filled(&self, body: &Body<Buffer>, host: &impl Host) -> Result<Body<Payload>, PerformError> {
+        let payload = match body {
+            Body::Paid { payload, .. } | Body::Data { payload, .. } => self.payload(payload, host)?,
             _ => Payload::of(&[]),
         };
-        Ok(Outcome::Send { to, frame: frame.map(|_| payload) })
+        Ok(body.clone().map(|_| payload))
+    }
+
+    fn payload(&self, buffer: &Buffer, host: &impl Host) -> Result<Payload, PerformError> {
+        if buffer.bytes == 0 {
+            return Ok(Payload::of(&[]));
+        }
+        Ok(Payload::of(&self.packed(buffer, host)?))
     }
 }

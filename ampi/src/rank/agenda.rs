@@ -56,42 +56,52 @@ impl Agenda {
         host: &mut impl Host,
         sent: &mut Vec<Outgoing>,
     ) -> Result<bool, PerformError> {
-        let mut is_woken = false;
-        while matches!(self.operation, Operation::None) && !self.actions.is_empty() {
-            is_woken |= self.perform_some(process, host, sent)?;
+        if self.actions.is_empty() || !self.is_without_operation() {
+            return Ok(false);
         }
-        Ok(is_woken)
+        let done = self.perform_in_order(process, host, sent);
+        if done.is_err() {
+            self.actions.clear();
+        }
+        done
     }
 
-    /// Does those that there are, up to an operation of the program. What they lead to comes behind them.
-    fn perform_some(
+    /// Does them one after the other. What they lead to comes behind all that there are.
+    fn perform_in_order(
         &mut self,
         process: &mut Process,
         host: &mut impl Host,
         sent: &mut Vec<Outgoing>,
     ) -> Result<bool, PerformError> {
-        let Agenda { actions, operation } = self;
-        let (mut is_woken, mut next) = (false, Actions::new());
-        let mut left = actions.drain(..);
-        for action in left.by_ref() {
+        let (mut is_woken, mut at) = (false, 0);
+        while let Some(action) = self.actions.get(at) {
+            at += 1;
             match process.perform(action, host)? {
                 Outcome::Done => {}
                 Outcome::Send { to, frame } => sent.push((to, frame)),
                 Outcome::Took { receive, to, frame } => {
                     sent.push((to, frame));
-                    process.took(receive, &mut next);
+                    process.took(receive, &mut self.actions);
                 }
                 Outcome::Wake => is_woken = true,
                 Outcome::Call(operands) => {
-                    *operation = Operation::Due(operands);
+                    self.operation = Operation::Due(operands);
                     break;
                 }
             }
         }
-        let left: Actions = left.collect();
-        actions.extend(left);
-        actions.append(&mut next);
+        self.actions.drain(..at);
         Ok(is_woken)
+    }
+
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.actions.is_empty() && self.is_without_operation()
+    }
+
+    /// Whether none is due or called.
+    pub fn is_without_operation(&self) -> bool {
+        matches!(self.operation, Operation::None)
     }
 
     /// Whether an operation waits for its rank to run.

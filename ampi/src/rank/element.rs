@@ -52,6 +52,14 @@ pub struct RankElement<P: Program> {
     asked: Option<u32>,
 }
 
+/// How far a rank has run in an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ran {
+    Not,
+    UpToAWait,
+    ToItsEnd,
+}
+
 #[chare(array1d)]
 impl<P: Program> RankElement<P> {
     /// Of a world of so many. It does not run yet.
@@ -133,6 +141,7 @@ impl<P: Program> RankElement<P> {
         if why == Restored::AfterMigration {
             return;
         }
+        self.rank.restored();
         if let Some(held) = &self.held {
             held::refuse_to_go_on(cx, held);
             self.has_ended = true;
@@ -193,42 +202,50 @@ impl<P: Program> RankElement<P> {
     fn advance(&mut self, cx: &mut Cx<Self>, frame: Option<Frame<Payload>>) {
         process_state::prepare();
         let mut sent = neighbors::room();
-        let mut resumed = self.run(cx, frame, &mut sent);
+        let mut ran = self.run(cx, frame, &mut sent);
         self.note_held(cx);
         give_way(cx, &mut self.rank);
         if let Err(error) = self.send(cx, &mut sent) {
-            resumed = resumed.and(Err(error));
+            ran = ran.and(Err(error));
         }
         neighbors::keep_room(sent);
-        self.end_entry(cx, resumed);
+        self.end_entry(cx, ran);
         self.be_found(cx);
     }
 
     /// What its rank has come to.
-    fn end_entry(&mut self, cx: &mut Cx<Self>, resumed: Result<Option<Resumed>, RankError>) {
+    fn end_entry(&mut self, cx: &mut Cx<Self>, ran: Result<Ran, RankError>) {
         if let Some(why) = self.rank.take_failure() {
             return self.fail(cx, &format!("cannot go on: {why}"));
         }
-        match resumed {
-            Ok(None) => self.yield_if_ready(),
-            Ok(Some(Resumed::Suspended)) => {
+        match ran {
+            Ok(Ran::Not) => self.yield_if_ready(),
+            Ok(Ran::UpToAWait) => {
                 self.yield_if_ready();
                 if self.moves_always {
                     cx.migrate_to((cx.pe() + 1) % cx.pes());
                 }
             }
-            Ok(Some(Resumed::Ended)) => self.end(cx),
-            Ok(Some(Resumed::Panicked { message, place })) => {
+            Ok(Ran::ToItsEnd) => self.end_program(cx),
+            Err(error) => self.fail(cx, &format!("cannot go on: {error}")),
+        }
+    }
+
+    /// Its program is over.
+    fn end_program(&mut self, cx: &mut Cx<Self>) {
+        match self.rank.outcome() {
+            Resumed::Suspended => {}
+            Resumed::Ended => self.end(cx),
+            Resumed::Panicked { message, place } => {
                 self.fail(cx, &format!("panicked at {place}: {message}"));
             }
-            Ok(Some(Resumed::Faulted { status, message })) => {
+            Resumed::Faulted { status, message } => {
                 let why = format!("{}: {message}", cx.index());
                 self.fail_with(cx, status, &why);
             }
-            Ok(Some(Resumed::Unwinding { message, place })) => {
+            Resumed::Unwinding { message, place } => {
                 self.fail(cx, &format!("waits while it unwinds; it panicked at {place}: {message}"));
             }
-            Err(error) => self.fail(cx, &format!("cannot go on: {error}")),
         }
     }
 
@@ -237,7 +254,7 @@ impl<P: Program> RankElement<P> {
         cx: &mut Cx<Self>,
         frame: Option<Frame<Payload>>,
         sent: &mut Vec<Outgoing>,
-    ) -> Result<Option<Resumed>, RankError> {
+    ) -> Result<Ran, RankError> {
         self.rank.set_lending(!cx.shares_process());
         match cx.shares_process() {
             true => self.rank.slot_mut().put_back_in_turn()?,
@@ -248,10 +265,11 @@ impl<P: Program> RankElement<P> {
         }
         let may_run = !self.has_ended && !self.regroups && self.launch.is_some();
         if !may_run || self.rank.has_failed() || !self.rank.is_ready() {
-            return Ok(None);
+            return Ok(Ran::Not);
         }
         let (launch, said) = (self.launch, &mut self.said);
-        self.rank.resume_in(&mut Calls { cx, launch, said }, sent).map(Some)
+        let is_suspended = self.rank.run_in(&mut Calls { cx, launch, said }, sent)?;
+        Ok(if is_suspended { Ran::UpToAWait } else { Ran::ToItsEnd })
     }
 
     /// A rank that lets others run goes on behind what waits on its PE.
@@ -302,7 +320,7 @@ impl<P: Program> RankElement<P> {
 /// Where several nodes are in one process, another one's idea of the same rank has the addresses while it runs.
 fn give_way<P: Program>(cx: &mut Cx<RankElement<P>>, rank: &mut Rank) {
     if cx.shares_process()
-        && let Err(error) = rank.slot_mut().put_aside()
+        && let Err(error) = rank.give_way()
     {
         cx.fail(format!("rank {} cannot be put aside: {error}", cx.index()));
     }

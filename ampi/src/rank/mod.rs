@@ -23,9 +23,10 @@ mod site;
 use std::collections::VecDeque;
 
 use talisman_core::activity::State;
+use talisman_observe::mutations::mutated;
 use talisman_pup::Pup;
 
-use crate::engine::{Engine, Frame, FrameError, Payload, Rank as Number};
+use crate::engine::{Body, Engine, Frame, FrameError, Payload, Rank as Number};
 use crate::process::{PerformError, Process};
 use crate::slot::{Slot, SlotError};
 use crate::thread::{Resumed, Thread};
@@ -40,7 +41,7 @@ pub use outside::{Alone, Outside, Wish};
 pub use program::{Memory, Program, end};
 pub use running::{CallError, call, end_job, wait_all, wait_any, wait_message};
 use running::{Running, Slots};
-pub(crate) use running::{mailbox, next_post, outside, pause, wait_for};
+pub(crate) use running::{call_and_wait, mailbox, next_post, outside, pause, wait_for};
 pub use sayings::Said;
 use shown::Shown;
 pub use site::Site;
@@ -191,8 +192,21 @@ impl Rank {
     /// If no peer would send it, or the rank's memory is not there.
     pub fn on_frame(&mut self, frame: Frame<Payload>, sent: &mut Vec<Outgoing>) -> Result<(), RankError> {
         self.shown.has_got();
-        self.process.on_frame(frame, &mut self.agenda.actions)?;
+        if !self.receives_at_once(&frame)? {
+            self.process.on_frame(frame, &mut self.agenda.actions)?;
+        }
         self.perform(sent)
+    }
+
+    /// Whether the frame finds a receive that waits for it, and nothing is to be done before: the common case.
+    fn receives_at_once(&mut self, frame: &Frame<Payload>) -> Result<bool, RankError> {
+        if !self.agenda.is_empty() || !matches!(frame.body, Body::Eager(_)) {
+            return Ok(false);
+        }
+        self.thread.slot_mut().put_back_in_turn()?;
+        // SAFETY: as in `perform`.
+        let mut program = unsafe { ProgramMemory::new(self.lending.rank()) };
+        Ok(self.process.receive_at_once(frame, &mut program, &mut self.agenda.actions)?)
     }
 
     /// The same while it waits and another rank runs. Whether it is to be called, as it is ready and nobody has called it:
@@ -241,17 +255,28 @@ impl Rank {
         outside: &mut dyn Outside,
         sent: &mut Vec<Outgoing>,
     ) -> Result<Resumed, RankError> {
+        self.run_in(outside, sent)?;
+        Ok(self.outcome())
+    }
+
+    /// The same. Returns whether it waits; else [it is over](Rank::outcome).
+    fn run_in(&mut self, outside: &mut dyn Outside, sent: &mut Vec<Outgoing>) -> Result<bool, RankError> {
         let Rank { process, thread, is_paused, released, texts, site, agenda, lending, .. } = self;
         let lender = lending.rank();
         let had_sent = sent.len();
         let slots =
             Slots { process, agenda, sent: &mut *sent, outside, texts, site, is_paused, released, lender };
         self.shown.runs();
-        let resumed = Running::new(slots).run(thread)?;
-        self.is_ready = resumed == Resumed::Suspended && !self.waits();
+        let is_suspended = Running::new(slots).run(thread)?;
+        self.is_ready = is_suspended && !self.waits();
         self.shown.is_suspended(sent.len() - had_sent);
         self.show_state();
-        Ok(resumed)
+        Ok(is_suspended)
+    }
+
+    /// What has come of its program.
+    fn outcome(&self) -> Resumed {
+        self.thread.outcome()
     }
 
     /// Whether it is suspended for something. In an operation it has only let others run, whatever the call that the
@@ -286,7 +311,24 @@ impl Rank {
         self.shown.end();
         self.process.pay(&mut self.agenda.actions);
         self.perform(sent)?;
+        if mutated("message-left-by-its-rank") {
+            self.process.engine.forget_a_message();
+        }
         Ok(self.thread.slot_mut().put_aside()?)
+    }
+
+    /// It is back from a checkpoint.
+    fn restored(&mut self) {
+        if mutated("frame-number-not-restored") {
+            self.process.engine.forget_numbers();
+        }
+    }
+
+    /// Its addresses are free while it waits: nobody reads from them, or gives it anything, meanwhile.
+    fn give_way(&mut self) -> Result<(), SlotError> {
+        self.lending.end();
+        self.place.leave();
+        self.thread.slot_mut().put_aside()
     }
 
     fn perform(&mut self, sent: &mut Vec<Outgoing>) -> Result<(), RankError> {

@@ -13,7 +13,7 @@ use super::{Agenda, Outgoing, Outside, RankError, Site, Texts};
 use crate::engine::{Actions, Condition, Pattern, Rank, Token};
 use crate::process::{PerformError, Process};
 use crate::slot::on_process_heap;
-use crate::thread::{Resumed, Thread, suspend};
+use crate::thread::{Thread, suspend};
 
 thread_local! {
     /// What the rank that runs on this thread may call; null while none does.
@@ -63,7 +63,8 @@ impl<'a> Running<'a> {
     }
 
     /// Resumes the thread, which calls this meanwhile.
-    pub fn run(&mut self, thread: &mut Thread) -> Result<Resumed, RankError> {
+    /// Returns whether it waits; else its program is over.
+    pub fn run(&mut self, thread: &mut Thread) -> Result<bool, RankError> {
         // Not longer than this call, also if it panics.
         struct Cleared;
         impl Drop for Cleared {
@@ -73,11 +74,11 @@ impl<'a> Running<'a> {
         }
         let _cleared = Cleared;
         RUNNING.set(std::ptr::from_mut(self).cast());
-        let resumed = thread.resume()?;
+        let is_suspended = thread.run()?;
         if let Some(panic) = self.panic.take() {
             resume_unwind(panic);
         }
-        Ok(resumed)
+        Ok(is_suspended)
     }
 
     /// Does what is to be done, up to an operation of the program.
@@ -88,6 +89,43 @@ impl<'a> Running<'a> {
         let Slots { process, agenda, sent, .. } = &mut self.slots;
         // One that is woken looks itself whether what it waits for has come.
         agenda.perform(process, &mut program, sent).map(|_is_woken| ())
+    }
+
+    /// Work on MPI's state, and what it leads to.
+    fn work<T>(&mut self, work: impl FnOnce(&mut Process, &mut Actions) -> T) -> Result<T, PerformError> {
+        let result = work(self.slots.process, &mut self.slots.agenda.actions);
+        self.perform()?;
+        Ok(result)
+    }
+
+    /// The rank waits for this in this call of the program; unless it has to look at operations first.
+    fn block_on_one(
+        &mut self,
+        request: Token,
+        call: &'static str,
+        place: &'static Location<'static>,
+    ) -> Next {
+        if !self.slots.agenda.is_without_operation() {
+            return Next::Ask;
+        }
+        match self.block_on(Condition::One(request), call, place) {
+            true => Next::GoOn,
+            false => Next::Wait,
+        }
+    }
+
+    /// Whether this holds; else the rank waits for it in this call of the program.
+    fn block_on(
+        &mut self,
+        condition: Condition,
+        call: &'static str,
+        place: &'static Location<'static>,
+    ) -> bool {
+        let holds = self.slots.process.engine.block_on(condition);
+        if !holds {
+            *self.slots.site = Site::at(call, place);
+        }
+        holds
     }
 
     /// An operation that was called has this result.
@@ -112,13 +150,53 @@ impl<'a> Running<'a> {
 /// allocated by the work itself, not by the rank before, and what the rank keeps has nothing of it.
 pub unsafe fn call<T: Copy>(work: impl FnOnce(&mut Process, &mut Actions) -> T) -> Result<T, CallError> {
     call_operations()?;
-    let result = with(|running| {
-        let result = work(running.slots.process, &mut running.slots.agenda.actions);
-        running.perform()?;
-        Ok::<_, PerformError>(result)
+    let (result, has_due) = with(|running| {
+        let result = running.work(work)?;
+        Ok::<_, PerformError>((result, running.slots.agenda.has_due()))
     })??;
-    call_operations()?;
+    if has_due {
+        call_operations()?;
+    }
     Ok(result)
+}
+
+/// As [`call`], and suspends the rank until the request has ended that the work has begun, if it has: in this call of the
+/// program.
+///
+/// # Errors
+/// As for [`call`].
+///
+/// # Safety
+/// As for [`call`].
+pub(crate) unsafe fn call_and_wait<T: Copy>(
+    work: impl FnOnce(&mut Process, &mut Actions) -> T,
+    begun: impl Fn(&T) -> Option<Token>,
+    call: &'static str,
+    place: &'static Location<'static>,
+) -> Result<T, CallError> {
+    call_operations()?;
+    let (result, next) = with(|running| {
+        let result = running.work(work)?;
+        let next = begun(&result).map_or(Next::GoOn, |request| running.block_on_one(request, call, place));
+        Ok::<_, PerformError>((result, next))
+    })??;
+    match (next, begun(&result)) {
+        (Next::Wait, _) => suspend_until(has_come)?,
+        (Next::Ask, Some(request)) => wait_for(|| Condition::One(request), call, place)?,
+        _ => {}
+    }
+    Ok(result)
+}
+
+/// How a rank goes on that has begun something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    /// It has ended.
+    GoOn,
+    /// It is waited for.
+    Wait,
+    /// Operations of the program come before it.
+    Ask,
 }
 
 /// What the rank that calls can ask of the runtime, besides MPI.
@@ -221,24 +299,25 @@ pub(crate) fn wait_for(
 ) -> Result<(), CallError> {
     not_in_operation()?;
     call_operations()?;
-    let holds = with(|running| {
-        let holds = running.slots.process.engine.block_on(condition());
-        if !holds {
-            *running.slots.site = Site::at(call, place);
-        }
-        holds
-    })?;
-    match holds {
-        true => Ok(()),
-        false => suspend_until(|slots| slots.process.engine.waits_for().is_none()),
-    }
+    let holds = with(|running| running.block_on(condition(), call, place))?;
+    if holds { Ok(()) } else { suspend_until(has_come) }
+}
+
+/// Whether what the rank waits for has come.
+fn has_come(slots: &Slots<'_>) -> bool {
+    slots.process.engine.waits_for().is_none()
 }
 
 /// Gives the PE back until this holds. Operations of the program that are due meanwhile are called.
 fn suspend_until(holds: impl Fn(&Slots<'_>) -> bool) -> Result<(), CallError> {
     loop {
         suspend();
-        call_operations()?;
+        let seen = look(|running| (running.slots.agenda.has_due(), holds(&running.slots)));
+        match seen.ok_or(CallError::NoRank)? {
+            (true, _) => call_operations()?,
+            (false, true) => return Ok(()),
+            (false, false) => continue,
+        }
         if look(|running| holds(&running.slots)).ok_or(CallError::NoRank)? {
             return Ok(());
         }

@@ -20,7 +20,9 @@ impl<P: Program> RankElement<P> {
                     false => give(cx, self.ranks, to, frame, &mut next),
                 }
             }
-            std::mem::swap(sent, &mut next);
+            if !next.is_empty() {
+                std::mem::swap(sent, &mut next);
+            }
         }
         Ok(())
     }
@@ -46,7 +48,9 @@ fn give<P: Program>(
     sent: &mut Vec<Outgoing>,
 ) {
     let bytes = frame.body.payload_len();
-    let Some(mut rank) = neighbors::look_for(to) else { return send(ranks, to, frame) };
+    // One that was noted before other nodes came into this process may be aside.
+    let found = if cx.shares_process() { None } else { neighbors::look_for(to) };
+    let Some(mut rank) = found else { return send(ranks, to, frame) };
     // SAFETY: the entry of another rank runs, which sends itself nothing by this way.
     let rank = unsafe { rank.as_mut() };
     let receiver = ranks.at(to as i32);

@@ -83,6 +83,22 @@ unsafe impl GlobalAlloc for RankAllocator {
     }
 
     #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if current().is_null() {
+            // The system knows which of its pages are zero already.
+            // SAFETY: the caller's promise.
+            return unsafe { System.alloc_zeroed(layout) };
+        }
+        // SAFETY: the caller's promise.
+        let block = unsafe { self.alloc(layout) };
+        if !block.is_null() {
+            // SAFETY: a block of so many bytes, of nobody else.
+            unsafe { block.write_bytes(0, layout.size()) };
+        }
+        block
+    }
+
+    #[inline]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         match header_of(block as usize) {
             // SAFETY: a block at such an address came from this heap.

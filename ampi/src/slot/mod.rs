@@ -160,7 +160,7 @@ impl Slot {
     /// Whether its rank is held where it is, which does not run.
     pub fn held(&self) -> Held {
         let mut held = Held::AsBefore;
-        if self.in_place {
+        if self.in_place && self.images.len > 0 {
             self.tell_as_rank(|images, base| held = images.held(base));
         }
         held

@@ -1,9 +1,13 @@
 //! A stack that overflows says whose it is; and a rank whose program was mapped ends where it meets with a fault.
 
+use std::cell::RefCell;
+use std::ffi::c_void;
 use std::io;
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
+
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 use super::fault;
 use super::say;
@@ -58,14 +62,43 @@ fn signal_stack() -> io::Result<()> {
     if now.ss_flags & libc::SS_DISABLE == 0 && now.ss_size >= SIGNAL_STACK {
         return Ok(());
     }
-    // It lives as long as the thread may get signals: for good.
-    let stack = Box::leak(vec![0u8; SIGNAL_STACK].into_boxed_slice());
-    let own = libc::stack_t { ss_sp: stack.as_mut_ptr().cast(), ss_flags: 0, ss_size: stack.len() };
-    // SAFETY: memory of that length that is used for nothing else.
+    let stack = SignalStack::new()?;
+    let own = libc::stack_t { ss_sp: stack.at, ss_flags: 0, ss_size: SIGNAL_STACK };
+    // SAFETY: memory of that length that is used for nothing else, and stays until the handler has no stack any more.
     if unsafe { libc::sigaltstack(&raw const own, null_mut()) } < 0 {
         return Err(io::Error::last_os_error());
     }
+    STACK.set(Some(stack));
     Ok(())
+}
+
+thread_local! {
+    /// As long as the thread lives.
+    static STACK: RefCell<Option<SignalStack>> = const { RefCell::new(None) };
+}
+
+/// Memory of its own for a handler's stack.
+struct SignalStack {
+    at: *mut c_void,
+}
+
+impl SignalStack {
+    fn new() -> io::Result<SignalStack> {
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: new memory, wherever there is room.
+        let at = unsafe { mmap_anonymous(null_mut(), SIGNAL_STACK, access, MapFlags::PRIVATE) }?;
+        Ok(SignalStack { at })
+    }
+}
+
+impl Drop for SignalStack {
+    fn drop(&mut self) {
+        let none = libc::stack_t { ss_sp: null_mut(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
+        // SAFETY: from here on handlers of this thread, which ends, run on its own stack.
+        unsafe { libc::sigaltstack(&raw const none, null_mut()) };
+        // SAFETY: mapped by `new`, and used by nobody any more. What the system refuses to take back stays.
+        let _stays = unsafe { munmap(self.at, SIGNAL_STACK) };
+    }
 }
 
 unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {

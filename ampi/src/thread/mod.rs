@@ -132,6 +132,12 @@ impl Thread {
     /// # Panics
     /// If it is called by a rank.
     pub fn resume(&mut self) -> Result<Resumed, SlotError> {
+        self.run()?;
+        Ok(self.outcome())
+    }
+
+    /// The same. Returns whether it waits; else its program is over, and [`Thread::outcome`] says how.
+    pub(crate) fn run(&mut self) -> Result<bool, SlotError> {
         self.slot.put_back()?;
         let header = self.slot.header().as_ptr();
         // SAFETY: the slot is in place, and its rank does not run.
@@ -149,7 +155,13 @@ impl Thread {
             set_current(std::ptr::null_mut());
         }
         // SAFETY: as above.
-        Ok(panics::outcome(unsafe { &(*header).thread }))
+        Ok(unsafe { (*header).thread.ended } == state::LIVE)
+    }
+
+    /// What its program has done. Its slot is there, and it does not run.
+    pub(crate) fn outcome(&self) -> Resumed {
+        // SAFETY: a header is there as long as the slot is.
+        panics::outcome(unsafe { &self.slot.header().as_ref().thread })
     }
 }
 

@@ -1,7 +1,10 @@
 //! How much memory a thread has, counted as it is asked for: a run is played in a thread of its own.
 
-use std::alloc::{GlobalAlloc, Layout, System};
+use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
+
+use talisman_ampi::slot::{RankAllocator, SlotSpace};
+use talisman_ampi::thread::running;
 
 /// Bytes of a thread: those that it has asked for and not given back, and the most there ever were.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,30 +37,43 @@ fn count(more: i64) {
     });
 }
 
-// SAFETY: the system's allocator does everything; counting neither allocates nor panics.
+/// What a rank has in its slot goes with that: it is not counted.
+fn is_of_rank(block: *mut u8) -> bool {
+    SlotSpace::get().is_ok_and(|space| space.slot_of(block as usize).is_some())
+}
+
+// SAFETY: the allocator of ranks does everything; counting neither allocates nor panics.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size() as i64);
+        if running().is_none() {
+            count(layout.size() as i64);
+        }
         // SAFETY: the caller's layout, passed on.
-        unsafe { System.alloc(layout) }
+        unsafe { RankAllocator.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count(layout.size() as i64);
+        if running().is_none() {
+            count(layout.size() as i64);
+        }
         // SAFETY: as above.
-        unsafe { System.alloc_zeroed(layout) }
+        unsafe { RankAllocator.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        count(-(layout.size() as i64));
-        // SAFETY: the caller's pointer came from `System` with this layout.
-        unsafe { System.dealloc(ptr, layout) }
+        if !is_of_rank(ptr) {
+            count(-(layout.size() as i64));
+        }
+        // SAFETY: the caller's pointer came from `RankAllocator` with this layout.
+        unsafe { RankAllocator.dealloc(ptr, layout) }
     }
 
     unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        count(new_size as i64 - layout.size() as i64);
+        if !is_of_rank(ptr) {
+            count(new_size as i64 - layout.size() as i64);
+        }
         // SAFETY: as above.
-        unsafe { System.realloc(ptr, layout, new_size) }
+        unsafe { RankAllocator.realloc(ptr, layout, new_size) }
     }
 }
 

@@ -91,19 +91,19 @@ pub const REGRESSIONS: &[Regression] = &[
         was: "nobody was left but a node that was stopped for ever, whose end nobody could bring about (of the world)",
     },
     Regression {
-        line: "--seed 0xb000326 --ft 200us --respawn false --requests false --spares 0 --more 0 --succession false --lingers false --faults 1,2,3,5,6",
+        line: "--seed 0xb000326 --workload flood --ft 200us --respawn false --requests false --spares 0 --more 0 --succession false --lingers false --faults 1,2,3,5,6",
         was: "a process that was killed while it went back did what follows that",
     },
     Regression {
-        line: "--seed 0xb100931 --size 1 --pes 2 --ft 200us --heirs true --respawn false --requests false --spares 0 --more 0 --lingers false --faults 7,8 --calm doubled,reset,disk",
+        line: "--seed 0xb100931 --workload flood --size 1 --pes 2 --ft 200us --heirs true --respawn false --requests false --spares 0 --more 0 --lingers false --faults 7,8 --calm doubled,reset,disk",
         was: "the loss of a node that was given up for a line that damages everything was taken for none (of the verdict)",
     },
     Regression {
-        line: "--seed 0xd1002dc --size 1 --ft disk:400us --respawn false --requests false --spares 0 --more 0 --succession false --lingers false --faults 6,7,9 --calm doubled,reset,limits,disk-lies",
+        line: "--seed 0xd1002dc --workload flood --size 1 --ft disk:400us --respawn false --requests false --spares 0 --more 0 --succession false --lingers false --faults 6,7,9 --calm doubled,reset,limits,disk-lies",
         was: "whoever took the launcher's place counted what all had gone back to as committed, which was not on disks, and had older files removed",
     },
     Regression {
-        line: "--seed 0xd100d35 --nodes 3 --ft disk:400us --respawn false --requests false --spares 0 --more 0 --succession false --lingers false --faults 8 --calm lost,altered,reset,late,pause,limits",
+        line: "--seed 0xd100d35 --workload births --nodes 3 --ft disk:400us --respawn false --requests false --spares 0 --more 0 --succession false --lingers false --faults 8 --calm lost,altered,reset,late,pause,limits",
         was: "that nodes could not read what they were to go on with was taken for no reason to end (of the verdict)",
     },
     Regression {
@@ -127,19 +127,19 @@ pub const REGRESSIONS: &[Regression] = &[
         was: "that a version was committed was forgotten when all had gone back to a later one that was not known to be (of the world)",
     },
     Regression {
-        line: "--seed 0xe000040 --size 2 --pes 1 --ft 300us --respawn true --requests false --spares 0 --more 0 --succession false --lingers false --faults 4,5 --calm lost,pause,limits",
+        line: "--seed 0xe000040 --workload jacobi3d --size 2 --pes 1 --ft 300us --respawn true --requests false --spares 0 --more 0 --succession false --lingers false --faults 4,5 --calm lost,pause,limits",
         was: "all were lost that had anything, one after the other, and those that had come in their places began the program anew, behind what was committed",
     },
     Regression {
-        line: "--seed 0xe200023 --size 1 --pes 1 --ft 300us --respawn true --requests false --spares 0 --more 0 --succession false --lingers false --faults 12,13 --calm truncated,late,limits",
+        line: "--seed 0xe200023 --workload jacobi3d --size 1 --pes 1 --ft 300us --respawn true --requests false --spares 0 --more 0 --succession false --lingers false --faults 12,13 --calm truncated,late,limits",
         was: "a process that had not been sent its part yet was expected to have it (of the world)",
     },
     Regression {
-        line: "--seed 0xe100181 --size 1 --ft 300us --respawn false --requests true --spares 0 --more 0 --succession false --lingers false --faults 8,9,10,11 --calm lost,truncated,reset,pause,limits",
+        line: "--seed 0xe100181 --workload leanmd --size 1 --ft 300us --respawn false --requests true --spares 0 --more 0 --succession false --lingers false --faults 8,9,10,11 --calm lost,truncated,reset,pause,limits",
         was: "what was said to a process that was about to start was taken to be for the one before it, and it outlived its job (of the world)",
     },
     Regression {
-        line: "--seed 0xe600007 --ft 300us --heirs true --respawn false --requests true --spares 0 --more 0 --lingers false --faults 3,6,10 --calm lost,altered,pause,limits,reset",
+        line: "--seed 0xe600007 --workload nqueens --ft 300us --heirs true --respawn false --requests true --spares 0 --more 0 --lingers false --faults 3,6,10 --calm lost,altered,pause,limits,reset",
         was: "a node that led had been let go, and its launcher was stopped with what was no node any more (of the world)",
     },
     Regression {
@@ -171,35 +171,35 @@ pub const REGRESSIONS: &[Regression] = &[
         was: "the same",
     },
     Regression {
-        line: "--seed 0x19000873 --pes 1 --ft 300us --respawn true --requests true --spares 0 --more 0 --succession false --lingers false --faults 4,11 --calm lost,doubled,limits,disk,altered,pause",
+        line: "--seed 0x19000873 --workload sync --pes 1 --ft 300us --respawn true --requests true --spares 0 --more 0 --succession false --lingers false --faults 4,11 --calm lost,doubled,limits,disk,altered,pause",
         was: "two times were compared by the clocks of two processes that had one number (of the harness)",
     },
     Regression {
-        line: "--seed 0x19000b14 --ft 300us --respawn false --requests true --spares 0 --more 0 --succession false --lingers false --faults 5,9 --calm doubled,altered,truncated",
+        line: "--seed 0x19000b14 --workload flood --ft 300us --respawn false --requests true --spares 0 --more 0 --succession false --lingers false --faults 5,9 --calm doubled,altered,truncated",
         was: "a node that had been let go, and had not heard of that, was counted among those that might go on (of the world)",
     },
     Regression {
-        line: "--seed 0x1930074f --ft 300us --respawn true --requests true --spares 0 --more 0 --succession false --lingers false --faults 4,5,6,7,10 --calm lost,doubled,altered,truncated",
+        line: "--seed 0x1930074f --workload imbalance --ft 300us --respawn true --requests true --spares 0 --more 0 --succession false --lingers false --faults 4,5,6,7,10 --calm lost,doubled,altered,truncated",
         was: "nobody was left but a leading node that was stopped for ever, and a process that it had started and not told its task (of the world)",
     },
     Regression {
-        line: "--seed 0x1930088f --ft 300us --respawn false --requests true --spares 0 --more 0 --succession false --lingers false --calm crowd",
+        line: "--seed 0x1930088f --workload flood --ft 300us --respawn false --requests true --spares 0 --more 0 --succession false --lingers false --calm crowd",
         was: "a program ended at once when it had gone back: what its PEs had told each other before was missed (of the harness)",
     },
     Regression {
-        line: "--seed 0x19300713 --ft 300us --respawn false --requests true --spares 0 --more 0 --succession false --lingers false --faults 0,4,5,10 --calm altered,late,pause",
+        line: "--seed 0x19300713 --workload flood --ft 300us --respawn false --requests true --spares 0 --more 0 --succession false --lingers false --faults 0,4,5,10 --calm altered,late,pause",
         was: "the same",
     },
     Regression {
-        line: "--seed 0x20004d50 --ft 300us --respawn false --requests true --spares 0 --more 0 --succession false --lingers false --faults 4,5,6,9 --calm limits",
+        line: "--seed 0x20004d50 --workload casts --ft 300us --respawn false --requests true --spares 0 --more 0 --succession false --lingers false --faults 4,5,6,9 --calm limits",
         was: "what a node that had been let go held of an earlier epoch was taken for a version of the same number that was committed (of the world)",
     },
     Regression {
-        line: "--seed 0x200034c7 --pes 1 --ft 300us --heirs true --respawn true --requests false --spares 0 --more 0 --lingers false --calm limits,disk,crowd",
+        line: "--seed 0x200034c7 --workload casts --pes 1 --ft 300us --heirs true --respawn true --requests false --spares 0 --more 0 --lingers false --calm limits,disk,crowd",
         was: "two silences that nobody could notice but one after the other had to be noticed at once (of the verdict)",
     },
     Regression {
-        line: "--seed 0x2000b37a --size 1 --pes 2 --ft 300us --respawn false --requests true --spares 0 --more 0 --succession false --lingers false --faults 17,18,22 --calm lost,altered,truncated,limits",
+        line: "--seed 0x2000b37a --workload towers --size 1 --pes 2 --ft 300us --respawn false --requests true --spares 0 --more 0 --succession false --lingers false --faults 17,18,22 --calm lost,altered,truncated,limits",
         was: "all members of a group that were to answer were lost, and those of a node that had been added were to answer, too (of the verdict)",
     },
     Regression {
@@ -211,27 +211,27 @@ pub const REGRESSIONS: &[Regression] = &[
         was: "the same",
     },
     Regression {
-        line: "--seed 0x1900035e --ft disk:400us --respawn false --requests false --spares 0 --more 0 --succession false --lingers false --calm disk-misdirects,disk-hangs",
+        line: "--seed 0x1900035e --workload flood --ft disk:400us --respawn false --requests false --spares 0 --more 0 --succession false --lingers false --calm disk-misdirects,disk-hangs",
         was: "the same",
     },
     Regression {
-        line: "--seed 0x220001ee --ft disk:400us --respawn false --requests false --spares 0 --more 0 --succession false --lingers false",
+        line: "--seed 0x220001ee --workload flood --ft disk:400us --respawn false --requests false --spares 0 --more 0 --succession false --lingers false",
         was: "the same",
     },
     Regression {
-        line: "--seed 0x2200058c --ft disk:400us --respawn false --requests false --spares 0 --more 0 --succession false --lingers false",
+        line: "--seed 0x2200058c --workload flood --ft disk:400us --respawn false --requests false --spares 0 --more 0 --succession false --lingers false",
         was: "the same",
     },
     Regression {
-        line: "--seed 0x3100063b --nodes 3 --pes 2 --ft disk:400us --respawn false --requests false --spares 0 --more 0 --succession false --lingers false --faults 1,6,7,8,9 --calm doubled,late,limits,disk-misdirects",
+        line: "--seed 0x3100063b --workload sync --nodes 3 --pes 2 --ft disk:400us --respawn false --requests false --spares 0 --more 0 --succession false --lingers false --faults 1,6,7,8,9 --calm doubled,late,limits,disk-misdirects",
         was: "what had been reported before a job was started again without fault tolerance replaced what another node reported later",
     },
     Regression {
-        line: "--seed 0x3100014d --size 3 --nodes 2 --pes 1 --ft disk:400us --respawn false --requests false --spares 0 --more 0 --succession false --lingers false --faults 6,7,8 --calm altered,pause,limits",
+        line: "--seed 0x3100014d --workload towers --size 3 --nodes 2 --pes 1 --ft disk:400us --respawn false --requests false --spares 0 --more 0 --succession false --lingers false --faults 6,7,8 --calm altered,pause,limits",
         was: "the same",
     },
     Regression {
-        line: "--seed 0x4001139b --ft 200us --respawn false --requests true --spares 0 --more 0 --succession false --lingers false --faults 1,2,3 --calm limits",
+        line: "--seed 0x4001139b --workload ring --ft 200us --respawn false --requests true --spares 0 --more 0 --succession false --lingers false --faults 1,2,3 --calm limits",
         was: "lines from before a cut that was not known to be committed were printed with a node's last ones, behind those of another node",
     },
     Regression {
@@ -243,32 +243,32 @@ pub const REGRESSIONS: &[Regression] = &[
         was: "the same, in a job that was started again without checkpoints",
     },
     Regression {
-        line: "--seed 0x6400012b --nodes 3 --ft disk:400us --respawn false --requests false --spares 1 --more 0 --succession false --lingers false --faults 5,6 --calm pause,limits,disk-misdirects",
+        line: "--seed 0x6400012b --workload gradient --nodes 3 --ft disk:400us --respawn false --requests false --spares 1 --more 0 --succession false --lingers false --faults 5,6 --calm pause,limits,disk-misdirects",
         was: "a process that waited was lost, and PEs of its number, which a job that was started again had, were taken for dead (of the world)",
     },
     Regression {
-        line: "--seed 0x710007c2 --ft 300us --requests true --spares 2 --more 0 --succession false --calm crowd",
+        line: "--seed 0x710007c2 --workload chimes --ft 300us --requests true --spares 2 --more 0 --succession false --calm crowd",
         was: "a process that waited on a host that was lost was to take the place of a node that was lost with it, while another waited elsewhere",
     },
-    Regression { line: "--seed 0x71000fb2 --ft 300us --requests true --spares 2 --more 0 --succession false --calm crowd", was: "the same" },
+    Regression { line: "--seed 0x71000fb2 --workload nqueens --ft 300us --requests true --spares 2 --more 0 --succession false --calm crowd", was: "the same" },
     Regression {
-        line: "--seed 0x72000afd --ft disk:400us --respawn false --requests true --spares 1 --more 0 --succession false --calm disk-misdirects",
+        line: "--seed 0x72000afd --workload imbalance --ft disk:400us --respawn false --requests true --spares 1 --more 0 --succession false --calm disk-misdirects",
         was: "the same, with checkpoints on disk",
     },
     Regression {
-        line: "--seed 0x720003b5 --ft disk:400us --respawn false --requests true --spares 0 --more 1 --succession false --calm crowd",
+        line: "--seed 0x720003b5 --workload gradient --ft disk:400us --respawn false --requests true --spares 0 --more 1 --succession false --calm crowd",
         was: "a node that was to be added was lost before it came, and PEs of its number, which a job that was started again had, were taken for dead (of the oracles)",
     },
     Regression {
-        line: "--seed 0x77003d76 --ft disk:400us --respawn false --requests true --spares 0 --more 2 --succession false --lingers false --faults 10,17,18 --calm doubled,limits,disk-lies",
+        line: "--seed 0x77003d76 --workload gradient --ft disk:400us --respawn false --requests true --spares 0 --more 2 --succession false --lingers false --faults 10,17,18 --calm doubled,limits,disk-lies",
         was: "the same, when the job that was started again went back to what had been kept in the former one (of the oracles)",
     },
     Regression {
-        line: "--seed 0x72000584 --ft disk:400us --respawn false --requests true --spares 0 --more 0 --succession false --faults 11 --calm disk-lies,disk-misdirects",
+        line: "--seed 0x72000584 --workload flood --ft disk:400us --respawn false --requests true --spares 0 --more 0 --succession false --faults 11 --calm disk-lies,disk-misdirects",
         was: "a process that was killed while it sent on what had come in a checkpoint, and waited for room for that, left the rest behind",
     },
     Regression {
-        line: "--seed 0x7300072d --nodes 3 --ft 200us --spares 0 --more 0 --succession false --faults 0,1,2,3 --calm altered,limits",
+        line: "--seed 0x7300072d --workload chorus --nodes 3 --ft 200us --spares 0 --more 0 --succession false --faults 0,1,2,3 --calm altered,limits",
         was: "what was printed of a node's lines was forgotten with the version that was cut when they were, though later parts had them again; and whoever took up the part of one that was released did not know what was printed of that",
     },
     Regression {
@@ -312,7 +312,7 @@ pub const REGRESSIONS: &[Regression] = &[
         was: "the order to start a process was held up by a cut until the node had another one elsewhere; its agent was gone, and that other process ended without a word (of the world)",
     },
     Regression {
-        line: "--seed 0xf000b973 --ft 200us --succession false --faults 6",
+        line: "--seed 0xf000b973 --workload leanmd --ft 200us --succession false --faults 6",
         was: "a connection with a node's new process broke before either was told of the other, and its PE had no turn to find that, as another of its node waited for what it was to begin with (of the world)",
     },
 ];

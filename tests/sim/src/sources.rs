@@ -13,7 +13,7 @@ pub struct Call {
 }
 
 /// Folders of the runtime's sources, and what they are called.
-const SOURCES: [(&str, &str); 14] = [
+const SOURCES: [(&str, &str); 15] = [
     ("../../core/src", ""),
     ("../../core/kernel/src", "kernel"),
     ("../../core/node/src", "node"),
@@ -28,6 +28,7 @@ const SOURCES: [(&str, &str); 14] = [
     ("../../core/transport/src", "transport"),
     ("../../ft/src", "ft"),
     ("../../ft/store/src", "store"),
+    ("../../ampi/src", "ampi"),
 ];
 
 /// Every such call of `function` in the runtime's sources.

@@ -258,3 +258,29 @@ fn blocking_calls_need_no_request_for_what_ends_at_once() {
     let begun = rank.engine.begin_blocking_receive(pattern(Some(0), None), memory(2), &mut out);
     assert!(matches!(begun, Begun::Pending(_)), "its bytes have to be pulled");
 }
+
+#[test]
+fn a_whole_message_meets_its_receive_only_when_its_turn_is_now_and_nothing_waits_behind_it() {
+    let mut rank = Driven::new(1);
+    let (first, second, last) = (eager(0, 7, 0, b"1st"), eager(0, 7, 1, b"2nd"), eager(0, 7, 2, b"3rd"));
+    let meet = |rank: &mut Driven, frame: &Frame<Payload>| match &frame.body {
+        Body::Eager(payload) => rank.engine.meet(&frame.head, payload),
+        _ => None,
+    };
+    assert_eq!(meet(&mut rank, &first), None, "nobody waits for it");
+    let one = rank.receive(Some(0), Some(7), 2);
+    let two = rank.receive(None, None, 8);
+    assert_eq!(meet(&mut rank, &second), None, "another one comes before");
+    rank.frame(second);
+    assert_eq!(meet(&mut rank, &first), None, "another one waits behind it");
+    rank.frame(first);
+    assert_eq!(rank.actions(), [delivered(b"1st", 2), delivered(b"2nd", 8)]);
+
+    let three = rank.receive(Some(0), None, 8);
+    assert_eq!(meet(&mut rank, &last), Some((three, memory(8))));
+    rank.engine.met(&last.head, three, &memory(8), &mut rank.out);
+    assert_eq!(rank.actions(), [], "its bytes are there");
+    assert_eq!(rank.engine.test(three), Ok(Some(status(0, 7, 3))));
+    assert!(rank.engine.on_frame(last, &mut Vec::new()).is_err(), "it comes once");
+    assert!([one, two].map(|request| rank.engine.test(request).unwrap().is_some()) == [true, true]);
+}

@@ -15,6 +15,8 @@ use talisman::launch::RunArgs;
 use talisman::rng::Rng;
 use talisman::simulation::{DiskRates, Fault, Limits, Network, Plan, Rates, Schedule, What, When};
 
+use crate::workloads;
+
 pub use again::Again;
 pub use classes::Classes;
 pub use faults::{Drawn, Moment};
@@ -196,7 +198,8 @@ impl Case {
             succession,
             lingers,
             again,
-            twice: generator(seed, "twice").below(ONE_IN_IS_REPEATED) == 0,
+            twice: generator(seed, "twice").below(ONE_IN_IS_REPEATED) == 0
+                && !(survival.is_on() && workloads::has_bytes_of_its_process(workload)),
         })
     }
 

@@ -15,6 +15,7 @@
 //! | `sync` | iterations with balancing steps between, and in the midst of, them | who was at sync and who went on, what came of it |
 //! | `chorus` | elements that print lines wherever they are, up to the end, and move on at once when they are restored | each line comes once |
 //! | `imbalance`, `gradient` | the example, and `leanmd` with a density gradient; objects are balanced | their serial references, to the bit |
+//! | `ranks` | virtual MPI ranks: messages of all lengths and modes, probes, collectives, on several communicators; they move and are balanced | order for each pair, communicator and tag, each message once, what each collective must come to |
 //!
 //! A workload's result depends on its seed and size only, never on nodes, PEs, delays and faults.
 //!
@@ -35,6 +36,7 @@ mod leanmd;
 #[allow(dead_code, reason = "other tests use the rest")]
 mod ledger;
 mod nqueens;
+mod ranks;
 mod ring;
 mod storm;
 mod sync;
@@ -95,6 +97,7 @@ pub const NAMES: &[&str] = &[
     "gradient",
     "chimes",
     "towers",
+    "ranks",
 ];
 
 /// What a result begins with that is a line of the program.
@@ -120,6 +123,7 @@ pub fn run(name: &str, seed: u64, size: Size, plan: &Plan, logging: bool) -> Che
         "casts" => casts::run,
         "chimes" => chimes::run,
         "towers" => towers::run,
+        "ranks" => ranks::run,
         "flood" => flood::run,
         "births" => births::run,
         "timers" => timers::run,
@@ -156,6 +160,12 @@ impl oracles::Book for Ledgers {
 /// Whether a workload ends well only when nothing is left to do: the others end with their result, whatever else is on its way.
 pub fn is_drained(name: &str) -> bool {
     DRAINED.contains(&name)
+}
+
+/// Whether objects of a workload have addresses of the process in what they are packed to: stacks of ranks do. With
+/// checkpoints, which have sums, a run of it is not the same again to the bit.
+pub fn has_bytes_of_its_process(name: &str) -> bool {
+    name == "ranks"
 }
 
 impl Checked {

@@ -22,7 +22,7 @@ macro_rules! workloads {
     };
 }
 
-workloads! { storm talk jacobi3d leanmd ring nqueens casts flood births timers sync chorus imbalance gradient chimes towers }
+workloads! { storm talk jacobi3d leanmd ring nqueens casts flood births timers sync chorus imbalance gradient chimes towers ranks }
 
 fn comes_out_right_everywhere(name: &str) {
     for size in (1..=3).map(Size) {
