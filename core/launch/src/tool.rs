@@ -3,10 +3,10 @@
 //! `talisman run [runtime options] -- PROGRAM [its arguments]` runs a program with the runtime options in its
 //! environment, as `TALISMAN_…` variables. The program takes this process's place, and itself starts the nodes.
 //! `talisman mpirun -n RANKS PROGRAM` runs an MPI program on virtual ranks; so do `mpirun` and `mpiexec`, if they are links to `talisman`.
-//! `talisman list` shows the jobs that run here, and `talisman ranks JOB` what the ranks of an MPI program do. `talisman checkpoint JOB`,
-//! `talisman shrink JOB NODE…` and `talisman grow JOB [K]` ask a running job for something.
-//! `talisman replay FOLDER --pe N` has a program run one of its PEs again from a record; `talisman check --replay -- PROGRAM`
-//! does so with all.
+//! `talisman list` shows the jobs that run here, and `talisman ranks JOB` what the ranks of an MPI program do.
+//! `talisman checkpoint JOB`, `talisman shrink JOB NODE…` and `talisman grow JOB [K]` ask a running job for something.
+//! `talisman replay FOLDER --pe N` has a program run one of its PEs again from a record; `talisman check --replay --
+//! PROGRAM` does so with all.
 //! `talisman lb-replay SNAPSHOT` runs balancing strategies on what a balancing step of a program knew.
 
 use std::ffi::{OsStr, OsString};
