@@ -11,7 +11,10 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+
+use rustix::process::geteuid;
 
 use super::item::{Item, Origin};
 use talisman_base::build::build_number;
@@ -53,6 +56,14 @@ pub enum RecordError {
         file: PathBuf,
         /// What is wrong.
         why: String,
+    },
+    /// It is another user's. The program that a record names is started.
+    #[error("{} belongs to the user {owner}, and a record has a program started: if you trust it, copy it", file.display())]
+    OfAnother {
+        /// Which file.
+        file: PathBuf,
+        /// The user's number.
+        owner: u32,
     },
     /// A block is not what was written.
     #[error("{} is damaged at byte {at}: {why}", file.display())]
@@ -148,11 +159,15 @@ pub struct RecordFile {
 
 impl RecordFile {
     /// # Errors
-    /// There is no such file, it is no record, or one of another format.
+    /// There is no such file, it is another user's, no record, or one of another format.
     pub fn open(path: &Path) -> Result<RecordFile, RecordError> {
         let refused = |why| RecordError::Refused { file: path.to_owned(), why };
         let file = File::open(path).map_err(refused)?;
-        let length = file.metadata().map_err(refused)?.len();
+        let found = file.metadata().map_err(refused)?;
+        if found.uid() != geteuid().as_raw() {
+            return Err(RecordError::OfAnother { file: path.to_owned(), owner: found.uid() });
+        }
+        let length = found.len();
         let (input, origin, at) = (BufReader::new(file), Origin::default(), 0);
         let mut record = RecordFile { path: path.to_owned(), input, length, at, is_torn: false, origin };
         record.read_header()?;

@@ -1,6 +1,6 @@
 //! What is written is read, whatever becomes of the file.
 
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
 
 use super::file::{RecordError, RecordFile, find, records_in, write_block};
@@ -199,4 +199,17 @@ fn of_several_processes_of_a_pe_the_last_one_is_found() {
     assert!(find(&folder.0, 2).expect("it is there").ends_with("pe-2.12.record"));
     let missing = find(&folder.0, 3).expect_err("there is none").to_string();
     assert!(missing.contains("3 of them, of PEs 0 to 10"), "{missing}");
+}
+
+/// Only root can give files away.
+#[test]
+fn records_of_other_users_are_refused() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let folder = Folder::new("of-another");
+    let file = written(&folder.0);
+    chown(&file, Some(65534), None).expect("root may");
+    let refused = RecordFile::open(&file).err().expect("it is not read").to_string();
+    assert!(refused.contains("belongs to the user 65534"), "{refused}");
 }
