@@ -11,7 +11,7 @@
 //! | [`file`] | how it is written and read: blocks with sums |
 //! | [`tape`] | a recorder that writes |
 //! | [`steps`] | items, as a PE that runs again takes them: an input, and what came of it |
-//! | [`prompter`] | says values of the world to a PE that runs again, and compares what it sends |
+//! | `prompter` | says values of the world to a PE that runs again, and compares what it sends |
 //! | [`player`] | runs it again |
 
 pub mod file;

@@ -1,7 +1,7 @@
 //! A recorder that writes what it is told into a file.
 //!
 //! What is told is written at the end of each turn, and before the first message of a turn runs: a process that dies in
-//! an entry leaves what led to it. No more than [`BUFFERED`] bytes and one frame wait meanwhile.
+//! an entry leaves what led to it. No more than `BUFFERED` bytes and one frame wait meanwhile.
 
 use std::cell::RefCell;
 use std::fs::{File, OpenOptions};
