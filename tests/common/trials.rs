@@ -40,6 +40,7 @@ pub fn needing(need: Need, test: Trial) -> Trial {
 
 /// Runs them, more than there are processors at a time: they wait for other processes mostly.
 pub fn run(tests: Vec<Trial>) -> ExitCode {
+    take_interrupts();
     let mut arguments = Arguments::from_args();
     let processors = available_parallelism().map_or(1, NonZero::get);
     arguments.test_threads.get_or_insert(2 * processors);
@@ -84,3 +85,12 @@ macro_rules! one {
 }
 #[allow(unused_imports, reason = "not every binary has its tests in a list of names")]
 pub(crate) use one;
+
+/// Interrupts end the programs of these tests that have not asked for another end. A shell starts what it runs in the background with them ignored,
+/// and that is passed on: what was sent to a job before it had its own handler was lost, and the job waited for ever.
+fn take_interrupts() {
+    for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM] {
+        // SAFETY: what the system does by itself is no handler of this program.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+}
