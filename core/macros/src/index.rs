@@ -34,8 +34,7 @@ pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
                     | ((self.#members as i128 as u128 ^ #least) & (u128::MAX >> (128 - #bits)));)*
                 __bits
             }
-            // After the last field nothing reads the bits that are left.
-            #[allow(unused_assignments)]
+            #[allow(unused_assignments, reason = "after the last field nothing reads the bits that are left")]
             fn from_bits(mut __bits: u128) -> Self {
                 let mut __out = #name { #(#members: 0),* };
                 #(#take_back)*

@@ -69,7 +69,7 @@ fn program(ty: &Type, main: Expanded, subscribe: Option<&Path>, attrs: TokenStre
     quote! {
         #code
         #attrs
-        #[allow(dead_code)] // Tests include programs as modules.
+        #[allow(dead_code, reason = "tests include programs as modules")]
         fn main() -> ::std::process::ExitCode {
             #start
         }
@@ -148,7 +148,9 @@ fn context_import(function: &ItemFn) -> Option<TokenStream> {
     let Type::Path(path) = ty else { return None };
     let mut path = path.path.clone();
     path.segments.last_mut()?.arguments = PathArguments::None;
-    Some(quote!(const _: () = { #[allow(unused_imports)] use #path as _; };))
+    Some(
+        quote!(const _: () = { #[allow(unused_imports, reason = "it is named for the compiler to see that it is there")] use #path as _; };),
+    )
 }
 
 fn error<T>(at: &impl ToTokens, text: &str) -> Result<T> {

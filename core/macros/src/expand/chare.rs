@@ -120,8 +120,7 @@ fn state(chare: &Chare) -> TokenStream {
         false => (quote!(), quote!(())),
     };
     quote! {
-        // A chare without async entries has no flows to pack.
-        #[allow(unused_variables)]
+        #[allow(unused_variables, reason = "a chare without async entries has no flows to pack")]
         fn lend_state<'__a>(&'__a self, __flows: &'__a Self::Flows, __p: &mut ::talisman::pup::Lender<'__a>) {
             #lend;
             #lend_flows

@@ -32,13 +32,15 @@ fn invoke(chare: &Chare, flows: &Flows, number: usize, method: &Method) -> Token
         _ => run(chare, flows, method),
     };
     quote! {
-        #[allow(private_interfaces)]
+        #[allow(private_interfaces, reason = "entries may take the user's private types")]
         impl #impl_generics ::talisman::chare::Invoke<#number> for #self_ty #bounds {
             type Output = #output;
             const NAME: &'static str = #text;
             const OPTIONS: ::talisman::chare::EntryOptions = #options;
-            // An entry may take no argument, no context, and leave the flows alone.
-            #[allow(unused_variables)]
+            #[allow(
+                unused_variables,
+                reason = "an entry may take no argument, no context, and leave the flows alone"
+            )]
             fn invoke(
                 &mut self,
                 __flows: &mut Self::Flows,
@@ -92,11 +94,10 @@ fn construct(chare: &Chare, number: usize, method: &Method) -> TokenStream {
     let (self_ty, text, name) = (&chare.self_ty, method.name.to_string(), &method.name);
     let (names, context, wire) = (method.arg_names(), context(method), wire_format(method));
     quote! {
-        #[allow(private_interfaces)]
+        #[allow(private_interfaces, reason = "entries may take the user's private types")]
         impl #impl_generics ::talisman::chare::Construct<#number> for #self_ty #bounds {
             const NAME: &'static str = #text;
-            // An `#[init]` may do without the context.
-            #[allow(unused_variables)]
+            #[allow(unused_variables, reason = "an #[init] may do without the context")]
             fn construct(__cx: &mut ::talisman::Cx<Self>, (#(#names,)*): Self::Args) -> Self {
                 Self::#name(#context #(#names),*)
             }
@@ -116,11 +117,9 @@ fn wire_format(method: &Method) -> TokenStream {
     quote! {
         type Args = (#(#types,)*);
         const ARGS_MOVE: ::talisman::chare::Moves<Self::Args> = <::talisman::chare::Moves<Self::Args>>::all((#(#moves,)*));
-        // There may be no argument.
-        #[allow(unused_variables)]
+        #[allow(unused_variables, reason = "there may be no argument")]
         fn lend<'__a>((#(#names,)*): &'__a Self::Args, __p: &mut ::talisman::pup::Lender<'__a>) { #(#lends)* }
-        // There may be no argument.
-        #[allow(unused_variables)]
+        #[allow(unused_variables, reason = "there may be no argument")]
         fn unpack(
             __u: &mut ::talisman::pup::Unpacker<'_>,
         ) -> #result<Self::Args, ::talisman::pup::PupError> {

@@ -103,7 +103,7 @@ fn record(chare: &Chare, name: &Ident, parts: &Parts) -> TokenStream {
     let (result, pup) = (quote!(::core::result::Result), quote!(::talisman::pup));
     quote! {
         #[doc(hidden)]
-        #[allow(private_bounds, private_interfaces)]
+        #[allow(private_bounds, private_interfaces, reason = "arguments may be of the user's private types")]
         pub struct #name<#params> #bounds { #(#names: #types,)* of: ::core::marker::PhantomData<fn() -> #self_ty> }
         impl #impl_generics ::core::default::Default for #name #type_generics #bounds {
             fn default() -> Self {
@@ -133,8 +133,10 @@ fn methods(chare: &Chare, compiled: &[FlowCode], poll: Option<TokenStream>) -> T
         let (names, types, kept) = (method.arg_names(), method.arg_types(), &flow.first);
         quote! {
             #[doc(hidden)]
-            // A state keeps only the arguments that are needed later; the name is made from the user's.
-            #[allow(unused_variables, dead_code, non_snake_case, clippy::all)]
+            #[allow(
+                unused_variables, dead_code, non_snake_case, clippy::all,
+                reason = "a state keeps only the arguments that are needed later; the name is made from the user's"
+            )]
             fn #start(#(#names: #types),*) -> #state #type_generics { #state::S0 { #(#kept),* } }
         }
     });
@@ -170,7 +172,7 @@ fn poll_method(chare: &Chare, running: &[&Method], watches: bool) -> Option<Toke
     let body = if watches { quote!(while #any {}) } else { quote!(let _ = #any;) };
     Some(quote! {
         #[doc(hidden)]
-        #[allow(clippy::all)]
+        #[allow(clippy::all, reason = "made from the user's statements")]
         fn __poll(&mut self, __flows: &mut #flows #type_generics, __cx: &mut ::talisman::Cx<Self>) { #body }
     })
 }
@@ -181,8 +183,7 @@ fn chare_items(chare: &Chare, running: &[&Method], poll: &TokenStream) -> TokenS
     let (lists, texts): (Vec<_>, Vec<_>) = running.iter().map(|m| (m.running(), m.name.to_string())).unzip();
     quote! {
         type Flows = #flows #type_generics;
-        // A chare without running entries looks at no answer.
-        #[allow(unused_variables)]
+        #[allow(unused_variables, reason = "a chare without running entries looks at no answer")]
         fn replied(
             &mut self,
             __flows: &mut Self::Flows,

@@ -19,7 +19,7 @@ pub fn expand(chare: &Chare) -> TokenStream {
             let (attrs, vis, sig, block) = (&method.attrs, &method.vis, &method.sig, &method.block);
             // Nobody but a message makes a chare.
             let lints = (method.role == Role::Init)
-                .then(|| quote!(#[allow(clippy::new_without_default, clippy::must_use_candidate)]));
+                .then(|| quote!(#[allow(clippy::new_without_default, clippy::must_use_candidate, reason = "the user has named the function")]));
             quote!(#lints #(#attrs)* #vis #sig #block)
         });
     let constants = chare.entries().enumerate().map(|(number, method)| constant(number, method));
@@ -37,7 +37,10 @@ fn constant(number: usize, method: &Method) -> TokenStream {
     let output = output(method);
     quote! {
         #(#docs)*
-        #[allow(non_upper_case_globals, dead_code, private_interfaces, clippy::type_complexity)]
+        #[allow(
+            non_upper_case_globals, dead_code, private_interfaces, clippy::type_complexity,
+            reason = "constants are called as the user's entries are, and have their types"
+        )]
         #vis const #name: ::talisman::chare::Entry<Self, (#(#types,)*), #output> =
             ::talisman::chare::Entry::of::<#number>();
     }
@@ -71,8 +74,10 @@ fn bodies(chare: &Chare) -> Option<TokenStream> {
     });
     Some(quote! {
         #[doc(hidden)]
-        // An entry is seldom called as a method too; the name is made from the user's.
-        #[allow(dead_code, non_camel_case_types)]
+        #[allow(
+            dead_code, non_camel_case_types,
+            reason = "an entry is seldom called as a method too; the name is made from the user's"
+        )]
         trait #name<#params>: ::talisman::chare::Chare #bounds { #(#declared)* }
         impl #impl_generics #name #type_generics for #self_ty #bounds { #(#defined)* }
     })
@@ -92,5 +97,5 @@ fn declaration(sig: &Signature, self_ty: &Type) -> TokenStream {
         }
     }
     SelfType(self_ty).visit_return_type_mut(&mut sig.output);
-    quote!(#[allow(clippy::too_many_arguments)] #sig;)
+    quote!(#[allow(clippy::too_many_arguments, reason = "the user has as many")] #sig;)
 }

@@ -30,9 +30,12 @@ fn entries(chare: &Chare) -> TokenStream {
     let target = quote!(#name<#(#arguments,)* __To>);
     quote! {
         #[doc = #doc]
-        #[allow(private_bounds, private_interfaces, non_camel_case_types)]
+        #[allow(
+            private_bounds, private_interfaces, non_camel_case_types,
+            reason = "the chare and its types may be private"
+        )]
         pub struct #name<#params __To>(__To, ::core::marker::PhantomData<fn() -> #self_ty>) #bounds;
-        #[allow(clippy::expl_impl_clone_on_copy)]
+        #[allow(clippy::expl_impl_clone_on_copy, reason = "a derived one would ask it of the chare")]
         impl<#params __To: ::core::clone::Clone> ::core::clone::Clone for #target #bounds {
             fn clone(&self) -> Self {
                 #name(::core::clone::Clone::clone(&self.0), ::core::marker::PhantomData)
@@ -43,7 +46,10 @@ fn entries(chare: &Chare) -> TokenStream {
             fn wrap(__to: __To) -> Self { #name(__to, ::core::marker::PhantomData) }
             fn __target(&self) -> &__To { &self.0 }
         }
-        #[allow(private_bounds, private_interfaces, dead_code, deprecated, clippy::too_many_arguments)]
+        #[allow(
+            private_bounds, private_interfaces, dead_code, deprecated, clippy::too_many_arguments,
+            reason = "the methods are the user's entries"
+        )]
         impl<#params __To: ::talisman::chare::SendTo<#self_ty>> #target #bounds { #(#methods)* }
     }
 }
@@ -91,14 +97,20 @@ fn inits(chare: &Chare) -> TokenStream {
     let target = quote!(#name<#(#arguments,)* __To>);
     quote! {
         #[doc(hidden)]
-        #[allow(private_bounds, private_interfaces, non_camel_case_types)]
+        #[allow(
+            private_bounds, private_interfaces, non_camel_case_types,
+            reason = "the chare and its types may be private"
+        )]
         pub struct #name<#params __To>(__To, ::core::marker::PhantomData<fn() -> #self_ty>) #bounds;
         impl<#params __To> ::talisman::chare::WrapInit<__To> for #target #bounds {
             fn wrap(__to: __To) -> Self { #name(__to, ::core::marker::PhantomData) }
             fn __target(&self) -> &__To { &self.0 }
         }
-        #[allow(private_bounds, private_interfaces, dead_code)]
-        #[allow(clippy::too_many_arguments, clippy::wrong_self_convention, clippy::new_ret_no_self)]
+        #[allow(private_bounds, private_interfaces, dead_code, reason = "the chare and its types may be private")]
+        #[allow(
+            clippy::too_many_arguments, clippy::wrong_self_convention, clippy::new_ret_no_self,
+            reason = "the methods are called as the user's entries are"
+        )]
         impl<#params __To: ::talisman::chare::Create<#self_ty>> #target #bounds { #(#methods)* #(#too_early)* }
     }
 }

@@ -92,9 +92,14 @@ fn assemble(flow: &Flow, items: &[Item], emitted: emit::Emitted) -> FlowCode {
     let step = quote! {
         #[doc(hidden)]
         #(#lints)*
-        // The user's statements, cut up and put in other places: what was used before may not be here.
-        #[allow(unused_mut, unused_variables, unused_assignments, unreachable_code, unreachable_patterns)]
-        #[allow(irrefutable_let_patterns, unused_labels, dead_code, non_snake_case, clippy::all)]
+        #[allow(
+            unused_mut, unused_variables, unused_assignments, unreachable_code, unreachable_patterns,
+            reason = "the user's statements, cut up and put in other places: what was used before may not be here"
+        )]
+        #[allow(
+            irrefutable_let_patterns, unused_labels, dead_code, non_snake_case, clippy::all,
+            reason = "the user's statements, cut up"
+        )]
         fn #step(
             &mut self,
             __mail: &mut #mail #generics,

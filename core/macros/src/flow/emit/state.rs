@@ -38,16 +38,24 @@ impl Emit<'_> {
         let (ready, waits) = (ready(solved), waits(solved));
         quote! {
             #[doc(hidden)]
-            #[allow(non_camel_case_types, private_interfaces, private_bounds, dead_code)]
-            #[allow(clippy::large_enum_variant, clippy::enum_variant_names)]
+            #[allow(
+                non_camel_case_types, private_interfaces, private_bounds, dead_code,
+                reason = "the name is made from the user's, whose types may be private"
+            )]
+            #[allow(
+                clippy::large_enum_variant, clippy::enum_variant_names,
+                reason = "the variants are the places at which the body waits"
+            )]
             pub enum #name<#params> #bounds {
                 #(#variants,)*
                 Done,
                 __Of(::core::marker::PhantomData<fn() -> #self_ty>),
             }
             #pup
-            // A state may keep nothing, or values of the user's private types.
-            #[allow(unused_variables, private_interfaces)]
+            #[allow(
+                unused_variables, private_interfaces,
+                reason = "a state may keep nothing, or values of the user's private types"
+            )]
             impl #impl_generics #name #generics #bounds {
                 /// Whether it may be able to go on; never wrongly false.
                 fn __ready(&self, __mail: &#mail #generics) -> bool { #ready }
@@ -109,7 +117,7 @@ impl Emit<'_> {
                     #lend_stamp
                     match self { #lends _ => ::core::unreachable!("only an entry that waits is packed") }
                 }
-                #[allow(clippy::match_single_binding)]
+                #[allow(clippy::match_single_binding, reason = "a body may wait in one place only")]
                 fn unpack(
                     __u: &mut ::talisman::pup::Unpacker<'_>,
                 ) -> ::core::result::Result<Self, ::talisman::pup::PupError> {
