@@ -3,7 +3,7 @@
 use talisman_ampi::api::traits::*;
 use talisman_ampi::api::{self as mpi, Communicator, Error, SystemOperation};
 
-use super::dice::mix;
+use super::random::mix;
 
 /// Takes part in one collective, by a number that all have drawn, and checks what came of it. Long values are announced.
 pub fn collective(communicator: Communicator, drawn: u64, long: usize) -> Result<u64, Error> {

@@ -10,15 +10,15 @@ use talisman_ampi::api::{self as mpi, Communicator, Error, Universe};
 use talisman_ampi::rank::Program;
 
 use collectives::collective;
-use dice::{Dice, mix};
-use letters::exchange;
+use messages::exchange;
+use random::{Dice, mix};
 
 #[path = "collectives.rs"]
 mod collectives;
-#[path = "dice.rs"]
-mod dice;
-#[path = "letters.rs"]
-mod letters;
+#[path = "messages.rs"]
+mod messages;
+#[path = "random.rs"]
+mod random;
 
 /// What each rank runs.
 #[derive(clap::Args, Clone, Copy, Debug, Pup)]
@@ -56,8 +56,8 @@ impl Storm {
         let mut digest = 0u64;
         for round in 0..self.rounds {
             let communicator = all[plan.below(all.len() as u64) as usize];
-            let letters = letters::drawn(self.seed, round, communicator.size());
-            let by = letters::By::ALL[plan.below(letters::By::ALL.len() as u64) as usize];
+            let letters = messages::drawn(self.seed, round, communicator.size());
+            let by = messages::By::ALL[plan.below(messages::By::ALL.len() as u64) as usize];
             let received = exchange(communicator, &letters, by, || self.wander(&mut wanderer))?;
             self.wander(&mut wanderer);
             let result = collective(communicator, plan.next(), self.long)?;

@@ -4,7 +4,7 @@ use talisman_ampi::api::traits::*;
 use talisman_ampi::api::{self as mpi, Communicator, Error, Status};
 use talisman_ampi::engine::Mode;
 
-use super::dice::{Dice, mix};
+use super::random::{Dice, mix};
 
 /// A message of a round.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,118 @@
+//! Deliberate mistakes: checkpoints and what holds them (`core/src/checkpoint`, `ft/store`).
+
+use super::{Level, Mutation};
+
+pub(super) const MUTATIONS: &[Mutation] = &[
+    Mutation {
+        name: "kept-messages-backwards",
+        places: &["checkpoint/freeze.rs"],
+        rule: "What waited for the end of a checkpoint goes on in its order.",
+        level: Level::Messages,
+        seen_by: "--seed 0x4000013 --workload flood --nodes 1 --pes 1 --ft 61us --more 0 --succession false --faults none --calm pause,limits",
+    },
+    Mutation {
+        name: "restored-speak-first",
+        places: &["checkpoint/restore.rs"],
+        rule: "What an object says when it is restored comes after what it had said before the checkpoint.",
+        level: Level::World,
+        seen_by: "--seed 0xc000053 --workload chorus --size 3 --ft 200us --succession false --faults 4,5 --calm altered,limits",
+    },
+    Mutation {
+        name: "awaited-object-forgotten",
+        places: &["checkpoint/restore.rs"],
+        rule: "An object of a checkpoint that waits for a shared value is made again when that has come.",
+        level: Level::World,
+        seen_by: "--seed 0x400001f --workload storm --nodes 2 --pes 1 --ft 93us --respawn false --succession false --faults 6 --calm limits",
+    },
+    Mutation {
+        name: "slots-named-again",
+        places: &["checkpoint/restore.rs"],
+        rule: "An object that is made after going back to a checkpoint is not named like one that was there before.",
+        level: Level::World,
+        seen_by: "--seed 0xc000031 --workload nqueens --ft 60us --succession false --faults 0,5 --calm doubled,altered,truncated,limits",
+    },
+    Mutation {
+        name: "message-not-captured",
+        places: &["checkpoint/capture.rs"],
+        rule: "A part has every message that waits on its PE.",
+        level: Level::Messages,
+        seen_by: "--seed 0x4000001 --workload towers --size 1 --nodes 1 --ft 15us --respawn false --succession false --lingers false --faults none --calm pause,limits",
+    },
+    Mutation {
+        name: "held-once-for-a-period",
+        places: &["checkpoint/restart.rs"],
+        rule: "After a loss a checkpoint begins at once, since some parts are held once.",
+        level: Level::World,
+        seen_by: "--seed 0x4000031 --workload leanmd --size 2 --nodes 2 --ft 2steps --succession false --faults 8,9 --calm late,pause,limits",
+    },
+    Mutation {
+        name: "former-dropped-too-early",
+        places: &["store/versions/mod.rs"],
+        rule: "A version stays until the next one is committed.",
+        level: Level::World,
+        seen_by: "--seed 0x4000001 --workload towers --size 2 --nodes 2 --ft 15us --respawn false --succession false --lingers false --faults 1 --calm pause,limits",
+    },
+    Mutation {
+        name: "added-node-knows-no-places",
+        places: &["checkpoint/joiners.rs"],
+        rule: "A node that is added knows where the objects are whose home it is.",
+        level: Level::World,
+        seen_by: "--seed 0x52 --workload storm --ft 457us --succession false --lingers false --faults 0,1,2 --calm limits,disk",
+    },
+    Mutation {
+        name: "single-chares-stay-away",
+        places: &["store/view_change.rs"],
+        rule: "A single chare whose PE is there again is made again on that, with what waits for it.",
+        level: Level::World,
+        seen_by: "--seed 0xc0007bf --workload flood --ft disk:400us --succession false --faults 1,2,3 --calm limits,disk-misdirects",
+    },
+    Mutation {
+        name: "members-stay-on-their-pes",
+        places: &["store/view_change.rs"],
+        rule: "The member of a nodegroup is on the first PE of its node, also if a job is started again with other PEs on each.",
+        level: Level::World,
+        seen_by: "--seed 0x4000147 --workload towers --size 1 --nodes 2 --ft disk:573us --succession false --calm pause,limits",
+    },
+    Mutation {
+        name: "open-reductions-not-saved",
+        places: &["checkpoint/capture.rs"],
+        rule: "What has come of a reduction is part of a checkpoint.",
+        level: Level::World,
+        seen_by: "--seed 0x4000011 --workload births --nodes 4 --ft 629us --succession false --faults 9,10 --calm late,pause,limits,disk",
+    },
+    Mutation {
+        name: "file-not-synced",
+        places: &["store/disk/checked.rs"],
+        rule: "What is in a file is kept before the file has its name.",
+        level: Level::World,
+        seen_by: "--seed 0x4000024 --workload flood --nodes 1 --ft disk:430us --spares 0 --succession false --faults 7 --calm lost,late,limits",
+    },
+    Mutation {
+        name: "names-not-synced",
+        places: &["store/disk/checked.rs"],
+        rule: "A file counts as kept when its name is.",
+        level: Level::World,
+        seen_by: "--seed 0x4000030 --workload talk --nodes 2 --ft off --faults 2 --calm late,pause,limits",
+    },
+    Mutation {
+        name: "file-written-in-place",
+        places: &["store/disk/checked.rs"],
+        rule: "A file comes to its place whole.",
+        level: Level::World,
+        seen_by: "--seed 0x4000007 --workload storm --size 1 --nodes 1 --pes 2 --ft off --faults none --calm lost,altered,late,pause,limits",
+    },
+    Mutation {
+        name: "file-sum-ignored",
+        places: &["store/disk/checked.rs"],
+        rule: "What is read from a file is what was written.",
+        level: Level::World,
+        seen_by: "--seed 0x4000059 --workload nqueens --nodes 4 --ft off --faults 5 --calm doubled,altered,truncated,limits",
+    },
+    Mutation {
+        name: "other-part-believed",
+        places: &["store/files/image.rs"],
+        rule: "A file that is whole, and another one than its name says, is not taken for what that says.",
+        level: Level::World,
+        seen_by: "--seed 0x7b000065 --workload jacobi3d --ft disk:200us --only disk-misdirects,crash,crash-reset,stop-for-ever --faults 2 --calm pause,limits",
+    },
+];
