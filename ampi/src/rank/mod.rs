@@ -4,6 +4,7 @@
 //! on [waits](wait_all), which suspends the thread. Frames come while it is suspended. Who has the rank sends the
 //! frames that come out, and moves it when it likes, as it is `Pup` data.
 
+mod activity;
 mod agenda;
 mod element;
 mod held;
@@ -17,7 +18,6 @@ mod rollback;
 mod running;
 mod sayings;
 mod sending;
-mod shown;
 mod site;
 
 use std::collections::VecDeque;
@@ -31,6 +31,7 @@ use crate::process::{PerformError, Process};
 use crate::slot::{Slot, SlotError};
 use crate::thread::{Resumed, Thread};
 
+use activity::Activity;
 use agenda::Agenda;
 pub use element::{Launch, RankElement};
 use lending::Lending;
@@ -43,7 +44,6 @@ pub use running::{CallError, call, end_job, wait_all, wait_any, wait_message};
 use running::{Running, Slots};
 pub(crate) use running::{call_and_wait, mailbox, next_post, outside, pause, wait_for};
 pub use sayings::Said;
-use shown::Shown;
 pub use site::Site;
 
 use thiserror::Error;
@@ -78,7 +78,7 @@ pub struct Rank {
     place: Place,
     /// As others see it.
     #[pup(skip)]
-    shown: Shown,
+    activity: Activity,
 }
 
 /// Values that go into a rank's program and come out of it, packed: they are neither in its slot nor of another rank's.
@@ -123,22 +123,22 @@ impl Rank {
             failure: None,
             lending: Lending::default(),
             place: Place::default(),
-            shown: Shown::default(),
+            activity: Activity::default(),
         }
     }
 
     /// From now on others can see what it does, in this process, which is this node.
     pub(super) fn show(&mut self, node: u32) {
-        if self.shown.begin(self.process.engine.rank(), node) {
+        if self.activity.begin(self.process.engine.rank(), node) {
             self.show_state();
         }
     }
 
     fn show_state(&mut self) {
         match (self.is_ready, self.waits()) {
-            (true, _) => self.shown.rests(State::Ready),
-            (false, true) => self.shown.waits(&self.process.engine, &self.site.call),
-            (false, false) => self.shown.rests(State::Ended),
+            (true, _) => self.activity.rests(State::Ready),
+            (false, true) => self.activity.waits(&self.process.engine, &self.site.call),
+            (false, false) => self.activity.rests(State::Ended),
         }
     }
 
@@ -191,7 +191,7 @@ impl Rank {
     /// # Errors
     /// If no peer would send it, or the rank's memory is not there.
     pub fn on_frame(&mut self, frame: Frame<Payload>, sent: &mut Vec<Outgoing>) -> Result<(), RankError> {
-        self.shown.has_got();
+        self.activity.has_got();
         if !self.receives_at_once(&frame)? {
             self.process.on_frame(frame, &mut self.agenda.actions)?;
         }
@@ -223,7 +223,7 @@ impl Rank {
         let is_to_be =
             (self.is_ready() || self.has_failed()) && !std::mem::replace(&mut self.is_called, true);
         if is_to_be {
-            self.shown.rests(State::Ready);
+            self.activity.rests(State::Ready);
         }
         is_to_be
     }
@@ -266,10 +266,10 @@ impl Rank {
         let had_sent = sent.len();
         let slots =
             Slots { process, agenda, sent: &mut *sent, outside, texts, site, is_paused, released, lender };
-        self.shown.runs();
+        self.activity.runs();
         let is_suspended = Running::new(slots).run(thread)?;
         self.is_ready = is_suspended && !self.waits();
-        self.shown.is_suspended(sent.len() - had_sent);
+        self.activity.is_suspended(sent.len() - had_sent);
         self.show_state();
         Ok(is_suspended)
     }
@@ -308,7 +308,7 @@ impl Rank {
     pub fn depart(&mut self, sent: &mut Vec<Outgoing>) -> Result<(), RankError> {
         self.lending.end();
         self.place.leave();
-        self.shown.end();
+        self.activity.end();
         self.process.pay(&mut self.agenda.actions);
         self.perform(sent)?;
         if mutated("message-left-by-its-rank") {

@@ -10,9 +10,10 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus as Exit, Stdio};
 
-use super::playback::program_of;
+use super::replay::program_of;
+use super::replay_pe::RAN_AGAIN;
 use talisman_core::record::file::{RecordError, find, records_in};
-use talisman_core::record::player::DIFFERS;
+use talisman_core::record::replayer::DIFFERS;
 use talisman_job::options::RunArgs;
 
 /// Options, and the program.
@@ -127,21 +128,33 @@ struct Verdict {
     differs: bool,
 }
 
-/// Runs a PE again.
+/// Runs a PE again. How that went is told by what it says, which is asked for, whatever the program was told to say.
 fn verdict_on(record: &Path) -> Result<Verdict, CheckError> {
     let mut command = program_of(record, None)?;
-    command.stdin(Stdio::null()).stdout(Stdio::null());
+    command.stdin(Stdio::null()).stdout(Stdio::null()).env("TALISMAN_LOG", "info");
     let ended =
         command.output().map_err(|why| CheckError::NotRun { program: record.display().to_string(), why })?;
     let said = String::from_utf8_lossy(&ended.stderr);
-    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
-    let difference = lines.iter().find(|line| line.contains(DIFFERS));
-    let told = difference.or(lines.last()).map_or_else(|| format!("({})", ended.status), ToString::to_string);
-    // Without the program's name before it.
-    let line = told.find("PE ").map_or(&*told, |at| &told[at..]).to_owned();
+    Ok(verdict(&said).unwrap_or_else(|| Verdict {
+        line: format!(
+            "{}: the program has not said how that went ({}): {}",
+            record.display(),
+            ended.status,
+            said.trim()
+        ),
+        differs: true,
+    }))
+}
+
+/// By what was said; none if nothing was.
+fn verdict(said: &str) -> Option<Verdict> {
+    let line_with = |text: &str| said.lines().find(|line| line.contains(text));
+    let difference = line_with(DIFFERS);
     // A panic of the program comes again: that is the same.
-    let ran_again = lines.iter().any(|line| line.contains("messages again"));
-    Ok(Verdict { line, differs: difference.is_some() || !ran_again })
+    let told = difference.or_else(|| line_with(RAN_AGAIN))?;
+    // Without the program's name before it.
+    let line = told.find("PE ").map_or(told, |at| &told[at..]).to_owned();
+    Some(Verdict { line, differs: difference.is_some() })
 }
 
 /// Where the record is; a folder for this alone is removed.
@@ -172,5 +185,22 @@ impl Drop for Folder {
             // Whoever cannot remove it leaves it.
             let _ = std::fs::remove_dir_all(&self.path);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_program_has_said_of_its_pe_is_read() {
+        let same =
+            format!("app: panicked\napp: PE 1 has run 5 {RAN_AGAIN}, and 2 that it sent were the same\n");
+        let same = verdict(&same).expect("it says so");
+        assert!(!same.differs && same.line.starts_with("PE 1 has run 5"), "{}", same.line);
+        let other = format!("app: error: PE 0 {DIFFERS}: that\napp: PE 0 has run 5 {RAN_AGAIN}\n");
+        let other = verdict(&other).expect("it says so");
+        assert!(other.differs && other.line.starts_with("PE 0 does not"), "{}", other.line);
+        assert!(verdict("").is_none() && verdict("app: error: no such file").is_none());
     }
 }

@@ -10,19 +10,19 @@
 //! | [`testing`] | the same in a test |
 //! | `mpirun` | its `mpirun`: MPI programs as they were built, on virtual ranks |
 //! | `listing` | its `list`: the jobs that run on this machine |
-//! | `again` | a program that runs one of its PEs again from a record, alone |
-//! | `playback` | its `replay`: has a program do that |
+//! | `replay_pe` | a program that runs one of its PEs again from a record, alone |
+//! | `replay` | its `replay`: has a program do that |
 //! | `check` | its `check`: whether all PEs of a program do the same when they are given the same |
 //! | `ranks` | its `ranks`: what the ranks of an MPI program do |
-//! | `replay` | its `lb-replay`: strategies of load balancing on what a step knew |
+//! | `lb_replay` | its `lb-replay`: strategies of load balancing on what a step knew |
 
-mod again;
 mod check;
+mod lb_replay;
 mod listing;
 mod mpirun;
-mod playback;
 mod ranks;
 mod replay;
+mod replay_pe;
 pub mod run;
 #[doc(hidden)]
 pub mod start;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use tracing::{error, info, warn};
 
-use crate::again;
+use crate::replay_pe;
 use crate::run::run;
 use talisman_cluster::{
     self as cluster, Turn, fixed_layout, member::Joining, remote::agent, takeover::successor::Heir,
@@ -59,7 +59,7 @@ pub fn main_with<C: MainChare, A: ProgramArgs + Args + Send>(program: Program, s
         return succeed(&program, &options, will).into();
     }
     if let Some(record) = &options.run_again {
-        return again::main::<C, A>(&program, &options, args, record).into();
+        return replay_pe::main::<C, A>(&program, &options, args, record).into();
     }
     if joining.is_none() {
         let name = program.name;

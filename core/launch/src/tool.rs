@@ -20,9 +20,9 @@ use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _};
 
 use super::ExitStatus;
 use super::check::Check;
+use super::lb_replay::LbReplay;
 use super::listing;
 use super::mpirun::{self, Mpirun};
-use super::playback::Playback;
 use super::ranks::ranks;
 use super::replay::Replay;
 use talisman_job::asking::{self, Request};
@@ -81,13 +81,13 @@ enum Tool {
     ///
     /// Prints how even each leaves the load, what goes between PEs and nodes then, what it moves, and how long it takes.
     /// Snapshots are written by programs with --balancer NAME --lb-dump FOLDER.
-    LbReplay(Replay),
+    LbReplay(LbReplay),
     /// Run a PE of a program again, alone, from a record
     ///
     /// A program writes it with --record FOLDER, also one that failed. The program is started again for that, in one process, and prints what
     /// the PE printed. Each message that it sends is compared: a program whose entries depend on anything but their messages and the
     /// state of their objects is told so. Under a debugger: gdb --args talisman replay FOLDER --pe N
-    Replay(Playback),
+    Replay(Replay),
     /// Find out whether a program does the same when it is given the same
     ///
     /// Runs it, and each of its PEs again from what that was given. Of those that send something else, the chare, index and entry are
@@ -203,8 +203,8 @@ fn task(words: impl IntoIterator<Item = OsString>) -> Result<Task, clap::Error> 
     match Tool::from_arg_matches(&matches)? {
         Tool::Run(run) => command_to_run(&run, &matches).map(Task::Run),
         Tool::Mpirun(mpirun) => command_of_ranks(&mpirun, &matches).map(Task::Run),
-        Tool::Replay(playback) => {
-            playback.command().map(Task::Run).map_err(|error| usage_error(REPLAY, &error.to_string()))
+        Tool::Replay(replay) => {
+            replay.command().map(Task::Run).map_err(|error| usage_error(REPLAY, &error.to_string()))
         }
         Tool::Check(check) => checked(&check, &matches),
         Tool::List => Ok(Task::Tell(listing::table())),

@@ -12,7 +12,7 @@ use rustix::process::{Resource, getrlimit};
 use super::Done;
 use super::cores;
 use super::held_up::{HeldUp, LOOK_EVERY};
-use super::recorded::Recording;
+use super::recorded_worker::Recording;
 use super::worker::work;
 use talisman_base::clock::Clock;
 use talisman_base::topology::Shape;

@@ -2,23 +2,23 @@
 //! replay`).
 //!
 //! A PE does the same whenever it is given the same. What that is comes in by its door (`Pe::turn`), and is told to a
-//! recorder there: a [`tape::Tape`] writes it down, with the contents of all frames, and with marks of those that the
-//! PE sends. A [`player::Player`] gives it to a fresh PE, and compares.
+//! recorder there: a [`writer::RecordWriter`] writes it down, with the contents of all frames, and with marks of those that the
+//! PE sends. A [`replayer::Replayer`] gives it to a fresh PE, and compares.
 //!
 //! | file | is |
 //! |---|---|
 //! | [`item`] | what a record consists of |
 //! | [`file`] | how it is written and read: blocks with sums |
-//! | [`tape`] | a recorder that writes |
+//! | [`writer`] | a recorder that writes |
 //! | [`steps`] | items, as a PE that runs again takes them: an input, and what came of it |
-//! | `prompter` | says values of the world to a PE that runs again, and compares what it sends |
-//! | [`player`] | runs it again |
+//! | `expected` | says values of the world to a PE that runs again, and compares what it sends |
+//! | [`replayer`] | runs it again |
 
+mod expected;
 pub mod file;
 pub mod item;
-pub mod player;
-mod prompter;
+pub mod replayer;
 pub mod steps;
-pub mod tape;
 #[cfg(test)]
 mod tests;
+pub mod writer;

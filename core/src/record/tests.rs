@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::file::{RecordError, RecordFile, find, records_in, write_block};
 use super::item::{Begins, Item, Origin, Sent};
 use super::steps::{Step, Steps};
-use super::tape::Tape;
+use super::writer::RecordWriter;
 use crate::logging::given::Given;
 use talisman_pup::{Packed, Segment};
 
@@ -32,9 +32,9 @@ fn origin(pe: u32, life: u64) -> Origin {
 
 /// Two turns of a PE, in three blocks and the one with its beginning.
 fn written(folder: &Path) -> PathBuf {
-    let tape = Tape::create(folder, &origin(1, 0)).expect("the folder can be written");
-    tape.begins(5, 0, Begins::Program);
-    let recorder = tape.recorder(None);
+    let writer = RecordWriter::create(folder, &origin(1, 0)).expect("the folder can be written");
+    writer.begins(5, 0, Begins::Program);
+    let recorder = writer.recorder(None);
     let slices = [Segment::of_vec(vec![7_u64; 5000]), Segment::of_vec(vec![1_u8; 3])];
     recorder.time(5);
     recorder.takes(2, b"head", &slices);
@@ -46,8 +46,8 @@ fn written(folder: &Path) -> PathBuf {
     recorder.time(6);
     recorder.rests();
     recorder.turn_is_over();
-    tape.end();
-    assert_eq!(tape.failure(), None);
+    writer.end();
+    assert_eq!(writer.failure(), None);
     find(folder, 1).expect("just written")
 }
 
@@ -94,7 +94,7 @@ fn a_record_is_read_as_it_was_written() {
     assert_eq!(slices, align_of::<u64>(), "slices are aligned as they were");
     let mode = std::fs::metadata(&file).expect("it is there").permissions().mode();
     assert_eq!(mode & 0o077, 0, "nobody else can read it");
-    assert!(Tape::create(&folder.0, &origin(1, 0)).is_err(), "what is there is not written over");
+    assert!(RecordWriter::create(&folder.0, &origin(1, 0)).is_err(), "what is there is not written over");
 }
 
 #[test]
@@ -144,10 +144,10 @@ fn a_bit_that_is_another_is_told() {
 #[test]
 fn a_step_is_an_input_and_what_came_of_it() {
     let folder = Folder::new("steps");
-    let tape = Tape::create(&folder.0, &origin(0, 0)).expect("the folder can be written");
+    let writer = RecordWriter::create(&folder.0, &origin(0, 0)).expect("the folder can be written");
     let sent = Sent::of(2, b"abc", &[]);
-    tape.begins(0, 0, Begins::Nothing);
-    let recorder = tape.recorder(None);
+    writer.begins(0, 0, Begins::Nothing);
+    let recorder = writer.recorder(None);
     recorder.runs();
     recorder.value(vec![1]);
     recorder.value(vec![2]);
@@ -173,7 +173,7 @@ fn what_cannot_be_is_refused() {
     let folder = Folder::new("cannot");
     for (pe, nodes) in [(3, 3), (0, 0), (0, 1 << 20)] {
         let origin = Origin { pe, nodes, ..origin(pe, 0) };
-        Tape::create(&folder.0, &origin).expect("the folder can be written").end();
+        RecordWriter::create(&folder.0, &origin).expect("the folder can be written").end();
         let error =
             RecordFile::open(&find(&folder.0, pe).expect("just written")).err().expect("there is no such PE");
         assert!(error.to_string().contains(&format!("it is of PE {pe} of {nodes}")), "{error}");
@@ -192,7 +192,7 @@ fn what_cannot_be_is_refused() {
 fn of_several_processes_of_a_pe_the_last_one_is_found() {
     let folder = Folder::new("lives");
     for (pe, life) in [(0, 0), (10, 0), (2, 0), (2, 12), (2, 9)] {
-        Tape::create(&folder.0, &origin(pe, life)).expect("the folder can be written").end();
+        RecordWriter::create(&folder.0, &origin(pe, life)).expect("the folder can be written").end();
     }
     std::fs::write(folder.0.join("pe-x.record"), "").expect("it is ours");
     assert_eq!(records_in(&folder.0).expect("it is there"), [(0, 0), (2, 0), (2, 9), (2, 12), (10, 0)]);

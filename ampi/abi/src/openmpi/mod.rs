@@ -7,7 +7,7 @@
 mod conversions;
 mod datatypes;
 mod fortran;
-mod inner;
+mod mpi_f08;
 mod objects;
 
 use std::ffi::c_int;
@@ -22,7 +22,7 @@ use crate::{Interface, data::number_in};
 
 pub use conversions::conversions;
 pub use fortran::{OpenMpiFortran, SENTINELS};
-pub use inner::inner_name;
+pub use mpi_f08::inner_name;
 pub use objects::DATA;
 
 /// The interface of Open MPI 4 and 5.

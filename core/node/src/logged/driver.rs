@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use super::kept::Kept;
 use super::links::{Came, Links};
 use super::{Left, LoggedNode};
-use crate::origin::{end_tape, tape_of};
+use crate::node_record::{end_record, record_writer_of};
 use crate::worker::Suspicion;
 use talisman_base::clock::Clock;
 use talisman_control::protocol::PeerInLife;
@@ -23,7 +23,7 @@ use talisman_core::leftovers::LeftoversOnPe;
 use talisman_core::logging::image::{Beginning, Image};
 use talisman_core::logging::member::Member;
 use talisman_core::record::item::Begins;
-use talisman_core::record::tape::Tape;
+use talisman_core::record::writer::RecordWriter;
 use talisman_core::services::SERVICES;
 use talisman_ft::logging::{Keepers, Shape};
 use talisman_kernel::panics::caught;
@@ -53,7 +53,7 @@ pub(super) struct Driver<'a> {
     member: Member,
     links: Links,
     /// Where it is written what the PE is given, if that is asked for.
-    tape: Option<Tape>,
+    writer: Option<RecordWriter>,
     /// None before its image has come.
     pe: Option<Pe>,
     /// That of the PE, in nanoseconds: it stands still in a turn.
@@ -97,7 +97,7 @@ impl<'a> Driver<'a> {
             shape,
             member: Member::blank(number, shape, 0).kept_by(keepers.of(number)).strict(of.is_strict),
             links,
-            tape: tape_of(&of.node(), of.task.life),
+            writer: record_writer_of(&of.node(), of.task.life),
             pe: None,
             clock: Rc::default(),
             newcomers: Vec::new(),
@@ -181,14 +181,14 @@ impl<'a> Driver<'a> {
     /// Tells the member what the PE is given, and writes it down if that is asked for.
     fn recorder(&self, image: &Image) -> Box<dyn Recorder> {
         let recorder = self.member.record(RANK).recorder();
-        let Some(tape) = &self.tape else { return recorder };
+        let Some(writer) = &self.writer else { return recorder };
         let with = match image.states.first() {
             None | Some(Beginning::Nothing | Beginning::Message(_)) => Begins::Nothing,
             Some(Beginning::Program) => Begins::Program,
             Some(Beginning::Parts(parts)) => Begins::Parts(parts.clone()),
         };
-        tape.begins(image.made_at, image.line, with);
-        tape.recorder(Some(recorder))
+        writer.begins(image.made_at, image.line, with);
+        writer.recorder(Some(recorder))
     }
 
     fn begin_again(&mut self, image: &Image) {
@@ -204,7 +204,7 @@ impl<'a> Driver<'a> {
     fn end(mut self) -> Left {
         self.links.goodbye();
         _ = self.links.flush();
-        self.tape.iter().for_each(|tape| end_tape(tape, &self.of.job));
+        self.writer.iter().for_each(|writer| end_record(writer, &self.of.job));
         let kept = self.kept.report(&self.member);
         let Some(pe) = self.pe.take() else { return (self.totals, kept) };
         pe.stats.wall_ns.set(self.of.start.elapsed().as_nanos() as u64);

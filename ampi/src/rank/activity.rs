@@ -22,7 +22,7 @@ static TABLE: OnceLock<Option<&'static [AtomicU64]>> = OnceLock::new();
 
 /// A rank as it is shown. It is not any more when this is dropped.
 #[derive(Debug, Default)]
-pub(super) struct Shown {
+pub(super) struct Activity {
     rank: Rank,
     row: Option<&'static [AtomicU64]>,
     /// Where the text of the call is that is shown.
@@ -30,7 +30,7 @@ pub(super) struct Shown {
     sent: u64,
 }
 
-impl Shown {
+impl Activity {
     /// From now on it is, in a process that is this node. Whether it was not before: then its state is to be told.
     pub fn begin(&mut self, rank: Rank, node: u32) -> bool {
         if self.row.is_some() {
@@ -105,7 +105,7 @@ impl Shown {
     }
 }
 
-impl Drop for Shown {
+impl Drop for Activity {
     fn drop(&mut self) {
         self.end();
     }

@@ -8,11 +8,11 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use super::origin::{end_tape, tape_of};
+use super::node_record::{end_record, record_writer_of};
 use super::worker::{BATCH, Pace, Suspicion, end, sleep, turn};
 use talisman_base::clock::Clock;
 use talisman_core::record::item::Begins;
-use talisman_core::record::tape::Tape;
+use talisman_core::record::writer::RecordWriter;
 use talisman_kernel::net::Net;
 use talisman_kernel::node::Node;
 use talisman_kernel::panics::caught;
@@ -23,7 +23,7 @@ use talisman_sched::idle::Idle;
 
 /// What records a PE.
 pub(super) struct Recording {
-    tape: Tape,
+    writer: RecordWriter,
     start: Instant,
     /// The time of the turn, in nanoseconds since the job's start.
     now: Rc<Cell<u64>>,
@@ -32,9 +32,9 @@ pub(super) struct Recording {
 impl Recording {
     /// Of the PE of this node, in a job that began then; none if it is not recorded.
     pub(super) fn of(node: &Node, start: Instant) -> Option<Recording> {
-        let tape = tape_of(node, 0)?;
+        let writer = record_writer_of(node, 0)?;
         let now = Rc::new(Cell::new(start.elapsed().as_nanos() as u64));
-        Some(Recording { tape, start, now })
+        Some(Recording { writer, start, now })
     }
 
     /// That of the PE.
@@ -45,8 +45,8 @@ impl Recording {
     /// Before the fresh PE is given anything.
     pub(super) fn begin(&self, pe: &mut Pe) {
         let with = if pe.is_first() { Begins::Program } else { Begins::Nothing };
-        self.tape.begins(self.now.get(), 0, with);
-        pe.input_log = InputLog::Told(self.tape.recorder(None));
+        self.writer.begins(self.now.get(), 0, with);
+        pe.input_log = InputLog::Told(self.writer.recorder(None));
     }
 
     /// Runs the PE until the job is over.
@@ -65,7 +65,7 @@ impl Recording {
             }
         });
         end(pe, port);
-        end_tape(&self.tape, &pe.node.job);
+        end_record(&self.writer, &pe.node.job);
     }
 
     fn set_clock(&self) {

@@ -4,9 +4,9 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::expected::Expectations;
 use super::file::RecordError;
 use super::item::{Begins, Item};
-use super::prompter::Prompter;
 use super::steps::{Step, Steps};
 use crate::logging::image::{Beginning, Image};
 use crate::logging::member::Taken;
@@ -35,7 +35,7 @@ pub struct Progress {
 
 /// How it came to its end.
 #[derive(Debug)]
-pub enum Played {
+pub enum Replayed {
     /// There was no more; if its process had died, that is said.
     ToEnd(Option<&'static str>),
     /// It has run as many messages as were asked for.
@@ -46,7 +46,7 @@ pub enum Played {
 
 /// It did not come to its end.
 #[derive(Debug, thiserror::Error)]
-pub enum PlayError {
+pub enum ReplayError {
     /// The record cannot be read any further.
     #[error(transparent)]
     Record(#[from] RecordError),
@@ -68,7 +68,7 @@ pub enum PlayError {
 pub const DIFFERS: &str = "does not do the same when it is given the same";
 
 /// Makes a PE of a record, as often as that begins anew.
-pub struct Player<'a> {
+pub struct Replayer<'a> {
     /// The PE.
     pub pe: PeId,
     /// Nodes of the job, each with one PE.
@@ -83,27 +83,27 @@ pub struct Player<'a> {
     pub until: Option<u64>,
 }
 
-impl Player<'_> {
+impl Replayer<'_> {
     /// Runs it to the end of its record, or as far as is asked for; how far it has come too.
     ///
     /// # Errors
     /// The record is damaged, or the PE does something else than it did.
-    pub fn play(&self, mut steps: Steps) -> (Result<Played, PlayError>, Progress) {
+    pub fn replay(&self, mut steps: Steps) -> (Result<Replayed, ReplayError>, Progress) {
         let (mut progress, mut running) = (Progress::default(), None);
-        let played = self.play_on(&mut steps, &mut running, &mut progress);
-        (played, progress)
+        let replayed = self.replay_on(&mut steps, &mut running, &mut progress);
+        (replayed, progress)
     }
 
-    fn play_on(
+    fn replay_on(
         &self,
         steps: &mut Steps,
-        running: &mut Option<Playing>,
+        running: &mut Option<RunningAgain>,
         progress: &mut Progress,
-    ) -> Result<Played, PlayError> {
+    ) -> Result<Replayed, ReplayError> {
         while let Some(step) = steps.next_step()? {
             if step.input == Item::Ran {
                 if self.until == Some(progress.steps) {
-                    return Ok(Played::Stopped);
+                    return Ok(Replayed::Stopped);
                 }
                 progress.steps += 1;
             }
@@ -111,60 +111,60 @@ impl Player<'_> {
                 Ok(compared) => {
                     progress.compared = compared;
                     match self.job.how_it_ended() {
-                        Some(end) if end.status != 0 => return Ok(Played::JobEnded(end)),
+                        Some(end) if end.status != 0 => return Ok(Replayed::JobEnded(end)),
                         _ => continue,
                     }
                 }
-                Err(what) => (running.as_ref().map_or(0, |playing| playing.clock.get()), what),
+                Err(what) => (running.as_ref().map_or(0, |running_pe| running_pe.clock.get()), what),
             };
-            return Err(PlayError::Differs { pe: self.pe, what, step: progress.steps, at_ns });
+            return Err(ReplayError::Differs { pe: self.pe, what, step: progress.steps, at_ns });
         }
         match steps.cut_off() {
             Some(why) => Ok(self.run_on(why, running, progress)),
-            None => Ok(Played::ToEnd(None)),
+            None => Ok(Replayed::ToEnd(None)),
         }
     }
 
     /// The process died: what waited for its turn then runs, which may be what it died of.
-    fn run_on(&self, why: &'static str, running: &Option<Playing>, progress: &mut Progress) -> Played {
-        let Some(playing) = running else { return Played::ToEnd(Some(why)) };
+    fn run_on(&self, why: &'static str, running: &Option<RunningAgain>, progress: &mut Progress) -> Replayed {
+        let Some(running_pe) = running else { return Replayed::ToEnd(Some(why)) };
         for _ in 0..RUN_ON {
-            if !may_run(&playing.pe) || self.until == Some(progress.steps) {
+            if !may_run(&running_pe.pe) || self.until == Some(progress.steps) {
                 break;
             }
             progress.steps += 1;
-            playing.prompter.expect(Default::default(), Default::default(), true);
-            let _here = Here::enter(&playing.pe);
-            caught(&playing.pe, || _ = playing.pe.turn(OneMessage));
+            running_pe.expected.expect(Default::default(), Default::default(), true);
+            let _here = Here::enter(&running_pe.pe);
+            caught(&running_pe.pe, || _ = running_pe.pe.turn(OneMessage));
             if let Some(end) = self.job.how_it_ended().filter(|end| end.status != 0) {
-                return Played::JobEnded(end);
+                return Replayed::JobEnded(end);
             }
         }
-        Played::ToEnd(Some(why))
+        Replayed::ToEnd(Some(why))
     }
 
     /// How many messages were compared so far.
-    fn step(&self, running: &mut Option<Playing>, step: Step) -> Result<u64, String> {
+    fn step(&self, running: &mut Option<RunningAgain>, step: Step) -> Result<u64, String> {
         let Step { input, values, sent, is_last } = step;
         if let Item::Begins { made_at, line, with } = input {
-            let before = running.take().map(|playing| playing.prompter);
-            let playing = running.insert(self.make(made_at, before.unwrap_or_default()));
-            playing.prompter.expect(values, sent, is_last);
-            return playing.begin(self, line, with);
+            let before = running.take().map(|running_pe| running_pe.expected);
+            let running_pe = running.insert(self.make(made_at, before.unwrap_or_default()));
+            running_pe.expected.expect(values, sent, is_last);
+            return running_pe.begin(self, line, with);
         }
-        let playing = running.as_ref().ok_or("it is given something before it begins")?;
-        playing.prompter.expect(values, sent, is_last);
-        playing.take(input)
+        let running_pe = running.as_ref().ok_or("it is given something before it begins")?;
+        running_pe.expected.expect(values, sent, is_last);
+        running_pe.take(input)
     }
 
-    fn make(&self, made_at: u64, prompter: Prompter) -> Playing {
+    fn make(&self, made_at: u64, expected: Expectations) -> RunningAgain {
         let shape = Shape { nodes: self.nodes, pes_per_node: 1 };
         let node = Node::new(shape, self.pe, self.config.clone(), self.job.clone());
         let clock = Rc::new(Cell::new(made_at));
         let port = Port::Simulated(Outbox::default());
         let mut pe = Pe::new(self.pe, node, Clock::simulated(clock.clone()), port, SERVICES);
-        pe.input_log = InputLog::Told(prompter.recorder());
-        Playing { pe, clock, prompter }
+        pe.input_log = InputLog::Told(expected.recorder());
+        RunningAgain { pe, clock, expected }
     }
 }
 
@@ -172,24 +172,24 @@ impl Player<'_> {
 const RUN_ON: usize = 64;
 
 /// A PE that runs again.
-struct Playing {
+struct RunningAgain {
     pe: Pe,
     clock: Rc<Cell<u64>>,
-    prompter: Prompter,
+    expected: Expectations,
 }
 
-impl Playing {
-    fn begin(&self, player: &Player<'_>, line: u64, with: Begins) -> Result<u64, String> {
+impl RunningAgain {
+    fn begin(&self, replayer: &Replayer<'_>, line: u64, with: Begins) -> Result<u64, String> {
         let state = match with {
             Begins::Nothing => Beginning::Nothing,
             Begins::Program => Beginning::Program,
             Begins::Parts(parts) => Beginning::Parts(parts),
         };
-        let shape = logging::Shape { nodes: player.nodes, pes_per_node: 1 };
-        let image = Image::first(player.pe, shape, self.clock.get(), vec![state]);
+        let shape = logging::Shape { nodes: replayer.nodes, pes_per_node: 1 };
+        let image = Image::first(replayer.pe, shape, self.clock.get(), vec![state]);
         let image = image.of_cut(line, Default::default());
         let mut begun = Ok(());
-        caught(&self.pe, || begun = image.begin(&self.pe, 0, player.program));
+        caught(&self.pe, || begun = image.begin(&self.pe, 0, replayer.program));
         begun?;
         self.check("what it begins with")
     }
@@ -208,7 +208,7 @@ impl Playing {
         if let Port::Simulated(outbox) = &self.pe.port {
             drop(outbox.take());
         }
-        self.prompter.check(&self.pe, who)
+        self.expected.check(&self.pe, who)
     }
 
     /// What does something in a step, for people.

@@ -9,7 +9,7 @@ use crate::start::{check_names, complain, status_of};
 use talisman_core::chare::{Args, MainChare};
 use talisman_core::main_chare::beginning;
 use talisman_core::record::file::{RecordError, RecordFile};
-use talisman_core::record::player::{PlayError, Played, Player, Progress};
+use talisman_core::record::replayer::{Progress, ReplayError, Replayed, Replayer};
 use talisman_core::record::steps::Steps;
 use talisman_job::diagnostics::{say, subjects::LAUNCH};
 use talisman_job::job::{End, Job};
@@ -40,9 +40,9 @@ pub(crate) fn main<C: MainChare, A: Args + Send>(
     let (output, config) = (Output::stdout(), Config { record: None, ..Config::of(options) });
     let (pe, nodes, until) = (file.origin.pe, file.origin.nodes, options.run_again_until);
     let (job, begin) = (Job::new(output.clone()), beginning::<C, A>(args));
-    let player = Player { pe, nodes, config, job, program: &begin, until };
-    let (played, progress) = player.play(Steps::of(file));
-    let status = tell(program, pe, played, progress);
+    let replayer = Replayer { pe, nodes, config, job, program: &begin, until };
+    let (replayed, progress) = replayer.replay(Steps::of(file));
+    let status = tell(program, pe, replayed, progress);
     match output.finish() {
         Ok(()) => status,
         Err(error) => {
@@ -66,17 +66,24 @@ fn open(record: &Path) -> Result<RecordFile, String> {
     }
 }
 
+/// What is said of each PE that was run, however that went.
+pub(crate) const RAN_AGAIN: &str = "messages again";
+
 /// Says how it went.
-fn tell(program: &Program, pe: u32, played: Result<Played, PlayError>, progress: Progress) -> ExitStatus {
+fn tell(
+    program: &Program,
+    pe: u32,
+    replayed: Result<Replayed, ReplayError>,
+    progress: Progress,
+) -> ExitStatus {
     let Progress { steps, compared } = progress;
-    let how_far =
-        format!("PE {pe} has run {steps} messages again, and {compared} that it sent were the same");
+    let how_far = format!("PE {pe} has run {steps} {RAN_AGAIN}, and {compared} that it sent were the same");
     let inform = |text: String| say(|| info!(target: LAUNCH, program = program.name, "{text}"));
-    match played {
-        Ok(Played::ToEnd(None)) => inform(format!("{how_far}: to the end of its record")),
-        Ok(Played::ToEnd(Some(why))) => inform(format!("{how_far}: to the end of its record; {why}")),
-        Ok(Played::Stopped) => inform(format!("{how_far}: as far as was asked for (--until)")),
-        Ok(Played::JobEnded(End { status, message })) => {
+    match replayed {
+        Ok(Replayed::ToEnd(None)) => inform(format!("{how_far}: to the end of its record")),
+        Ok(Replayed::ToEnd(Some(why))) => inform(format!("{how_far}: to the end of its record; {why}")),
+        Ok(Replayed::Stopped) => inform(format!("{how_far}: as far as was asked for (--until)")),
+        Ok(Replayed::JobEnded(End { status, message })) => {
             message.into_iter().for_each(|message| complain(program, &message));
             inform(format!("{how_far}: to where the job ended"));
             return status_of(status);

@@ -6,17 +6,17 @@ use std::path::PathBuf;
 
 use talisman_base::build::build_number;
 use talisman_core::record::item::Origin;
-use talisman_core::record::tape::Tape;
+use talisman_core::record::writer::RecordWriter;
 use talisman_job::RunArgs;
 use talisman_job::job::Job;
 use talisman_kernel::node::Node;
 
-/// The tape of a node's PE, in its process of this life; none if nothing is to be recorded. If there can be none, the
+/// The writer of a node's PE, in its process of this life; none if nothing is to be recorded. If there can be none, the
 /// job ends.
-pub(super) fn tape_of(node: &Node, life: u64) -> Option<Tape> {
+pub(super) fn record_writer_of(node: &Node, life: u64) -> Option<RecordWriter> {
     let folder = node.config.record.as_ref()?;
-    match Tape::create(folder, &origin(node, life)) {
-        Ok(tape) => Some(tape),
+    match RecordWriter::create(folder, &origin(node, life)) {
+        Ok(writer) => Some(writer),
         Err(error) => {
             let why = format!("--record {}: nothing can be written there: {error}", folder.display());
             node.job.end(1, Some(why));
@@ -26,9 +26,9 @@ pub(super) fn tape_of(node: &Node, life: u64) -> Option<Tape> {
 }
 
 /// Its process comes to its end. People are told if something is missing.
-pub(super) fn end_tape(tape: &Tape, job: &Job) {
-    tape.end();
-    let failure = tape.failure();
+pub(super) fn end_record(writer: &RecordWriter, job: &Job) {
+    writer.end();
+    let failure = writer.failure();
     failure
         .into_iter()
         .for_each(|why| job.warn(format!("--record: it could not be written to its end: {why}")));

@@ -15,7 +15,7 @@ use talisman_pup::Segment;
 
 /// Shared by a PE that runs again, and who runs it.
 #[derive(Clone, Default)]
-pub(super) struct Prompter(Rc<RefCell<Expected>>);
+pub(super) struct Expectations(Rc<RefCell<Expected>>);
 
 #[derive(Default)]
 struct Expected {
@@ -28,7 +28,7 @@ struct Expected {
     difference: Option<String>,
 }
 
-impl Prompter {
+impl Expectations {
     pub(super) fn recorder(&self) -> Box<dyn Recorder> {
         Box::new(self.clone())
     }
@@ -81,7 +81,7 @@ fn difference(pe: &Pe, was: &Sent, is: &Sent) -> String {
     }
 }
 
-impl Recorder for Prompter {
+impl Recorder for Expectations {
     fn time(&self, _: u64) {}
     fn runs(&self) {}
     fn timers(&self) {}

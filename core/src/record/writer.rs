@@ -22,11 +22,11 @@ use talisman_pup::{Packed, Packer, Pup, Purpose, Segment};
 /// Bytes from which on what waits is written.
 const BUFFERED: usize = 256 << 10;
 
-/// What a PE is given, on its way into a file. Clones are the same tape: a PE that is made anew goes on with it.
+/// What a PE is given, on its way into a file. Clones are the same writer: a PE that is made anew goes on with it.
 #[derive(Clone)]
-pub struct Tape(Rc<RefCell<Writer>>);
+pub struct RecordWriter(Rc<RefCell<Buffer>>);
 
-struct Writer {
+struct Buffer {
     file: File,
     /// Items that are not written yet.
     packer: Packer,
@@ -38,12 +38,12 @@ struct Writer {
     failed: Option<io::Error>,
 }
 
-impl Tape {
+impl RecordWriter {
     /// That of the PE and process that the origin says, in this folder, which is made if it is not there.
     ///
     /// # Errors
     /// What the system says. A file of this name that is there already is left as it is.
-    pub fn create(folder: &Path, origin: &Origin) -> io::Result<Tape> {
+    pub fn create(folder: &Path, origin: &Origin) -> io::Result<RecordWriter> {
         std::fs::create_dir_all(folder)?;
         // It has all that the program's nodes say to each other.
         let mut private = OpenOptions::new();
@@ -51,12 +51,18 @@ impl Tape {
         let file = private.open(folder.join(name_of(origin.pe, origin.life)))?;
         begin(&file, origin)?;
         let packer = Packer::new(Purpose::Message);
-        Ok(Tape(Rc::new(RefCell::new(Writer { file, packer, time: None, runs: false, failed: None }))))
+        Ok(RecordWriter(Rc::new(RefCell::new(Buffer {
+            file,
+            packer,
+            time: None,
+            runs: false,
+            failed: None,
+        }))))
     }
 
     /// For a PE, beside who else is told what it is given.
     pub fn recorder(&self, beside: Option<Box<dyn Recorder>>) -> Box<dyn Recorder> {
-        Box::new(Taping { tape: self.clone(), beside })
+        Box::new(WritingRecorder { writer: self.clone(), beside })
     }
 
     /// A fresh PE begins with this at that time, in nanoseconds, perhaps from the checkpoint of this version.
@@ -80,7 +86,7 @@ impl Tape {
     }
 }
 
-impl Writer {
+impl Buffer {
     fn put(&mut self, item: &Item) {
         if self.failed.is_some() {
             return;
@@ -101,14 +107,14 @@ impl Writer {
 }
 
 /// What a PE tells.
-struct Taping {
-    tape: Tape,
+struct WritingRecorder {
+    writer: RecordWriter,
     beside: Option<Box<dyn Recorder>>,
 }
 
-impl Taping {
+impl WritingRecorder {
     fn put(&self, item: &Item) {
-        self.tape.0.borrow_mut().put(item);
+        self.writer.0.borrow_mut().put(item);
     }
 
     fn tell(&self, item: &Item, beside: impl Fn(&dyn Recorder)) {
@@ -117,9 +123,9 @@ impl Taping {
     }
 }
 
-impl Recorder for Taping {
+impl Recorder for WritingRecorder {
     fn time(&self, now: u64) {
-        let is_new = self.tape.0.borrow_mut().time.replace(now) != Some(now);
+        let is_new = self.writer.0.borrow_mut().time.replace(now) != Some(now);
         if is_new {
             self.put(&Item::Given(Given::Time(now)));
         }
@@ -128,7 +134,7 @@ impl Recorder for Taping {
 
     fn runs(&self) {
         self.tell(&Item::Ran, |other| other.runs());
-        let writer = &mut *self.tape.0.borrow_mut();
+        let writer = &mut *self.writer.0.borrow_mut();
         if !std::mem::replace(&mut writer.runs, true) {
             writer.flush();
         }
@@ -176,7 +182,7 @@ impl Recorder for Taping {
     }
 
     fn turn_is_over(&self) {
-        let writer = &mut *self.tape.0.borrow_mut();
+        let writer = &mut *self.writer.0.borrow_mut();
         writer.runs = false;
         writer.flush();
     }
