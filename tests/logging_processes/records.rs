@@ -250,6 +250,9 @@ fn check(words: &str) -> Ended {
 fn a_program_that_keeps_the_rule_passes_the_check() {
     let ended = check("--rounds 20").expect(0, &[]);
     ended.prints("all PEs do the same when they are given the same");
+    // Whatever it is told to say.
+    let ended = check("--rounds 5 --log error").expect(0, &[]);
+    ended.prints("all PEs do the same when they are given the same");
     // A failure that comes again is no difference.
     let ended = check("--rounds 20 --panic-at 7").expect(0, &["enough of it"]);
     ended.prints("all PEs do the same when they are given the same");
@@ -283,4 +286,17 @@ fn a_check_that_cannot_be_is_told() {
     check(&["--replay", "--", "no-such-program"]).expect(2, &["no-such-program"]);
     check(&["--replay", "--", "true"]).expect(2, &["has recorded nothing"]);
     check(&["--replay", "--pes", "2", "--record", "f", "--", "true"]).expect(2, &["one PE each"]);
+    // What is found in a folder that has a record would be taken for the program's.
+    let folder = Scratch::new("checked-before");
+    std::fs::create_dir_all(&folder.0).expect("it can be made");
+    std::fs::write(folder.0.join("pe-0.0.record"), "").expect("it can be written");
+    check(&["--replay", "--record", folder.name(), "--", "true"])
+        .expect(2, &["there is a record in it already"]);
+    let replay = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_talisman"));
+        command.arg("replay").arg(folder.name()).args(words);
+        run(command)
+    };
+    replay(&["--pe", "x"]).expect(2, &["write which PE", "decimal digits"]);
+    replay(&["--pe", "0"]).expect(2, &["pe-0.0.record is no record", "within its header"]);
 }

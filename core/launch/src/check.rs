@@ -128,10 +128,10 @@ struct Verdict {
     differs: bool,
 }
 
-/// Runs a PE again. How that went is told by what it says, which is asked for, whatever the program was told to say.
+/// Runs a PE again. How that went is told by what it says.
 fn verdict_on(record: &Path) -> Result<Verdict, CheckError> {
     let mut command = program_of(record, None)?;
-    command.stdin(Stdio::null()).stdout(Stdio::null()).env("TALISMAN_LOG", "info");
+    command.stdin(Stdio::null()).stdout(Stdio::null());
     let ended =
         command.output().map_err(|why| CheckError::NotRun { program: record.display().to_string(), why })?;
     let said = String::from_utf8_lossy(&ended.stderr);

@@ -10,6 +10,7 @@ use std::process::Command;
 
 use talisman_core::record::file::{RecordError, RecordFile, find};
 use talisman_job::RunArgs;
+use talisman_job::options::numbers::whole;
 
 /// What is said of a record, and where it is.
 #[derive(clap::Args)]
@@ -19,11 +20,11 @@ pub(crate) struct Replay {
     folder: PathBuf,
 
     /// Which PE
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>("which PE, from 0 on"))]
     pe: u32,
 
     /// Stop before it runs more than so many messages
-    #[arg(long, value_name = "STEP")]
+    #[arg(long, value_name = "STEP", value_parser = whole::<u64>("after how many messages"))]
     until: Option<u64>,
 }
 

@@ -1,9 +1,8 @@
 //! A program that runs one of its PEs again from a record (`--record`), alone in this process: what `talisman replay`
 //! starts.
 
+use std::io::{self, Write as _};
 use std::path::Path;
-
-use tracing::info;
 
 use crate::start::{check_names, complain, status_of};
 use talisman_core::chare::{Args, MainChare};
@@ -11,7 +10,6 @@ use talisman_core::main_chare::beginning;
 use talisman_core::record::file::{RecordError, RecordFile};
 use talisman_core::record::replayer::{Progress, ReplayError, Replayed, Replayer};
 use talisman_core::record::steps::Steps;
-use talisman_job::diagnostics::{say, subjects::LAUNCH};
 use talisman_job::job::{End, Job};
 use talisman_job::{ExitStatus, Output, Program, RunArgs};
 use talisman_kernel::node::Config;
@@ -69,7 +67,7 @@ fn open(record: &Path) -> Result<RecordFile, String> {
 /// What is said of each PE that was run, however that went.
 pub(crate) const RAN_AGAIN: &str = "messages again";
 
-/// Says how it went.
+/// Says how it went: that is what was asked for, so no level of the log has a part in it.
 fn tell(
     program: &Program,
     pe: u32,
@@ -78,7 +76,8 @@ fn tell(
 ) -> ExitStatus {
     let Progress { steps, compared } = progress;
     let how_far = format!("PE {pe} has run {steps} {RAN_AGAIN}, and {compared} that it sent were the same");
-    let inform = |text: String| say(|| info!(target: LAUNCH, program = program.name, "{text}"));
+    // Nobody to tell it to, if that fails.
+    let inform = |text: String| _ = writeln!(io::stderr(), "{}: {text}", program.name);
     match replayed {
         Ok(Replayed::ToEnd(None)) => inform(format!("{how_far}: to the end of its record")),
         Ok(Replayed::ToEnd(Some(why))) => inform(format!("{how_far}: to the end of its record; {why}")),
@@ -89,7 +88,7 @@ fn tell(
             return status_of(status);
         }
         Err(error) => {
-            complain(program, &error.to_string());
+            inform(format!("error: {error}"));
             inform(how_far);
             return ExitStatus::ProgramFailed;
         }

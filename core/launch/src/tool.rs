@@ -222,6 +222,8 @@ fn task(words: impl IntoIterator<Item = OsString>) -> Result<Task, clap::Error> 
 /// What comes of a program's PEs that run again.
 fn checked(check: &Check, matches: &ArgMatches) -> Result<Task, clap::Error> {
     let given = valid(CHECK, &check.options, matches)?;
+    // What is in a folder of a former record would be taken for the program's.
+    check.options.validate_paths().map_err(|error| usage_error(CHECK, &error.to_string()))?;
     let findings =
         check.run(variables(given, |_| true)).map_err(|error| usage_error(CHECK, &error.to_string()))?;
     let text: String = findings.lines.iter().map(|line| format!("{line}\n")).collect();

@@ -9,11 +9,12 @@
 //! The first block is the [`Origin`] alone. A block is written at once, and none is ever changed. So of a process that
 //! died all is there but what it had not written yet; a block that it was about to write may be there in part.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Write};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
 use rustix::process::geteuid;
 
 use super::item::{Item, Origin};
@@ -162,10 +163,19 @@ impl RecordFile {
     /// There is no such file, it is another user's, no record, or one of another format.
     pub fn open(path: &Path) -> Result<RecordFile, RecordError> {
         let refused = |why| RecordError::Refused { file: path.to_owned(), why };
-        let file = File::open(path).map_err(refused)?;
+        // A pipe of this name would be waited for.
+        let file = OpenOptions::new()
+            .read(true)
+            .custom_flags(OFlags::NONBLOCK.bits() as i32)
+            .open(path)
+            .map_err(refused)?;
         let found = file.metadata().map_err(refused)?;
         if found.uid() != geteuid().as_raw() {
             return Err(RecordError::OfAnother { file: path.to_owned(), owner: found.uid() });
+        }
+        if !found.is_file() {
+            let why = "it is no ordinary file".into();
+            return Err(RecordError::Other { file: path.to_owned(), why });
         }
         let length = found.len();
         let (input, origin, at) = (BufReader::new(file), Origin::default(), 0);

@@ -201,6 +201,17 @@ fn of_several_processes_of_a_pe_the_last_one_is_found() {
     assert!(missing.contains("3 of them, of PEs 0 to 10"), "{missing}");
 }
 
+#[test]
+fn a_pipe_is_not_waited_for() {
+    let folder = Folder::new("pipe");
+    std::fs::create_dir_all(&folder.0).expect("the folder can be made");
+    let pipe = folder.0.join(super::file::name_of(0, 0));
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0)
+        .expect("it can be made");
+    let refused = RecordFile::open(&pipe).err().expect("it is not read").to_string();
+    assert!(refused.contains("no ordinary file"), "{refused}");
+}
+
 /// Only root can give files away.
 #[test]
 fn records_of_other_users_are_refused() {
