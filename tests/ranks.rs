@@ -25,6 +25,8 @@ mod storm;
 #[path = "processes/system.rs"]
 #[allow(dead_code, reason = "the tests of processes use all of it")]
 mod system;
+#[path = "ranks/two_groups.rs"]
+mod two_groups;
 
 use talisman::testing::{Test, Tested};
 

@@ -5,10 +5,11 @@ use talisman::prelude::*;
 use talisman::testing::Test;
 use talisman_ampi::api::traits::*;
 use talisman_ampi::api::{
-    Color, Communicator, Error, Key, Sided, Strides, SystemOperation, Universe, UserOperation, View, ViewMut,
-    scope,
+    Communicator, Error, Key, Strides, SystemOperation, Universe, UserOperation, View, ViewMut, scope,
 };
 use talisman_ampi::rank::Program;
+
+use crate::two_groups;
 
 /// What each rank runs, with moves between.
 #[derive(Clone, Copy, Pup)]
@@ -28,15 +29,18 @@ impl Program for Collectives {
 
     fn main(self, universe: Universe) -> Result<(), String> {
         type Check = fn(Communicator) -> Result<(), Error>;
-        let checks: [(&str, Check); 9] = [
+        let checks: [(&str, Check); 12] = [
             ("in place", in_place),
+            ("in place at once", immediate_in_place),
             ("in place at a root", in_place_at_roots),
             ("parts of their own lengths", uneven),
             ("immediate", immediate),
             ("immediate with a root", immediate_with_roots),
             ("views", views),
             ("grids and graphs", neighbors),
-            ("two groups", two_groups),
+            ("two groups", two_groups::one_after_the_other),
+            ("roots of two groups", two_groups::with_roots),
+            ("two groups at once", two_groups::at_once),
             ("attributes", attributes),
         ];
         for (name, check) in checks {
@@ -84,11 +88,55 @@ fn in_place(world: Communicator) -> Result<(), Error> {
     world.reduce_scatter_block_in_place(&mut parts, SystemOperation::sum())?;
     assert_eq!(parts[0], (rank * size) as u64 + below(size));
     let mut up_to = rank as u64;
+    let mut parts: Vec<u64> = (0..counts.iter().sum::<usize>()).map(|at| (at + rank) as u64).collect();
+    world.reduce_scatter_in_place(&mut parts, &counts, SystemOperation::sum())?;
+    let mine = parts.iter().zip(first..).take(counts[rank]);
+    assert!(mine.into_iter().all(|(sum, at)| *sum == (at * size) as u64 + below(size)));
     world.scan_in_place(&mut up_to, SystemOperation::sum())?;
     assert_eq!(up_to, below(rank + 1));
     let mut before = rank as u64;
     world.exclusive_scan_in_place(&mut before, SystemOperation::sum())?;
     assert_eq!(before, if rank == 0 { 0 } else { below(rank) });
+    Ok(())
+}
+
+/// All at once, each in its own buffer.
+fn immediate_in_place(world: Communicator) -> Result<(), Error> {
+    let (rank, size) = numbers(world);
+    let (root, op) = (world.process_at_rank(size as i32 - 1), SystemOperation::sum());
+    let is_root = rank + 1 == size;
+    let own = |place: usize, value: u64| if place == rank { value } else { u64::MAX };
+    let mut gathered: Vec<u64> = (0..size).map(|place| own(place, rank as u64)).collect();
+    let (mut varied, ones, mine) = (gathered.clone(), vec![1; size], rank as u64);
+    let (mut turned, mut parts, mut scanned, mut before) = (vec![mine; size], vec![mine; size], mine, mine);
+    let (mut at_root, mut dealt, mut part, mut sum) = (gathered.clone(), vec![5; size], 0, mine);
+    dealt[rank] = 6;
+    scope(|scope| {
+        world.immediate_all_gather_in_place(scope, &mut gathered)?;
+        world.immediate_all_gather_varcount_in_place(scope, &mut varied, &ones)?;
+        world.immediate_all_to_all_in_place(scope, &mut turned)?;
+        world.immediate_reduce_scatter_block_in_place(scope, &mut parts, &op)?;
+        world.immediate_scan_in_place(scope, &mut scanned, &op)?;
+        world.immediate_exclusive_scan_in_place(scope, &mut before, &op)?;
+        if is_root {
+            root.immediate_gather_in_place(scope, &mut at_root)?;
+            root.immediate_scatter_in_place(scope, &dealt)?;
+            root.immediate_reduce_in_place(scope, &mut sum, &op)?;
+        } else {
+            root.immediate_gather_into(scope, &mine)?;
+            root.immediate_scatter_into(scope, &mut part)?;
+            root.immediate_reduce_into(scope, &mine, &op)?;
+        }
+        Ok::<_, Error>(())
+    })?;
+    let all: Vec<u64> = (0..size as u64).collect();
+    assert_eq!((&gathered, &varied, &turned), (&all, &all, &all));
+    assert_eq!((parts[0], scanned), (below(size), below(rank + 1)));
+    assert_eq!(before, if rank == 0 { 0 } else { below(rank) });
+    match is_root {
+        true => assert_eq!((at_root, sum, dealt[rank]), (all, below(size), 6)),
+        false => assert_eq!(part, 5),
+    }
     Ok(())
 }
 
@@ -102,6 +150,13 @@ fn in_place_at_roots(world: Communicator) -> Result<(), Error> {
             root.gather_in_place(&mut all)?;
             assert!(all.iter().zip(1..).all(|(one, member)| *one == member));
             root.scatter_in_place(&all)?;
+            let (counts, pairs) = parts(size);
+            let first: usize = counts[..rank].iter().sum();
+            let mut gathered = vec![Pair { key: 99, value: 0.0 }; pairs.len()];
+            gathered[first..][..counts[rank]].copy_from_slice(&pairs[first..][..counts[rank]]);
+            root.gather_varcount_in_place(&mut gathered, &counts)?;
+            assert_eq!(gathered, pairs);
+            root.scatter_varcount_in_place(&gathered, &counts)?;
             let mut sum = rank as u64;
             root.reduce_in_place(&mut sum, SystemOperation::sum())?;
             assert_eq!(sum, below(size));
@@ -110,6 +165,11 @@ fn in_place_at_roots(world: Communicator) -> Result<(), Error> {
             let mut mine = 0u64;
             root.scatter_into(&mut mine)?;
             assert_eq!(mine, rank as u64 + 1);
+            let own = vec![Pair { key: rank as u32, value: 0.5 }; rank % 3];
+            root.gather_varcount_into(&own)?;
+            let mut some = vec![Pair { key: 99, value: 0.0 }; rank % 3];
+            root.scatter_varcount_into(&mut some)?;
+            assert_eq!(some, own);
             root.reduce_into(&(rank as u64), SystemOperation::sum())?;
             let wrong = root.reduce_in_place(&mut mine, SystemOperation::sum());
             assert!(matches!(wrong, Err(Error::Rank { .. })), "only the root has a place: {wrong:?}");
@@ -210,6 +270,24 @@ fn immediate_with_roots(world: Communicator) -> Result<(), Error> {
     Ok(())
 }
 
+/// The first value goes to one neighbour, two that are apart to the other.
+fn neighbor_views(graph: Communicator, sources: [u64; 2]) -> Result<(), Error> {
+    let rank = graph.rank() as u64;
+    let (one, apart) =
+        (Strides { count: 1, length: 1, stride: 1 }, Strides { count: 2, length: 1, stride: 2 });
+    let values = [rank, 7, rank + 100];
+    let send = [View::new(&values, one)?, View::new(&values, apart)?];
+    let (mut first, mut second) = ([u64::MAX; 1], [u64::MAX; 3]);
+    let mut receive = [ViewMut::new(&mut first, one)?, ViewMut::new(&mut second, apart)?];
+    graph.neighbor_all_to_all_views(&send, &mut receive)?;
+    assert_eq!((first, second), ([sources[0]], [sources[1], u64::MAX, sources[1] + 100]));
+    (first, second) = ([u64::MAX], [u64::MAX; 3]);
+    let mut receive = [ViewMut::new(&mut first, one)?, ViewMut::new(&mut second, apart)?];
+    scope(|scope| graph.immediate_neighbor_all_to_all_views(scope, &send, &mut receive)?.wait().map(|_| ()))?;
+    assert_eq!((first, second), ([sources[0]], [sources[1], u64::MAX, sources[1] + 100]));
+    Ok(())
+}
+
 /// A matrix of which each has a row is turned around: each sends columns of blocks, and has rows of them.
 fn views(world: Communicator) -> Result<(), Error> {
     let (rank, size) = numbers(world);
@@ -226,6 +304,13 @@ fn views(world: Communicator) -> Result<(), Error> {
     for (from, place) in column.chunks(3).enumerate() {
         let first = (from * 100 + rank) as u64;
         assert_eq!(place, [first, first + size as u64, u64::MAX], "what is not of a view stays");
+    }
+    let mut receives: Vec<ViewMut<'_, u64>> =
+        column.chunks_mut(3).map(|place| ViewMut::new(place, together)).collect::<Result<_, _>>()?;
+    world.all_to_all_views_in_place(&mut receives)?;
+    for (to, place) in column.chunks(3).enumerate() {
+        let first = (rank * 100 + to) as u64;
+        assert_eq!(place, [first, first + size as u64, u64::MAX], "and back again");
     }
     Ok(())
 }
@@ -254,48 +339,12 @@ fn neighbors(world: Communicator) -> Result<(), Error> {
     graph.neighbor_all_gather_varcount_into(&mine, &mut same, &[1, 1])?;
     assert_eq!(one, [at(size - 1), at(size - 2 % size)]);
     assert_eq!((some, same), ([at(size - 1), 7, 8], one));
+    neighbor_views(graph, [at(size - 1), at(size - 2 % size)])?;
 
     let Some(grid) = world.cartesian(&[(2, false), (size as u32 / 2, false)])? else { return Ok(()) };
     let row = grid.part_of_grid(&[false, true])?;
     assert_eq!((row.size(), row.coordinates(row.rank())?[0] as i32), (size as i32 / 2, row.rank()));
     Ok(())
-}
-
-fn two_groups(world: Communicator) -> Result<(), Error> {
-    let (rank, size) = (world.rank(), world.size());
-    let side = rank % 2;
-    let mine = world.split_by_color(Color::with_value(side))?.expect("each has a colour");
-    let both = mine.inter_communicator(mine.size() - 1, &world, last_of(1 - side, size), 9)?;
-    let remote = both.remote_size()?;
-    assert_eq!(mine.size() + remote, size);
-    let mut all = vec![0; remote as usize];
-    both.all_gather_into(&rank, &mut all)?;
-    assert!(all.iter().zip(0..).all(|(one, number)| *one == 2 * number + 1 - side));
-    both.barrier()?;
-    let mut told = if rank == 2 { 77 } else { 0 };
-    let root = match (rank, side) {
-        (2, _) => Sided::Me,
-        (_, 0) => Sided::Here,
-        _ => Sided::There(1),
-    };
-    both.broadcast_into(root, &mut told)?;
-    assert_eq!(told, if side == 1 || rank == 2 { 77 } else { 0 });
-    let mut turned = vec![0; remote as usize];
-    both.all_to_all_into(&vec![rank; remote as usize], &mut turned)?;
-    assert_eq!(turned, all);
-    let mut sum = 0;
-    both.all_reduce_into(&rank, &mut sum, SystemOperation::sum())?;
-    assert_eq!(sum, all.iter().sum::<i32>());
-    let wrong = both.process_at_rank(0).broadcast_into(&mut sum);
-    assert_eq!(wrong, Err(Error::TwoGroups));
-    let merged = both.merge(side == 0)?;
-    assert_eq!(merged.rank(), rank / 2 + if side == 0 { remote } else { 0 });
-    Ok(())
-}
-
-/// The last rank of a side.
-fn last_of(side: i32, size: i32) -> i32 {
-    (0..size).rfind(|rank| rank % 2 == side).expect("both sides have some")
 }
 
 fn attributes(world: Communicator) -> Result<(), Error> {

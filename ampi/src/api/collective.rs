@@ -3,6 +3,7 @@
 //! All members call the same collectives in the same order. Results of reductions have the same bits wherever ranks are.
 
 mod begin;
+mod calls;
 mod immediate;
 mod immediate_root;
 mod in_place;

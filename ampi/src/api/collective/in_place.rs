@@ -19,51 +19,52 @@
 //! # talisman_ampi::api::run_alone(4, program);
 //! ```
 
-use std::panic::Location;
-
 use super::super::Error;
 use super::super::communicator::{Communicator, Process};
-use super::super::datatype::{Buffer, BufferMut, Equivalence, address_of, address_of_mut};
+use super::super::datatype::{Buffer, BufferMut, address_of, address_of_mut};
 use super::super::op::Operation;
-use super::super::request::{Request, Scope};
 use super::begin::{Memory, begin, checked, checked_counts, even, following, in_role, members, root};
-use super::end;
+use super::calls::calls;
 use crate::collective as schedules;
 use crate::collective::{Place, Span};
 use crate::engine::Token;
 
 /// A block for each member, of which the caller's is in its place.
-fn all_gather<T: Equivalence>(communicator: Communicator, buffer: &mut [T]) -> Result<Token, Error> {
+fn all_gather<B: BufferMut + ?Sized>(communicator: Communicator, buffer: &mut B) -> Result<Token, Error> {
+    let buffer = buffer.values_mut();
     let each = part(communicator, buffer.len())?;
     let memory = Memory { receive: address_of_mut(buffer), ..Memory::default() };
-    begin(communicator, memory, |me| schedules::allgather(me, None, &even::<T>(me.size, each)))
+    begin(communicator, memory, |me| schedules::allgather(me, None, &even::<B::Value>(me.size, each)))
 }
 
-fn all_gather_varcount<T: Equivalence>(
+fn all_gather_varcount<B: BufferMut + ?Sized>(
     communicator: Communicator,
-    buffer: &mut [T],
+    buffer: &mut B,
     counts: &[usize],
 ) -> Result<Token, Error> {
+    let buffer = buffer.values_mut();
     checked_counts(communicator, "receive", buffer.len(), counts)?;
     let memory = Memory { receive: address_of_mut(buffer), ..Memory::default() };
-    begin(communicator, memory, |me| schedules::allgatherv(me, None, &following::<T>(counts)))
+    begin(communicator, memory, |me| schedules::allgatherv(me, None, &following::<B::Value>(counts)))
 }
 
-fn all_to_all<T: Equivalence>(communicator: Communicator, buffer: &mut [T]) -> Result<Token, Error> {
+fn all_to_all<B: BufferMut + ?Sized>(communicator: Communicator, buffer: &mut B) -> Result<Token, Error> {
+    let buffer = buffer.values_mut();
     let each = part(communicator, buffer.len())?;
     let memory = Memory { receive: address_of_mut(buffer), ..Memory::default() };
-    begin(communicator, memory, |me| schedules::alltoall(me, None, &even::<T>(me.size, each)))
+    begin(communicator, memory, |me| schedules::alltoall(me, None, &even::<B::Value>(me.size, each)))
 }
 
-fn all_to_all_varcount<T: Equivalence>(
+fn all_to_all_varcount<B: BufferMut + ?Sized>(
     communicator: Communicator,
-    buffer: &mut [T],
+    buffer: &mut B,
     counts: &[usize],
 ) -> Result<Token, Error> {
+    let buffer = buffer.values_mut();
     checked_counts(communicator, "receive", buffer.len(), counts)?;
     let memory = Memory { receive: address_of_mut(buffer), ..Memory::default() };
     begin(communicator, memory, |me| {
-        let blocks = following::<T>(counts);
+        let blocks = following::<B::Value>(counts);
         let spans: Vec<Span> = (0..me.size).map(|member| blocks.of(Place::Receive, member)).collect();
         schedules::alltoallw(me, None, &spans)
     })
@@ -76,11 +77,12 @@ fn part(communicator: Communicator, here: usize) -> Result<usize, Error> {
     Ok(here / members)
 }
 
-fn all_reduce<T: Equivalence>(
+fn all_reduce<B: BufferMut + ?Sized>(
     communicator: Communicator,
-    buffer: &mut [T],
-    op: &impl Operation<T>,
+    buffer: &mut B,
+    op: &impl Operation<B::Value>,
 ) -> Result<Token, Error> {
+    let buffer = buffer.values_mut();
     let plan = op.plan(buffer.len())?;
     let memory = Memory { send: 0, receive: address_of_mut(buffer), op: plan.op };
     begin(communicator, memory, |me| {
@@ -88,11 +90,12 @@ fn all_reduce<T: Equivalence>(
     })
 }
 
-fn reduce_scatter_block<T: Equivalence>(
+fn reduce_scatter_block<B: BufferMut + ?Sized>(
     communicator: Communicator,
-    buffer: &mut [T],
-    op: &impl Operation<T>,
+    buffer: &mut B,
+    op: &impl Operation<B::Value>,
 ) -> Result<Token, Error> {
+    let buffer = buffer.values_mut();
     let plan = op.plan(part(communicator, buffer.len())?)?;
     let memory = Memory { send: 0, receive: address_of_mut(buffer), op: plan.op };
     begin(communicator, memory, |me| {
@@ -100,16 +103,50 @@ fn reduce_scatter_block<T: Equivalence>(
     })
 }
 
-fn scan<T: Equivalence>(
+fn scan_of<B: BufferMut + ?Sized>(
     communicator: Communicator,
-    buffer: &mut [T],
-    op: &impl Operation<T>,
+    buffer: &mut B,
+    op: &impl Operation<B::Value>,
     is_exclusive: bool,
 ) -> Result<Token, Error> {
+    let buffer = buffer.values_mut();
     let plan = op.plan(buffer.len())?;
     let memory = Memory { send: 0, receive: address_of_mut(buffer), op: plan.op };
     let schedule = if is_exclusive { schedules::exscan } else { schedules::scan };
     begin(communicator, memory, |me| schedule(me, plan.count, &plan.values, true))
+}
+
+fn reduce_scatter<B: BufferMut + ?Sized>(
+    communicator: Communicator,
+    buffer: &mut B,
+    counts: &[usize],
+    op: &impl Operation<B::Value>,
+) -> Result<Token, Error> {
+    let buffer = buffer.values_mut();
+    checked_counts(communicator, "receive", buffer.len(), counts)?;
+    let plans: Vec<_> = counts.iter().map(|count| op.plan(*count)).collect::<Result<_, _>>()?;
+    let plan = op.plan(counts[communicator.rank() as usize])?;
+    let memory = Memory { send: 0, receive: address_of_mut(buffer), op: plan.op };
+    begin(communicator, memory, |me| {
+        let counts: Vec<u64> = plans.iter().map(|plan| plan.count).collect();
+        schedules::reduce_scatter(me, &counts, &plan.values, true)
+    })
+}
+
+fn scan<B: BufferMut + ?Sized>(
+    communicator: Communicator,
+    buffer: &mut B,
+    op: &impl Operation<B::Value>,
+) -> Result<Token, Error> {
+    scan_of(communicator, buffer, op, false)
+}
+
+fn exclusive_scan<B: BufferMut + ?Sized>(
+    communicator: Communicator,
+    buffer: &mut B,
+    op: &impl Operation<B::Value>,
+) -> Result<Token, Error> {
+    scan_of(communicator, buffer, op, true)
 }
 
 /// Of the root alone: the others call as ever.
@@ -119,23 +156,54 @@ fn as_root(process: Process) -> Result<u32, Error> {
     Ok(root)
 }
 
-fn gather<T: Equivalence>(process: Process, buffer: &mut [T]) -> Result<Token, Error> {
+fn gather<B: BufferMut + ?Sized>(process: Process, buffer: &mut B) -> Result<Token, Error> {
+    let buffer = buffer.values_mut();
     let (root, each) = (as_root(process)?, part(process.communicator(), buffer.len())?);
     let memory = Memory { receive: address_of_mut(buffer), ..Memory::default() };
-    begin(process.communicator(), memory, |me| schedules::gather(me, root, None, &even::<T>(me.size, each)))
+    begin(process.communicator(), memory, |me| {
+        schedules::gather(me, root, None, &even::<B::Value>(me.size, each))
+    })
 }
 
-fn scatter<T: Equivalence>(process: Process, buffer: &[T]) -> Result<Token, Error> {
+fn scatter<B: Buffer + ?Sized>(process: Process, buffer: &B) -> Result<Token, Error> {
+    let buffer = buffer.values();
     let (root, each) = (as_root(process)?, part(process.communicator(), buffer.len())?);
     let memory = Memory { send: address_of(buffer), ..Memory::default() };
-    begin(process.communicator(), memory, |me| schedules::scatter(me, root, None, &even::<T>(me.size, each)))
+    begin(process.communicator(), memory, |me| {
+        schedules::scatter(me, root, None, &even::<B::Value>(me.size, each))
+    })
 }
 
-fn reduce<T: Equivalence>(
+fn gather_varcount<B: BufferMut + ?Sized>(
     process: Process,
-    buffer: &mut [T],
-    op: &impl Operation<T>,
+    buffer: &mut B,
+    counts: &[usize],
 ) -> Result<Token, Error> {
+    let (root, buffer) = (as_root(process)?, buffer.values_mut());
+    checked_counts(process.communicator(), "receive", buffer.len(), counts)?;
+    let memory = Memory { receive: address_of_mut(buffer), ..Memory::default() };
+    let blocks = following::<B::Value>(counts);
+    begin(process.communicator(), memory, |me| schedules::gatherv(me, root, None, &blocks))
+}
+
+fn scatter_varcount<B: Buffer + ?Sized>(
+    process: Process,
+    buffer: &B,
+    counts: &[usize],
+) -> Result<Token, Error> {
+    let (root, buffer) = (as_root(process)?, buffer.values());
+    checked_counts(process.communicator(), "send", buffer.len(), counts)?;
+    let memory = Memory { send: address_of(buffer), ..Memory::default() };
+    let blocks = following::<B::Value>(counts);
+    begin(process.communicator(), memory, |me| schedules::scatterv(me, root, None, &blocks))
+}
+
+fn reduce<B: BufferMut + ?Sized>(
+    process: Process,
+    buffer: &mut B,
+    op: &impl Operation<B::Value>,
+) -> Result<Token, Error> {
+    let buffer = buffer.values_mut();
     let root = as_root(process)?;
     let plan = op.plan(buffer.len())?;
     let memory = Memory { send: 0, receive: address_of_mut(buffer), op: plan.op };
@@ -144,154 +212,113 @@ fn reduce<T: Equivalence>(
     })
 }
 
-impl Communicator {
+calls! { Communicator:
     /// As [`all_gather_into`](super::CommunicatorCollectives::all_gather_into): the caller's block is in its place.
     ///
     /// # Errors
     /// If the buffer has no block of one length for each.
-    #[track_caller]
-    pub fn all_gather_in_place<B: BufferMut + ?Sized>(&self, buffer: &mut B) -> Result<(), Error> {
-        end(all_gather(*self, buffer.values_mut())?, "all_gather", Location::caller())
-    }
+    fn all_gather_in_place, immediate_all_gather_in_place [B: BufferMut + ?Sized] (buffer: &'a mut B)
+        = all_gather, "all_gather";
 
     /// As [`all_gather_varcount_into`](super::CommunicatorCollectives::all_gather_varcount_into): the caller's block is in
     /// its place.
     ///
     /// # Errors
     /// If the buffer has no such blocks.
-    #[track_caller]
-    pub fn all_gather_varcount_in_place<B: BufferMut + ?Sized>(
-        &self,
-        buffer: &mut B,
-        counts: &[usize],
-    ) -> Result<(), Error> {
-        let begun = all_gather_varcount(*self, buffer.values_mut(), counts)?;
-        end(begun, "all_gather_varcount", Location::caller())
-    }
+    fn all_gather_varcount_in_place, immediate_all_gather_varcount_in_place [B: BufferMut + ?Sized]
+        (buffer: &'a mut B, counts: &[usize]) = all_gather_varcount, "all_gather_varcount";
 
     /// As [`all_to_all_into`](super::CommunicatorCollectives::all_to_all_into): what comes takes the places of what is
     /// sent.
     ///
     /// # Errors
     /// If the buffer has no block of one length for each.
-    #[track_caller]
-    pub fn all_to_all_in_place<B: BufferMut + ?Sized>(&self, buffer: &mut B) -> Result<(), Error> {
-        end(all_to_all(*self, buffer.values_mut())?, "all_to_all", Location::caller())
-    }
+    fn all_to_all_in_place, immediate_all_to_all_in_place [B: BufferMut + ?Sized] (buffer: &'a mut B)
+        = all_to_all, "all_to_all";
 
     /// As [`all_to_all_varcount_into`](super::CommunicatorCollectives::all_to_all_varcount_into): what comes from a member
     /// takes the place of what is sent to it, and is as long.
     ///
     /// # Errors
     /// If the buffer has no such blocks.
-    #[track_caller]
-    pub fn all_to_all_varcount_in_place<B: BufferMut + ?Sized>(
-        &self,
-        buffer: &mut B,
-        counts: &[usize],
-    ) -> Result<(), Error> {
-        let begun = all_to_all_varcount(*self, buffer.values_mut(), counts)?;
-        end(begun, "all_to_all_varcount", Location::caller())
-    }
+    fn all_to_all_varcount_in_place, immediate_all_to_all_varcount_in_place [B: BufferMut + ?Sized]
+        (buffer: &'a mut B, counts: &[usize]) = all_to_all_varcount, "all_to_all_varcount";
 
     /// As [`all_reduce_into`](super::CommunicatorCollectives::all_reduce_into): results take the places of operands.
     ///
     /// # Errors
     /// If the values have no such operation.
-    #[track_caller]
-    pub fn all_reduce_in_place<B: BufferMut + ?Sized>(
-        &self,
-        buffer: &mut B,
-        op: impl Operation<B::Value>,
-    ) -> Result<(), Error> {
-        end(all_reduce(*self, buffer.values_mut(), &op)?, "all_reduce", Location::caller())
-    }
-
-    /// The same, begun in a [scope](super::super::scope).
-    ///
-    /// # Errors
-    /// If the values have no such operation.
-    pub fn immediate_all_reduce_in_place<'a, 's, B: BufferMut + ?Sized>(
-        &self,
-        scope: &'s Scope<'a>,
-        buffer: &'a mut B,
-        op: &'a impl Operation<B::Value>,
-    ) -> Result<Request<'s>, Error> {
-        Ok(scope.add(all_reduce(*self, buffer.values_mut(), op)?, *self))
-    }
+    fn all_reduce_in_place, immediate_all_reduce_in_place [B: BufferMut + ?Sized, O: Operation<B::Value>]
+        (buffer: &'a mut B) with op: O = all_reduce, "all_reduce";
 
     /// As [`reduce_scatter_block_into`](super::CommunicatorCollectives::reduce_scatter_block_into): the caller's part comes
     /// to the beginning of the operands.
     ///
     /// # Errors
     /// If there is not a part for each, or the values have no such operation.
-    #[track_caller]
-    pub fn reduce_scatter_block_in_place<B: BufferMut + ?Sized>(
-        &self,
-        buffer: &mut B,
-        op: impl Operation<B::Value>,
-    ) -> Result<(), Error> {
-        let begun = reduce_scatter_block(*self, buffer.values_mut(), &op)?;
-        end(begun, "reduce_scatter_block", Location::caller())
-    }
+    fn reduce_scatter_block_in_place, immediate_reduce_scatter_block_in_place
+        [B: BufferMut + ?Sized, O: Operation<B::Value>] (buffer: &'a mut B) with op: O
+        = reduce_scatter_block, "reduce_scatter_block";
+
+    /// As [`reduce_scatter_into`](super::CommunicatorCollectives::reduce_scatter_into): the caller's part comes to the
+    /// beginning of the operands.
+    ///
+    /// # Errors
+    /// If the buffer has no such parts, or the values have no such operation.
+    fn reduce_scatter_in_place, immediate_reduce_scatter_in_place
+        [B: BufferMut + ?Sized, O: Operation<B::Value>] (buffer: &'a mut B, counts: &[usize]) with op: O
+        = reduce_scatter, "reduce_scatter";
 
     /// As [`scan_into`](super::CommunicatorCollectives::scan_into): results take the places of operands.
     ///
     /// # Errors
     /// If the values have no such operation.
-    #[track_caller]
-    pub fn scan_in_place<B: BufferMut + ?Sized>(
-        &self,
-        buffer: &mut B,
-        op: impl Operation<B::Value>,
-    ) -> Result<(), Error> {
-        end(scan(*self, buffer.values_mut(), &op, false)?, "scan", Location::caller())
-    }
+    fn scan_in_place, immediate_scan_in_place [B: BufferMut + ?Sized, O: Operation<B::Value>]
+        (buffer: &'a mut B) with op: O = scan, "scan";
 
     /// As [`exclusive_scan_into`](super::CommunicatorCollectives::exclusive_scan_into): results take the places of
     /// operands.
     ///
     /// # Errors
     /// If the values have no such operation.
-    #[track_caller]
-    pub fn exclusive_scan_in_place<B: BufferMut + ?Sized>(
-        &self,
-        buffer: &mut B,
-        op: impl Operation<B::Value>,
-    ) -> Result<(), Error> {
-        end(scan(*self, buffer.values_mut(), &op, true)?, "exclusive_scan", Location::caller())
-    }
+    fn exclusive_scan_in_place, immediate_exclusive_scan_in_place [B: BufferMut + ?Sized, O: Operation<B::Value>]
+        (buffer: &'a mut B) with op: O = exclusive_scan, "exclusive_scan";
 }
 
-impl Process {
+calls! { Process:
     /// As [`gather_into_root`](super::Root::gather_into_root), called by the root: its block is in its place.
     ///
     /// # Errors
     /// If the buffer has no block of one length for each, or it is not the root that calls.
-    #[track_caller]
-    pub fn gather_in_place<B: BufferMut + ?Sized>(&self, buffer: &mut B) -> Result<(), Error> {
-        end(gather(*self, buffer.values_mut())?, "gather", Location::caller())
-    }
+    fn gather_in_place, immediate_gather_in_place [B: BufferMut + ?Sized] (buffer: &'a mut B)
+        = gather, "gather";
 
     /// As [`scatter_into_root`](super::Root::scatter_into_root), called by the root: its block stays where it is.
     ///
     /// # Errors
     /// If the buffer has no block of one length for each, or it is not the root that calls.
-    #[track_caller]
-    pub fn scatter_in_place<B: Buffer + ?Sized>(&self, buffer: &B) -> Result<(), Error> {
-        end(scatter(*self, buffer.values())?, "scatter", Location::caller())
-    }
+    fn scatter_in_place, immediate_scatter_in_place [B: Buffer + ?Sized] (buffer: &'a B) = scatter, "scatter";
+
+    /// As [`gather_varcount_into_root`](super::Root::gather_varcount_into_root), called by the root: its block is in its
+    /// place.
+    ///
+    /// # Errors
+    /// If the buffer has no such blocks, or it is not the root that calls.
+    fn gather_varcount_in_place, immediate_gather_varcount_in_place [B: BufferMut + ?Sized]
+        (buffer: &'a mut B, counts: &[usize]) = gather_varcount, "gather_varcount";
+
+    /// As [`scatter_varcount_into_root`](super::Root::scatter_varcount_into_root), called by the root: its block stays where
+    /// it is.
+    ///
+    /// # Errors
+    /// If the buffer has no such blocks, or it is not the root that calls.
+    fn scatter_varcount_in_place, immediate_scatter_varcount_in_place [B: Buffer + ?Sized]
+        (buffer: &'a B, counts: &[usize]) = scatter_varcount, "scatter_varcount";
 
     /// As [`reduce_into_root`](super::Root::reduce_into_root), called by the root: results take the places of operands.
     ///
     /// # Errors
     /// If it is not the root that calls, or the values have no such operation.
-    #[track_caller]
-    pub fn reduce_in_place<B: BufferMut + ?Sized>(
-        &self,
-        buffer: &mut B,
-        op: impl Operation<B::Value>,
-    ) -> Result<(), Error> {
-        end(reduce(*self, buffer.values_mut(), &op)?, "reduce", Location::caller())
-    }
+    fn reduce_in_place, immediate_reduce_in_place [B: BufferMut + ?Sized, O: Operation<B::Value>]
+        (buffer: &'a mut B) with op: O = reduce, "reduce";
 }

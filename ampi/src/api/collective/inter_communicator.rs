@@ -24,19 +24,23 @@
 //! # talisman_ampi::api::run_alone(5, program);
 //! ```
 
+mod begin;
+mod collectives;
+
 use std::panic::Location;
 
 use super::super::communicator::{AnyProcess, Communicator, Process};
-use super::super::datatype::{Buffer, BufferMut, address_of, address_of_mut, basic_values, basics_in};
-use super::super::op::Operation;
+use super::super::datatype::{address_of, address_of_mut};
 use super::super::point_to_point::{Destination, Source};
 use super::super::{Error, Rank, Tag, scope};
 use super::Root as _;
-use super::begin::{Memory, checked, even};
+use super::begin::Memory;
+use super::calls::Members;
 use super::end;
 use crate::collective::{self as schedules, Place, Schedule, Sides, Values};
 use crate::comm::{self, ContextPair, Group};
 use crate::engine::Token;
+use crate::process::Process as State;
 use crate::rank::call;
 
 pub use crate::collective::Root as Sided;
@@ -200,118 +204,45 @@ impl InterCommunicator {
         theirs.first().copied().ok_or(Error::Request)
     }
 
-    /// Returns when all of the other side have called it (`MPI_Barrier`).
-    ///
-    /// # Errors
-    /// If it was freed.
-    #[track_caller]
-    pub fn barrier(&self) -> Result<(), Error> {
-        end(self.begin(Memory::default(), schedules::inter_barrier)?, "barrier", Location::caller())
-    }
-
-    /// The root's values come to all of the other side (`MPI_Bcast`).
-    ///
-    /// # Errors
-    /// If it was freed, or buffers have different lengths.
-    #[track_caller]
-    pub fn broadcast_into<B: BufferMut + ?Sized>(&self, root: Sided, buffer: &mut B) -> Result<(), Error> {
-        let values = buffer.values_mut();
-        let (memory, count) = (
-            Memory { receive: address_of_mut(values), ..Memory::default() },
-            basics_in::<B::Value>(values.len()),
-        );
-        let begun = self
-            .begin(memory, |sides| schedules::inter_bcast(sides, root, count, &basic_values::<B::Value>()))?;
-        end(begun, "broadcast", Location::caller())
-    }
-
-    /// Everybody gets the values of all of the other side, in the order of ranks (`MPI_Allgather`).
-    ///
-    /// # Errors
-    /// If there is no room for all.
-    #[track_caller]
-    pub fn all_gather_into<S, R>(&self, send: &S, receive: &mut R) -> Result<(), Error>
-    where
-        S: Buffer + ?Sized,
-        R: BufferMut<Value = S::Value> + ?Sized,
-    {
-        let (send, receive) = (send.values(), receive.values_mut());
-        let remote = self.sides()?.remote as usize;
-        checked("receive", receive.len(), send.len().saturating_mul(remote))?;
-        let memory = Memory { send: address_of(send), receive: address_of_mut(receive), op: 0 };
-        let begun = self.begin(memory, |sides| {
-            let own = basic_values::<S::Value>().span(Place::Send, 0, basics_in::<S::Value>(send.len()));
-            schedules::inter_allgather(sides, own, &even::<S::Value>(sides.remote, send.len()))
-        })?;
-        end(begun, "all_gather", Location::caller())
-    }
-
-    /// Each gives each of the other side as many values (`MPI_Alltoall`).
-    ///
-    /// # Errors
-    /// If the values cannot be dealt out evenly, or there is no room for all.
-    #[track_caller]
-    pub fn all_to_all_into<S, R>(&self, send: &S, receive: &mut R) -> Result<(), Error>
-    where
-        S: Buffer + ?Sized,
-        R: BufferMut<Value = S::Value> + ?Sized,
-    {
-        let (send, receive) = (send.values(), receive.values_mut());
-        let remote = self.sides()?.remote as usize;
-        let each = send.len() / remote;
-        checked("send", send.len(), each * remote)?;
-        checked("receive", receive.len(), send.len())?;
-        let memory = Memory { send: address_of(send), receive: address_of_mut(receive), op: 0 };
-        let begun = self.begin(memory, |sides| {
-            let blocks = even::<S::Value>(sides.remote, each);
-            let of = |place| (0..sides.remote).map(|number| blocks.of(place, number)).collect::<Vec<_>>();
-            schedules::inter_alltoall(sides, &of(Place::Send), &of(Place::Receive))
-        })?;
-        end(begun, "all_to_all", Location::caller())
-    }
-
-    /// Everybody gets the values of the other side, combined one by one (`MPI_Allreduce`).
-    ///
-    /// # Errors
-    /// If the buffers are of different lengths, or the values have no such operation.
-    #[track_caller]
-    pub fn all_reduce_into<S, R, O>(&self, send: &S, receive: &mut R, op: O) -> Result<(), Error>
-    where
-        S: Buffer + ?Sized,
-        R: BufferMut<Value = S::Value> + ?Sized,
-        O: Operation<S::Value>,
-    {
-        let (send, receive) = (send.values(), receive.values_mut());
-        checked("receive", receive.len(), send.len())?;
-        let plan = op.plan(send.len())?;
-        let memory = Memory { send: address_of(send), receive: address_of_mut(receive), op: plan.op };
-        let begun =
-            self.begin(memory, |sides| schedules::inter_allreduce(sides, plan.count, &plan.values))?;
-        end(begun, "all_reduce", Location::caller())
-    }
-
     fn sides(&self) -> Result<Sides, Error> {
         self.0.look(sides_of)?.ok_or(Error::Request)
     }
 
     fn begin(&self, memory: Memory, schedule: impl FnOnce(Sides) -> Schedule) -> Result<Token, Error> {
+        self.begin_with(memory, |_, sides| Ok(schedule(sides)))
+    }
+
+    /// The same where the schedule depends on more than who calls.
+    fn begin_with(
+        &self,
+        memory: Memory,
+        schedule: impl FnOnce(&mut State, Sides) -> Result<Schedule, Error>,
+    ) -> Result<Token, Error> {
         let handle = self.0.handle();
         // SAFETY: callers wait for the request while the buffers are borrowed. What is kept is made in the call.
         let begun = unsafe {
             call(|process, out| {
-                let communicator = process.comms.get_mut(handle)?;
+                let communicator = process.comms.get(handle)?;
                 let sides = sides_of(communicator).ok_or(Error::Request)?;
                 let remote = communicator.remote_group().ok_or(Error::Request)?;
                 let members = [communicator.group().members(), remote.members()].concat();
-                let (context, tag) = (communicator.contexts().collective, communicator.next_collective());
+                let context = communicator.contexts().collective;
+                let schedule = schedule(process, sides)?;
+                let tag = process.comms.get_mut(handle)?.next_collective();
                 let Memory { send, receive, op } = memory;
                 // Replaced by that of the collective.
                 let request = Token { index: 0, generation: 0 };
                 let call = schedules::Call { context, tag, send, receive, op, request };
-                Ok(process.begin(schedule(sides), call, &members, out))
+                Ok(process.begin(schedule, call, &members, out))
             })
         };
         begun?
+    }
+}
+
+impl Members for InterCommunicator {
+    fn communicator(self) -> Communicator {
+        self.0
     }
 }
 

@@ -18,16 +18,15 @@
 //! # talisman_ampi::api::run_alone(5, program);
 //! ```
 
-use std::panic::Location;
-
 use super::super::Error;
 use super::super::communicator::Communicator;
 use super::super::datatype::{
     Buffer, BufferMut, Equivalence, address_of, address_of_mut, basic_values, basics_in,
 };
-use super::super::request::{Request, Scope};
+use super::super::view::{View, ViewMut};
 use super::begin::{Memory, begin_with, checked, even, following};
-use super::end;
+use super::calls::calls;
+use super::views;
 use crate::collective::{Blocks, Place, Schedule, Span, neighbors};
 use crate::comm::topology::Neighbors;
 use crate::engine::Token;
@@ -63,55 +62,69 @@ fn memory_of<T>(send: &[T], receive: &mut [T]) -> Memory {
     Memory { send: address_of(send), receive: address_of_mut(receive), op: 0 }
 }
 
-fn all_gather<T: Equivalence>(
-    communicator: Communicator,
-    send: &[T],
-    receive: &mut [T],
-) -> Result<Token, Error> {
+fn all_gather<S, R>(communicator: Communicator, send: &S, receive: &mut R) -> Result<Token, Error>
+where
+    S: Buffer + ?Sized,
+    R: BufferMut<Value = S::Value> + ?Sized,
+{
+    let (send, receive) = (send.values(), receive.values_mut());
     let (sources, _) = communicator.neighbor_counts()?;
     all_gather_varcount(communicator, send, receive, &vec![send.len(); sources])
 }
 
-fn all_gather_varcount<T: Equivalence>(
+fn all_gather_varcount<S, R>(
     communicator: Communicator,
-    send: &[T],
-    receive: &mut [T],
+    send: &S,
+    receive: &mut R,
     counts: &[usize],
-) -> Result<Token, Error> {
+) -> Result<Token, Error>
+where
+    S: Buffer + ?Sized,
+    R: BufferMut<Value = S::Value> + ?Sized,
+{
+    let (send, receive) = (send.values(), receive.values_mut());
     let (sources, _) = communicator.neighbor_counts()?;
     checked_parts("receive", receive.len(), counts, sources)?;
     begin(communicator, memory_of(send, receive), |destinations, _| {
-        let same = basic_values::<T>().span(Place::Send, 0, basics_in::<T>(send.len()));
-        (vec![same; destinations], all(&following::<T>(counts), Place::Receive))
+        let same = basic_values::<S::Value>().span(Place::Send, 0, basics_in::<S::Value>(send.len()));
+        (vec![same; destinations], all(&following::<S::Value>(counts), Place::Receive))
     })
 }
 
-fn all_to_all<T: Equivalence>(
-    communicator: Communicator,
-    send: &[T],
-    receive: &mut [T],
-) -> Result<Token, Error> {
+fn all_to_all<S, R>(communicator: Communicator, send: &S, receive: &mut R) -> Result<Token, Error>
+where
+    S: Buffer + ?Sized,
+    R: BufferMut<Value = S::Value> + ?Sized,
+{
+    let (send, receive) = (send.values(), receive.values_mut());
     let (sources, destinations) = communicator.neighbor_counts()?;
     // Who sends to nobody gives nothing, and what comes is as long as what others give.
     let each = send.len().checked_div(destinations).or(receive.len().checked_div(sources)).unwrap_or(0);
     checked("send", send.len(), each * destinations)?;
     checked("receive", receive.len(), each * sources)?;
     begin(communicator, memory_of(send, receive), |destinations, sources| {
-        let blocks = |n: usize| even::<T>(n as u32, each);
+        let blocks = |n: usize| even::<S::Value>(n as u32, each);
         (all(&blocks(destinations), Place::Send), all(&blocks(sources), Place::Receive))
     })
 }
 
-fn all_to_all_varcount<T: Equivalence>(
+fn all_to_all_varcount<S, R>(
     communicator: Communicator,
-    (send, send_counts): (&[T], &[usize]),
-    (receive, receive_counts): (&mut [T], &[usize]),
-) -> Result<Token, Error> {
+    send: &S,
+    send_counts: &[usize],
+    receive: &mut R,
+    receive_counts: &[usize],
+) -> Result<Token, Error>
+where
+    S: Buffer + ?Sized,
+    R: BufferMut<Value = S::Value> + ?Sized,
+{
+    let (send, receive) = (send.values(), receive.values_mut());
     let (sources, destinations) = communicator.neighbor_counts()?;
     checked_parts("send", send.len(), send_counts, destinations)?;
     checked_parts("receive", receive.len(), receive_counts, sources)?;
     begin(communicator, memory_of(send, receive), |_, _| {
-        let blocks = |counts, place| all(&following::<T>(counts), place);
+        let blocks = |counts, place| all(&following::<S::Value>(counts), place);
         (blocks(send_counts, Place::Send), blocks(receive_counts, Place::Receive))
     })
 }
@@ -122,111 +135,62 @@ fn checked_parts(buffer: &'static str, here: usize, counts: &[usize], neighbors:
     checked(buffer, here, counts.iter().fold(0, |sum, count| sum.saturating_add(*count)))
 }
 
-/// A blocking call, and the same begun in a scope. The buffers of both are borrowed until it has ended.
-macro_rules! calls {
-    ($($(#[$doc:meta])* $name:ident $immediate:ident $text:literal = $begin:ident;)+) => {
-        impl Communicator {
-            $(
-                $(#[$doc])*
-                ///
-                /// # Errors
-                /// If it has no topology, or the buffers have not a part for each neighbour.
-                #[track_caller]
-                pub fn $name<S, R>(&self, send: &S, receive: &mut R) -> Result<(), Error>
-                where
-                    S: Buffer + ?Sized,
-                    R: BufferMut<Value = S::Value> + ?Sized,
-                {
-                    let begun = $begin(*self, send.values(), receive.values_mut())?;
-                    end(begun, $text, Location::caller())
-                }
-
-                $(#[$doc])*
-                /// Begun in a [scope](super::super::scope).
-                ///
-                /// # Errors
-                /// The same.
-                pub fn $immediate<'a, 's, S, R>(
-                    &self,
-                    scope: &'s Scope<'a>,
-                    send: &'a S,
-                    receive: &'a mut R,
-                ) -> Result<Request<'s>, Error>
-                where
-                    S: Buffer + ?Sized,
-                    R: BufferMut<Value = S::Value> + ?Sized,
-                {
-                    Ok(scope.add($begin(*self, send.values(), receive.values_mut())?, *self))
-                }
-            )+
-        }
-    };
+/// The views are as many as there are destinations, and as many as there are sources.
+fn all_to_all_views<T: Equivalence>(
+    communicator: Communicator,
+    send: &[View<'_, T>],
+    receive: &mut [ViewMut<'_, T>],
+) -> Result<Token, Error> {
+    let (sources, destinations) = communicator.neighbor_counts()?;
+    checked("list of views to send as a", send.len(), destinations)?;
+    checked("list of views to receive as a", receive.len(), sources)?;
+    begin_with(communicator, Memory::default(), |process, me| {
+        let (send, receive) = views::spans(process, send, receive)?;
+        let found = process.comms.get(communicator.handle())?;
+        let around = found.topology.as_ref().ok_or(Error::Topology)?.neighbors(me.rank);
+        Ok(schedule(&around, &send, &receive))
+    })
 }
 
-calls! {
+calls! { Communicator:
     /// The same values to each, and one block from each, in their order (`MPI_Neighbor_allgather`).
-    neighbor_all_gather_into immediate_neighbor_all_gather_into "neighbor_all_gather" = all_gather;
-    /// A block to each, and one from each (`MPI_Neighbor_alltoall`).
-    neighbor_all_to_all_into immediate_neighbor_all_to_all_into "neighbor_all_to_all" = all_to_all;
-}
+    ///
+    /// # Errors
+    /// If it has no topology, or the buffers have not a part for each neighbour.
+    fn neighbor_all_gather_into, immediate_neighbor_all_gather_into
+        [S: Buffer + ?Sized, R: BufferMut<Value = S::Value> + ?Sized] (send: &'a S, receive: &'a mut R)
+        = all_gather, "neighbor_all_gather";
 
-impl Communicator {
+    /// A block to each, and one from each (`MPI_Neighbor_alltoall`).
+    ///
+    /// # Errors
+    /// If it has no topology, or the buffers have not a part for each neighbour.
+    fn neighbor_all_to_all_into, immediate_neighbor_all_to_all_into
+        [S: Buffer + ?Sized, R: BufferMut<Value = S::Value> + ?Sized] (send: &'a S, receive: &'a mut R)
+        = all_to_all, "neighbor_all_to_all";
+
     /// The same values to each, and a block of its own length from each (`MPI_Neighbor_allgatherv`).
     ///
     /// # Errors
     /// If it has no topology, or the buffer has not such a block for each.
-    #[track_caller]
-    pub fn neighbor_all_gather_varcount_into<S, R>(
-        &self,
-        send: &S,
-        receive: &mut R,
-        counts: &[usize],
-    ) -> Result<(), Error>
-    where
-        S: Buffer + ?Sized,
-        R: BufferMut<Value = S::Value> + ?Sized,
-    {
-        let begun = all_gather_varcount(*self, send.values(), receive.values_mut(), counts)?;
-        end(begun, "neighbor_all_gather_varcount", Location::caller())
-    }
+    fn neighbor_all_gather_varcount_into, immediate_neighbor_all_gather_varcount_into
+        [S: Buffer + ?Sized, R: BufferMut<Value = S::Value> + ?Sized]
+        (send: &'a S, receive: &'a mut R, counts: &[usize]) = all_gather_varcount, "neighbor_all_gather_varcount";
 
     /// A block of its own length to each, and one from each (`MPI_Neighbor_alltoallv`).
     ///
     /// # Errors
     /// If it has no topology, or the buffers have not such a block for each.
-    #[track_caller]
-    pub fn neighbor_all_to_all_varcount_into<S, R>(
-        &self,
-        send: &S,
-        send_counts: &[usize],
-        receive: &mut R,
-        receive_counts: &[usize],
-    ) -> Result<(), Error>
-    where
-        S: Buffer + ?Sized,
-        R: BufferMut<Value = S::Value> + ?Sized,
-    {
-        let (send, receive) = ((send.values(), send_counts), (receive.values_mut(), receive_counts));
-        end(all_to_all_varcount(*self, send, receive)?, "neighbor_all_to_all_varcount", Location::caller())
-    }
+    fn neighbor_all_to_all_varcount_into, immediate_neighbor_all_to_all_varcount_into
+        [S: Buffer + ?Sized, R: BufferMut<Value = S::Value> + ?Sized]
+        (send: &'a S, send_counts: &[usize], receive: &'a mut R, receive_counts: &[usize])
+        = all_to_all_varcount, "neighbor_all_to_all_varcount";
 
-    /// The same, begun in a [scope](super::super::scope) (`MPI_Ineighbor_alltoallv`).
+    /// The values of a view to each, and those from each into a view (`MPI_Neighbor_alltoallw`).
     ///
     /// # Errors
-    /// The same.
-    pub fn immediate_neighbor_all_to_all_varcount_into<'a, 's, S, R>(
-        &self,
-        scope: &'s Scope<'a>,
-        send: &'a S,
-        send_counts: &[usize],
-        receive: &'a mut R,
-        receive_counts: &[usize],
-    ) -> Result<Request<'s>, Error>
-    where
-        S: Buffer + ?Sized,
-        R: BufferMut<Value = S::Value> + ?Sized,
-    {
-        let (send, receive) = ((send.values(), send_counts), (receive.values_mut(), receive_counts));
-        Ok(scope.add(all_to_all_varcount(*self, send, receive)?, *self))
-    }
+    /// If it has no topology, there is not a view for each, or what comes is longer than its view.
+    fn neighbor_all_to_all_views, immediate_neighbor_all_to_all_views [T: Equivalence]
+        (send: &'a [View<'a, T>], receive: &'a mut [ViewMut<'a, T>])
+        = all_to_all_views, "neighbor_all_to_all_views";
 }

@@ -24,17 +24,15 @@
 //! # talisman_ampi::api::run_alone(4, program);
 //! ```
 
-use std::panic::Location;
-
 use super::super::Error;
 use super::super::communicator::Communicator;
 use super::super::datatype::Equivalence;
-use super::super::request::{Request, Scope};
 use super::super::view::{View, ViewMut};
 use super::begin::{Memory, begin_with, checked, members};
-use super::end;
+use super::calls::calls;
 use crate::collective::{Place, Span, alltoallw};
 use crate::engine::{Buffer, Token};
+use crate::process::Process as State;
 
 /// Where a view lies, by its address.
 fn span(place: Place, buffer: &Buffer) -> Span {
@@ -51,49 +49,60 @@ fn begin<T: Equivalence>(
     checked("list of views to send as a", send.len(), members)?;
     checked("list of views to receive as a", receive.len(), members)?;
     begin_with(communicator, Memory::default(), |process, me| {
-        process.sweep_datatypes();
-        let mut made = Vec::new();
-        let mut describe = |buffer: Option<Buffer>, place| {
-            let buffer = buffer.ok_or(Error::Request)?;
-            made.push(buffer.datatype);
-            Ok(span(place, &buffer))
-        };
-        let sent = send.iter().map(|view| describe(view.describe(process), Place::Send));
-        let sent = sent.collect::<Result<Vec<Span>, Error>>()?;
-        let received = receive.iter_mut().map(|view| describe(view.describe(process), Place::Receive));
-        let received = received.collect::<Result<Vec<Span>, Error>>()?;
-        // They stay as long as something is under way that may have them.
-        for datatype in made {
-            process.datatypes.release(datatype).map_err(|_| Error::Request)?;
-        }
-        Ok(alltoallw(me, Some(&sent), &received))
+        let (send, receive) = spans(process, send, receive)?;
+        Ok(alltoallw(me, Some(&send), &receive))
     })
 }
 
-impl Communicator {
+fn begin_in_place<T: Equivalence>(
+    communicator: Communicator,
+    views: &mut [ViewMut<'_, T>],
+) -> Result<Token, Error> {
+    checked("list of views as a", views.len(), members(communicator)?)?;
+    begin_with(communicator, Memory::default(), |process, me| {
+        let (_, views) = spans(process, &[], views)?;
+        Ok(alltoallw(me, None, &views))
+    })
+}
+
+/// Where views lie. Their datatypes stay as long as something is under way that may have them.
+pub(super) fn spans<T: Equivalence>(
+    process: &mut State,
+    send: &[View<'_, T>],
+    receive: &mut [ViewMut<'_, T>],
+) -> Result<(Vec<Span>, Vec<Span>), Error> {
+    process.sweep_datatypes();
+    let send = send.iter().map(|view| view.describe(process)).collect();
+    let receive = receive.iter_mut().map(|view| view.describe(process)).collect();
+    let send = described(process, Place::Send, send);
+    let receive = described(process, Place::Receive, receive);
+    Ok((send?, receive?))
+}
+
+/// The spans of what was described. All of the datatypes are released, also if one could not be made.
+fn described(process: &mut State, place: Place, buffers: Vec<Option<Buffer>>) -> Result<Vec<Span>, Error> {
+    for buffer in buffers.iter().flatten() {
+        process.datatypes.release(buffer.datatype).map_err(|_| Error::Request)?;
+    }
+    buffers
+        .iter()
+        .map(|buffer| Some(span(place, buffer.as_ref()?)))
+        .collect::<Option<_>>()
+        .ok_or(Error::Request)
+}
+
+calls! { Communicator:
     /// Each gives each the values of a view (`MPI_Alltoallw`): there is one for each member, to send and to receive.
     ///
     /// # Errors
     /// If there is not a view for each, or what comes is longer than its view.
-    #[track_caller]
-    pub fn all_to_all_views<T: Equivalence>(
-        &self,
-        send: &[View<'_, T>],
-        receive: &mut [ViewMut<'_, T>],
-    ) -> Result<(), Error> {
-        end(begin(*self, send, receive)?, "all_to_all_views", Location::caller())
-    }
+    fn all_to_all_views, immediate_all_to_all_views [T: Equivalence]
+        (send: &'a [View<'a, T>], receive: &'a mut [ViewMut<'a, T>]) = begin, "all_to_all_views";
 
-    /// The same, begun in a [scope](super::super::scope) (`MPI_Ialltoallw`).
+    /// The same where what comes takes the places of what is sent, and is as long.
     ///
     /// # Errors
-    /// The same.
-    pub fn immediate_all_to_all_views<'a, 's, T: Equivalence>(
-        &self,
-        scope: &'s Scope<'a>,
-        send: &'a [View<'a, T>],
-        receive: &'a mut [ViewMut<'a, T>],
-    ) -> Result<Request<'s>, Error> {
-        Ok(scope.add(begin(*self, send, receive)?, *self))
-    }
+    /// If there is not a view for each, or what comes is longer than its view.
+    fn all_to_all_views_in_place, immediate_all_to_all_views_in_place [T: Equivalence]
+        (views: &'a mut [ViewMut<'a, T>]) = begin_in_place, "all_to_all_views";
 }
