@@ -10,6 +10,7 @@ use crate::trials::checks;
 checks!(
     a_host_that_cannot_take_part_is_named_with_the_reason needs hosts,
     a_host_with_another_program_is_named_with_the_reason needs hosts,
+    a_host_with_another_c_library_gets_no_ranks needs hosts,
     a_host_that_does_not_answer_is_given_up needs hosts,
     an_agent_that_is_told_nonsense_ends needs hosts,
 );
@@ -57,6 +58,42 @@ fn a_host_with_another_program_is_named_with_the_reason() {
     );
     host.sh(&again);
     assert_ended_well(&run(&network, &["h1"], &[]));
+}
+
+/// The other host's library is the same but for one byte of its build id, so that everything else works there.
+fn a_host_with_another_c_library_gets_no_ranks() {
+    let network = Network::new(3);
+    let (library, mut content) = c_library();
+    let mark = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0";
+    let found =
+        content.windows(mark.len()).position(|bytes| bytes == mark).expect("libraries have a build id");
+    content[found + mark.len()] ^= 0xff;
+    let other = network.folder().join("libc.so.6");
+    std::fs::write(&other, content).expect("the folder is ours");
+    let here = std::fs::metadata(&library).expect("it is mapped").permissions();
+    std::fs::set_permissions(&other, here).expect("just written");
+    let ranks = |hosts: &[&str]| {
+        let mut command = network.command(0, &example("mpi_ring"));
+        command.arg("--hosts").arg(network.hosts_file(hosts)).args(["--transport", "tcp", "--ranks", "4"]);
+        Running::start(&mut command).end()
+    };
+    assert_ended_well(&ranks(&["h1", "h2"]));
+    let host = &network.host(2).namespace;
+    host.sh(&format!("mount --bind {} {}", other.display(), library.display()));
+    let ended = ranks(&["h1", "h2"]);
+    assert_failed(&ended, &["h2", "the build id of libc.so.6: ", " here, ", " there"]);
+    assert_nothing_left(&network);
+    // Programs without ranks have objects whose bytes say nothing about the library.
+    assert_ended_well(&run(&network, &["h1", "h2"], &[]));
+}
+
+/// The file of this process's C library, and its content.
+fn c_library() -> (PathBuf, Vec<u8>) {
+    let maps = std::fs::read_to_string("/proc/self/maps").expect("the system tells");
+    let path = maps.lines().find(|line| line.ends_with("/libc.so.6")).expect("tests are linked to it");
+    let path = PathBuf::from(&path[path.find('/').expect("it ends with a path")..]);
+    let content = std::fs::read(&path).expect("it is mapped");
+    (path, content)
 }
 
 fn a_host_that_does_not_answer_is_given_up() {
