@@ -7,6 +7,7 @@ mod cut;
 pub mod given;
 pub mod image;
 pub mod letter;
+pub mod line_door;
 pub mod mark;
 pub mod member;
 pub mod recorder;

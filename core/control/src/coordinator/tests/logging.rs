@@ -3,7 +3,6 @@
 use talisman_ft::logging::{Holdings, Order, Position, Shape};
 
 use super::*;
-use crate::logging::beginning_of;
 use crate::logging::fragments::{Joined, pieces_of};
 use crate::logging::messages::{FromMember, Said, ToMember};
 use crate::protocol::Stop;
@@ -55,8 +54,8 @@ fn orders(told: &[(u32, ToMember)]) -> Vec<(u32, &'static str)> {
 /// What a survivor that has taken nothing says; it keeps what the node before it has.
 fn held(node: u32, session: u32) -> FromMember {
     let before = (node + 2) % 3;
-    let present = Position { image: 1, ..beginning_of(node, SHAPE) };
-    let kept = vec![(before, beginning_of(before, SHAPE))];
+    let present = Position { image: 1, ..Position::at_beginning(node, SHAPE) };
+    let kept = vec![(before, Position::at_beginning(before, SHAPE))];
     FromMember::Held(session, Box::new(Holdings { kept, present, ..Holdings::default() }))
 }
 

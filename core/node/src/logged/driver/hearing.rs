@@ -1,6 +1,5 @@
 //! What a node hears: of the launcher, and of other nodes.
 
-use std::cmp::Ordering;
 use std::sync::atomic;
 
 use super::turns::Round;
@@ -112,15 +111,12 @@ impl Driver<'_> {
     }
 
     /// What is of a line that has not begun here waits for that; what is of a former one has no meaning any more.
-    pub(super) fn take(&mut self, came: Came) {
-        match came.line.cmp(&self.member.line()) {
-            Ordering::Equal => self.take_in(came),
-            Ordering::Greater => self.later.push(came),
-            Ordering::Less => {}
-        }
+    fn take(&mut self, came: Came) {
+        let admitted = self.door.admit(came.line, came);
+        admitted.into_iter().for_each(|came| self.take_in(came));
     }
 
-    fn take_in(&mut self, Came { from, kind, frame, .. }: Came) {
+    pub(super) fn take_in(&mut self, Came { from, kind, frame, .. }: Came) {
         match kind {
             LETTER => match Letter::open(frame) {
                 Some(letter) => self.member.receive(from, RANK, letter),

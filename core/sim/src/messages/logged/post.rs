@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use talisman_base::rng::Rng;
 use talisman_core::logging::words::{Said, Word};
-use talisman_ft::NodeId;
 use talisman_ft::event::Event;
-use talisman_ft::logging::{Incarnation, LogId, Order};
+use talisman_ft::logging::{Incarnation, LogId, Order, Session};
+use talisman_ft::{NodeId, Version};
 
 /// What one of them takes, in nanoseconds: between these.
 const TAKES_NS: (u64, u64) = (3_000, 120_000);
@@ -17,15 +17,19 @@ const FLUSH_NS: (u64, u64) = (1_000, 60_000);
 /// Something on its way.
 pub(super) enum Mail {
     /// From a process of one incarnation to that of another.
-    Word { from: NodeId, to: NodeId, between: (Incarnation, Incarnation), word: Word },
+    Word { from: NodeId, to: NodeId, line: Version, between: (Incarnation, Incarnation), word: Word },
     /// To the leader.
     Report { from: NodeId, incarnation: Incarnation, event: Event },
     /// To whoever prints.
-    Say { from: LogId, incarnation: Incarnation, number: u64, said: Said },
+    Say { from: LogId, incarnation: Incarnation, line: Version, number: u64, said: Said },
     /// From whoever prints: so much has been printed.
     Printed { to: LogId, incarnation: Incarnation, before: u64 },
-    /// From the leader.
-    Order { to: NodeId, incarnation: Incarnation, order: Order },
+    /// From the leader, when the job was in that line.
+    Order { to: NodeId, incarnation: Incarnation, order: Order, line: Version },
+    /// To the leader: a node holds its part of a cut twice, as of a recovery.
+    Holds { from: NodeId, incarnation: Incarnation, version: Version, session: Session },
+    /// From the leader: the next line has begun.
+    Line { to: NodeId, incarnation: Incarnation, version: Version },
     /// A process is there.
     Start { node: NodeId, incarnation: Incarnation },
     /// It is time to send the keeper what is new.
@@ -94,9 +98,9 @@ impl Post {
 fn ends(mail: &Mail) -> Option<(End, End)> {
     match mail {
         Mail::Word { from, to, .. } => Some((End::Node(*from), End::Node(*to))),
-        Mail::Report { from, .. } => Some((End::Node(*from), End::Leader)),
+        Mail::Report { from, .. } | Mail::Holds { from, .. } => Some((End::Node(*from), End::Leader)),
         Mail::Say { from, .. } => Some((End::Node(from.node), End::Leader)),
-        Mail::Order { to, .. } => Some((End::Leader, End::Node(*to))),
+        Mail::Order { to, .. } | Mail::Line { to, .. } => Some((End::Leader, End::Node(*to))),
         Mail::Printed { to, .. } => Some((End::Leader, End::Node(to.node))),
         Mail::Start { .. } | Mail::Flush { .. } => None,
     }
