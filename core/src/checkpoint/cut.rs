@@ -10,6 +10,7 @@ use easy_ext::ext;
 
 use super::part::Part;
 use super::root::Root;
+use crate::balance::root::BalancingRootOnPe;
 use crate::checkpoint::CheckpointsOnPe;
 use crate::checkpoint::root::CheckpointRootOnPe;
 use talisman_ft::Version;
@@ -60,13 +61,15 @@ pub impl Pe {
         checkpoints.root.borrow_mut().go_on(step, cost);
         // Its clock says when its part was taken: the period begins when it goes on.
         self.timers.checkpoint.set(None);
+        self.timers.balance.set(None);
     }
 
-    /// The first turn after a cut: a period begins.
-    fn begin_period_after_cut(&self) {
+    /// The first turn after a cut: periods begin, of checkpoints and of balancing.
+    fn begin_periods_after_cut(&self) {
         let renews = |checkpoints: &&super::Checkpoints| checkpoints.settings.renews;
         if let Some(checkpoints) = self.checkpoints().filter(|_| self.is_first()).filter(renews) {
             self.set_checkpoint_timer(checkpoints);
+            self.begin_balancing();
         }
     }
 

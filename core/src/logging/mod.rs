@@ -5,6 +5,7 @@
 
 mod cut;
 pub mod given;
+pub mod hostile;
 pub mod image;
 pub mod letter;
 pub mod line_door;

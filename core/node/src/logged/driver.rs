@@ -169,6 +169,7 @@ impl<'a> Driver<'a> {
         let clock = Clock::set_in_turns(self.clock.clone(), self.of.start);
         let (number, node) = (self.of.task.number, self.of.node());
         let mut pe = Pe::new(number, node, clock, Port::Simulated(Outbox::default()), SERVICES);
+        pe.begin_measuring();
         pe.input_log = InputLog::Told(self.recorder(image));
         let mut begun = Ok(());
         caught(&pe, || begun = image.begin(&pe, RANK, self.program));

@@ -108,4 +108,25 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         level: Level::Leader,
         seen_by: "",
     },
+    Mutation {
+        name: "loads-not-logged",
+        places: &["balance/part.rs"],
+        rule: "What a PE has measured is logged before a strategy sees it.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "load-of-a-look-not-logged",
+        places: &["balance/part.rs"],
+        rule: "What a look at the loads sees is logged.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "measured-goes-unlogged",
+        places: &["kernel/measure/past.rs"],
+        rule: "What was measured of an object is logged when it goes with that to another PE.",
+        level: Level::Leader,
+        seen_by: "",
+    },
 ];

@@ -12,6 +12,7 @@ use talisman_core::logging::member::Member;
 use talisman_core::logging::wire;
 use talisman_ft::Version;
 use talisman_ft::logging::Order;
+use talisman_kernel::pe::turn::Command;
 
 impl Driver<'_> {
     pub(super) fn hear_launcher(&mut self) -> bool {
@@ -25,6 +26,11 @@ impl Driver<'_> {
         if self.of.commands.take_wish() && self.runs() {
             // In a recovery the launcher asks again.
             self.ask_for_cut(true);
+        }
+        for _ in 0..self.of.commands.take_wanted_steps() {
+            if self.runs() {
+                self.command(Command::Balance);
+            }
         }
         true
     }

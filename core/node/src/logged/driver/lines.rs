@@ -35,12 +35,15 @@ impl Driver<'_> {
 
     /// A cut is wanted, perhaps by somebody outside.
     pub(super) fn ask_for_cut(&mut self, from_outside: bool) {
+        self.command(Command::Checkpoint { asked: from_outside.then_some(false), leaving: Vec::new() });
+    }
+
+    /// Somebody beside the PEs asks for something.
+    pub(super) fn command(&mut self, command: Command) {
         self.set_clock();
         if let Some(pe) = &self.pe {
             let _here = Here::enter(pe);
-            caught(pe, || {
-                pe.command(Command::Checkpoint { asked: from_outside.then_some(false), leaving: Vec::new() })
-            });
+            caught(pe, || pe.command(command));
         }
         self.idle_turns = 0;
         self.collect();

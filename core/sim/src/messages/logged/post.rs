@@ -11,8 +11,8 @@ use talisman_ft::{NodeId, Version};
 
 /// What one of them takes, in nanoseconds: between these.
 const TAKES_NS: (u64, u64) = (3_000, 120_000);
-/// A node sends its keeper its log so much after it was given something.
-const FLUSH_NS: (u64, u64) = (1_000, 60_000);
+/// A node sends its keeper its log so much after it was given something; a seed takes one of these.
+const FLUSH_NS: [(u64, u64); 2] = [(1_000, 60_000), (50_000, 900_000)];
 
 /// Something on its way.
 pub(super) enum Mail {
@@ -50,13 +50,17 @@ pub(super) struct Post {
     /// When the last between two arrives: none overtakes another.
     last: BTreeMap<(End, End), u64>,
     rng: Rng,
+    flush_ns: (u64, u64),
     /// Until a process is there in a lost one's place, if that is said.
     pause: Option<Duration>,
 }
 
 impl Post {
     pub(super) fn new(seed: u64, pause: Option<Duration>) -> Self {
-        Post { mail: BTreeMap::new(), next: 0, last: BTreeMap::new(), rng: Rng::new(seed), pause }
+        let mut rng = Rng::new(seed);
+        // On the model of a machine it is measured how long a recovery takes.
+        let flush_ns = FLUSH_NS[pause.map_or_else(|| rng.below(FLUSH_NS.len() as u64) as usize, |_| 0)];
+        Post { mail: BTreeMap::new(), next: 0, last: BTreeMap::new(), rng, flush_ns, pause }
     }
 
     /// Below this.
@@ -82,7 +86,7 @@ impl Post {
     }
 
     fn takes(&mut self, mail: &Mail) -> u64 {
-        let (least, most) = if matches!(mail, Mail::Flush { .. }) { FLUSH_NS } else { TAKES_NS };
+        let (least, most) = if matches!(mail, Mail::Flush { .. }) { self.flush_ns } else { TAKES_NS };
         match self.pause.filter(|_| matches!(mail, Mail::Start { .. })) {
             Some(pause) => pause.as_nanos() as u64,
             None => least + self.rng.below(most - least),

@@ -53,6 +53,7 @@ impl Cluster {
             let results = pe.node.job.results();
             results.iter().for_each(|(name, value)| job.record(name, value.clone()));
             job.step_again(pe.node.job.progress().done);
+            pe.node.job.balancing().into_iter().for_each(|step| job.balanced(step));
         }
     }
 
