@@ -454,6 +454,8 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod hostile {
     pub use talisman_cluster::hostile::{read_knock, read_messages, read_request};
+    pub use talisman_core::logging::hostile::{logged_seeds, read_logged};
+    pub use talisman_core::record::hostile::{read_record, record_seeds};
     pub use talisman_store::files::hostile::read_checkpoint;
 }
 

@@ -12,6 +12,8 @@
 
 #![allow(missing_docs)]
 
+#[path = "logging_processes/balanced.rs"]
+mod balanced;
 #[path = "logging_processes/beyond.rs"]
 mod beyond;
 #[path = "logging_processes/cuts.rs"]
@@ -50,8 +52,15 @@ fn main() -> ExitCode {
         Some("program") if is("--relay") => relay::start(),
         Some("program") => rounds::start(),
         _ => {
-            let tests =
-                [losses::all(), cuts::all(), beyond::all(), examples::all(), records::all(), strict::all()];
+            let tests = [
+                losses::all(),
+                cuts::all(),
+                beyond::all(),
+                examples::all(),
+                records::all(),
+                strict::all(),
+                balanced::all(),
+            ];
             harness::run(tests.into_iter().flatten().collect())
         }
     }

@@ -1,4 +1,4 @@
-//! What strangers say at the doors of a job, and files of checkpoints that others have written: what the fuzz targets and
+//! What strangers say at the doors of a job, and files of checkpoints and records that others have written: what the fuzz targets and
 //! `tests/fuzz_corpus.rs` run.
 
 use talisman::hostile;
@@ -21,6 +21,16 @@ pub fn requests(data: &[u8]) {
 /// A job is to go on from `data`.
 pub fn checkpoints(data: &[u8]) {
     hostile::read_checkpoint(data);
+}
+
+/// A node of a job that logs hears `data` of another.
+pub fn logged(data: &[u8]) {
+    hostile::read_logged(data);
+}
+
+/// A PE is to be run again from `data`.
+pub fn records(data: &[u8]) {
+    hostile::read_record(data);
 }
 
 pub fn message_seeds() -> Vec<(&'static str, Vec<u8>)> {
@@ -83,4 +93,12 @@ pub fn checkpoint_seeds() -> Vec<(&'static str, Vec<u8>)> {
         ("part-many-buffers", part(40, &[0xff; 64])),
         ("part-empty", part(0, &[])),
     ]
+}
+
+pub fn logged_seeds() -> Vec<(&'static str, Vec<u8>)> {
+    hostile::logged_seeds()
+}
+
+pub fn record_seeds() -> Vec<(&'static str, Vec<u8>)> {
+    hostile::record_seeds()
 }

@@ -21,8 +21,23 @@ pub fn expected(tokens: u64, hops: u32) -> u64 {
     (0..tokens).flat_map(|token| (0..=hops).map(move |left| mix(token, left))).fold(0, u64::wrapping_add)
 }
 
+/// The lines that it prints, in order.
+pub fn lines(plan: Plan) -> Vec<String> {
+    let Plan { tokens, hops, save_after, talks } = plan;
+    let mut all: Vec<_> = (0..tokens).map(|token| format!("token {token} has ended")).collect();
+    all.push(format!("sum {}", expected(tokens, hops)));
+    all.extend(save_after.map(|_| "saved".to_owned()));
+    if talks {
+        let hop = |token| (1..=hops).map(move |left| format!("token {token} has {left} hops left"));
+        all.extend((0..tokens).flat_map(hop));
+    }
+    all.sort_unstable();
+    all
+}
+
 #[derive(Pup)]
 pub struct Stop {
+    talks: bool,
     sum: u64,
     latest: u64,
     resting: Vec<(u64, u32)>,
@@ -31,8 +46,8 @@ pub struct Stop {
 #[chare(array1d)]
 impl Stop {
     #[init]
-    fn new() -> Self {
-        Stop { sum: 0, latest: 0, resting: Vec::new() }
+    fn new(talks: bool) -> Self {
+        Stop { talks, sum: 0, latest: 0, resting: Vec::new() }
     }
 
     #[entry]
@@ -43,6 +58,9 @@ impl Stop {
         if left == 0 {
             writeln!(cx.output(), "token {token} has ended");
             return Main::main_chare().ended();
+        }
+        if self.talks {
+            writeln!(cx.output(), "token {token} has {left} hops left");
         }
         if drawn.is_multiple_of(7) {
             cx.migrate_to((cx.pe() + 1) % cx.pes());
@@ -88,32 +106,52 @@ pub struct Plan {
     pub tokens: u64,
     #[arg(long, default_value_t = 25)]
     pub hops: u32,
+    /// A checkpoint is asked for, and waited for, when so many tokens have ended.
+    #[arg(long)]
+    pub save_after: Option<u64>,
+    /// Each hop is told of.
+    #[arg(long)]
+    pub talks: bool,
 }
 
 #[derive(Pup)]
 pub struct Main {
     stops: Array<Stop>,
     left: u64,
+    /// A checkpoint is asked for when so many are left.
+    save_at: Option<u64>,
+    is_saving: bool,
 }
 
 #[talisman::main]
 impl Main {
     #[init]
-    fn new(_cx: &mut Cx<Self>, plan: Plan) -> Self {
-        let Plan { tokens, hops } = plan;
-        let stops: Array<Stop> = Stop::array(STOPS).new();
+    fn new(cx: &mut Cx<Self>, plan: Plan) -> Self {
+        let Plan { tokens, hops, save_after, talks } = plan;
+        let stops: Array<Stop> = Stop::array(STOPS).new(talks);
         for token in 0..tokens {
             stops.at((token % STOPS as u64) as i32).pass(token, hops, 0);
         }
-        Main { stops, left: tokens }
+        cx.result("tokens", tokens);
+        let save_at = save_after.map(|ended| tokens.saturating_sub(ended));
+        Main { stops, left: tokens, save_at, is_saving: false }
     }
 
     #[entry]
     fn ended(&mut self, cx: &mut Cx<Self>) {
         self.left -= 1;
-        if self.left == 0 {
-            self.stops.sum().reduce(Concat).reply(cx.callback(Self::done));
+        if self.save_at == Some(self.left) {
+            self.is_saving = true;
+            cx.checkpoint(cx.callback(Self::saved));
         }
+        self.sum_if_over(cx);
+    }
+
+    #[entry]
+    fn saved(&mut self, cx: &mut Cx<Self>) {
+        writeln!(cx.output(), "saved");
+        self.is_saving = false;
+        self.sum_if_over(cx);
     }
 
     #[entry]
@@ -122,5 +160,13 @@ impl Main {
         writeln!(cx.output(), "sum {sum}");
         cx.result("sum", sum);
         cx.exit();
+    }
+}
+
+impl Main {
+    fn sum_if_over(&self, cx: &mut Cx<Self>) {
+        if self.left == 0 && !self.is_saving {
+            self.stops.sum().reduce(Concat).reply(cx.callback(Self::done));
+        }
     }
 }

@@ -65,12 +65,11 @@ fn options_that_cannot_be() {
         ("--ft logging", (1, 1, "tcp"), &["needs two nodes"]),
         ("--ft logging", (3, 2, "tcp"), &["one PE each", "--nodes 6"]),
         ("--ft logging --simulate", (3, 1, "tcp"), &["leave --simulate out"]),
-        ("--ft logging --spares 1", (3, 1, "tcp"), &["--spares: there is no such thing"]),
+        ("--ft logging --max-nodes 4", (3, 1, "tcp"), &["--max-nodes: there is no such thing"]),
         ("--ft logging --log-budget 0", (3, 1, "tcp"), &["--log-budget", "64KiB"]),
         ("--ft logging --log-budget 10x", (3, 1, "tcp"), &["--log-budget", "64KiB"]),
         ("--ft logging --log-budget 1MiB", (3, 1, "tcp"), &["--log-budget 1048576", "2097152"]),
         ("--ft double --log-budget 1GiB", (3, 1, "tcp"), &["--log-budget", "--ft logging"]),
-        ("--ft logging --balancer greedy", (3, 1, "tcp"), &["--balancer: there is no such thing"]),
     ] {
         run(program(&format!("--relay {words}"), shape)).expect(2, texts);
     }

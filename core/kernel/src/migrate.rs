@@ -153,7 +153,7 @@ impl Pe {
             self.observe(|| Event::Moves { object: &object, to, moves });
         }
         self.services.on_depart(collection, object, to);
-        let past = self.past_of(object);
+        let past = self.settle_measured(object);
         self.slots.remove(object.slot.get());
         collection.count_member(-1);
         collection.set_place(id.index, Place::At { pe: to, moves: object.moves.get() });

@@ -178,11 +178,22 @@ impl Test {
         self
     }
 
-    /// The same, where after so many events a checkpoint is taken, behind which nobody goes back. May be said again.
+    /// The same, where after so many events a checkpoint is taken, behind which nobody goes back; what is said next counts from then.
+    /// May be said again.
     #[doc(hidden)]
-    pub fn cutting(mut self, after: u64) -> Self {
-        self.strikes.get_or_insert_default().push(Strike { when: When::Events(after), what: Blow::Cut });
-        self.options.ft = FaultTolerance::Double;
+    pub fn cutting(self, after: u64) -> Self {
+        self.struck_by_cut(after, Blow::Cut)
+    }
+
+    /// The same, where what is said next counts from when it is asked for.
+    #[doc(hidden)]
+    pub fn asking_for_cut(self, after: u64) -> Self {
+        self.struck_by_cut(after, Blow::AskForCut)
+    }
+
+    fn struck_by_cut(mut self, after: u64, what: Blow) -> Self {
+        self.strikes.get_or_insert_default().push(Strike { when: When::Events(after), what });
+        self.options.ft = FaultTolerance::Logging;
         self
     }
 

@@ -14,6 +14,7 @@ use talisman_kernel::kind::Kind;
 use talisman_kernel::measure::object_of;
 use talisman_kernel::object::flag;
 use talisman_kernel::pe::Pe;
+use talisman_kernel::pe::turn::world;
 use talisman_lb::member::{Action, Decided, Event, Local, Member};
 use talisman_lb::snapshot::{Key, Node};
 use talisman_observe::mutations::mutated;
@@ -98,7 +99,10 @@ pub impl Pe {
     /// What this PE knows at the beginning of a step.
     fn measure(&self, balancer: &Balancer) -> Local {
         let settings = &balancer.settings;
-        let mut local = self.numbered_without_gaps(self.local(settings.wants()));
+        // A period ends here also where this is done again, and then counts as it did.
+        let measured = self.local(settings.wants());
+        let measured = if mutated("loads-not-logged") { measured } else { world(|| measured) };
+        let mut local = self.numbered_without_gaps(measured);
         local.pe.speed = self.speed();
         local.node = Node { host: self.node.config.host, memory: settings.node_memory };
         let mut part = balancer.part.borrow_mut();
@@ -147,9 +151,9 @@ pub impl Pe {
     fn with_member(&self, balancer: &Balancer, event: Event) {
         // A strategy is code of the program's, perhaps, so nothing is borrowed while it runs.
         let Some(mut member) = balancer.part.borrow_mut().member.take() else { return };
-        let (start, mut actions) = (self.clock.now(), Vec::new());
+        let (start, mut actions) = (self.clock.measured(), Vec::new());
         member.step(event, &mut actions);
-        let took = self.clock.now().saturating_sub(start).as_secs_f64();
+        let took = world(|| self.clock.measured().saturating_sub(start).as_secs_f64());
         let step = {
             let mut part = balancer.part.borrow_mut();
             part.member = Some(member);
@@ -255,6 +259,7 @@ pub impl Pe {
             let entries = self.entries_since(&mut part);
             let speed = self.speed();
             let load = self.load_so_far();
+            let load = if mutated("load-of-a-look-not-logged") { load } else { world(|| load) };
             let time = (load - std::mem::replace(&mut part.load, load)).max(0.0);
             let seen = Seen { entries, max: time, work: time * speed, speed };
             part.look = Some(Look { number, missing, seen });

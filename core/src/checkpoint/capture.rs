@@ -144,6 +144,7 @@ pub impl Pe {
             self.timers.all().into_iter().map(|(at, to)| (at.saturating_sub(now), to)).collect();
         if let Some(checkpoints) = self.checkpoints().filter(|checkpoints| checkpoints.settings.renews) {
             let waiting = checkpoints.root.borrow().waiting_for_cut().into_iter();
+            let waiting = waiting.filter(|_| !mutated("waiting-for-a-cut-not-in-it"));
             timers.extend(waiting.map(|then| (Duration::ZERO, then)));
         }
         timers

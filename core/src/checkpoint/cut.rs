@@ -10,6 +10,7 @@ use easy_ext::ext;
 
 use super::part::Part;
 use super::root::Root;
+use crate::balance::root::BalancingRootOnPe;
 use crate::checkpoint::CheckpointsOnPe;
 use crate::checkpoint::root::CheckpointRootOnPe;
 use talisman_ft::Version;
@@ -29,15 +30,19 @@ pub impl Pe {
         is_over.then(|| checkpoints.version.get())
     }
 
-    /// What a PE begins with that is made in the place of this one: its part of a version, packed as one of a list. The store has it no more.
+    /// What a PE begins with that is made in the place of this one: its part of a version, packed as one of a list. Once those of all PEs of
+    /// the node have been asked for, the store need not have them any more ([`drop_cut`](CutOnPe::drop_cut)).
     ///
     /// # Errors
     /// It is not there, or is not what it was.
-    fn take_cut(&self, version: Version) -> Result<Packed, StoreError> {
+    fn part_of_cut(&self, version: Version) -> Result<Packed, StoreError> {
         let part: Part = self.node.store.part(version, self.id)?;
-        let parts = Packed::of(&vec![part]);
+        Ok(Packed::of(&vec![part]))
+    }
+
+    /// The parts of this node are elsewhere.
+    fn drop_cut(&self, version: Version) {
         self.node.store.give_up(version);
-        Ok(parts)
     }
 
     /// Before this fresh PE takes back its parts of the cut of this version: when the next one comes. Nothing where there are no such cuts.
@@ -56,13 +61,15 @@ pub impl Pe {
         checkpoints.root.borrow_mut().go_on(step, cost);
         // Its clock says when its part was taken: the period begins when it goes on.
         self.timers.checkpoint.set(None);
+        self.timers.balance.set(None);
     }
 
-    /// The first turn after a cut: a period begins.
-    fn begin_period_after_cut(&self) {
+    /// The first turn after a cut: periods begin, of checkpoints and of balancing.
+    fn begin_periods_after_cut(&self) {
         let renews = |checkpoints: &&super::Checkpoints| checkpoints.settings.renews;
         if let Some(checkpoints) = self.checkpoints().filter(|_| self.is_first()).filter(renews) {
             self.set_checkpoint_timer(checkpoints);
+            self.begin_balancing();
         }
     }
 

@@ -329,7 +329,7 @@ pub impl Pe {
     /// already: the cut waits until this PE has nothing left to do. A lost member that was kept in it once more would be in
     /// the way of one who is made when its PE is there again.
     fn on_go_on(&self) {
-        self.begin_period_after_cut();
+        self.begin_periods_after_cut();
         self.receive_kept();
     }
 

@@ -19,6 +19,7 @@ use super::member::{Member, Stage};
 use super::words::{Out, Word};
 use talisman_ft::logging::{Gate, Images, Incarnation, Session};
 use talisman_ft::{NodeId, Version};
+use talisman_observe::mutations::mutated;
 
 /// What a node would begin the next line with.
 pub(super) struct Next {
@@ -53,16 +54,20 @@ impl Member {
         let keeper = self.keeper();
         let incarnation = self.spread.incarnation(keeper);
         let is_up = self.up.get(&keeper).is_some_and(|(up, _)| *up == incarnation);
-        let has_unprinted = self.has_unprinted();
+        let has_unprinted = self.has_unprinted() && !mutated("held-before-all-is-printed");
         let Some(next) = &mut self.next else { return };
-        if is_up && next.sent != Some(incarnation) {
+        let is_sent =
+            next.sent.is_some_and(|to| to == incarnation || mutated("next-not-sent-to-a-new-keeper"));
+        if is_up && !is_sent {
             (next.sent, next.is_kept) = (Some(incarnation), false);
             let image = next.image.clone();
             return self.tell(keeper, Word::Next(image));
         }
         // While the keeper is lost nobody has it, though it may have been there.
-        let is_held = is_up && next.is_kept && next.sent == Some(incarnation);
-        if is_held && !has_unprinted && next.told != Some(self.session) {
+        let is_kept = next.is_kept || mutated("held-before-the-keeper-has-it");
+        let is_held = is_up && is_kept && next.sent == Some(incarnation);
+        let is_told = next.told.is_some_and(|told| told == self.session || mutated("held-is-not-said-again"));
+        if is_held && !has_unprinted && !is_told {
             next.told = Some(self.session);
             let version = next.image.line;
             self.put(Out::Holds(version, self.session));
@@ -106,7 +111,7 @@ impl Member {
             ..Member::blank(self.node, self.shape, self.incarnation)
         };
         let kept: BTreeMap<_, _> = self.next_kept.into_iter().filter(|(_, image)| is_it(image)).collect();
-        for (of, image) in kept {
+        for (of, image) in kept.into_iter().filter(|_| !mutated("next-not-kept")) {
             next.images.keep(of, image.position.clone(), *image);
         }
         Ok((next, image))

@@ -4,10 +4,11 @@
 //! nothing is retained, and all logs begin there.
 
 use serde::{Deserialize, Serialize};
-use talisman_ft::logging::{Lane, Position, Shape};
+use talisman_ft::logging::{Position, Shape};
 use talisman_ft::{NodeId, Version};
 use talisman_job::Results;
 use talisman_kernel::pe::{Here, Pe};
+use talisman_observe::mutations::mutated;
 use talisman_pup::Packed;
 
 use super::wire::packed;
@@ -48,21 +49,13 @@ pub enum Beginning {
 impl Image {
     /// Of a node at the beginning of a line.
     pub fn first(of: NodeId, shape: Shape, made_at: u64, states: Vec<Beginning>) -> Image {
-        let ranks = || 0..shape.pes_per_node;
-        let others = || shape.others(of).flat_map(|node| ranks().map(move |rank| (node, rank)));
-        let to = |(to, rank): (NodeId, u32)| Lane { from: of, to, rank };
-        let from = |(from, rank): (NodeId, u32)| Lane { from, to: of, rank };
-        let position = Position {
-            taken: others().map(|lane| (from(lane), 0)).collect(),
-            sent: others().map(|lane| (to(lane), 0)).collect(),
-            logs: shape.logs_of(of).map(|_| 0).collect(),
-            ..Position::default()
-        };
+        let position = Position::at_beginning(of, shape);
         Image { of, line: 0, position, made_at, states, results: Results::default() }
     }
 
     /// Of a node at the cut of this version, whose program had reported this.
     pub fn of_cut(self, version: Version, results: Results) -> Image {
+        let results = if mutated("results-not-in-the-cut") { Results::default() } else { results };
         Image { line: version, results, ..self }
     }
 

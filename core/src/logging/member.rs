@@ -538,15 +538,6 @@ impl Member {
         }
     }
 
-    /// At a cut, before which nobody goes back: all that its program has said on the PE of this rank and that is not known to be printed.
-    pub fn all_said(&mut self, rank: u32) -> Vec<(u64, Said)> {
-        let mut all = self.spread.stable().clone();
-        all.raise_all(&self.spread.unstable());
-        let output = &mut self.output[rank as usize];
-        output.send_again();
-        output.release(&all)
-    }
-
     /// So much of what its program has said on the PE of this rank was printed.
     pub fn on_printed(&mut self, rank: u32, before: u64) {
         self.output[rank as usize].on_printed(before);

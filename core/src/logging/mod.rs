@@ -5,8 +5,10 @@
 
 mod cut;
 pub mod given;
+pub mod hostile;
 pub mod image;
 pub mod letter;
+pub mod line_door;
 pub mod mark;
 pub mod member;
 pub mod recorder;

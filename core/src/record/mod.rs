@@ -13,9 +13,11 @@
 //! | [`steps`] | items, as a PE that runs again takes them: an input, and what came of it |
 //! | `expected` | says values of the world to a PE that runs again, and compares what it sends |
 //! | [`replayer`] | runs it again |
+//! | [`hostile`] | files of others, for fuzz targets |
 
 mod expected;
 pub mod file;
+pub mod hostile;
 pub mod item;
 pub mod replayer;
 pub mod steps;

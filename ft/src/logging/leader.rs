@@ -144,11 +144,15 @@ impl Leader {
         Leader { keepers, ..self }
     }
 
-    /// All nodes begin a new line with these images, one of each, which are kept by their keepers: nobody goes back behind it. To be
-    /// told while all are live. Incarnations and sessions go on.
-    pub fn begin_line(&mut self, images: Vec<Position>) {
-        self.images = images.into_iter().map(|image| vec![image]).collect();
-        (self.cuts, self.printed) = (Cuts::default(), Lengths::default());
+    /// All nodes begin a new line with images that are kept by their keepers: nobody goes back behind it. To be told while all are live.
+    /// Incarnations and sessions go on, what is said is counted anew.
+    pub fn begin_line(&mut self) {
+        self.images =
+            (0..self.shape.nodes).map(|node| vec![Position::at_beginning(node, self.shape)]).collect();
+        self.cuts = Cuts::default();
+        if !mutated("printed-counts-on-in-the-next-line") {
+            self.printed = Lengths::default();
+        }
     }
 
     /// The recovery that was the last to begin.

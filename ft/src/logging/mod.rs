@@ -13,6 +13,7 @@
 //! | [`Images`] | what a node has of images, its own and others' |
 //! | [`Position`], [`line::line`] | who goes back where, and what may be forgotten |
 //! | [`Leader`], [`Plan`], [`Guide`], [`Reach`] | recovery |
+//! | [`Votes`] | when the next line begins, after which nobody goes back behind it |
 //! | [`Output`], [`Gate`] | what leaves the job, or with `logging:strict` the node, and when |
 //! | [`Budget`] | how much is kept for others |
 
@@ -43,6 +44,7 @@ mod spread;
 mod tests;
 pub mod ticket;
 mod varint;
+mod votes;
 
 pub use batch::Batch;
 pub use budget::Budget;
@@ -67,3 +69,4 @@ pub use retained::{Retained, Segment};
 pub use ride::{Ride, Stable};
 pub use spread::Spread;
 pub use varint::Malformed;
+pub use votes::Votes;

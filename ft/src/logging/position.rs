@@ -32,6 +32,19 @@ pub struct Position {
 }
 
 impl Position {
+    /// Of a node at the beginning of a line: of all logs and lanes.
+    #[must_use]
+    pub fn at_beginning(node: NodeId, shape: Shape) -> Self {
+        let ranks = move |other| (0..shape.pes_per_node).map(move |rank| (other, rank));
+        let lanes = || shape.others(node).flat_map(ranks);
+        Position {
+            taken: lanes().map(|(from, rank)| (Lane { from, to: node, rank }, 0)).collect(),
+            sent: lanes().map(|(to, rank)| (Lane { from: node, to, rank }, 0)).collect(),
+            logs: shape.logs_of(node).map(|_| 0).collect(),
+            ..Position::default()
+        }
+    }
+
     /// How many frames of a lane it has taken.
     #[must_use]
     pub fn taken(&self, lane: Lane) -> u64 {

@@ -104,6 +104,9 @@ impl Spread {
     /// The same node in the next line: nothing was logged in that yet, and the processes are those that there are.
     #[must_use]
     pub fn in_next_line(&self) -> Self {
+        if mutated("log-goes-on-in-the-next-line") {
+            return self.clone();
+        }
         Spread { incarnations: self.incarnations.clone(), ..Spread::new(self.node, self.keeper, self.shape) }
     }
 

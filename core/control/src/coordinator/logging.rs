@@ -138,6 +138,7 @@ impl Coordinator {
         let Some(version) = self.logging.as_mut().and_then(Logging::begin_line) else { return };
         self.those_running().into_iter().for_each(|node| self.tell_logged(node, &ToMember::Line { version }));
         self.answer_with_checkpoint(version);
+        self.ask_for_balance_again();
     }
 
     /// A program has said something that no loss takes back. Restored nodes say it once more.
@@ -242,6 +243,7 @@ impl Coordinator {
         self.actions.extend(line.map(Action::Say));
         self.begin_line_if_all_hold();
         self.ask_for_checkpoints_again();
+        self.ask_for_balance_again();
     }
 
     fn give_up_logged(&mut self, now: Duration, loss: &Loss) {

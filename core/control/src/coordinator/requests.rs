@@ -136,6 +136,11 @@ impl Coordinator {
         }
         self.answer_if_grown();
         self.ask_for_checkpoints_again();
+        self.ask_for_balance_again();
+    }
+
+    /// All go on, or in a job that logs from a checkpoint: who was asked for a step may not know any more.
+    pub(super) fn ask_for_balance_again(&mut self) {
         for _ in 0..self.requests.balancing.len() {
             self.ask_first_for_balance();
         }
@@ -156,10 +161,8 @@ impl Coordinator {
 
     /// Why this cannot be.
     fn check(&self, request: &Request) -> Result<(), String> {
-        if self.plan.logs && *request != Request::Checkpoint {
-            return Err(
-                "a job that logs (--ft logging) takes checkpoints, and keeps its nodes and objects".into()
-            );
+        if self.plan.logs && matches!(request, Request::Shrink(_) | Request::Grow(_)) {
+            return Err("a job that logs (--ft logging) keeps its nodes".into());
         }
         if self.recovery.is_none() && !self.plan.logs && *request != Request::Balance {
             return Err("the job keeps no checkpoints: start it with --ft, such as --ft double".into());

@@ -11,11 +11,10 @@ use talisman_ft::Version;
 use talisman_ft::action::Action;
 use talisman_ft::event::Event;
 use talisman_ft::logging::{
-    Incarnation, Keepers, Lane, Leader, LogId, Loss, Missing, Order, Orphan, Position, Session, Shape,
+    Incarnation, Keepers, Leader, LogId, Loss, Missing, Order, Orphan, Position, Session, Shape, Votes,
 };
 use talisman_ft::protocol::Protocol;
 use talisman_job::{CheckpointTaken, Failure};
-use talisman_observe::sometimes::sometimes;
 
 use crate::messages::{lost_in_words, nodes_in_words};
 use crate::plan::Plan;
@@ -48,10 +47,8 @@ pub struct Logging {
     faults: (u32, u64),
     /// Processes of each node that were lost since it was live.
     tries: BTreeMap<u32, u32>,
-    /// The version of the last cut that all hold, 0 at the job's beginning.
-    line: Version,
-    /// By node: the version of the next one, if that holds its part of it.
-    holds: BTreeMap<u32, Version>,
+    /// Of the last cut that all hold, and of the next one.
+    votes: Votes,
     /// Cuts that were committed, the last of very many.
     taken: VecDeque<CheckpointTaken>,
     /// How much of what the program has said has been printed, by all nodes.
@@ -77,8 +74,11 @@ impl Logging {
     pub fn new(plan: &Plan) -> Self {
         let shape = Shape { nodes: plan.nodes, pes_per_node: plan.pes };
         Logging {
-            leader: Leader::new(shape, (0..plan.nodes).map(|node| beginning_of(node, shape)).collect())
-                .kept_by(Keepers::named(plan.keepers.clone())),
+            leader: Leader::new(
+                shape,
+                (0..plan.nodes).map(|node| Position::at_beginning(node, shape)).collect(),
+            )
+            .kept_by(Keepers::named(plan.keepers.clone())),
             joined: (0..plan.nodes).map(|_| Joined::default()).collect(),
             newest: vec![0; plan.nodes as usize],
             wanted: BTreeSet::new(),
@@ -89,8 +89,7 @@ impl Logging {
             failures: Vec::new(),
             faults: (0, 0),
             tries: BTreeMap::new(),
-            line: 0,
-            holds: BTreeMap::new(),
+            votes: Votes::new(plan.nodes),
             taken: VecDeque::new(),
             said: 0,
         }
@@ -98,30 +97,17 @@ impl Logging {
 
     /// The line that the job is in.
     pub fn line(&self) -> Version {
-        self.line
+        self.votes.line()
     }
 
     /// A node holds its part of a cut twice, as of a recovery.
     pub fn on_holds(&mut self, node: u32, version: Version, session: Session) {
-        if session == self.leader.session() && version > self.line {
-            self.holds.insert(node, version);
-        } else {
-            sometimes("a node held its part of a cut before a loss of which it had not heard");
-        }
+        self.votes.on_holds(node, version, session, &self.leader);
     }
 
     /// Begins the next line if all hold their parts of one cut, and nobody is lost: its version. A job that ends takes no more of them.
     pub fn begin_line(&mut self) -> Option<Version> {
-        let nodes = self.newest.len() as u32;
-        let version = *self.holds.values().max()?;
-        let is_whole = (0..nodes).all(|node| self.holds.get(&node) == Some(&version));
-        if !is_whole || !self.is_running() || self.is_ending() {
-            return None;
-        }
-        let shape = Shape { nodes, pes_per_node: 1 };
-        self.leader.begin_line((0..nodes).map(|node| beginning_of(node, shape)).collect());
-        (self.line, self.holds) = (version, BTreeMap::new());
-        Some(version)
+        if self.is_ending() { None } else { self.votes.begin_line(&mut self.leader) }
     }
 
     /// What a cut had cost.
@@ -148,8 +134,7 @@ impl Logging {
         self.joined[node as usize] = Joined::default();
         self.restoring.remove(&node);
         self.finished.remove(&node);
-        // It may have held what others are to have twice: who is there says it again.
-        self.holds.clear();
+        self.votes.on_lost();
         *self.tries.entry(node).or_default() += 1;
         self.lead(Event::Lost(vec![node]))
     }
@@ -264,13 +249,14 @@ impl Logging {
     /// All nodes are live again: a line for people.
     pub fn settle(&mut self, now: Duration, nodes: u32) -> String {
         let (mut lost, mut longest) = (Vec::new(), Duration::ZERO);
+        let version = Some(self.line()).filter(|line| *line > 0);
         for failure in self.failures.iter_mut().filter(|failure| failure.recover_s.is_none()) {
             lost.push(failure.node);
             let took = now.saturating_sub(Duration::try_from_secs_f64(failure.at_s).unwrap_or(now));
             longest = longest.max(took);
             failure.recover_s = Some(took.as_secs_f64());
             failure.nodes_left = Some(nodes);
-            failure.version = (self.line > 0).then_some(self.line);
+            failure.version = version;
             failure.replaced = true;
         }
         lost.sort_unstable();
@@ -298,18 +284,6 @@ impl Logging {
         orders
             .filter_map(|action| if let Action::Order(order) = action { Some(order) } else { None })
             .collect()
-    }
-}
-
-/// Where a node's image is from which it begins.
-pub fn beginning_of(node: u32, shape: Shape) -> Position {
-    let lanes =
-        || shape.others(node).flat_map(move |other| (0..shape.pes_per_node).map(move |rank| (other, rank)));
-    Position {
-        taken: lanes().map(|(from, rank)| (Lane { from, to: node, rank }, 0)).collect(),
-        sent: lanes().map(|(to, rank)| (Lane { from: node, to, rank }, 0)).collect(),
-        logs: shape.logs_of(node).map(|_| 0).collect(),
-        ..Position::default()
     }
 }
 

@@ -17,7 +17,7 @@ fn loss(node: u32) -> Failure {
 /// What a survivor that has taken nothing says.
 fn held(node: u32, session: u32, keeps: Option<u32>) -> FromMember {
     let shape = Shape { nodes: 3, pes_per_node: 1 };
-    let of = |node| beginning_of(node, shape);
+    let of = |node| Position::at_beginning(node, shape);
     let present = Position { image: 1, ..of(node) };
     let kept = keeps.into_iter().map(|kept| (kept, of(kept))).collect();
     let holdings = Holdings { kept, images: vec![of(node)], present, ..Holdings::default() };

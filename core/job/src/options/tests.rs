@@ -22,8 +22,9 @@ fn a_job_that_logs_has_two_nodes_of_one_pe_each_and_keeps_nothing_on_disk() {
     let of = |option| OptionsError::NotWithLogging { option };
     assert_eq!(RunArgs { ckpt_every: Some(CkptEvery::Steps(10)), ..job.clone() }.validate(), Ok(()));
     assert_eq!(wrong(RunArgs { restart: Some("folder".into()), ..job.clone() }), of("--restart"));
-    assert_eq!(wrong(RunArgs { spares: 1, ..job.clone() }), of("--spares"));
-    assert_eq!(wrong(RunArgs { balancer: "greedy".into(), ..job }), of("--balancer"));
+    assert_eq!(wrong(RunArgs { max_nodes: Some(4), ..job.clone() }), of("--max-nodes"));
+    assert_eq!(RunArgs { spares: 1, balancer: "greedy".into(), ..job.clone() }.validate(), Ok(()));
+    assert!(matches!(wrong(RunArgs { spares: 1 << 20, ..job }), OptionsError::TooManySpares { .. }));
 }
 
 #[test]

@@ -177,22 +177,20 @@ impl RunArgs {
         }
     }
 
-    /// A job that logs keeps nothing on disk, has as many nodes as at its start, and leaves objects where they are.
+    /// A job that logs keeps nothing on disk, and has as many nodes as at its start.
     fn validate_logging(&self) -> Result<(), OptionsError> {
         let refused = [
             ("--ckpt-dir", self.ckpt_dir.is_some()),
             ("--ckpt-key", self.ckpt_key.is_some()),
             ("--restart", self.restart.is_some()),
             ("--max-nodes", self.max_nodes.is_some()),
-            ("--spares", self.spares > 0),
-            ("--balancer", self.balancer != strategies::OFF),
         ];
         match refused.into_iter().find(|(_, is_given)| *is_given) {
             _ if self.simulate => Err(OptionsError::LoggingSimulated),
             Some((option, _)) => Err(OptionsError::NotWithLogging { option }),
             None if self.mtbf.is_some_and(|mtbf| mtbf.is_zero()) => Err(OptionsError::NoTimeBetweenFailures),
             None if self.nodes == 1 && self.hosts.is_none() => Err(OptionsError::LoggingAlone),
-            None => self.validate_log_budget(),
+            None => self.validate_log_budget().and_then(|()| self.validate_replacements()),
         }
     }
 

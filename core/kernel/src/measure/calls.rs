@@ -20,13 +20,13 @@ const SUSPICIOUS_TICKS: u64 = 250_000;
 /// Between two PEs that play ball every gap takes a tenth of a microsecond.
 const GAPS_SKIPPED: u32 = 63;
 /// What tells an object's kind; none of them for a short one.
-const KINDS: u32 = flag::NEW | flag::LONG | flag::HUGE;
+pub(super) const KINDS: u32 = flag::NEW | flag::LONG | flag::HUGE;
 
 /// What is long for a PE's meter. A simulated clock costs nothing and does not go on for others, so every call is timed by it.
 pub(super) fn limits(clock: &Clock) -> Limits {
-    match clock {
-        Clock::Real(_) => Limits { long: LONG_TICKS, huge: HUGE_TICKS, cost: COST_TICKS },
-        Clock::Simulated(_) => Limits { long: 0, huge: u64::MAX, cost: 0 },
+    match clock.measures_machine() {
+        true => Limits { long: LONG_TICKS, huge: HUGE_TICKS, cost: COST_TICKS },
+        false => Limits { long: 0, huge: u64::MAX, cost: 0 },
     }
 }
 
@@ -119,7 +119,7 @@ impl Pe {
     fn as_ticks(&self, ns: u64) -> u64 {
         let since = self.measuring.since.get();
         let ticks = self.clock.ticks().saturating_sub(since.ticks);
-        let passed = (self.clock.now().as_nanos() as u64).saturating_sub(since.usage.now_ns);
+        let passed = (self.clock.measured().as_nanos() as u64).saturating_sub(since.usage.now_ns);
         (ns as f64 * (ticks as f64 / passed.max(1) as f64)) as u64
     }
 

@@ -83,7 +83,7 @@ impl Usage {
 
 impl Measuring {
     pub fn new(measures: Measures, clock: &Clock) -> Self {
-        let usage = Usage { now_ns: clock.now().as_nanos() as u64, ..Usage::default() };
+        let usage = Usage { now_ns: clock.measured().as_nanos() as u64, ..Usage::default() };
         Measuring {
             loads: measures.loads,
             edges: measures.loads && measures.edges,
@@ -134,7 +134,7 @@ impl Pe {
     pub fn load_so_far(&self) -> f64 {
         let since = self.measuring.since.get();
         let ticks = self.clock.ticks().saturating_sub(since.ticks);
-        let wall = seconds((self.clock.now().as_nanos() as u64).saturating_sub(since.usage.now_ns));
+        let wall = seconds((self.clock.measured().as_nanos() as u64).saturating_sub(since.usage.now_ns));
         let seconds_per_tick = if ticks == 0 { 1e-9 } else { wall / ticks as f64 };
         let loads = self.slots.iter().filter_map(|head| {
             // SAFETY: an object in a slot is live.
@@ -175,7 +175,7 @@ impl Pe {
 
     fn usage(&self) -> Usage {
         Usage {
-            now_ns: self.clock.now().as_nanos() as u64,
+            now_ns: self.clock.measured().as_nanos() as u64,
             released_ns: self.stats.released_ns.get(),
             computed_ns: self.clock.computed().map(|computed| computed.as_nanos() as u64),
         }

@@ -1,8 +1,11 @@
 //! What was measured of each object in past periods, by the slot it is in.
 
+use super::calls;
 use crate::object::Head;
 use crate::pe::Pe;
+use crate::pe::turn::world;
 use talisman_lb::smooth::Smooth;
+use talisman_observe::mutations::mutated;
 
 /// Of the objects of one PE. Beside them rather than in them: a job that is not balanced has no room for it.
 #[derive(Default)]
@@ -53,6 +56,20 @@ impl Pe {
         let slot = object.slot.get();
         let (_, generation) = self.slots.at(slot)?;
         self.measuring.pasts.borrow_mut().get(slot, generation).copied()
+    }
+
+    /// What was measured of an object goes with it to another PE. A PE that runs again sends it with what it had measured before.
+    pub(crate) fn settle_measured(&self, object: &Head) -> Option<Smooth> {
+        let past = self.past_of(object);
+        if !self.measuring.loads || mutated("measured-goes-unlogged") {
+            return past;
+        }
+        let kinds = object.flags.get() & calls::KINDS;
+        let (kinds, load, past) = world(|| (kinds, object.load.get(), past));
+        object.clear(calls::KINDS);
+        object.set(kinds & calls::KINDS);
+        object.load.set(load);
+        past
     }
 
     /// What came with an object that got its slot.

@@ -71,7 +71,7 @@ impl Traffic {
         Traffic {
             stands_for: Cell::new(NOTHING),
             sampler: Sampler::default(),
-            takes_all: matches!(clock, Clock::Simulated(_)),
+            takes_all: !clock.measures_machine(),
             picked: Cell::new(clock.ticks()),
             long: Default::default(),
             pairs: RefCell::default(),

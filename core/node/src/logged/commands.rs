@@ -27,8 +27,9 @@ pub(crate) struct LoggedCommands {
 struct Heard {
     joined: Joined,
     words: VecDeque<ToMember>,
-    /// Somebody wants a checkpoint.
+    /// Somebody wants a checkpoint, or so many steps of load balancing.
     wants_checkpoint: bool,
+    wanted_steps: u32,
     /// A word could not be read: why.
     garbled: Option<String>,
     stop: Option<Stop>,
@@ -67,6 +68,11 @@ impl LoggedCommands {
         std::mem::take(&mut self.lock().wants_checkpoint)
     }
 
+    /// How many steps of load balancing somebody wants that have not been asked for here.
+    pub(super) fn take_wanted_steps(&self) -> u32 {
+        std::mem::take(&mut self.lock().wanted_steps)
+    }
+
     /// Whether the job is over, as the launcher has said.
     pub(super) fn is_stopped(&self) -> bool {
         self.lock().stop.is_some()
@@ -102,6 +108,10 @@ impl NodeCommands for LoggedCommands {
 
     fn checkpoint(&self, _: bool, _: Vec<u32>) {
         self.hear(|heard| heard.wants_checkpoint = true);
+    }
+
+    fn balance(&self) {
+        self.hear(|heard| heard.wanted_steps += 1);
     }
 
     fn try_connections(&self, inquiry: u32, limit: Duration) {

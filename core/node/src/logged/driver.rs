@@ -21,6 +21,7 @@ use talisman_base::clock::Clock;
 use talisman_control::protocol::PeerInLife;
 use talisman_core::leftovers::LeftoversOnPe;
 use talisman_core::logging::image::{Beginning, Image};
+use talisman_core::logging::line_door::LineDoor;
 use talisman_core::logging::member::Member;
 use talisman_core::record::item::Begins;
 use talisman_core::record::writer::RecordWriter;
@@ -61,8 +62,8 @@ pub(super) struct Driver<'a> {
     /// New processes of others that are not linked with this one yet.
     newcomers: Vec<PeerInLife>,
     came: Vec<Came>,
-    /// What is of a line that has not begun here.
-    later: Vec<Came>,
+    /// What has come goes by it.
+    door: LineDoor<Came>,
     /// What the PEs before this one have counted.
     totals: Totals,
     flushed: Instant,
@@ -102,7 +103,7 @@ impl<'a> Driver<'a> {
             clock: Rc::default(),
             newcomers: Vec::new(),
             came: Vec::new(),
-            later: Vec::new(),
+            door: LineDoor::default(),
             totals: Totals::default(),
             flushed: Instant::now(),
             looked: Instant::now(),
@@ -165,9 +166,10 @@ impl<'a> Driver<'a> {
 
     fn begin(&mut self, image: &Image) {
         self.clock.set(image.made_at);
-        let clock = Clock::simulated(self.clock.clone());
+        let clock = Clock::set_in_turns(self.clock.clone(), self.of.start);
         let (number, node) = (self.of.task.number, self.of.node());
         let mut pe = Pe::new(number, node, clock, Port::Simulated(Outbox::default()), SERVICES);
+        pe.begin_measuring();
         pe.input_log = InputLog::Told(self.recorder(image));
         let mut begun = Ok(());
         caught(&pe, || begun = image.begin(&pe, RANK, self.program));

@@ -168,6 +168,12 @@ impl Others for LoggedVoice {
         self.control.send(ToLauncher::Suspect { node, why });
     }
 
+    fn balanced(&self, asked: u32, step: Result<String, String>) {
+        if !self.runs_again.load(Ordering::Relaxed) {
+            self.control.send(ToLauncher::Balanced { asked, step });
+        }
+    }
+
     fn note(&self, text: String) {
         self.control.send(ToLauncher::Note(text));
     }

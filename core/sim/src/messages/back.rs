@@ -63,7 +63,7 @@ impl Cluster {
     }
 
     /// Has a cut taken: its version, unless the job ends before.
-    pub(super) fn cut(&mut self, job: &Job, rules: &mut impl Rules) -> Option<u64> {
+    fn cut(&mut self, job: &Job, rules: &mut impl Rules) -> Option<u64> {
         let (first, now) = (self.first, self.clock.get());
         self.command(first, Command::Checkpoint { asked: None, leaving: Vec::new() });
         let version = self.next_version();
@@ -88,7 +88,7 @@ impl Cluster {
     }
 
     /// By PE of the next view: what it begins with.
-    pub(super) fn parts(&self, version: u64, next: &View) -> BTreeMap<PeId, Vec<Part>> {
+    fn parts(&self, version: u64, next: &View) -> BTreeMap<PeId, Vec<Part>> {
         let part = |pe: PeId| self.pes[pe as usize].node.store.part(version, pe).expect("just taken");
         let before = self.view();
         let change = Redistribution::after(before, next);

@@ -42,7 +42,7 @@ pub use jobs::{run_going_back, run_logging, run_on, run_simulated, run_without};
 pub use losing::Losses;
 pub use machine::{Machine, Way};
 
-use talisman_base::clock::{Clock, Simulated};
+use talisman_base::clock::{Clock, Meter, Simulated};
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
@@ -219,7 +219,11 @@ impl Cluster {
             Pe::new(
                 id,
                 node,
-                Clock::Simulated(Simulated { now: clock.clone(), computed: cores::computed }),
+                Clock::Simulated(Simulated {
+                    now: clock.clone(),
+                    computed: cores::computed,
+                    meter: Meter::Clock,
+                }),
                 Port::Simulated(Outbox::default()),
                 SERVICES,
             )

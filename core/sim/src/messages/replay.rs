@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::{Cluster, accept, cores};
-use talisman_base::clock::{Clock, Simulated};
+use talisman_base::clock::{Clock, Meter, Simulated};
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
@@ -77,7 +77,11 @@ impl Replay {
         let (view, config) = (record.view.clone(), record.config.clone());
         let node = Node::in_view(view, Arc::default(), record.shape, number, config, job.clone());
         node.shared.lend_library(record.shared.clone());
-        let time = Clock::Simulated(Simulated { now: clock.clone(), computed: cores::computed });
+        let time = Clock::Simulated(Simulated {
+            now: clock.clone(),
+            computed: cores::computed,
+            meter: Meter::Clock,
+        });
         let mut pe = Pe::new(record.id, node, time, Port::Simulated(Outbox::default()), SERVICES);
         pe.input_log = InputLog::again(record.values.clone());
         Replay { pe, clock, job, inputs: 0, last: String::new() }

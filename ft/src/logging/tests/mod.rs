@@ -5,6 +5,7 @@ mod leading;
 mod line;
 mod spreading;
 mod storage;
+mod voting;
 
 use super::{Entry, Input, Lane, LogId, Shape};
 

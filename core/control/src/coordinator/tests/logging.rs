@@ -3,7 +3,6 @@
 use talisman_ft::logging::{Holdings, Order, Position, Shape};
 
 use super::*;
-use crate::logging::beginning_of;
 use crate::logging::fragments::{Joined, pieces_of};
 use crate::logging::messages::{FromMember, Said, ToMember};
 use crate::protocol::Stop;
@@ -55,8 +54,8 @@ fn orders(told: &[(u32, ToMember)]) -> Vec<(u32, &'static str)> {
 /// What a survivor that has taken nothing says; it keeps what the node before it has.
 fn held(node: u32, session: u32) -> FromMember {
     let before = (node + 2) % 3;
-    let present = Position { image: 1, ..beginning_of(node, SHAPE) };
-    let kept = vec![(before, beginning_of(before, SHAPE))];
+    let present = Position { image: 1, ..Position::at_beginning(node, SHAPE) };
+    let kept = vec![(before, Position::at_beginning(before, SHAPE))];
     FromMember::Held(session, Box::new(Holdings { kept, present, ..Holdings::default() }))
 }
 
@@ -186,6 +185,28 @@ fn whoever_asks_for_a_checkpoint_is_answered_when_the_line_begins() {
         matches!(&all[..], [Action::Answer(7, Ok(text))] if text.contains("checkpoint 1 is taken")),
         "{all:?}"
     );
+}
+
+/// It may not have begun when all had frozen for a checkpoint, or when the first node was lost.
+#[test]
+fn a_balancing_step_is_asked_for_again_in_the_next_line_and_after_a_loss() {
+    use talisman_job::asking::Request;
+    let ask = Action::Send(0, ToNode::Balance);
+    let mut coordinator = logging();
+    coordinator.on_request(at(5), 7, Request::Balance);
+    assert_eq!(coordinator.take_actions(), [ask.clone()]);
+    let mut all = Vec::new();
+    for node in 0..3 {
+        all = coordinator.tell(6, node, &FromMember::Holds { version: 1, session: 0 }).1;
+    }
+    assert_eq!(all, [ask.clone()]);
+    restoring(&mut coordinator);
+    assert_eq!(coordinator.say(at(28), 0, ToLauncher::Balanced { asked: 1, step: Ok("done".into()) }), []);
+    assert_eq!(coordinator.tell(29, 1, &FromMember::AtHorizon(1)).0, []);
+    let (_, others) = coordinator.tell(30, 0, &FromMember::Covered(1));
+    assert!(others.contains(&ask), "{others:?}");
+    let answered = coordinator.say(at(31), 0, ToLauncher::Balanced { asked: 1, step: Ok("done".into()) });
+    assert_eq!(answered, [Action::Answer(7, Ok("done".into()))]);
 }
 
 #[test]

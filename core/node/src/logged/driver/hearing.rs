@@ -1,6 +1,5 @@
 //! What a node hears: of the launcher, and of other nodes.
 
-use std::cmp::Ordering;
 use std::sync::atomic;
 
 use super::turns::Round;
@@ -13,6 +12,7 @@ use talisman_core::logging::member::Member;
 use talisman_core::logging::wire;
 use talisman_ft::Version;
 use talisman_ft::logging::Order;
+use talisman_kernel::pe::turn::Command;
 
 impl Driver<'_> {
     pub(super) fn hear_launcher(&mut self) -> bool {
@@ -26,6 +26,11 @@ impl Driver<'_> {
         if self.of.commands.take_wish() && self.runs() {
             // In a recovery the launcher asks again.
             self.ask_for_cut(true);
+        }
+        for _ in 0..self.of.commands.take_wanted_steps() {
+            if self.runs() {
+                self.command(Command::Balance);
+            }
         }
         true
     }
@@ -112,15 +117,12 @@ impl Driver<'_> {
     }
 
     /// What is of a line that has not begun here waits for that; what is of a former one has no meaning any more.
-    pub(super) fn take(&mut self, came: Came) {
-        match came.line.cmp(&self.member.line()) {
-            Ordering::Equal => self.take_in(came),
-            Ordering::Greater => self.later.push(came),
-            Ordering::Less => {}
-        }
+    fn take(&mut self, came: Came) {
+        let admitted = self.door.admit(came.line, came);
+        admitted.into_iter().for_each(|came| self.take_in(came));
     }
 
-    fn take_in(&mut self, Came { from, kind, frame, .. }: Came) {
+    pub(super) fn take_in(&mut self, Came { from, kind, frame, .. }: Came) {
         match kind {
             LETTER => match Letter::open(frame) {
                 Some(letter) => self.member.receive(from, RANK, letter),

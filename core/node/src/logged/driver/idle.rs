@@ -31,6 +31,7 @@ impl Driver<'_> {
         let came = &mut self.came;
         let mut lost = None;
         let links = RefCell::new(links);
+        let (given, mut asleep) = (self.idle.given(), Duration::ZERO);
         let has_work = || {
             let mut links = links.borrow_mut();
             lost = lost.take().or(links.receive(came));
@@ -42,12 +43,17 @@ impl Driver<'_> {
             let links = links.borrow();
             links.publish();
             let has_work = || links.has_work() || commands.has_any();
+            let since = Instant::now();
             _ = parker.park_in(has_work, || links.sleep(timeout));
+            asleep += since.elapsed();
         };
         match timeout {
             Some(timeout) if timeout.is_zero() => {}
             _ => self.idle.idle(has_work, park),
         }
+        // No input of the PE: what it measures with that is logged.
+        let released = self.idle.given().saturating_sub(given) + asleep;
+        self.pe.iter().for_each(|pe| count(&pe.stats.released_ns, released.as_nanos() as u64));
         self.give_up(lost);
     }
 

@@ -9,7 +9,6 @@ use talisman_ft::Version;
 use talisman_kernel::panics::caught;
 use talisman_kernel::pe::Here;
 use talisman_kernel::pe::turn::Command;
-use talisman_observe::sometimes::sometimes;
 
 impl Driver<'_> {
     /// Whether anything is to be done about a cut, and that is done.
@@ -18,8 +17,9 @@ impl Driver<'_> {
         let Some(version) = pe.has_cut() else { return false };
         let is_new = self.member.next_version() != Some(version);
         if is_new {
-            match pe.take_cut(version) {
+            match pe.part_of_cut(version) {
                 Ok(parts) => {
+                    pe.drop_cut(version);
                     let (number, results) = (self.of.task.number, self.of.job.results());
                     let states = vec![Beginning::Parts(parts)];
                     let image = Image::first(number, self.shape, self.clock.get(), states);
@@ -35,12 +35,15 @@ impl Driver<'_> {
 
     /// A cut is wanted, perhaps by somebody outside.
     pub(super) fn ask_for_cut(&mut self, from_outside: bool) {
+        self.command(Command::Checkpoint { asked: from_outside.then_some(false), leaving: Vec::new() });
+    }
+
+    /// Somebody beside the PEs asks for something.
+    pub(super) fn command(&mut self, command: Command) {
         self.set_clock();
         if let Some(pe) = &self.pe {
             let _here = Here::enter(pe);
-            caught(pe, || {
-                pe.command(Command::Checkpoint { asked: from_outside.then_some(false), leaving: Vec::new() })
-            });
+            caught(pe, || pe.command(command));
         }
         self.idle_turns = 0;
         self.collect();
@@ -84,10 +87,6 @@ impl Driver<'_> {
     /// It is in this line from now on: what others have sent in it already is taken.
     pub(super) fn enter(&mut self, line: Version) {
         self.links.enter(line);
-        let later = std::mem::take(&mut self.later);
-        if !later.is_empty() {
-            sometimes("a node heard of others in the next line before it was told that this has begun");
-        }
-        later.into_iter().for_each(|came| self.take(came));
+        self.door.enter(line).into_iter().for_each(|came| self.take_in(came));
     }
 }

@@ -5,27 +5,34 @@
 //! is held against what has happened (`shadow.rs`); a difference ends the job.
 
 mod driving;
+mod lines;
 mod post;
+mod recovering;
+mod saying;
 mod shadow;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::chance::Chance;
 use super::model::Model;
 use super::{Cluster, Machine, Rules};
+use lines::FromNode;
 use post::Post;
 use shadow::Shadow;
+use talisman_base::clock::Meter;
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
 use talisman_core::logging::image::{Beginning, Image};
+use talisman_core::logging::line_door::LineDoor;
 use talisman_core::logging::member::Member;
 use talisman_ft::NodeId;
-use talisman_ft::logging::{self, Incarnation, Leader};
+use talisman_ft::logging::{self, Incarnation, Leader, Votes};
 use talisman_job::Output;
 use talisman_job::job::{End, Job};
 use talisman_kernel::node::Config;
@@ -60,7 +67,10 @@ pub enum When {
 pub enum Blow {
     /// These nodes are lost at once.
     Lose(Vec<u32>),
-    /// When all nodes are live, the whole job is cut: nobody goes back behind that.
+    /// A cut is wanted, as somebody asks for a checkpoint of a job of processes: nobody goes back behind it once it is committed. What
+    /// follows comes while it is under way.
+    AskForCut,
+    /// The same, and what follows comes when all nodes have begun the next line.
     Cut,
 }
 
@@ -88,6 +98,14 @@ pub struct Logged {
     /// The newest process of each node, started or about to be.
     newest: Vec<Incarnation>,
     leader: Leader,
+    votes: Votes,
+    /// Somebody waits for a cut; the first PE is to be asked for it.
+    wants_cut: bool,
+    asks_for_cut: bool,
+    /// What measures how long entries take, which is never the same again where nothing else says it.
+    meter: Meter,
+    /// By node.
+    doors: Vec<LineDoor<FromNode>>,
     post: Post,
     shadow: Shadow,
     /// What a PE has put on its lanes, and the simulator has not put on its way.
@@ -127,52 +145,49 @@ pub fn run(
     let seed = config.seed;
     match machine {
         Some((machine, pause)) => {
-            let logged = Line { shape, config, pause: Some(pause) };
-            logged.run(job, |_| Model::new(machine, shape), strikes, main)
+            let logged = Setting { shape, config, pause: Some(pause) };
+            logged.run(job, Model::new(machine, shape), strikes, main)
         }
         None => {
-            let logged = Line { shape, config, pause: None };
-            logged.run(job, |life| Chance::new(seed.wrapping_add(life)), strikes, main)
+            let logged = Setting { shape, config, pause: None };
+            logged.run(job, Chance::new(seed), strikes, main)
         }
     }
 }
 
-/// What is the same for all lines of a job.
-struct Line<'a> {
+/// What a job is made of.
+struct Setting<'a> {
     shape: Shape,
     config: &'a Config,
     pause: Option<Duration>,
 }
 
-impl Line<'_> {
+impl Setting<'_> {
     fn run<R: Rules>(
         &self,
         job: &Arc<Job>,
-        rules_of: impl Fn(u64) -> R,
+        mut rules: R,
         strikes: &[Strike],
         main: impl FnOnce(&Pe),
     ) -> (Done, WentBack) {
-        let mut rules = rules_of(0);
         let first = self.first_message(main);
         let begins = |pe| match pe {
             0 => Beginning::Message(first.clone()),
             _ => Beginning::Nothing,
         };
-        let mut cluster = Cluster::logging(self, begins, 0, WentBack::default());
-        cluster.begin_line(job, &mut rules);
-        for (life, strike) in (1..).zip(strikes) {
+        let mut cluster = Cluster::logging(self, begins);
+        cluster.begin_job(job, &mut rules);
+        for strike in strikes {
             cluster.go_on_until(job, &mut rules, strike.when);
             match &strike.what {
                 Blow::Lose(nodes) => cluster.lose(job, nodes),
+                Blow::AskForCut => cluster.want_cut(),
                 Blow::Cut => {
-                    let most = cluster.trace.events + EVENTS_MAX;
+                    let (line, most) = (cluster.logged().votes.line(), cluster.trace.events + EVENTS_MAX);
+                    cluster.want_cut();
                     cluster.go_on(job, &mut rules, |cluster| {
-                        cluster.logged().is_at_rest() || cluster.trace.events >= most
+                        cluster.is_after(line) || cluster.trace.events >= most
                     });
-                    let Some(version) = cluster.cut(job, &mut rules) else { break };
-                    cluster = cluster.next_line(job, version, self);
-                    rules = rules_of(life);
-                    cluster.begin_line(job, &mut rules);
                 }
             }
         }
@@ -201,13 +216,13 @@ impl Line<'_> {
 }
 
 impl Logged {
-    fn new(line: &Line<'_>, begins: impl Fn(PeId) -> Beginning, now: u64, went_back: WentBack) -> Self {
-        let (shape, config) = (line.shape, line.config);
+    fn new(setting: &Setting<'_>, begins: impl Fn(PeId) -> Beginning) -> Self {
+        let (shape, config) = (setting.shape, setting.config);
         let of_ft = logging::Shape { nodes: shape.nodes, pes_per_node: shape.pes_per_node };
         let first = |node| shape.first_pe(node);
         let states = |node| (first(node)..first(node + 1)).map(&begins).collect();
         let images: Vec<_> =
-            (0..shape.nodes).map(|node| Image::first(node, of_ft, now, states(node))).collect();
+            (0..shape.nodes).map(|node| Image::first(node, of_ft, 0, states(node))).collect();
         let kept = |node: NodeId| images.iter().filter(move |image| of_ft.next_around(image.of) == node);
         let member = |image: &Image| {
             let kept: Vec<_> = kept(image.of).cloned().collect();
@@ -220,16 +235,21 @@ impl Logged {
             members: images.iter().map(member).collect(),
             newest: vec![0; shape.nodes as usize],
             leader: Leader::new(of_ft, images.iter().map(|image| image.position.clone()).collect()),
-            post: Post::new(config.seed ^ now, line.pause),
+            votes: Votes::new(shape.nodes),
+            wants_cut: false,
+            asks_for_cut: false,
+            meter: setting.pause.map_or(Meter::Uneven(Rc::default()), |_| Meter::Clock),
+            doors: images.iter().map(|_| LineDoor::default()).collect(),
+            post: Post::new(config.seed, setting.pause),
             shadow: Shadow::default(),
             letters: BTreeMap::new(),
             begins: Vec::new(),
             heard: BTreeMap::new(),
             flushing: BTreeMap::new(),
             ending: None,
-            went_back,
+            went_back: WentBack::default(),
             lost_at: None,
-            now,
+            now: 0,
         }
     }
 
@@ -254,13 +274,13 @@ impl Logged {
 
 impl Cluster {
     /// One whose nodes begin with this, and log.
-    fn logging(line: &Line<'_>, begins: impl Fn(PeId) -> Beginning, now: u64, went_back: WentBack) -> Self {
-        let (shape, config) = (line.shape, line.config);
-        let logged = Logged::new(line, begins, now, went_back);
+    fn logging(setting: &Setting<'_>, begins: impl Fn(PeId) -> Beginning) -> Self {
+        let (shape, config) = (setting.shape, setting.config);
+        let logged = Logged::new(setting, begins);
         let job = || Job::new(Output::capture());
         let view = logged.view.clone();
         let stores: Vec<_> = (0..shape.nodes).map(|_| (Arc::default(), job())).collect();
-        let mut cluster = Cluster::of_jobs(view, &stores, shape, config, now);
+        let mut cluster = Cluster::of_jobs(view, &stores, shape, config, 0);
         cluster.logged = Some(Box::new(logged));
         cluster
     }
@@ -288,8 +308,12 @@ impl Cluster {
     }
 
     /// All PEs begin with what their nodes' images have.
-    fn begin_line(&mut self, job: &Job, rules: &mut impl Rules) {
+    fn begin_job(&mut self, job: &Job, rules: &mut impl Rules) {
         let now = self.clock.get();
+        for node in 0..self.shape.nodes {
+            let of_node = self.pes[self.shape.first_pe(node) as usize].node.job.clone();
+            self.make_pes_of(node, of_node);
+        }
         for pe in 0..self.shape.pes() {
             let (node, rank) = self.place(pe);
             let member = self.logged_mut().member(node).expect("all are there");
@@ -298,21 +322,5 @@ impl Cluster {
             self.begin_pe(job, pe, &image, recorder, rules);
             self.wake(pe, now);
         }
-    }
-
-    /// After a cut: what its parts have goes on, on fresh PEs, and nobody goes back behind that.
-    fn next_line(mut self, job: &Arc<Job>, version: u64, line: &Line<'_>) -> Cluster {
-        let view = self.logged().view.clone();
-        let parts = self.parts(version, &view);
-        let parts: BTreeMap<_, _> = parts.into_iter().map(|(pe, parts)| (pe, Packed::of(&parts))).collect();
-        self.print_all(job);
-        self.take_results(job);
-        self.discard_rings();
-        let begins = |pe: PeId| parts.get(&pe).cloned().map_or(Beginning::Nothing, Beginning::Parts);
-        let (now, went_back) = (self.clock.get(), self.logged().went_back.clone());
-        let mut next = Cluster::logging(line, begins, now, went_back);
-        next.trace = self.trace.clone();
-        self.done();
-        next
     }
 }

@@ -5,27 +5,31 @@ use std::time::Duration;
 
 use talisman_base::rng::Rng;
 use talisman_core::logging::words::{Said, Word};
-use talisman_ft::NodeId;
 use talisman_ft::event::Event;
-use talisman_ft::logging::{Incarnation, LogId, Order};
+use talisman_ft::logging::{Incarnation, LogId, Order, Session};
+use talisman_ft::{NodeId, Version};
 
 /// What one of them takes, in nanoseconds: between these.
 const TAKES_NS: (u64, u64) = (3_000, 120_000);
-/// A node sends its keeper its log so much after it was given something.
-const FLUSH_NS: (u64, u64) = (1_000, 60_000);
+/// A node sends its keeper its log so much after it was given something; a seed takes one of these.
+const FLUSH_NS: [(u64, u64); 2] = [(1_000, 60_000), (50_000, 900_000)];
 
 /// Something on its way.
 pub(super) enum Mail {
     /// From a process of one incarnation to that of another.
-    Word { from: NodeId, to: NodeId, between: (Incarnation, Incarnation), word: Word },
+    Word { from: NodeId, to: NodeId, line: Version, between: (Incarnation, Incarnation), word: Word },
     /// To the leader.
     Report { from: NodeId, incarnation: Incarnation, event: Event },
     /// To whoever prints.
-    Say { from: LogId, incarnation: Incarnation, number: u64, said: Said },
+    Say { from: LogId, incarnation: Incarnation, line: Version, number: u64, said: Said },
     /// From whoever prints: so much has been printed.
     Printed { to: LogId, incarnation: Incarnation, before: u64 },
-    /// From the leader.
-    Order { to: NodeId, incarnation: Incarnation, order: Order },
+    /// From the leader, when the job was in that line.
+    Order { to: NodeId, incarnation: Incarnation, order: Order, line: Version },
+    /// To the leader: a node holds its part of a cut twice, as of a recovery.
+    Holds { from: NodeId, incarnation: Incarnation, version: Version, session: Session },
+    /// From the leader: the next line has begun.
+    Line { to: NodeId, incarnation: Incarnation, version: Version },
     /// A process is there.
     Start { node: NodeId, incarnation: Incarnation },
     /// It is time to send the keeper what is new.
@@ -46,13 +50,17 @@ pub(super) struct Post {
     /// When the last between two arrives: none overtakes another.
     last: BTreeMap<(End, End), u64>,
     rng: Rng,
+    flush_ns: (u64, u64),
     /// Until a process is there in a lost one's place, if that is said.
     pause: Option<Duration>,
 }
 
 impl Post {
     pub(super) fn new(seed: u64, pause: Option<Duration>) -> Self {
-        Post { mail: BTreeMap::new(), next: 0, last: BTreeMap::new(), rng: Rng::new(seed), pause }
+        let mut rng = Rng::new(seed);
+        // On the model of a machine it is measured how long a recovery takes.
+        let flush_ns = FLUSH_NS[pause.map_or_else(|| rng.below(FLUSH_NS.len() as u64) as usize, |_| 0)];
+        Post { mail: BTreeMap::new(), next: 0, last: BTreeMap::new(), rng, flush_ns, pause }
     }
 
     /// Below this.
@@ -78,7 +86,7 @@ impl Post {
     }
 
     fn takes(&mut self, mail: &Mail) -> u64 {
-        let (least, most) = if matches!(mail, Mail::Flush { .. }) { FLUSH_NS } else { TAKES_NS };
+        let (least, most) = if matches!(mail, Mail::Flush { .. }) { self.flush_ns } else { TAKES_NS };
         match self.pause.filter(|_| matches!(mail, Mail::Start { .. })) {
             Some(pause) => pause.as_nanos() as u64,
             None => least + self.rng.below(most - least),
@@ -94,9 +102,9 @@ impl Post {
 fn ends(mail: &Mail) -> Option<(End, End)> {
     match mail {
         Mail::Word { from, to, .. } => Some((End::Node(*from), End::Node(*to))),
-        Mail::Report { from, .. } => Some((End::Node(*from), End::Leader)),
+        Mail::Report { from, .. } | Mail::Holds { from, .. } => Some((End::Node(*from), End::Leader)),
         Mail::Say { from, .. } => Some((End::Node(from.node), End::Leader)),
-        Mail::Order { to, .. } => Some((End::Leader, End::Node(*to))),
+        Mail::Order { to, .. } | Mail::Line { to, .. } => Some((End::Leader, End::Node(*to))),
         Mail::Printed { to, .. } => Some((End::Leader, End::Node(to.node))),
         Mail::Start { .. } | Mail::Flush { .. } => None,
     }

@@ -3,42 +3,57 @@
 use std::collections::BTreeMap;
 
 use talisman_core::logging::words::Said;
+use talisman_ft::Version;
 use talisman_ft::logging::{Lane, LogId};
 use talisman_kernel::pe::input_log::Frame;
 
-/// What has happened since the line.
+/// What has happened, by the line in which it did: all is counted from 0 in each.
 #[derive(Default)]
 pub(super) struct Shadow {
     /// Frames as they were taken, by lane and number.
-    taken: BTreeMap<(Lane, u64), Frame>,
+    taken: BTreeMap<(Version, Lane, u64), Frame>,
     /// What was printed, by PE.
-    printed: BTreeMap<LogId, Vec<Said>>,
+    printed: BTreeMap<(Version, LogId), Vec<Said>>,
 }
 
 impl Shadow {
     /// A node takes a frame of a lane.
-    pub(super) fn take(&mut self, lane: Lane, number: u64, frame: Frame) {
-        self.taken.insert((lane, number), frame);
+    pub(super) fn take(&mut self, line: Version, lane: Lane, number: u64, frame: Frame) {
+        self.taken.insert((line, lane, number), frame);
     }
 
     /// A restarted node makes a frame again that its receiver, which was not lost, has taken.
-    pub(super) fn make_again(&self, lane: Lane, number: u64, frame: &Frame) -> Result<(), String> {
-        match self.taken.get(&(lane, number)) {
+    pub(super) fn make_again(
+        &self,
+        line: Version,
+        lane: Lane,
+        number: u64,
+        frame: &Frame,
+    ) -> Result<(), String> {
+        match self.taken.get(&(line, lane, number)) {
             Some(taken) if taken == frame => Ok(()),
-            Some(_) => Err(format!("frame {number} of {lane:?} is another one than was taken")),
-            None => Err(format!("frame {number} of {lane:?} was never taken")),
+            Some(_) => {
+                Err(format!("frame {number} of {lane:?} in line {line} is another one than was taken"))
+            }
+            None => Err(format!("frame {number} of {lane:?} in line {line} was never taken")),
         }
     }
 
-    /// Something is printed that a PE said as its so-manieth: whether it is new.
-    pub(super) fn print(&mut self, log: LogId, number: u64, said: &Said) -> Result<bool, String> {
-        let printed = self.printed.entry(log).or_default();
+    /// Something comes to be printed that a PE said as its so-manieth.
+    pub(super) fn print(
+        &mut self,
+        line: Version,
+        log: LogId,
+        number: u64,
+        said: &Said,
+    ) -> Result<(), String> {
+        let printed = self.printed.entry((line, log)).or_default();
         match printed.get(number as usize) {
-            Some(before) if before == said => Ok(false),
+            Some(before) if before == said => Ok(()),
             Some(before) => Err(format!("{log:?} says {said:?} in the place of {before:?}")),
             None if printed.len() as u64 == number => {
                 printed.push(said.clone());
-                Ok(true)
+                Ok(())
             }
             None => Err(format!("{log:?} says {said:?}, and what it said before that is missing")),
         }

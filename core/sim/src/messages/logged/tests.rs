@@ -76,8 +76,8 @@ fn machine() -> Machine {
     }
 }
 
-fn options(every: u64) -> RunArgs {
-    let (ft, ckpt_every) = (FaultTolerance::Double, Some(CkptEvery::Steps(every)));
+fn options(ft: FaultTolerance, every: u64) -> RunArgs {
+    let ckpt_every = Some(CkptEvery::Steps(every));
     RunArgs { nodes: NODES, pes: Some(1), simulate: true, ft, ckpt_every, ..RunArgs::default() }
 }
 
@@ -92,14 +92,20 @@ fn sum(outcome: &Outcome) -> u64 {
 /// A job that goes back as one, to the checkpoint of every tenth step.
 fn double(lost: &[(u32, Duration)]) -> Outcome {
     let losses = Losses { nodes: lost.to_vec(), pause: PAUSE };
-    run_modelled_losing::<__Main>((Options {},), &machine(), &options(10), &losses)
+    run_modelled_losing::<__Main>((Options {},), &machine(), &options(FaultTolerance::Double, 10), &losses)
 }
 
 /// One that logs its messages.
 fn logging(strikes: &[Strike]) -> (Outcome, WentBack) {
     let watch = Watch::new(Output::capture(), Progress::off());
     let machine = (&machine(), PAUSE);
-    run_logging::<__Main, _>((Options {},), &options(1_000), &watch, Some(machine), strikes)
+    run_logging::<__Main, _>(
+        (Options {},),
+        &options(FaultTolerance::Logging, 1_000),
+        &watch,
+        Some(machine),
+        strikes,
+    )
 }
 
 fn lose(nodes: &[u32]) -> Strike {

@@ -1,0 +1,54 @@
+//! When the next line begins.
+
+use super::super::{Leader, Position, Votes};
+use super::SHAPE;
+
+fn leader() -> Leader {
+    Leader::new(SHAPE, (0..4).map(|node| Position::at_beginning(node, SHAPE)).collect())
+}
+
+/// All but the last one hold their parts of version 3.
+fn all_but_one(leader: &Leader) -> Votes {
+    let mut votes = Votes::new(4);
+    (0..3).for_each(|node| votes.on_holds(node, 3, 0, leader));
+    votes
+}
+
+#[test]
+fn the_next_line_begins_when_all_hold_their_parts_of_one_cut() {
+    let mut leader = leader();
+    let mut votes = all_but_one(&leader);
+    assert_eq!(votes.begin_line(&mut leader), None);
+    votes.on_holds(3, 2, 0, &leader);
+    assert_eq!(votes.begin_line(&mut leader), None, "that is another cut");
+    votes.on_holds(3, 3, 0, &leader);
+    votes.on_holds(4, 3, 0, &leader);
+    assert_eq!((votes.begin_line(&mut leader), votes.line()), (Some(3), 3));
+    assert_eq!(votes.begin_line(&mut leader), None);
+    (0..4).for_each(|node| votes.on_holds(node, 3, 0, &leader));
+    assert_eq!(votes.begin_line(&mut leader), None, "it has begun");
+}
+
+#[test]
+fn a_loss_voids_what_was_said_before_it() {
+    let mut leader = leader();
+    let mut votes = all_but_one(&leader);
+    votes.on_lost();
+    assert!(!leader.on_lost([1]).is_empty());
+    votes.on_holds(3, 3, 0, &leader);
+    votes.on_holds(3, 3, 1, &leader);
+    assert_eq!(votes.begin_line(&mut leader), None);
+    (0..3).for_each(|node| votes.on_holds(node, 3, 0, &leader));
+    assert_eq!(votes.begin_line(&mut leader), None, "they had not heard of it");
+}
+
+#[cfg(feature = "mutations")]
+#[test]
+fn mistakes_are_noticed() {
+    use super::notices;
+    let all = the_next_line_begins_when_all_hold_their_parts_of_one_cut;
+    for mistake in ["line-begins-before-the-last-holds", "lost-goes-back-to-the-former-line"] {
+        assert!(notices(mistake, all), "{mistake}");
+    }
+    assert!(notices("held-before-a-loss-counts", a_loss_voids_what_was_said_before_it));
+}
