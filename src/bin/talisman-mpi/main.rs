@@ -16,6 +16,7 @@
 //! | `slice.rs` | ranks that compute are interrupted, so that others have their turn |
 //! | `locales.rs` | locales that a rank makes |
 //! | `allocator.rs` | `malloc` and its family, by the rank that calls |
+//! | `thread_exit.rs` | destructors of the runtime's own thread-locals, noted outside of ranks |
 
 mod allocator;
 mod answers;
@@ -31,6 +32,7 @@ mod programs;
 mod rank;
 mod slice;
 mod streams;
+mod thread_exit;
 mod waits;
 
 use std::path::Path;
