@@ -42,7 +42,7 @@ pub unsafe extern "C" fn __cxa_thread_atexit_impl(
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use talisman_ampi::slot::Slot;
+    use talisman_ampi::slot::{BASE, Layout, PAGE, Slot, SlotSpace};
     use talisman_ampi::thread::{Resumed, Thread, suspend};
 
     static DROPPED: AtomicUsize = AtomicUsize::new(0);
@@ -63,6 +63,8 @@ mod tests {
     /// A rank moves away, and then the thread that it was on ends.
     #[test]
     fn destructors_that_a_rank_has_registered_are_called_when_it_has_left() {
+        let layout = Layout { guard: PAGE, stack: 1 << 20, images: 0, heap: 1 << 20 };
+        SlotSpace::reserve(BASE, layout, 1).expect("no other test takes them");
         let thread = std::thread::spawn(|| {
             let slot = Slot::new(0).expect("no other test has it");
             let mut rank = Thread::new(slot, || {
