@@ -391,7 +391,10 @@ mod tests {
 
     #[test]
     fn a_list_has_the_lines_of_a_file() {
-        assert_eq!(Hosts::listed("a slots=2,b address=10.0.0.1"), Hosts::parse("a slots=2\nb address=10.0.0.1"));
+        assert_eq!(
+            Hosts::listed("a slots=2,b address=10.0.0.1"),
+            Hosts::parse("a slots=2\nb address=10.0.0.1")
+        );
         assert!(Hosts::listed("a,").is_ok() && Hosts::listed("").is_err() && Hosts::listed("a,a").is_err());
     }
 

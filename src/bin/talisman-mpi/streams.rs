@@ -10,6 +10,7 @@ use std::ptr::{from_mut, null_mut};
 use talisman_ampi::api::Universe;
 
 use crate::cookie::{Functions, Kind};
+use crate::world;
 
 /// Numbers of descriptors of the streams.
 pub const INPUT: c_int = 0;
@@ -210,7 +211,9 @@ unsafe extern "C" fn read(cookie: *mut c_void, bytes: *mut c_char, count: usize)
         return 0;
     }
     // SAFETY: room for so many bytes, by the C library.
-    unsafe { libc::read(INPUT, bytes.cast(), count) }
+    let place = unsafe { std::slice::from_raw_parts_mut(bytes.cast::<u8>(), count) };
+    // SAFETY: the same room.
+    world::bytes(place, |place| unsafe { libc::read(INPUT, place.as_mut_ptr().cast(), place.len()) })
 }
 
 /// The program has closed the stream that it read.

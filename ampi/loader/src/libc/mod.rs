@@ -27,6 +27,7 @@ mod start;
 mod state;
 mod text;
 mod threads;
+mod world;
 
 use std::cell::Cell;
 use std::ptr::null_mut;
@@ -75,7 +76,7 @@ pub fn leave() {
 
 /// The function that answers for this one of the C library.
 pub fn symbol(name: &str) -> Option<usize> {
-    let parts: [fn(&str) -> Option<usize>; 17] = [
+    let parts: [fn(&str) -> Option<usize>; 18] = [
         start::symbol,
         exit::symbol,
         environment::symbol,
@@ -93,6 +94,7 @@ pub fn symbol(name: &str) -> Option<usize> {
         keys::symbol,
         signals::symbol,
         process::symbol,
+        world::symbol,
     ];
     parts.iter().find_map(|part| part(name))
 }

@@ -104,7 +104,11 @@ mod tests {
             ("alpha slots=2 max_slots=8\nbeta count=3", "list:alpha slots=2,beta slots=3", 5),
             ("alpha\nbeta\nalpha\nalpha:2", "list:alpha slots=4,beta slots=1", 5),
             ("a slots=2 address=10.0.0.1 user=u", "list:a slots=2 address=10.0.0.1 user=u", 2),
-            ("localhost address=127.0.0.1\nlocalhost address=127.0.0.2", "list:localhost slots=1 address=127.0.0.1,localhost slots=1 address=127.0.0.2", 2),
+            (
+                "localhost address=127.0.0.1\nlocalhost address=127.0.0.2",
+                "list:localhost slots=1 address=127.0.0.1,localhost slots=1 address=127.0.0.2",
+                2,
+            ),
             ("fe80::1%eth0", "list:fe80::1%eth0 slots=1", 1),
         ] {
             assert_eq!(read(text), Ok(Given { value: value.into(), slots }), "{text}");

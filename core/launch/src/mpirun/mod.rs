@@ -99,6 +99,7 @@ impl Mpirun {
     /// # Errors
     /// If the program cannot be run, with the reason.
     pub fn command(&self, given: &ArgMatches) -> Result<Command, String> {
+        self.check_repeatable()?;
         let parts = mpmd::parts(self.ranks.unwrap_or(1), &self.program, ranks)?;
         let files: Vec<PathBuf> = parts.iter().map(|part| self.file(part)).collect::<Result<_, _>>()?;
         let all = parts.iter().try_fold(0u32, |sum, part| sum.checked_add(part.ranks)).unwrap_or(u32::MAX);
@@ -151,6 +152,26 @@ impl Mpirun {
         let words: Vec<&[OsString]> = parts.iter().map(|part| &part.words[..]).collect();
         command.arg("--").args(words.join(between));
         Ok(command)
+    }
+
+    /// Where nodes log what they are given, a rank has to do the same when it is given the same.
+    fn check_repeatable(&self) -> Result<(), String> {
+        if !self.options.ft.logs() {
+            return Ok(());
+        }
+        if self.slice.is_some() {
+            return Err(
+                "--slice interrupts ranks at moments that nobody logs: leave it out, or take --ft double"
+                    .into(),
+            );
+        }
+        let moves = self.move_always || self.options.balancer != RunArgs::default().balancer;
+        match moves {
+            true => Err("with --ft logging ranks of executables stay where they are, as a lost node would have to send \
+                         them again, byte by byte: leave --balancer and --move-always out, or take --ft double"
+                .into()),
+            false => Ok(()),
+        }
     }
 
     /// Where a program is, if ranks can run it.
