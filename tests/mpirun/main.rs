@@ -32,6 +32,7 @@ mod several_programs;
 mod shared_files;
 mod slice;
 mod stuck;
+mod threads;
 #[path = "../common/trials.rs"]
 mod trials;
 mod wrappers;
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
         operations::all(),
         several_programs::all(),
         stuck::all(),
+        threads::all(),
         ranks::all(),
         slice::all(),
         gdb::all(),

@@ -298,6 +298,11 @@ impl Images for ProgramImages {
         on_process_heap(|| self.program.forget_frames(base));
     }
 
+    fn stays(&self, base: usize) -> bool {
+        // SAFETY: the rank is at its addresses and does not run.
+        unsafe { (*self.state_at(base)).has_live_threads() }
+    }
+
     fn end(&self, base: usize) {
         // SAFETY: as in `leave`.
         unsafe { files_end(self.state_at(base), slot()) };

@@ -63,7 +63,7 @@ pub(super) fn world(read: [u64; 2]) -> [u64; 2] {
     HOOKS.get().map_or(read, |hooks| (hooks.world)(read))
 }
 
-fn sleep(nanoseconds: u64) {
+pub(super) fn sleep(nanoseconds: u64) {
     match HOOKS.get() {
         Some(hooks) => (hooks.sleep)(nanoseconds),
         None => std::thread::sleep(std::time::Duration::from_nanos(nanoseconds)),
