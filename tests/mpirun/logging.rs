@@ -34,9 +34,8 @@ fn values_of_the_world_are_what_they_were() {
     for lost in ["0@250ms", "0@150ms,1@600ms"] {
         let way = ["-n", "4", "--nodes", "2", "--ft", "logging", "--kill", lost, file, "1000"];
         let printed = printed_of(&mut mpirun(&way), &input);
-        let expected = [499_500, 0, 0, 0].iter().enumerate();
-        let expected = expected.map(|(rank, lines)| format!("rank {rank}: as it was, lines {lines}"));
-        assert_eq!(sorted(&printed), expected.collect::<Vec<_>>(), "{lost}");
+        let expected = [0, 1, 2, 3].map(|rank| format!("rank {rank}: as it was"));
+        assert_eq!(sorted(&printed), expected, "{lost}");
     }
 }
 
