@@ -14,6 +14,7 @@ int MPI_Sendrecv(const void *out, int count, MPI_Datatype type, int to, int tag,
                  MPI_Datatype of, int from, int with, MPI_Comm comm, MPI_Status *status);
 int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request);
 int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request *request);
+int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status);
 int MPI_Waitall(int count, MPI_Request *requests, MPI_Status *statuses);
 int MPI_Get_count(const MPI_Status *status, MPI_Datatype type, int *count);
 int MPI_Barrier(MPI_Comm comm);

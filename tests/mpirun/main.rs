@@ -15,9 +15,14 @@ mod fixed;
 mod gdb;
 mod groups;
 mod held;
+mod hosts;
 mod job;
 mod jumps;
+mod logging;
 mod losses;
+#[allow(dead_code, unused_imports, reason = "other tests need more of it")]
+#[path = "../common/network/mod.rs"]
+mod network;
 mod operations;
 mod packages;
 mod ranks;
@@ -27,6 +32,7 @@ mod several_programs;
 mod shared_files;
 mod slice;
 mod stuck;
+mod threads;
 #[path = "../common/trials.rs"]
 mod trials;
 mod wrappers;
@@ -45,11 +51,14 @@ fn main() -> ExitCode {
         builds::all(),
         shared_files::all(),
         losses::all(),
+        logging::all(),
+        hosts::all(),
         groups::all(),
         fairness::all(),
         operations::all(),
         several_programs::all(),
         stuck::all(),
+        threads::all(),
         ranks::all(),
         slice::all(),
         gdb::all(),

@@ -18,7 +18,7 @@ checks!(
     python_adds_arrays_as_under_open_mpi needs numpy,
 );
 
-fn lammps() -> Option<String> {
+pub fn lammps() -> Option<String> {
     missing("lmp")
 }
 
@@ -48,7 +48,7 @@ fn script() -> String {
 }
 
 /// What LAMMPS prints of each step: not how long anything took.
-fn table(printed: &str) -> Vec<&str> {
+pub fn table(printed: &str) -> Vec<&str> {
     let table: Vec<&str> = printed
         .lines()
         .skip_while(|line| !line.trim_start().starts_with("Step"))
@@ -58,7 +58,7 @@ fn table(printed: &str) -> Vec<&str> {
     table
 }
 
-fn lammps_job(options: &[&str]) -> Command {
+pub fn lammps_job(options: &[&str]) -> Command {
     let script = script();
     mpirun(&[&["-n", "4"], options, &["lmp", "-log", "none", "-in", &script]].concat())
 }

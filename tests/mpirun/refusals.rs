@@ -34,7 +34,11 @@ fn words_that_make_no_sense() {
         (&["-n", "1", "true", ":", "-n", "32768", "true"], "from 1 to 32768"),
         (&["-n", "2", "-x", "NO_SUCH_VARIABLE", "true"], "no such variable"),
         (&["-n", "2", "--nodse", "2", "true"], "--nodse"),
-        (&["-n", "2", "--nodes", "2", "--ft", "logging", "true"], "--ft double or --ft disk"),
+        (&["-n", "2", "--nodes", "2", "--ft", "logging", "--slice", "20ms", "true"], "nobody logs"),
+        (&["-n", "2", "--nodes", "2", "--ft", "logging", "--balancer", "greedy", "true"], "--ft double"),
+        (&["-n", "2", "--nodes", "2", "--ft", "logging", "--move-always", "true"], "--ft double"),
+        (&["-n", "2", "-hosts", "a:many", "true"], "number of slots"),
+        (&["-n", "2", "-hostfile", "no/such/file", "true"], "no/such/file"),
     ] {
         let said = refusal(words);
         assert!(said.contains(expected), "{words:?}: {said}");

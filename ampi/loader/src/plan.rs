@@ -36,6 +36,8 @@ pub struct Plan {
     pub fixed: Vec<Word>,
     /// Copies and indirect functions.
     pub steps: Vec<Step>,
+    /// Those of `steps` that give thread-locals their first values: places, where from, how many bytes.
+    pub first_values: Vec<(usize, usize, usize)>,
 }
 
 /// Finds objects whose thread-locals are reached from the thread pointer.
@@ -227,6 +229,7 @@ impl Builder<'_> {
             elf.bytes_at(tls.at, tls.file_len).map_err(|fault| elf.damaged(fault))?;
             let from = resolver.offsets[object] + tls.at;
             self.plan.steps.push(Step::Copy { at, from, len: tls.file_len });
+            self.plan.first_values.push((at, from, tls.file_len));
         }
         Ok(())
     }

@@ -246,6 +246,16 @@ impl Program {
         self.0.thread_locals
     }
 
+    /// Where thread-locals are in the image, the pad first: those of libraries that are loaded later are elsewhere.
+    pub(crate) fn all_thread_locals(&self) -> Range<usize> {
+        self.0.blocks.pad.offset..self.0.blocks.end
+    }
+
+    /// First values of thread-locals: the place in the image, where they are copied from, and how many bytes.
+    pub(crate) fn first_values(&self) -> &[(usize, usize, usize)] {
+        &self.0.plan.first_values
+    }
+
     /// Whether the stack has to be executable: functions inside of functions are passed by code on it (Fortran's
     /// internal procedures, GNU C's nested functions).
     pub fn needs_executable_stack(&self) -> bool {

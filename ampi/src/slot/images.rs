@@ -59,6 +59,12 @@ pub trait Images: Debug + Sync {
     /// A rank that has it was at its addresses, and is gone for good.
     fn end(&self, base: usize);
 
+    /// Whether something of a rank that has ended still runs in its memory, such as threads that it has started: it stays
+    /// mapped then, for good.
+    fn stays(&self, _base: usize) -> bool {
+        false
+    }
+
     /// A rank that has it is about to be copied where it is: the copy may arrive elsewhere, or here later.
     fn note(&self, base: usize);
 

@@ -274,6 +274,11 @@ impl Slot {
 impl Drop for Slot {
     fn drop(&mut self) {
         if self.in_place {
+            let mut stays = false;
+            self.tell_images(|images, base| stays = images.stays(base));
+            if stays {
+                return;
+            }
             self.tell_as_rank(|images, base| images.end(base));
             self.heap.len = self.heap_len();
         }

@@ -27,7 +27,7 @@ use crate::takeover::folder::Doors;
 use crate::takeover::streams::Streams;
 use talisman_base::build::build_number;
 use talisman_control::event::Event;
-use talisman_control::hosts::{Hosts, Share};
+use talisman_control::hosts::{Hosts, LIST, Share};
 use talisman_control::placing::{Room, place_for};
 use talisman_control::plan::{Plan, numbers_of_nodes, spares_of};
 use talisman_control::protocol::ToNode;
@@ -49,6 +49,8 @@ pub fn shares(options: &RunArgs) -> Result<Vec<Share>, String> {
     let named = |error: &dyn std::fmt::Display| format!("--hosts {}: {error}", file.display());
     let hosts = if file.as_os_str() == slurm::SLURM {
         slurm::hosts(|name| std::env::var(name).ok()).map_err(|error| named(&error))?
+    } else if let Some(list) = file.to_str().and_then(|value| value.strip_prefix(LIST)) {
+        Hosts::listed(list).map_err(|error| named(&error))?
     } else {
         let text = std::fs::read_to_string(file).map_err(|error| named(&error))?;
         Hosts::parse(&text).map_err(|error| named(&error))?

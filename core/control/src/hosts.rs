@@ -16,6 +16,9 @@ use talisman_job::options::NODES_MAX;
 /// The name of the machine on which the job is started: its nodes are started without ssh.
 pub const LOCALHOST: &str = "localhost";
 
+/// In front of lines of hosts with commas between, which `--hosts` takes instead of a file.
+pub const LIST: &str = "list:";
+
 /// A machine of the job.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Host {
@@ -86,6 +89,14 @@ impl Hosts {
             hosts.extend(host.map(|host| (number, host)));
         }
         Hosts::checked(hosts)
+    }
+
+    /// The hosts of a list: a file's lines with commas between.
+    ///
+    /// # Errors
+    /// As for [`Hosts::parse`].
+    pub fn listed(list: &str) -> Result<Hosts, HostsError> {
+        Hosts::parse(&list.replace(',', "\n"))
     }
 
     /// Nodes that all hosts together take.
@@ -376,6 +387,15 @@ mod tests {
             port: Some(2222),
         };
         assert_eq!(parsed(text), [alpha, beta, Host::named("fe80::1%eth0").unwrap()]);
+    }
+
+    #[test]
+    fn a_list_has_the_lines_of_a_file() {
+        assert_eq!(
+            Hosts::listed("a slots=2,b address=10.0.0.1"),
+            Hosts::parse("a slots=2\nb address=10.0.0.1")
+        );
+        assert!(Hosts::listed("a,").is_ok() && Hosts::listed("").is_err() && Hosts::listed("a,a").is_err());
     }
 
     #[test]

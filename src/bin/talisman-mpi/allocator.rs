@@ -9,6 +9,7 @@ use std::ptr::null_mut;
 
 use talisman_ampi::slot::{PAGE, RankAllocator, SlotSpace};
 use talisman_ampi::thread;
+use talisman_loader::libc::{has_started_threads, is_own_thread};
 
 unsafe extern "C" {
     fn __libc_malloc(size: usize) -> *mut c_void;
@@ -32,8 +33,9 @@ fn is_of_rank(block: *mut c_void) -> bool {
     SlotSpace::get().is_ok_and(|space| space.slot_of(block.addr()).is_some())
 }
 
+/// Whether memory is the running rank's. One that has started threads shares it with these: the C library's.
 fn is_in_rank() -> bool {
-    thread::running().is_some()
+    thread::running().is_some() && !has_started_threads()
 }
 
 /// A block with its prefix. The prefix takes as many bytes as the alignment, so that the block has it too.
@@ -128,6 +130,8 @@ pub unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void
         (true, _) => malloc(size),
         // SAFETY: C's own block, by the caller's promise.
         (false, false) => unsafe { __libc_realloc(block, size) },
+        // SAFETY: as above.
+        (false, true) if is_own_thread() => unsafe { move_out(block, size) },
         (false, true) if size == 0 => {
             // SAFETY: a rank's block, by the caller's promise.
             unsafe { release(block) };
@@ -146,11 +150,28 @@ pub unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void
 pub unsafe extern "C" fn free(block: *mut c_void) {
     match (block.is_null(), is_of_rank(block)) {
         (true, _) => {}
+        // A rank's heap is for its first thread alone: what was made before there were others, and these give back, is not used
+        // again.
+        (false, true) if is_own_thread() => {}
         // SAFETY: a rank's block, by the caller's promise.
         (false, true) => unsafe { release(block) },
         // SAFETY: C's own block, by the caller's promise.
         (false, false) => unsafe { __libc_free(block) },
     }
+}
+
+/// A block of a rank's heap, for a thread that the rank has started: another one of the process's.
+///
+/// # Safety
+/// As for [`prefix`].
+unsafe fn move_out(block: *mut c_void, new_size: usize) -> *mut c_void {
+    // SAFETY: the caller's promise; C's own function.
+    let (old, new) = unsafe { (prefix(block).size, __libc_malloc(new_size)) };
+    if !new.is_null() {
+        // SAFETY: two blocks that have so many bytes.
+        unsafe { block.cast::<u8>().copy_to_nonoverlapping(new.cast(), old.min(new_size)) };
+    }
+    new
 }
 
 /// glibc's `memalign`.

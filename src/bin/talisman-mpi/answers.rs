@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use talisman_abi::{Answer, Interface, answer as answer_of_mpi};
 use talisman_loader::Imports;
-use talisman_loader::libc::symbol as stand_in;
+use talisman_loader::libc::{is_own_thread, symbol as stand_in};
 
 use crate::control;
 use crate::images::{self, ProgramImages};
@@ -146,6 +146,9 @@ unsafe extern "C" fn write(descriptor: i32, bytes: *const c_void, count: usize) 
     }
     // SAFETY: the caller's promise.
     let bytes = unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), count) };
+    if is_own_thread() {
+        return streams::write_at_once(descriptor, bytes);
+    }
     control::with(|control| control.streams.write(descriptor, bytes));
     count as isize
 }

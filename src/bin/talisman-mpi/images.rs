@@ -25,7 +25,7 @@ use talisman_loader::{
 
 use crate::answers::{self, Answers};
 use crate::control::{self, Control};
-use crate::{programs, slice, streams, waits};
+use crate::{programs, slice, streams, waits, world};
 
 /// The program of this process.
 pub struct ProgramImages {
@@ -183,7 +183,12 @@ fn prepare_process() -> Result<(), String> {
     if !prepare_streams() {
         return Err("this version of the C library has streams (FILE) that are not known".into());
     }
-    set_hooks(Hooks { give_way: waits::give_way, sleep: waits::sleep, process_memory: use_process_heap });
+    set_hooks(Hooks {
+        give_way: waits::give_way,
+        sleep: waits::sleep,
+        process_memory: use_process_heap,
+        world: world::words,
+    });
     answer_names(answers::answer);
     answer_later(&answers::Later);
     prepare_names();
@@ -291,6 +296,11 @@ impl Images for ProgramImages {
             complain("a file that it has open", &error);
         }
         on_process_heap(|| self.program.forget_frames(base));
+    }
+
+    fn stays(&self, base: usize) -> bool {
+        // SAFETY: the rank is at its addresses and does not run.
+        unsafe { (*self.state_at(base)).has_live_threads() }
     }
 
     fn end(&self, base: usize) {

@@ -13,9 +13,11 @@
 //! | `control.rs` | what is kept of a rank beside its program |
 //! | `streams.rs`, `cookie.rs` | its standard streams; streams of the C library that call functions here |
 //! | `waits.rs` | functions that let time pass |
+//! | `world.rs` | what ranks read that is neither in their memory nor a message |
 //! | `slice.rs` | ranks that compute are interrupted, so that others have their turn |
 //! | `locales.rs` | locales that a rank makes |
 //! | `allocator.rs` | `malloc` and its family, by the rank that calls |
+//! | `thread_exit.rs` | destructors of the runtime's own thread-locals, noted outside of ranks |
 
 mod allocator;
 mod answers;
@@ -31,7 +33,9 @@ mod programs;
 mod rank;
 mod slice;
 mod streams;
+mod thread_exit;
 mod waits;
+mod world;
 
 use std::path::Path;
 

@@ -166,6 +166,10 @@ impl Images for Programs {
         self.own(base, |images, base| images.leave(base));
     }
 
+    fn stays(&self, base: usize) -> bool {
+        self.own(base, |images, base| images.stays(base))
+    }
+
     fn end(&self, base: usize) {
         self.own(base, |images, base| images.end(base));
     }

@@ -8,8 +8,10 @@ use std::io;
 use std::ptr::{from_mut, null_mut};
 
 use talisman_ampi::api::Universe;
+use talisman_loader::libc::is_own_thread;
 
 use crate::cookie::{Functions, Kind};
+use crate::world;
 
 /// Numbers of descriptors of the streams.
 pub const INPUT: c_int = 0;
@@ -192,8 +194,17 @@ unsafe extern "C" fn write(cookie: *mut c_void, bytes: *const c_char, count: usi
     // SAFETY: the cookie that the stream was opened with, and bytes that the C library has.
     let (lines, bytes) =
         unsafe { (&mut *cookie.cast::<Lines>(), std::slice::from_raw_parts(bytes.cast::<u8>(), count)) };
+    if is_own_thread() {
+        return write_at_once(lines.descriptor, bytes);
+    }
     lines.write(bytes);
     count as isize
+}
+
+/// What a thread writes that a rank has started: it comes at once, whatever becomes of the rank.
+pub fn write_at_once(descriptor: c_int, bytes: &[u8]) -> isize {
+    // SAFETY: a descriptor of the process, and bytes that live.
+    unsafe { libc::write(descriptor, bytes.as_ptr().cast(), bytes.len()) }
 }
 
 /// The program has closed a stream that it wrote to.
@@ -210,7 +221,9 @@ unsafe extern "C" fn read(cookie: *mut c_void, bytes: *mut c_char, count: usize)
         return 0;
     }
     // SAFETY: room for so many bytes, by the C library.
-    unsafe { libc::read(INPUT, bytes.cast(), count) }
+    let place = unsafe { std::slice::from_raw_parts_mut(bytes.cast::<u8>(), count) };
+    // SAFETY: the same room.
+    world::bytes(place, |place| unsafe { libc::read(INPUT, place.as_mut_ptr().cast(), place.len()) })
 }
 
 /// The program has closed the stream that it read.

@@ -6,7 +6,7 @@ use std::ptr::null_mut;
 use super::list::List;
 use super::start::finish;
 use super::state::{ABORTED, EXITED};
-use super::{State, current, functions, late, signals};
+use super::{State, current, functions, late, own_threads, signals};
 use crate::linker::loaded;
 
 /// Functions for the end, in the order in which they were registered.
@@ -78,6 +78,9 @@ unsafe extern "C" fn at_exit_of_object(function: usize, argument: *mut c_void, o
 }
 
 unsafe extern "C" fn at_thread_exit(function: usize, argument: *mut c_void, object: *mut c_void) -> c_int {
+    if own_threads::is_own_thread() {
+        return own_threads::at_exit(function, argument);
+    }
     registered(exits().of_thread.push(Exit { function, argument, object, with_status: false }))
 }
 
@@ -148,6 +151,9 @@ unsafe extern "C" fn abort() -> ! {
 }
 
 fn end(how: c_int, status: c_int) -> ! {
+    if own_threads::is_own_thread() {
+        own_threads::end_process(how == ABORTED, status);
+    }
     let state = current();
     // SAFETY: the running rank's state; its program began with `run`.
     unsafe {

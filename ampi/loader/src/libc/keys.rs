@@ -1,13 +1,13 @@
-//! Thread-specific data: a rank is one thread, which has its own keys and values. The process has 1,024 keys for all,
-//! and the values would stay behind with the thread.
+//! Thread-specific data: a rank has its own keys, and its values are with it. The process has 1,024 keys for all, and the
+//! values would stay behind with the thread. Threads that a rank starts have values of their own.
 
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 
-use super::{current, functions};
+use super::{current, functions, own_threads};
 
 /// POSIX wants 128 at least.
-const KEYS: usize = 128;
+pub(super) const KEYS: usize = 128;
 
 /// Keys and values.
 #[repr(C)]
@@ -18,11 +18,13 @@ pub struct Keys([Key; KEYS]);
 struct Key {
     used: bool,
     value: *mut c_void,
+    /// For the values of threads that end; 0 if there is none.
+    destructor: usize,
 }
 
 impl Keys {
     pub const fn new() -> Keys {
-        Keys([Key { used: false, value: null_mut() }; KEYS])
+        Keys([Key { used: false, value: null_mut(), destructor: 0 }; KEYS])
     }
 }
 
@@ -49,10 +51,21 @@ fn key<'a>(number: u32) -> Option<&'a mut Key> {
     keys().get_mut(number as usize).filter(|key| key.used)
 }
 
-/// Destructors are called when a thread ends, which the only one does not: `exit` does not call them either.
-unsafe extern "C" fn create(number: *mut u32, _destructor: usize) -> c_int {
+/// Of the thread that calls.
+fn value<'a>(number: u32) -> Option<&'a mut *mut c_void> {
+    let key = key(number)?;
+    Some(own_threads::value(number as usize).unwrap_or(&mut key.value))
+}
+
+/// The destructor of a key that is in use, if it has one.
+pub(super) fn destructor(number: usize) -> Option<usize> {
+    keys().get(number).filter(|key| key.used && key.destructor != 0).map(|key| key.destructor)
+}
+
+/// Destructors are called when a thread ends, which the first one of a rank does not: `exit` does not call them either.
+unsafe extern "C" fn create(number: *mut u32, destructor: usize) -> c_int {
     let Some(free) = keys().iter().position(|key| !key.used) else { return ::libc::EAGAIN };
-    keys()[free] = Key { used: true, value: null_mut() };
+    keys()[free] = Key { used: true, value: null_mut(), destructor };
     // SAFETY: called as C's function is.
     unsafe { *number = free as u32 };
     0
@@ -69,13 +82,13 @@ unsafe extern "C" fn delete(number: u32) -> c_int {
 }
 
 unsafe extern "C" fn get(number: u32) -> *mut c_void {
-    key(number).map_or(null_mut(), |key| key.value)
+    value(number).map_or(null_mut(), |value| *value)
 }
 
-unsafe extern "C" fn set(number: u32, value: *mut c_void) -> c_int {
-    match key(number) {
-        Some(key) => {
-            key.value = value;
+unsafe extern "C" fn set(number: u32, new: *mut c_void) -> c_int {
+    match value(number) {
+        Some(value) => {
+            *value = new;
             0
         }
         None => ::libc::EINVAL,

@@ -18,6 +18,7 @@ mod list;
 mod mappings;
 mod mask;
 mod named;
+mod own_threads;
 mod paths;
 mod pause;
 mod process;
@@ -27,6 +28,7 @@ mod start;
 mod state;
 mod text;
 mod threads;
+mod world;
 
 use std::cell::Cell;
 use std::ptr::null_mut;
@@ -39,6 +41,8 @@ pub(crate) use late::{add_finalizers, call_initializers, keep_error};
 pub(crate) use list::List;
 pub(crate) use named::object_at;
 pub use named::{function_at, prepare_names};
+pub(crate) use own_threads::place_in_thread;
+pub use own_threads::{has_started_threads, is_own_thread};
 pub use pause::{Hooks, set_hooks};
 pub use start::run;
 pub use state::{Ended, State};
@@ -75,7 +79,7 @@ pub fn leave() {
 
 /// The function that answers for this one of the C library.
 pub fn symbol(name: &str) -> Option<usize> {
-    let parts: [fn(&str) -> Option<usize>; 17] = [
+    let parts: [fn(&str) -> Option<usize>; 19] = [
         start::symbol,
         exit::symbol,
         environment::symbol,
@@ -93,6 +97,8 @@ pub fn symbol(name: &str) -> Option<usize> {
         keys::symbol,
         signals::symbol,
         process::symbol,
+        world::symbol,
+        own_threads::symbol,
     ];
     parts.iter().find_map(|part| part(name))
 }

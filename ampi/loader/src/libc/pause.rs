@@ -17,6 +17,9 @@ pub struct Hooks {
     /// From now on `malloc` is to give the process's memory, or that of the running rank again. Calls come in pairs,
     /// not one pair inside of another; the rank does not wait in between.
     pub process_memory: fn(process: bool),
+    /// The rank has read two words from outside of the job, such as a time. Returns what it gets: if it does again what
+    /// it did, that is what it got then.
+    pub world: fn([u64; 2]) -> [u64; 2],
 }
 
 static HOOKS: OnceLock<Hooks> = OnceLock::new();
@@ -55,7 +58,12 @@ pub(super) fn process_memory(process: bool) {
     }
 }
 
-fn sleep(nanoseconds: u64) {
+/// See [`Hooks::world`].
+pub(super) fn world(read: [u64; 2]) -> [u64; 2] {
+    HOOKS.get().map_or(read, |hooks| (hooks.world)(read))
+}
+
+pub(super) fn sleep(nanoseconds: u64) {
     match HOOKS.get() {
         Some(hooks) => (hooks.sleep)(nanoseconds),
         None => std::thread::sleep(std::time::Duration::from_nanos(nanoseconds)),

@@ -4,6 +4,8 @@
 //! leave with that rank. So these functions run between two calls of a hook ([`super::Hooks::process_memory`]).
 
 use std::arch::naked_asm;
+use std::ffi::{c_char, c_int, c_void};
+use std::ptr::null_mut;
 
 use super::pause::process_memory;
 
@@ -12,6 +14,7 @@ macro_rules! outside {
     ($($name:literal => $function:ident,)*) => {
         pub(super) fn symbol(name: &str) -> Option<usize> {
             match name {
+                "setlocale" => Some(set_locale as *const () as usize),
                 $($name => Some($function as *const () as usize),)*
                 _ => None,
             }
@@ -59,6 +62,24 @@ macro_rules! outside {
     };
 }
 
+unsafe extern "C" {
+    fn mbrtowc(place: *mut u32, text: *const c_char, count: usize, state: *mut c_void) -> usize;
+}
+
+/// Makes what functions for wide characters need of a locale, too: else the first of them would, for all ranks.
+unsafe extern "C" fn set_locale(category: c_int, name: *const c_char) -> *mut c_char {
+    process_memory(true);
+    let mut character = 0;
+    // SAFETY: called as C's function is; then a place for a character, of a text that has one.
+    let set = unsafe {
+        let set = ::libc::setlocale(category, name);
+        mbrtowc(&raw mut character, c"a".as_ptr(), 1, null_mut());
+        set
+    };
+    process_memory(false);
+    set
+}
+
 extern "C" fn begin() {
     process_memory(true);
 }
@@ -68,7 +89,6 @@ extern "C" fn end() {
 }
 
 outside! {
-    "setlocale" => setlocale,
     "newlocale" => newlocale,
     "duplocale" => duplocale,
     "freelocale" => freelocale,
@@ -91,6 +111,7 @@ outside! {
     "gmtime_r" => gmtime_r,
     "ctime_r" => ctime_r,
     "strerror" => strerror,
+    "strerror_l" => strerror_l,
     "strsignal" => strsignal,
     "getpwnam" => getpwnam,
     "getpwuid" => getpwuid,
@@ -98,12 +119,22 @@ outside! {
     "getpwuid_r" => getpwuid_r,
     "getgrnam" => getgrnam,
     "getgrgid" => getgrgid,
+    "getgrnam_r" => getgrnam_r,
+    "getgrgid_r" => getgrgid_r,
+    "getpwent" => getpwent,
+    "getgrent" => getgrent,
+    "setgrent" => setgrent,
+    "endgrent" => endgrent,
+    "getlogin" => getlogin,
+    "getlogin_r" => getlogin_r,
     "getgrouplist" => getgrouplist,
     "getaddrinfo" => getaddrinfo,
     "freeaddrinfo" => freeaddrinfo,
     "gethostbyname" => gethostbyname,
     "gethostbyaddr" => gethostbyaddr,
     "getservbyname" => getservbyname,
+    "getservbyport" => getservbyport,
+    "getprotobyname" => getprotobyname,
     "openlog" => openlog,
     "closelog" => closelog,
     "backtrace" => backtrace,

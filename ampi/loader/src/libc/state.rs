@@ -13,6 +13,7 @@ use super::late::Late;
 use super::list::List;
 use super::mappings::Mappings;
 use super::mask::Mask;
+use super::own_threads::OwnThreads;
 use super::random::Random;
 use super::signals::Signals;
 use super::text::Texts;
@@ -49,6 +50,7 @@ pub struct State {
     pub(super) mask: Mask,
     pub(super) mappings: Mappings,
     pub(super) late: Late,
+    pub(super) threads: OwnThreads,
 }
 
 /// Where variables of the C library are in this rank.
@@ -110,7 +112,13 @@ impl State {
             mask: Mask::new(),
             mappings: Mappings::new(),
             late: Late::new(),
+            threads: OwnThreads::new(),
         }
+    }
+
+    /// Whether threads run that the rank has started: its memory has to stay.
+    pub fn has_live_threads(&self) -> bool {
+        self.threads.are_live()
     }
 
     /// Gives the rank's descriptors numbers of their own ([`super::Numbers::of_rank`]), before its program runs.

@@ -1,5 +1,5 @@
-//! What a rank cannot do: a second process or thread would not be in its slot, and could not move with it; nor can it
-//! bind the thread that it shares.
+//! What a rank cannot do: a second process would not be in its slot, and could not move with it; nor can it bind the
+//! thread that it shares.
 
 use std::ffi::{c_int, c_void};
 
@@ -13,13 +13,11 @@ functions! {
     "pthread_atfork" => at_fork,
     "sched_setaffinity" => bind,
     "pthread_setaffinity_np" => bind,
-    "pthread_create" => create_thread,
-    "thrd_create" => create_thread_of_c,
 }
 
 /// Those that always fail.
 pub(super) fn refuses(name: &str) -> bool {
-    matches!(name, "fork" | "vfork" | "_Fork" | "pthread_create" | "thrd_create")
+    matches!(name, "fork" | "vfork" | "_Fork")
 }
 
 /// `ENOSYS`: programs know it from systems without processes.
@@ -36,23 +34,4 @@ unsafe extern "C" fn at_fork(_before: usize, _in_parent: usize, _in_child: usize
 /// Which processor a rank runs on is the runtime's business: its thread is that of others, too.
 unsafe extern "C" fn bind(_thread: usize, _len: usize, _processors: *const c_void) -> c_int {
     0
-}
-
-/// `EAGAIN`: what a system says that has no room for another thread; programs that can do without go on.
-unsafe extern "C" fn create_thread(
-    _thread: *mut ::libc::pthread_t,
-    _attributes: *const c_void,
-    _function: usize,
-    _argument: *mut c_void,
-) -> c_int {
-    ::libc::EAGAIN
-}
-
-/// `thrd_error` of C11.
-unsafe extern "C" fn create_thread_of_c(
-    _thread: *mut c_void,
-    _function: usize,
-    _argument: *mut c_void,
-) -> c_int {
-    2
 }

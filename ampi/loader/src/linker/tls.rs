@@ -5,6 +5,7 @@
 
 use std::arch::naked_asm;
 
+use crate::libc::place_in_thread;
 use crate::thread_locals::thread_pointer;
 
 /// `__tls_get_addr`: where a thread-local of the running rank is.
@@ -15,7 +16,7 @@ pub unsafe extern "C" fn get_address(words: *const [usize; 2]) -> usize {
     // SAFETY: the caller's promise.
     let [block, offset] = unsafe { *words };
     let near = (block as isize) < 0;
-    let block = if near { thread_pointer().wrapping_add(block) } else { block };
+    let block = if near { thread_pointer().wrapping_add(block) } else { place_in_thread(block) };
     block.wrapping_add(offset)
 }
 
@@ -36,8 +37,21 @@ unsafe extern "C" fn near() {
     naked_asm!("mov rax, [rax + 8]", "ret")
 }
 
-/// The same for an address.
+/// The same for an address, which a thread of the rank's own has elsewhere.
 #[unsafe(naked)]
 unsafe extern "C" fn far() {
-    naked_asm!("mov rax, [rax + 8]", "sub rax, fs:0", "ret")
+    naked_asm!(
+        "mov rax, [rax + 8]",
+        "push rdx",
+        "mov rdx, rax",
+        "sub rdx, fs:[talisman_loader_own@tpoff]",
+        "cmp rdx, fs:[talisman_loader_own@tpoff + 8]",
+        "jae 2f",
+        "mov rax, fs:[talisman_loader_own@tpoff + 16]",
+        "add rax, rdx",
+        "2:",
+        "pop rdx",
+        "sub rax, fs:0",
+        "ret"
+    )
 }

@@ -4,16 +4,12 @@
 #include <pthread.h>
 #include <unistd.h>
 
-static void *body(void *argument) { return argument; }
-
 int main(int argc, char **argv) {
     const char *who = argv[1];
     errno = 0;
     int child = fork();
     if (child == 0) _exit(0);
     say("fork %d %d", child, errno == ENOSYS);
-    pthread_t thread;
-    say("thread %d", pthread_create(&thread, NULL, body, NULL) == EAGAIN);
     say("at fork %d", pthread_atfork(NULL, NULL, NULL));
     abort();
 }

@@ -78,7 +78,12 @@ pub fn main(arguments: &[String]) -> i32 {
         Err(error) => panic!("{error}"),
     };
     assert!(program.thread_locals().len <= pad_room(), "{:?}, {}", program.thread_locals(), pad_room());
-    assert!(rank_libc::set_hooks(Hooks { give_way, sleep: |_| give_way(), process_memory }));
+    assert!(rank_libc::set_hooks(Hooks {
+        give_way,
+        sleep: |_| give_way(),
+        process_memory,
+        world: |read| read
+    }));
     assert!(answer_names(|name| Answers.symbol(name).or_else(|| Answers.fallback(name))));
     let mut ranks: Vec<Box<Rank>> =
         (0..ranks).map(|number| Rank::new(&program, path, number, rest)).collect();

@@ -143,8 +143,8 @@ pub struct RunArgs {
 
     /// Start the nodes on the hosts of this file, over ssh
     ///
-    /// Lines are `name [slots=N] [address=A] [user=U] [port=P]`. "slurm": the hosts of the Slurm allocation. Each slot has a
-    /// node, unless --nodes says less.
+    /// Lines are `name [slots=N] [address=A] [user=U] [port=P]`. "slurm": the hosts of the Slurm allocation. "list:" and such
+    /// lines, with commas between: these hosts. Each slot has a node, unless --nodes says less.
     #[arg(id = "talisman-hosts", long = "hosts", env = "TALISMAN_HOSTS", hide_env_values = true)]
     #[arg(help_heading = HOSTS)]
     #[arg(value_name = "FILE")]

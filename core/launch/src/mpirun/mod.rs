@@ -5,6 +5,7 @@
 //! is started as any program of the runtime, and maps the MPI program for each rank.
 
 mod executable;
+mod hosts;
 mod mpmd;
 mod nodes;
 mod words;
@@ -87,6 +88,10 @@ fn slice(text: &str) -> Result<Duration, String> {
 const LABEL_OUTPUT: &str = "talisman-label-output";
 const LB_EVERY: &str = "talisman-lb-every";
 
+/// Hosts are written as other systems have them, and passed on as the runtime has them.
+const HOSTS: &str = "talisman-hosts";
+const HOSTS_VARIABLE: &str = "TALISMAN_HOSTS";
+
 impl Mpirun {
     /// The node program with all that it is told on its command line. The runtime's options are to be added as variables:
     /// all but those that [`Mpirun::is_own`] names.
@@ -94,13 +99,7 @@ impl Mpirun {
     /// # Errors
     /// If the program cannot be run, with the reason.
     pub fn command(&self, given: &ArgMatches) -> Result<Command, String> {
-        // A PE's thread ends in the process of such a node. What the C library is to do then may have been noted while a rank ran,
-        // in memory of the rank's, which is gone by then.
-        if self.options.ft.logs() {
-            return Err(
-                "--ft logging does not run executables of others yet: take --ft double or --ft disk".into()
-            );
-        }
+        self.check_repeatable()?;
         let parts = mpmd::parts(self.ranks.unwrap_or(1), &self.program, ranks)?;
         let files: Vec<PathBuf> = parts.iter().map(|part| self.file(part)).collect::<Result<_, _>>()?;
         let all = parts.iter().try_fold(0u32, |sum, part| sum.checked_add(part.ranks)).unwrap_or(u32::MAX);
@@ -138,6 +137,9 @@ impl Mpirun {
             command.arg("--label-ranks");
         }
         self.add_defaults(&mut command, given);
+        if let Some(file) = &self.options.hosts {
+            self.add_hosts(file, all, given, &mut command)?;
+        }
         if let ([file], false) = (&files[..], self.explain)
             && executable::is_fixed(file)
         {
@@ -152,6 +154,26 @@ impl Mpirun {
         Ok(command)
     }
 
+    /// Where nodes log what they are given, a rank has to do the same when it is given the same.
+    fn check_repeatable(&self) -> Result<(), String> {
+        if !self.options.ft.logs() {
+            return Ok(());
+        }
+        if self.slice.is_some() {
+            return Err(
+                "--slice interrupts ranks at moments that nobody logs: leave it out, or take --ft double"
+                    .into(),
+            );
+        }
+        let moves = self.move_always || self.options.balancer != RunArgs::default().balancer;
+        match moves {
+            true => Err("with --ft logging ranks of executables stay where they are, as a lost node would have to send \
+                         them again, byte by byte: leave --balancer and --move-always out, or take --ft double"
+                .into()),
+            false => Ok(()),
+        }
+    }
+
     /// Where a program is, if ranks can run it.
     fn file(&self, part: &Part) -> Result<PathBuf, String> {
         let program = part.words.first().ok_or("give the program to run")?;
@@ -162,7 +184,23 @@ impl Mpirun {
 
     /// Whether an option of the runtime, by its `clap` name, is not passed on as it is.
     pub fn is_own(id: &str) -> bool {
-        id == LABEL_OUTPUT
+        matches!(id, LABEL_OUTPUT | HOSTS)
+    }
+
+    /// The hosts that were given; of no more nodes than ranks, if nobody says how many there are.
+    fn add_hosts(
+        &self,
+        file: &Path,
+        ranks: u32,
+        given: &ArgMatches,
+        command: &mut Command,
+    ) -> Result<(), String> {
+        let hosts = hosts::of(file)?;
+        command.env(HOSTS_VARIABLE, hosts.value);
+        if nodes::is_free(given) && hosts.slots.saturating_sub(self.options.spares) > ranks {
+            command.env(nodes::NODES_VARIABLE, ranks.to_string());
+        }
+        Ok(())
     }
 
     /// MPI programs do not say when it is a good moment to balance them.
@@ -171,11 +209,24 @@ impl Mpirun {
         if is_default && self.options.balancer != RunArgs::default().balancer {
             command.env("TALISMAN_LB_EVERY", "auto");
         }
-        // All ranks have the processors that there are together.
-        if std::env::var_os("OMP_NUM_THREADS").is_none() {
-            command.env("OMP_NUM_THREADS", "1");
+        // All ranks have the processors that there are together. On other hosts they have what logging in gives them.
+        let threads = std::env::var_os(THREADS).unwrap_or_else(|| "1".into());
+        if !self.variables.iter().any(|variable| is_of(variable, THREADS)) {
+            let mut variable = OsString::from(THREADS);
+            variable.push("=");
+            variable.push(threads);
+            command.arg("--env").arg(variable);
         }
     }
+}
+
+/// How many threads programs with OpenMP start.
+const THREADS: &str = "OMP_NUM_THREADS";
+
+/// Whether this is a variable of this name, with or without a value.
+fn is_of(variable: &OsStr, name: &str) -> bool {
+    let rest = variable.as_encoded_bytes().strip_prefix(name.as_bytes());
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"="))
 }
 
 /// `NAME=VALUE` of `NAME`, as it is here.
@@ -226,6 +277,13 @@ mod tests {
     fn a_slice_is_a_time() {
         assert_eq!(slice("20ms"), Ok(Duration::from_millis(20)));
         assert!(slice("0.5ms").unwrap_err().contains("1ms") && slice("20").unwrap_err().contains("250ms"));
+    }
+
+    #[test]
+    fn a_variable_is_known_by_its_name() {
+        let is = |variable: &str| is_of(OsStr::new(variable), THREADS);
+        assert!(is("OMP_NUM_THREADS") && is("OMP_NUM_THREADS=3"));
+        assert!(!is("OMP_NUM_THREADS_LIMIT=3") && !is("OMP") && !is("X=OMP_NUM_THREADS"));
     }
 
     #[test]

@@ -9,7 +9,13 @@ use clap::parser::ValueSource;
 use talisman_job::RunArgs;
 
 const NODES: &str = "talisman-nodes";
-const NODES_VARIABLE: &str = "TALISMAN_NODES";
+/// Says how many there are.
+pub const NODES_VARIABLE: &str = "TALISMAN_NODES";
+
+/// Whether nobody has said how many there are.
+pub fn is_free(given: &ArgMatches) -> bool {
+    given.value_source(NODES).is_none_or(|source| source == ValueSource::DefaultValue)
+}
 
 /// Gives the job as many nodes as ranks, and says so, unless it is told how many it has.
 ///
@@ -23,7 +29,7 @@ pub fn of_fixed(
     command: &mut Command,
 ) -> Result<(), String> {
     let name = file.display();
-    if given.value_source(NODES).is_some_and(|source| source != ValueSource::DefaultValue) {
+    if !is_free(given) {
         return match options.nodes < ranks {
             false => Ok(()),
             true => Err(format!(

@@ -6,6 +6,8 @@ use std::path::Path;
 
 use clap::Arg;
 
+use super::hosts::LIST;
+
 /// Names by which `talisman` is called to be `talisman mpirun`.
 const NAMES: [&str; 2] = ["mpirun", "mpiexec"];
 
@@ -14,13 +16,16 @@ const WORDS: &[(&[&str], Option<&str>)] = &[
     (&["-np", "--np", "--n"], Some("-n")),
     (&["--x"], Some("-x")),
     (&["-wdir", "-wd", "--wd"], Some("--wdir")),
-    (&["-hostfile", "--hostfile", "-machinefile", "--machinefile", "-f"], Some("--hosts")),
+    (&["-hostfile", "--hostfile", "-machinefile", "--machinefile", "-machine", "-f"], Some("--hosts")),
     (&["-l", "-prepend-rank", "-tag-output", "--tag-output"], Some("--label-output")),
     (&["-oversubscribe", "--oversubscribe", "-allow-run-as-root", "--allow-run-as-root"], None),
 ];
 
 /// `-env NAME VALUE`, as MPICH has it.
 const VARIABLE: [&str; 2] = ["-env", "-genv"];
+
+/// Hosts themselves, with commas between. `--hosts` is our own option, whose value is a file.
+const HOSTS: [&str; 4] = ["-hosts", "-host", "--host", "-H"];
 
 /// Whether a command of this name is `talisman mpirun`.
 pub fn is_name(command: &OsStr) -> bool {
@@ -48,6 +53,11 @@ pub fn as_options<'a>(
             out.extend(name.map(|name| joined(name, value)));
             continue;
         }
+        if HOSTS.iter().any(|own| word == *own) {
+            out.push("--hosts".into());
+            out.extend(words.next().map(listed));
+            continue;
+        }
         let Some(own) = own_word(word) else { continue };
         let takes_value = with_values.iter().any(|name| own == **name);
         out.push(own);
@@ -65,6 +75,12 @@ fn joined(mut name: OsString, value: Option<OsString>) -> OsString {
         name.push(value);
     }
     name
+}
+
+fn listed(hosts: OsString) -> OsString {
+    let mut list = OsString::from(LIST);
+    list.push(hosts);
+    list
 }
 
 fn own_word(word: OsString) -> Option<OsString> {
@@ -105,6 +121,8 @@ mod tests {
             ("-genv A 1 -env B 2 prog -env C 3", "-x A=1 -x B=2 -- prog -env C 3"),
             ("--oversubscribe -hostfile h prog", "--hosts h -- prog"),
             ("-l -f h prog -f x", "--label-output --hosts h -- prog -f x"),
+            ("-hosts a:2,b -n 2 prog -host c", "--hosts list:a:2,b -n 2 -- prog -host c"),
+            ("-host a -H b prog", "--hosts list:a --hosts list:b -- prog"),
             ("--nodes=2 -np 3 prog", "--nodes=2 -n 3 -- prog"),
             ("-np", "-n"),
         ] {

@@ -217,6 +217,14 @@ impl Links {
         !self.half_read.is_empty() || self.reconnect.is_notified() || self.links.values().any(Link::has_work)
     }
 
+    /// Whether something is left of a long message, for which there may be room: writing stops now and then, so that others
+    /// are heard, and nobody tells when to go on.
+    pub(super) fn may_write(&self) -> bool {
+        let may_write =
+            |node: &u32| self.links.get(node).is_some_and(|link| link.is_watched() && link.may_write());
+        self.unflushed.iter().any(may_write)
+    }
+
     /// Whether something waits for room in memory, of which nobody tells.
     pub(super) fn is_behind_in_memory(&self) -> bool {
         let is_memory = |node: &u32| self.links.get(node).is_some_and(|link| !link.is_watched());

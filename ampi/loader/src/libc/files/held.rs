@@ -26,18 +26,23 @@ pub enum Reason {
         /// How much.
         bytes: usize,
     },
+    /// It has started threads, whose stacks and memory are not in its slot.
+    Threads,
 }
 
 impl State {
     /// Whether anything has happened, since this was asked last, that may hold the rank or let it go again. A file
     /// that somebody else has deleted is not noticed.
     pub fn take_change(&mut self) -> bool {
-        // Both are asked: each forgets what it has said.
-        self.descriptors.take_change() | self.mappings.take_change()
+        // All are asked: each forgets what it has said.
+        self.descriptors.take_change() | self.mappings.take_change() | self.threads.take_change()
     }
 
     /// Why the rank has to stay where it is; none if it may move. Its streams lie in `slot`. It does not run.
     pub fn held(&self, slot: Range<usize>) -> Option<Reason> {
+        if self.threads.have_begun() {
+            return Some(Reason::Threads);
+        }
         let bytes = self.mappings.outside();
         let mapped = || (bytes > 0).then_some(Reason::Mapped { bytes });
         self.open_for_good().or_else(|| self.stream_for_good(&slot)).or_else(mapped)
@@ -85,6 +90,7 @@ impl fmt::Display for Reason {
             Reason::Stream => {
                 f.write_str("it has a stream open that is no file's, which cannot be opened again elsewhere")
             }
+            Reason::Threads => f.write_str("it has started threads of its own, which are not in its slot"),
             Reason::Mapped { bytes } => {
                 write!(f, "it has mapped {bytes} bytes of memory outside of its slot")
             }

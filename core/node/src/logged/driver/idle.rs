@@ -23,7 +23,7 @@ impl Driver<'_> {
         let since = *self.idle_since.get_or_insert_with(Instant::now);
         self.flush_log(FLUSH_IDLE);
         self.flush_links();
-        if self.suspects(since) {
+        if self.suspects(since) || self.links.may_write() {
             return;
         }
         let timeout = self.longest_sleep(since);

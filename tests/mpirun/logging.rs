@@ -1,0 +1,47 @@
+//! Ranks whose nodes log what they are given (`--ft logging`): those of a lost node alone do again what they did, and
+//! nobody sees it.
+
+use crate::job::{Interface, c_compiler, mpirun, printed, printed_of, program, sorted};
+use crate::packages::{lammps, lammps_job, table};
+use crate::trials::checks;
+
+checks!(
+    ranks_of_lost_nodes_do_again_what_they_did needs c_compiler,
+    values_of_the_world_are_what_they_were needs c_compiler,
+    lammps_prints_the_same_though_its_first_node_is_lost needs lammps,
+);
+
+fn ranks_of_lost_nodes_do_again_what_they_did() {
+    let ways: [(Interface, &[&str]); 3] = [
+        (Interface::OpenMpi, &["--ft", "logging", "--kill", "0@200ms,2@500ms"]),
+        (Interface::Mpich, &["--ft", "logging", "--kill", "2@700ms", "--ckpt-every", "200ms"]),
+        (Interface::Mpich, &["--ft", "logging:strict", "--kill", "1@200ms"]),
+    ];
+    for (interface, way) in ways {
+        let file = program("heat.c", interface);
+        let task = ["-n", "6", file.to_str().expect("a name that is text"), "2000", "2000", "250"];
+        let undisturbed = printed(&mut mpirun(&task));
+        let disturbed = printed(&mut mpirun(&[&["--nodes", "3"], way, &task].concat()));
+        assert_eq!(disturbed, undisturbed, "{interface:?} {way:?}");
+    }
+}
+
+/// What a lost rank had of clocks, of random numbers and of its input, others have got: it gets the same again.
+fn values_of_the_world_are_what_they_were() {
+    let file = program("world.c", Interface::Mpich);
+    let file = file.to_str().expect("a name that is text");
+    let input: String = (0..1000).map(|number| format!("{number}\n")).collect();
+    for lost in ["0@250ms", "0@150ms,1@600ms"] {
+        let way = ["-n", "4", "--nodes", "2", "--ft", "logging", "--kill", lost, file, "1000"];
+        let printed = printed_of(&mut mpirun(&way), &input);
+        let expected = [0, 1, 2, 3].map(|rank| format!("rank {rank}: as it was"));
+        assert_eq!(sorted(&printed), expected, "{lost}");
+    }
+}
+
+/// Its image is many megabytes, which go to the new process.
+fn lammps_prints_the_same_though_its_first_node_is_lost() {
+    let undisturbed = printed(&mut lammps_job(&[]));
+    let lost = ["--nodes", "2", "--ft", "logging", "--kill", "0@1500ms", "--ckpt-every", "500ms"];
+    assert_eq!(table(&printed(&mut lammps_job(&lost))), table(&undisturbed));
+}
