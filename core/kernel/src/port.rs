@@ -12,6 +12,7 @@ use crate::message::envelope::{Body, Envelope};
 use crate::net::Net;
 use crate::node::Node;
 use crate::pe::Pe;
+use crate::trace::Origin;
 use crate::wire;
 use crate::witness::{self, Shadow, Why};
 use talisman_base::ballast::take_ballast;
@@ -213,7 +214,12 @@ impl Port {
     pub fn send(&self, pe: &Pe, to: PeId, envelope: NonNull<Envelope>) {
         match self {
             Port::Threads(threads) => match (threads.rank(pe, to), &threads.net) {
-                (Some(rank), _) => threads.put(rank, into_words(pe, envelope)),
+                (Some(rank), _) => {
+                    if pe.tracer.is_some() {
+                        pe.trace_leaves(to, 0, pe.trace_take(envelope));
+                    }
+                    threads.put(rank, into_words(pe, envelope));
+                }
                 (None, Some(net)) => net.send(pe, to, envelope),
                 (None, None) if pe.node.job.is_over() => pe.discard(envelope, Why::Over),
                 (None, None) => unreachable!("PE {to} is in no node that this one can reach"),
@@ -261,6 +267,7 @@ impl Port {
             return false;
         }
         count(&pe.stats.between_pes, 1);
+        pe.trace_leaves(to, 0, None);
         threads.put(rank, small_words(object, entry, args));
         true
     }
@@ -277,8 +284,9 @@ impl Port {
     }
 
     /// A message from another node, for another PE of this one.
-    pub fn pass_on(&self, rank: PeId, envelope: NonNull<Envelope>) {
+    pub fn pass_on(&self, pe: &Pe, rank: PeId, envelope: NonNull<Envelope>, origin: Option<Origin>) {
         let Port::Threads(threads) = self else { unreachable!("simulated messages go to their PE at once") };
+        pe.trace_leaves(pe.first_pe + rank, 0, origin);
         threads.put(rank, by_pointer(envelope));
     }
 
@@ -346,7 +354,7 @@ pub fn take_in_message(pe: &Pe, mut envelope: NonNull<Envelope>) {
     let message = unsafe { envelope.as_mut() };
     let shadow = message.shadow;
     let ran = small_entry(message)
-        .is_some_and(|entry| pe.run_at_once(message.to(), entry, &mut message.words, shadow));
+        .is_some_and(|entry| pe.run_at_once(message.to(), entry, &mut message.words, shadow, None));
     match ran {
         true => {
             message.body = Body::Empty;
@@ -372,16 +380,22 @@ fn small_words(to: ObjId, entry: &'static EntryInfo, args: &Words) -> RingWords 
 /// Runs the message that ring words stand for, or queues it.
 #[inline(always)]
 fn take_in(pe: &Pe, from: PeId, words: &RingWords, at_once: bool) {
+    let origin = pe.trace_comes(from + pe.first_pe);
     match small_message(words) {
         Some((object, entry)) => {
             let mut args = [const { MaybeUninit::uninit() }; WORDS];
             args[..SMALL].copy_from_slice(&words[4..]);
-            if !at_once || !pe.run_at_once(object, entry, &mut args, Shadow::NONE) {
-                pe.accept(pe.filled(object, entry, &args, from + pe.first_pe));
+            if !at_once || !pe.run_at_once(object, entry, &mut args, Shadow::NONE, origin) {
+                let envelope = pe.filled(object, entry, &args, from + pe.first_pe);
+                pe.trace_keep(envelope, origin);
+                pe.accept(envelope);
             }
         }
         None if at_once && witness::is_present() => take_in_watched(pe, envelope_in(words)),
-        None => take_in_whole(pe, envelope_in(words)),
+        None => {
+            pe.trace_keep(envelope_in(words), origin);
+            take_in_whole(pe, envelope_in(words));
+        }
     }
 }
 
