@@ -48,9 +48,11 @@ impl Net {
             }
             link.send(rank, head, segments)
         });
-        if left == Some(true) {
+        if left.is_some() {
             let near_end = pe.id - pe.first_pe;
             pe.trace_leaves(pe.node.shape.first_pe(node) + near_end, sent, relayed);
+        }
+        if left == Some(true) {
             if !(link.is_watched() && self.may_write_at_once(pe) && link.is_written()) {
                 self.flush_later(pe, node, link);
             }

@@ -17,6 +17,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
+use talisman_job::options::PES_MAX;
 use talisman_observe::trace::{RECORD, Record};
 use talisman_pup::{Pup, from_bytes, to_bytes};
 
@@ -183,8 +184,8 @@ impl<R: Read> PartReader<R> {
         let header = reader.block()?.ok_or_else(|| reader.other("its header is not whole"))?;
         reader.origin = from_bytes(&header).map_err(|why| reader.other(&why.to_string()))?;
         match reader.origin.pes_per_node {
-            0 => Err(reader.other("it is of a node without PEs")),
-            _ => Ok(reader),
+            1..=PES_MAX => Ok(reader),
+            pes => Err(reader.other(&format!("it is of a node with {pes} PEs"))),
         }
     }
 
