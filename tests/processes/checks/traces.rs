@@ -75,7 +75,7 @@ fn have_a_loss_and_what_follows() {
 
 fn are_left_by_jobs_that_died() {
     let trace = TraceFile::new("died");
-    let job = Job::start(program(&format!("traffic --trace {}", trace.name()), (3, 1, "shm")));
+    let job = Job::start(program(&format!("--trace {} traffic", trace.name()), (3, 1, "shm")));
     job.wait_for("under way");
     let has_some = |part: &PathBuf| fs::metadata(part).is_ok_and(|part| part.len() > 64 << 10);
     let all_have_some = || {
@@ -94,11 +94,10 @@ fn are_left_by_jobs_that_died() {
 }
 
 fn are_refused_where_they_cannot_be_written() {
-    let nowhere = "--trace /nonexistent/folder/job.pftrace";
-    run(program(&format!("printing {nowhere}"), (2, 1, "shm")))
-        .expect(2, &["--trace /nonexistent", "cannot be written"]);
-    run(program("printing --trace /tmp", (2, 1, "shm"))).expect(2, &["--trace /tmp", "it is a folder"]);
-    run(program("printing --trace x --ft logging", (2, 1, "shm"))).expect(2, &["--trace --ft logging"]);
+    let nowhere = "--trace /nonexistent/folder/job.pftrace traffic";
+    run(program(nowhere, (2, 1, "shm"))).expect(2, &["--trace /nonexistent", "cannot be written"]);
+    run(program("--trace /tmp traffic", (2, 1, "shm"))).expect(2, &["--trace /tmp", "it is a folder"]);
+    run(program("--trace x --ft logging traffic", (2, 1, "shm"))).expect(2, &["--trace --ft logging"]);
 }
 
 fn keep_to_their_window_and_their_size() {

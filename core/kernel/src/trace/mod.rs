@@ -167,6 +167,20 @@ impl Pe {
         }
     }
 
+    /// When something begins that is told afterwards, in ticks.
+    #[inline]
+    pub fn clock_of_trace(&self) -> u64 {
+        if self.tracer.is_some() { self.clock.ticks() } else { 0 }
+    }
+
+    /// The same as [`Pe::trace_leaves`] of one that left then.
+    #[inline]
+    pub fn trace_left(&self, ticks: u64, to: PeId, bytes: u64, relayed: Option<Origin>) {
+        if let Some(tracer) = &self.tracer {
+            tracer.leaves(ticks, to, bytes, relayed);
+        }
+    }
+
     /// A message has come from the PE at the other end of a way.
     #[inline]
     pub fn trace_comes(&self, from: PeId) -> Option<Origin> {

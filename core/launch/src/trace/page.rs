@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::summary::Summary;
 use super::text::{
-    CHECKPOINTS, STEPS, busiest_pairs, by_time, percent, rows_of_checkpoints, rows_of_steps,
+    CHECKPOINTS, STEPS, busiest_pairs, by_time, percent, plural, rows_of_checkpoints, rows_of_steps,
     sentences_of_losses, time, totals,
 };
 use super::usage::{BINS, Usage};
@@ -51,11 +51,13 @@ pub fn page(summary: &Summary) -> String {
 fn head(summary: &Summary) -> String {
     let (job, (entries, sent)) = (&summary.job, totals(summary));
     let mut said = format!(
-        "<p>{} nodes on {} hosts, {} PEs each; {}; {entries} calls, {sent} messages.</p>\n",
-        job.nodes,
-        job.hosts,
-        job.pes_per_node,
-        time(summary.end)
+        "<p>{} on {}, {} each; {}; {}, {}.</p>\n",
+        plural(job.nodes, "node"),
+        plural(job.hosts, "host"),
+        plural(job.pes_per_node, "PE"),
+        time(summary.end),
+        plural(entries, "call"),
+        plural(sent, "message"),
     );
     if summary.dropped > 0 {
         let _ = writeln!(said, "<p><strong>{} records were dropped.</strong></p>", summary.dropped);

@@ -206,12 +206,12 @@ fn a_summary_says_what_was_in_the_trace() {
     assert_eq!(summary.grains.classes().last(), Some(&(4096, 8192, 1)));
     let said = text(&summary);
     for wanted in [
-        "heat<1>: 2 nodes on 1 host, 1 PE each; 20.0 us, 3 calls, 2 messages",
+        "heat<1>: 2 nodes on 1 host, 1 PE each; 18.0 us, 3 calls, 2 messages",
         "6 records were dropped",
         "Block.ghost of [#8]",
         "2.00 to 1.25",
         "node 1 was lost at 16.0 us (killed); the others went on after 2.0 us",
-        "1 PEs had begun from a checkpoint at 18.0 us",
+        "1 PE had begun from a checkpoint at 18.0 us",
         "200 bytes went between nodes",
     ] {
         assert!(said.contains(wanted), "{wanted}: {said}");

@@ -28,6 +28,11 @@ pub fn time(ns: u64) -> String {
     }
 }
 
+/// So many of them.
+pub fn plural(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// A part of the whole.
 pub fn percent(part: u64, whole: u64) -> String {
     format!("{:.1} %", 100.0 * part as f64 / whole.max(1) as f64)
@@ -36,7 +41,6 @@ pub fn percent(part: u64, whole: u64) -> String {
 fn head(summary: &Summary) -> Option<String> {
     let job = &summary.job;
     let (entries, sent) = totals(summary);
-    let plural = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let mut said = format!(
         "{}: {} on {}, {} each; {}, {}, {}\n",
         job.program,
@@ -269,7 +273,7 @@ pub fn sentences_of_losses(summary: &Summary) -> Vec<String> {
         format!("{} was lost at {} ({}){until}", loss.who, time(loss.at), loss.what)
     });
     let back = summary.recoveries.iter().map(|(epoch, (at, pes))| {
-        format!("{pes} PEs had begun from a checkpoint at {} (after loss {epoch})", time(*at))
+        format!("{} had begun from a checkpoint at {} (period {epoch})", plural(*pes, "PE"), time(*at))
     });
     lost.chain(back).collect()
 }
