@@ -454,6 +454,7 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod hostile {
     pub use talisman_cluster::hostile::{read_knock, read_messages, read_request};
+    pub use talisman_launch::read_trace;
     pub use talisman_store::files::hostile::read_checkpoint;
 }
 

@@ -79,7 +79,13 @@ fn traced(options: &RunArgs) -> Option<TraceSettings> {
     let window = options.trace_window.map(|window| (window.from, window.until));
     let nodes = u64::from(options.numbers().max(1));
     let bytes_max = options.trace_size / nodes;
-    options.trace.as_ref().map(|file| TraceSettings { file: file.clone(), window, bytes_max })
+    let simulated_pes = options.simulate.then(|| nodes * u64::from(options.pes_per_node()));
+    options.trace.as_ref().map(|file| {
+        let file = file.clone();
+        // A simulated clock says when something was: nothing is left out before.
+        let window = window.filter(|_| !options.simulate);
+        TraceSettings { file, window, bytes_max, simulated_pes }
+    })
 }
 
 /// Nodes in this process: in simulation and in tests there are several.

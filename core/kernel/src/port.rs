@@ -349,18 +349,21 @@ fn small_entry(message: &Envelope) -> Option<&'static EntryInfo> {
 }
 
 /// Takes in a message from within the node that a simulator delivers: as one that came through a ring.
-pub fn take_in_message(pe: &Pe, mut envelope: NonNull<Envelope>) {
+pub fn take_in_message(pe: &Pe, mut envelope: NonNull<Envelope>, origin: Option<Origin>) {
     // SAFETY: the simulator gives the envelope away.
     let message = unsafe { envelope.as_mut() };
     let shadow = message.shadow;
     let ran = small_entry(message)
-        .is_some_and(|entry| pe.run_at_once(message.to(), entry, &mut message.words, shadow, None));
+        .is_some_and(|entry| pe.run_at_once(message.to(), entry, &mut message.words, shadow, origin));
     match ran {
         true => {
             message.body = Body::Empty;
             pe.pool.put(envelope);
         }
-        false => pe.accept(envelope),
+        false => {
+            pe.trace_keep(envelope, origin);
+            pe.accept(envelope);
+        }
     }
 }
 
@@ -391,7 +394,7 @@ fn take_in(pe: &Pe, from: PeId, words: &RingWords, at_once: bool) {
                 pe.accept(envelope);
             }
         }
-        None if at_once && witness::is_present() => take_in_watched(pe, envelope_in(words)),
+        None if at_once && witness::is_present() => take_in_watched(pe, envelope_in(words), origin),
         None => {
             pe.trace_keep(envelope_in(words), origin);
             take_in_whole(pe, envelope_in(words));
@@ -400,11 +403,14 @@ fn take_in(pe: &Pe, from: PeId, words: &RingWords, at_once: bool) {
 }
 
 /// A message that has an envelope only because it is watched runs like one that has none.
-fn take_in_watched(pe: &Pe, envelope: NonNull<Envelope>) {
+fn take_in_watched(pe: &Pe, envelope: NonNull<Envelope>, origin: Option<Origin>) {
     // SAFETY: the ring gave the envelope away.
     match unsafe { envelope.as_ref() }.unchecked {
-        true => take_in_from_afar(pe, envelope),
-        false => take_in_message(pe, envelope),
+        true => {
+            pe.trace_keep(envelope, origin);
+            take_in_from_afar(pe, envelope);
+        }
+        false => take_in_message(pe, envelope, origin),
     }
 }
 
@@ -511,6 +517,7 @@ impl Outbox {
         let mut bytes = 0;
         let at = pe.clock.ticks();
         let is_near = pe.node.shape.node_of(to) == pe.node.number;
+        let relayed = pe.trace_take(envelope);
         let parcel = if is_near && !pe.node.config.replays {
             Parcel::Message(envelope)
         } else {
@@ -528,6 +535,7 @@ impl Outbox {
             let Some(frame) = frame else { return };
             frame
         };
+        pe.trace_left(at, to, bytes.into(), relayed);
         let sent = Sent { to, at, bytes, parcel };
         match is_unlucky(pe) {
             true => self.put_wrongly(sent),

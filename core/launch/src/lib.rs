@@ -31,6 +31,15 @@ pub mod testing;
 pub mod tool;
 mod trace;
 
+#[doc(hidden)]
+pub use trace::hostile::read_trace;
+
+/// For tests of what a trace has.
+#[doc(hidden)]
+pub use talisman_node::trace::part as trace_part;
+#[doc(hidden)]
+pub use talisman_observe::trace as trace_record;
+
 pub use talisman_job::{
     BalancingStep, CheckpointTaken, ExitStatus, Failure, Interrupts, NotInjected, Output, Program,
     ProgramArgs, Progress, Report, ResultValue, Results, RunArgs, Signal, Undelivered, balancing,

@@ -161,11 +161,11 @@ impl RunArgs {
 
     /// Whether PEs of such a job can be traced.
     fn validate_trace_options(&self) -> Result<(), OptionsError> {
-        const SIMULATED: &str = "a simulated job has no times of its own";
+        const SIMULATED: &str = "simulated jobs that lose nodes are not traced";
         const LOGGING: &str = "messages that are given to a PE again have no way of their own";
         const RECORD: &str = "the clock of a PE that is recorded stands still in its turns";
         let refused = [
-            ("--simulate", self.simulate, SIMULATED),
+            ("--kill", self.loses_simulated_nodes(), SIMULATED),
             ("--ft logging", self.ft.logs(), LOGGING),
             ("--record", self.record.is_some(), RECORD),
         ];

@@ -14,6 +14,9 @@ use talisman_sched::ring::{self, Consumer, Producer};
 /// Records that a ring holds: 8 MiB in a ring's slots. Emptied a hundred times a second, that is 13 million in a second.
 const CAPACITY: usize = 1 << 17;
 
+/// The same of all rings of a simulated job, half a gigabyte.
+const SIMULATED: u64 = 1 << 23;
+
 /// What is to be traced, and where it goes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TraceSettings {
@@ -23,6 +26,8 @@ pub struct TraceSettings {
     pub window: Option<(Duration, Duration)>,
     /// Bytes that the parts of a node may have.
     pub bytes_max: u64,
+    /// Whether all PEs of the job are in this process, of so many, and none of their rings is emptied before its end.
+    pub simulated_pes: Option<u64>,
 }
 
 /// Where the PEs of a process write. Clones are the same.
@@ -95,7 +100,9 @@ impl TraceSink {
 
     /// That of a PE, which has just been made.
     pub fn tracer(&self, pe: PeId, epoch: u32) -> Box<Tracer> {
-        let (producer, consumer) = ring::ring(CAPACITY);
+        let share = |pes| 1 << (SIMULATED / u64::max(pes, 1)).max(2).ilog2();
+        let capacity = self.0.settings.simulated_pes.map_or(CAPACITY, |pes| CAPACITY.min(share(pes)));
+        let (producer, consumer) = ring::ring(capacity);
         let dropped = Arc::new(AtomicU64::new(0));
         let output = Output { pe, epoch, ring: consumer, dropped: dropped.clone() };
         self.outputs().push(output);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::merge::{Extras, MergeError, merge};
+use super::merge::{Extras, MergeError, index_of_program, merge, parts_in};
 use super::page::page;
 use super::read::ReadError;
 use super::summary::Summary;
@@ -62,7 +62,12 @@ fn raw_index(_: u32, index: u128) -> String {
 /// The parts of a job that has ended, as one trace; the folder of parts goes then. What people are to know of it.
 pub(crate) fn gather(file: &Path, nodes: u32, extras: &Extras<'_>) -> Result<Vec<String>, MergeError> {
     let parts = trace_parts(file);
-    let merged = merge(&parts, file, &super::merge::index_of_program, extras)?;
+    let merged = merge(&parts, file, &index_of_program, extras);
+    if let Err(MergeError::NoParts(_)) = merged {
+        // If anything else is in there, it stays.
+        let _ = fs::remove_dir(&parts);
+    }
+    let merged = merged?;
     let mut said = Vec::new();
     let missing: Vec<String> =
         (0..nodes).filter(|node| !merged.nodes.contains(node)).map(|node| node.to_string()).collect();
@@ -86,7 +91,7 @@ pub(crate) fn gather(file: &Path, nodes: u32, extras: &Extras<'_>) -> Result<Vec
 }
 
 fn remove(parts: &Path) -> std::io::Result<()> {
-    for part in super::merge::parts_in(parts).into_iter().flatten() {
+    for part in parts_in(parts).into_iter().flatten() {
         fs::remove_file(part)?;
     }
     fs::remove_dir(parts)

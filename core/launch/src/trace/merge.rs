@@ -30,7 +30,7 @@ const JOB: u32 = 1;
 pub enum MergeError {
     #[error("{0}")]
     Part(#[from] PartError),
-    #[error("{} has no part of a trace", .0.display())]
+    #[error("{} has no part of a trace; nodes of other hosts have theirs there", .0.display())]
     NoParts(PathBuf),
     #[error("{} cannot be written: {why}", file.display())]
     Refused { file: PathBuf, why: io::Error },
@@ -119,11 +119,17 @@ fn look_through(parts: &[PathBuf]) -> Result<(Vec<Origin>, Clocks), MergeError> 
         origins.push(origin);
     }
     if clocks.hosts() > 1 {
-        let hosts = origins.iter().map(|origin| (origin.node, origin.host)).collect();
+        let hosts =
+            origins.iter().flat_map(|origin| nodes_of(origin).map(|node| (node, origin.host))).collect();
         let pes = origins[0].pes_per_node;
         see_messages(parts, &Places { hosts, pes }, &mut clocks)?;
     }
     Ok((origins, clocks))
+}
+
+/// The nodes of a process.
+fn nodes_of(origin: &Origin) -> std::ops::Range<u32> {
+    origin.node..origin.node.saturating_add(origin.nodes_here)
 }
 
 /// On which hosts nodes are.
@@ -224,7 +230,7 @@ impl<'a, W: Write> Merger<'a, W> {
         }
         self.begin(&merged, extras)?;
         for (part, origin) in parts.iter().zip(self.origins) {
-            merged.nodes.insert(origin.node);
+            merged.nodes.extend(nodes_of(origin));
             let (is_cut, dropped) = self.part(part, show_index, extras)?;
             merged.cut += u32::from(is_cut);
             merged.dropped += dropped;
@@ -281,10 +287,12 @@ impl<'a, W: Write> Merger<'a, W> {
             BTreeMap::from([(Track::Job, None), (Track::Checkpoints, None), (Track::Steps, None)]);
         for origin in self.origins {
             tracks.insert(Track::Host(origin.host), None);
-            tracks.insert(Track::Node(origin.node), Some(Track::Host(origin.host)));
-            for pe in 0..origin.pes_per_node {
-                let pe = origin.node.saturating_mul(origin.pes_per_node).saturating_add(pe);
-                tracks.insert(Track::Pe(pe), Some(Track::Node(origin.node)));
+            for (node, rank) in
+                nodes_of(origin).flat_map(|node| (0..origin.pes_per_node).map(move |pe| (node, pe)))
+            {
+                let pe = node.saturating_mul(origin.pes_per_node).saturating_add(rank);
+                tracks.insert(Track::Node(node), Some(Track::Host(origin.host)));
+                tracks.insert(Track::Pe(pe), Some(Track::Node(node)));
                 tracks.insert(Track::Frozen(pe), Some(Track::Pe(pe)));
             }
         }

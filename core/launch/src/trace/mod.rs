@@ -11,10 +11,12 @@
 //! | `summary`, `histogram`, `usage` | what is found in it, in bounded memory |
 //! | `text`, `page` | that for people: on a terminal, and as a page with plots |
 //! | `command` | `talisman trace` |
+//! | `hostile` | bytes of strangers in place of all that, for fuzz targets |
 
 mod clocks;
 pub(crate) mod command;
 mod histogram;
+pub(crate) mod hostile;
 mod merge;
 mod page;
 mod perfetto;

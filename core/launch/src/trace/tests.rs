@@ -40,7 +40,8 @@ fn origin(node: u32, host: u32) -> Origin {
     Origin {
         program: "heat<1>".into(),
         node,
-        nodes: 2,
+        nodes_here: 1,
+        nodes: 3,
         pes_per_node: 1,
         host,
         start_ns: START,
@@ -206,7 +207,7 @@ fn a_summary_says_what_was_in_the_trace() {
     assert_eq!(summary.grains.classes().last(), Some(&(4096, 8192, 1)));
     let said = text(&summary);
     for wanted in [
-        "heat<1>: 2 nodes on 1 host, 1 PE each; 18.0 us, 3 calls, 2 messages",
+        "heat<1>: 3 nodes on 1 host, 1 PE each; 18.0 us, 3 calls, 2 messages",
         "6 records were dropped",
         "Block.ghost of [#8]",
         "2.00 to 1.25",

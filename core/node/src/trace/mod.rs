@@ -9,3 +9,4 @@ pub mod part;
 mod writer;
 
 pub(crate) use writer::TraceWriter;
+pub use writer::write_simulated_trace;

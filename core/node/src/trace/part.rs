@@ -17,7 +17,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-use talisman_job::options::PES_MAX;
+use talisman_job::options::{NODES_MAX, PES_MAX};
 use talisman_observe::trace::{RECORD, Record};
 use talisman_pup::{Pup, from_bytes, to_bytes};
 
@@ -69,6 +69,8 @@ pub struct Origin {
     pub program: String,
     /// The first node of the process.
     pub node: u32,
+    /// So many nodes are in the process, from that on: one, unless the job is simulated.
+    pub nodes_here: u32,
     /// Nodes of the job, as far as they have numbers.
     pub nodes: u32,
     pub pes_per_node: u32,
@@ -183,9 +185,11 @@ impl<R: Read> PartReader<R> {
         let mut reader = PartReader { file, from, at, is_cut: false, origin: Origin::default() };
         let header = reader.block()?.ok_or_else(|| reader.other("its header is not whole"))?;
         reader.origin = from_bytes(&header).map_err(|why| reader.other(&why.to_string()))?;
+        let Origin { node, nodes_here, nodes, .. } = reader.origin;
+        let is_within = node.checked_add(nodes_here).is_some_and(|end| end <= nodes && nodes <= NODES_MAX);
         match reader.origin.pes_per_node {
-            1..=PES_MAX => Ok(reader),
-            pes => Err(reader.other(&format!("it is of a node with {pes} PEs"))),
+            1..=PES_MAX if is_within => Ok(reader),
+            _ => Err(reader.other("it is of nodes that there cannot be")),
         }
     }
 
@@ -267,8 +271,14 @@ mod tests {
 
     fn written() -> (Vec<u8>, Origin, Strip) {
         let names = ChareNames { name: "Block".into(), entries: vec!["step".into()] };
-        let origin =
-            Origin { program: "heat".into(), pes_per_node: 2, chares: vec![names], ..Origin::default() };
+        let origin = Origin {
+            program: "heat".into(),
+            nodes_here: 1,
+            nodes: 1,
+            pes_per_node: 2,
+            chares: vec![names],
+            ..Origin::default()
+        };
         let records = vec![Record::at(5, Kind::Begins), Record::at(9, Kind::Ends)];
         let strip = Strip { pe: 1, epoch: 2, dropped: 3, moment: Moment { ticks: 10, ns: 20 }, records };
         let mut file = Vec::new();

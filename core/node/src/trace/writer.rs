@@ -12,7 +12,7 @@ use super::part::{ChareNames, Moment, Origin, Strip, begin, block_of};
 use talisman_base::clock::Clock;
 use talisman_job::options::{TRACE_PART_ENDING, trace_parts};
 use talisman_kernel::node::Node;
-use talisman_kernel::registry::Registry;
+use talisman_kernel::registry::{ChareType, Registry};
 use talisman_kernel::trace::{Drained, TraceSink};
 
 /// So often rings are emptied. A process that is killed loses what was done since.
@@ -37,14 +37,19 @@ impl TraceWriter {
     /// What the system says.
     pub(crate) fn of(node: &Node, start: Instant) -> io::Result<Option<TraceWriter>> {
         let Some(sink) = node.config.trace.clone() else { return Ok(None) };
-        let folder = trace_parts(&sink.settings().file);
-        create_dir_all(&folder)?;
-        let name = format!("node-{}.{}{TRACE_PART_ENDING}", node.number, std::process::id());
-        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(folder.join(name))?;
+        let file = part_of(node, &sink)?;
         let written = file.metadata()?.len();
         let mut writer = TraceWriter { sink, file, written, start, ended: None };
         if written == 0 {
-            begin(&writer.file, &writer.origin(node))?;
+            let since = writer.start.elapsed().as_nanos() as u64;
+            let calendar = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            let origin = Origin {
+                start_ns: monotonic_ns().saturating_sub(since),
+                calendar_ns: (calendar.as_nanos() as u64).saturating_sub(since),
+                moment: writer.moment(),
+                ..origin_of(node)
+            };
+            begin(&writer.file, &origin)?;
         }
         writer.drain();
         Ok(Some(writer))
@@ -101,28 +106,51 @@ impl TraceWriter {
     fn moment(&self) -> Moment {
         Moment { ticks: Clock::Real(self.start).ticks(), ns: monotonic_ns() }
     }
+}
 
-    fn origin(&self, node: &Node) -> Origin {
-        let since = self.start.elapsed().as_nanos() as u64;
-        let calendar = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let names = |chare: &&'static talisman_kernel::registry::ChareType| ChareNames {
-            name: (chare.name)(),
-            entries: chare.entries.iter().map(|entry| entry.name.to_owned()).collect(),
-        };
-        let executable = std::env::current_exe().ok();
-        let program = executable.as_ref().and_then(|file| file.file_name()).unwrap_or_default();
-        Origin {
-            program: program.to_string_lossy().into_owned(),
-            node: node.number,
-            nodes: node.shape.nodes,
-            pes_per_node: node.shape.pes_per_node,
-            host: node.config.host,
-            start_ns: monotonic_ns().saturating_sub(since),
-            calendar_ns: (calendar.as_nanos() as u64).saturating_sub(since),
-            moment: self.moment(),
-            chares: Registry::get().types().iter().map(names).collect(),
-        }
+/// The file of the process with this node.
+fn part_of(node: &Node, sink: &TraceSink) -> io::Result<File> {
+    let folder = trace_parts(&sink.settings().file);
+    create_dir_all(&folder)?;
+    let name = format!("node-{}.{}{TRACE_PART_ENDING}", node.number, std::process::id());
+    OpenOptions::new().append(true).create(true).mode(0o600).open(folder.join(name))
+}
+
+/// Of which process a part is, but for its clocks.
+fn origin_of(node: &Node) -> Origin {
+    let names = |chare: &&'static ChareType| ChareNames {
+        name: (chare.name)(),
+        entries: chare.entries.iter().map(|entry| entry.name.to_owned()).collect(),
+    };
+    let executable = std::env::current_exe().ok();
+    let program = executable.as_ref().and_then(|file| file.file_name()).unwrap_or_default();
+    Origin {
+        program: program.to_string_lossy().into_owned(),
+        node: node.number,
+        nodes_here: 1,
+        nodes: node.shape.nodes,
+        pes_per_node: node.shape.pes_per_node,
+        host: node.config.host,
+        chares: Registry::get().types().iter().map(names).collect(),
+        ..Origin::default()
     }
+}
+
+/// A simulated job has ended at this time: what its PEs did, as far as their rings had room for it, as the part of its
+/// first node, if it is traced.
+///
+/// # Errors
+/// What the system says.
+pub fn write_simulated_trace(node: &Node, wall: Duration) -> io::Result<()> {
+    let Some(sink) = &node.config.trace else { return Ok(()) };
+    let mut file = part_of(node, sink)?;
+    begin(&file, &Origin { nodes_here: node.shape.nodes, ..origin_of(node) })?;
+    let end = wall.as_nanos() as u64;
+    let (moment, mut blocks) = (Moment { ticks: end, ns: end }, Vec::new());
+    sink.drain(|Drained { pe, epoch, records, dropped }| {
+        blocks.push(block_of(&Strip { pe, epoch, dropped, moment, records: records.to_vec() }));
+    });
+    blocks.iter().try_for_each(|block| file.write_all(block))
 }
 
 /// The clock that all processes of a host have.
