@@ -56,6 +56,7 @@ fn hostile_words_at_doors_and_files_of_others_do_no_harm() {
     replay("succession", doors::succession_seeds(), doors::succession);
     replay("requests", doors::request_seeds(), doors::requests);
     replay("checkpoints", doors::checkpoint_seeds(), doors::checkpoints);
+    replay("traces", doors::trace_seeds(), doors::traces);
 }
 
 #[test]
