@@ -424,7 +424,7 @@ pub mod options {
     #[doc(inline)]
     pub use talisman_launch::faults::{Chaos, Kill, When};
     #[doc(inline)]
-    pub use talisman_launch::options::{OptionsError, Transport};
+    pub use talisman_launch::options::{OptionsError, TraceWindow, Transport};
 }
 
 /// What programs use: `use talisman::prelude::*;`.
@@ -456,6 +456,7 @@ pub mod hostile {
     pub use talisman_cluster::hostile::{read_knock, read_messages, read_request};
     pub use talisman_core::logging::hostile::{logged_seeds, read_logged};
     pub use talisman_core::record::hostile::{read_record, record_seeds};
+    pub use talisman_launch::read_trace;
     pub use talisman_store::files::hostile::read_checkpoint;
 }
 

@@ -58,6 +58,7 @@ fn hostile_words_at_doors_and_files_of_others_do_no_harm() {
     replay("checkpoints", doors::checkpoint_seeds(), doors::checkpoints);
     replay("logged", doors::logged_seeds(), doors::logged);
     replay("records", doors::record_seeds(), doors::records);
+    replay("traces", doors::trace_seeds(), doors::traces);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What strangers say at the doors of a job, and files of checkpoints and records that others have written: what the fuzz targets and
+//! What strangers say at the doors of a job, and files of checkpoints, records and traces that others have written: what the fuzz targets and
 //! `tests/fuzz_corpus.rs` run.
 
 use talisman::hostile;
@@ -31,6 +31,11 @@ pub fn logged(data: &[u8]) {
 /// A PE is to be run again from `data`.
 pub fn records(data: &[u8]) {
     hostile::read_record(data);
+}
+
+/// `talisman trace` is given `data`.
+pub fn traces(data: &[u8]) {
+    hostile::read_trace(data);
 }
 
 pub fn message_seeds() -> Vec<(&'static str, Vec<u8>)> {
@@ -101,4 +106,46 @@ pub fn logged_seeds() -> Vec<(&'static str, Vec<u8>)> {
 
 pub fn record_seeds() -> Vec<(&'static str, Vec<u8>)> {
     hostile::record_seeds()
+}
+
+pub fn trace_seeds() -> Vec<(&'static str, Vec<u8>)> {
+    // A field of bytes, and one that is a number, of numbers and lengths below 128 but the number of a track.
+    let bytes = |field: u32, content: &[u8]| {
+        [&varint(field << 3 | 2), &varint(content.len() as u32), content].concat()
+    };
+    let number = |field: u32, value: u32| [varint(field << 3), varint(value)].concat();
+    // Track 1 << 32: the job. Track 6 << 32: PE 0.
+    let track = |kind: u8| [&varint(11 << 3)[..], &[0x80, 0x80, 0x80, 0x80, kind << 4]].concat();
+    let said = |name: &str, value: u32| bytes(4, &[bytes(10, name.as_bytes()), number(3, value)].concat());
+    let packet = |at: u32, event: &[Vec<u8>]| {
+        bytes(1, &[number(8, at), number(10, 1), bytes(11, &event.concat())].concat())
+    };
+    let named = |name: &str| bytes(23, name.as_bytes());
+    let job = packet(
+        0,
+        &[number(9, 3), track(1), named("talisman job"), said("pes_per_node", 1), said("nodes", 1)],
+    );
+    let begins = packet(3, &[number(9, 1), number(3, 1), track(6), named("Block.step")]);
+    let ends = packet(90, &[number(9, 2), track(6)]);
+    let sent = packet(7, &[number(9, 3), track(6), named("send"), said("to", 9), said("bytes", 4)]);
+    vec![
+        ("empty", Vec::new()),
+        ("job", job.clone()),
+        ("call", [job.clone(), begins.clone(), sent, ends.clone()].concat()),
+        ("end-first", [ends, begins, job].concat()),
+        ("packet-too-long", [&[0x0a][..], &[0xff; 9]].concat()),
+        ("no-packet", b"{\"traceEvents\":[]}".to_vec()),
+        ("part", [&b"talisman-trace-p"[..], &1_u32.to_le_bytes(), &[0xff; 8]].concat()),
+    ]
+}
+
+fn varint(value: u32) -> Vec<u8> {
+    let mut left = value;
+    let mut all = Vec::new();
+    while left >= 0x80 {
+        all.push(left as u8 | 0x80);
+        left >>= 7;
+    }
+    all.push(left as u8);
+    all
 }

@@ -15,6 +15,7 @@
 //! | [`location`], [`migrate`], [`order`] | where objects are, how they move, the order of messages between two |
 //! | [`node`], [`port`], [`net`], [`wire`] | a PE's process, its ways to other PEs, the bytes |
 //! | [`measure`] | loads and communication for balancing |
+//! | [`trace`] | what a PE writes down of what it does |
 //! | [`refusal`], [`undelivered`], [`waiting`], [`panics`], [`witness`] | errors by name, and for whom tests look |
 
 #![allow(missing_docs, reason = "the runtime's own interface, where names say it")]
@@ -49,6 +50,7 @@ pub mod refusal;
 pub mod registry;
 pub mod route;
 pub mod shared_values;
+pub mod trace;
 pub mod undelivered;
 pub mod waiting;
 pub mod wire;

@@ -152,6 +152,7 @@ impl Pe {
             let (object, moves) = (collection.label(id.index), object.moves.get());
             self.observe(|| Event::Moves { object: &object, to, moves });
         }
+        self.trace_move(object, to);
         self.services.on_depart(collection, object, to);
         let past = self.settle_measured(object);
         self.slots.remove(object.slot.get());
@@ -223,7 +224,7 @@ impl Pe {
         packed: Packed,
     ) -> Result<NonNull<Head>, PupError> {
         let chare = collection.chare;
-        let head = (chare.allocate)(Head::new(index, NonNull::from(collection), 0));
+        let head = (chare.allocate)(Head::new(index, NonNull::from(collection), self.flag_of_traced()));
         witness::see_allocated(head);
         // SAFETY: just allocated as this type, without a state.
         let unpacked = packed.read(Purpose::Migration, |u| unsafe { (chare.unpack)(head, u) });
@@ -315,7 +316,7 @@ fn mark_what_travels(extras: &Extras) {
 }
 
 pub fn unpack_header(object: &Head, header: ObjectHeader) {
-    object.flags.set(header.flags);
+    object.flags.set(header.flags | object.flags.get() & flag::TRACED);
     if !mutated("reduction-number-stays-behind") {
         object.reduction.set(header.reduction);
     }

@@ -8,6 +8,7 @@ use crate::message::pool::Depot;
 use crate::pe::running::Window;
 use crate::pe::try_current;
 use crate::shared_values::SharedValues;
+use crate::trace::{TraceSettings, TraceSink};
 use talisman_base::history::Few;
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
@@ -41,6 +42,8 @@ pub struct Config {
     pub checkpoints: Option<Arc<CkptSettings>>,
     /// The folder in which each PE records what it is given, if it does.
     pub record: Option<Arc<Path>>,
+    /// Where PEs write what they do, if that is traced.
+    pub trace: Option<TraceSink>,
     /// Of how much of what has been tables make nothing.
     pub few: Few,
 }
@@ -58,6 +61,7 @@ impl Config {
             balance: LbSettings::of(options).map(Arc::new),
             checkpoints: CkptSettings::of(options).map(Arc::new),
             record: options.record.as_deref().map(Arc::from),
+            trace: traced(options).map(TraceSink::new),
             few: options.few,
         }
     }
@@ -68,6 +72,20 @@ impl Config {
     pub fn survives(&self) -> bool {
         self.checkpoints.is_some()
     }
+}
+
+/// What is to be traced, if anything is.
+fn traced(options: &RunArgs) -> Option<TraceSettings> {
+    let window = options.trace_window.map(|window| (window.from, window.until));
+    let nodes = u64::from(options.numbers().max(1));
+    let bytes_max = options.trace_size / nodes;
+    let simulated_pes = options.simulate.then(|| nodes * u64::from(options.pes_per_node()));
+    options.trace.as_ref().map(|file| {
+        let file = file.clone();
+        // A simulated clock says when something was: nothing is left out before.
+        let window = window.filter(|_| !options.simulate);
+        TraceSettings { file, window, bytes_max, simulated_pes }
+    })
 }
 
 /// Nodes in this process: in simulation and in tests there are several.

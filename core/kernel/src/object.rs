@@ -59,6 +59,8 @@ pub mod flag {
     pub const LATE: u32 = 256;
     /// It does not move before it says so itself.
     pub const HELD: u32 = 512;
+    /// What is done to it is traced.
+    pub const TRACED: u32 = 1024;
     /// What keeps it where it is.
     pub const STAYS: u32 = CATCHING_UP | HELD;
     /// Anything of the above that has to be looked at after an entry.

@@ -12,6 +12,7 @@ use crate::message::envelope::{Body, Envelope};
 use crate::net::Net;
 use crate::node::Node;
 use crate::pe::Pe;
+use crate::trace::Origin;
 use crate::wire;
 use crate::witness::{self, Shadow, Why};
 use talisman_base::ballast::take_ballast;
@@ -213,7 +214,12 @@ impl Port {
     pub fn send(&self, pe: &Pe, to: PeId, envelope: NonNull<Envelope>) {
         match self {
             Port::Threads(threads) => match (threads.rank(pe, to), &threads.net) {
-                (Some(rank), _) => threads.put(rank, into_words(pe, envelope)),
+                (Some(rank), _) => {
+                    if pe.tracer.is_some() {
+                        pe.trace_leaves(to, 0, pe.trace_take(envelope));
+                    }
+                    threads.put(rank, into_words(pe, envelope));
+                }
                 (None, Some(net)) => net.send(pe, to, envelope),
                 (None, None) if pe.node.job.is_over() => pe.discard(envelope, Why::Over),
                 (None, None) => unreachable!("PE {to} is in no node that this one can reach"),
@@ -261,6 +267,7 @@ impl Port {
             return false;
         }
         count(&pe.stats.between_pes, 1);
+        pe.trace_leaves(to, 0, None);
         threads.put(rank, small_words(object, entry, args));
         true
     }
@@ -277,8 +284,9 @@ impl Port {
     }
 
     /// A message from another node, for another PE of this one.
-    pub fn pass_on(&self, rank: PeId, envelope: NonNull<Envelope>) {
+    pub fn pass_on(&self, pe: &Pe, rank: PeId, envelope: NonNull<Envelope>, origin: Option<Origin>) {
         let Port::Threads(threads) = self else { unreachable!("simulated messages go to their PE at once") };
+        pe.trace_leaves(pe.first_pe + rank, 0, origin);
         threads.put(rank, by_pointer(envelope));
     }
 
@@ -341,18 +349,21 @@ fn small_entry(message: &Envelope) -> Option<&'static EntryInfo> {
 }
 
 /// Takes in a message from within the node that a simulator delivers: as one that came through a ring.
-pub fn take_in_message(pe: &Pe, mut envelope: NonNull<Envelope>) {
+pub fn take_in_message(pe: &Pe, mut envelope: NonNull<Envelope>, origin: Option<Origin>) {
     // SAFETY: the simulator gives the envelope away.
     let message = unsafe { envelope.as_mut() };
     let shadow = message.shadow;
     let ran = small_entry(message)
-        .is_some_and(|entry| pe.run_at_once(message.to(), entry, &mut message.words, shadow));
+        .is_some_and(|entry| pe.run_at_once(message.to(), entry, &mut message.words, shadow, origin));
     match ran {
         true => {
             message.body = Body::Empty;
             pe.pool.put(envelope);
         }
-        false => pe.accept(envelope),
+        false => {
+            pe.trace_keep(envelope, origin);
+            pe.accept(envelope);
+        }
     }
 }
 
@@ -372,25 +383,34 @@ fn small_words(to: ObjId, entry: &'static EntryInfo, args: &Words) -> RingWords 
 /// Runs the message that ring words stand for, or queues it.
 #[inline(always)]
 fn take_in(pe: &Pe, from: PeId, words: &RingWords, at_once: bool) {
+    let origin = pe.trace_comes(from + pe.first_pe);
     match small_message(words) {
         Some((object, entry)) => {
             let mut args = [const { MaybeUninit::uninit() }; WORDS];
             args[..SMALL].copy_from_slice(&words[4..]);
-            if !at_once || !pe.run_at_once(object, entry, &mut args, Shadow::NONE) {
-                pe.accept(pe.filled(object, entry, &args, from + pe.first_pe));
+            if !at_once || !pe.run_at_once(object, entry, &mut args, Shadow::NONE, origin) {
+                let envelope = pe.filled(object, entry, &args, from + pe.first_pe);
+                pe.trace_keep(envelope, origin);
+                pe.accept(envelope);
             }
         }
-        None if at_once && witness::is_present() => take_in_watched(pe, envelope_in(words)),
-        None => take_in_whole(pe, envelope_in(words)),
+        None if at_once && witness::is_present() => take_in_watched(pe, envelope_in(words), origin),
+        None => {
+            pe.trace_keep(envelope_in(words), origin);
+            take_in_whole(pe, envelope_in(words));
+        }
     }
 }
 
 /// A message that has an envelope only because it is watched runs like one that has none.
-fn take_in_watched(pe: &Pe, envelope: NonNull<Envelope>) {
+fn take_in_watched(pe: &Pe, envelope: NonNull<Envelope>, origin: Option<Origin>) {
     // SAFETY: the ring gave the envelope away.
     match unsafe { envelope.as_ref() }.unchecked {
-        true => take_in_from_afar(pe, envelope),
-        false => take_in_message(pe, envelope),
+        true => {
+            pe.trace_keep(envelope, origin);
+            take_in_from_afar(pe, envelope);
+        }
+        false => take_in_message(pe, envelope, origin),
     }
 }
 
@@ -497,6 +517,7 @@ impl Outbox {
         let mut bytes = 0;
         let at = pe.clock.ticks();
         let is_near = pe.node.shape.node_of(to) == pe.node.number;
+        let relayed = pe.trace_take(envelope);
         let parcel = if is_near && !pe.node.config.replays {
             Parcel::Message(envelope)
         } else {
@@ -514,6 +535,7 @@ impl Outbox {
             let Some(frame) = frame else { return };
             frame
         };
+        pe.trace_left(at, to, bytes.into(), relayed);
         let sent = Sent { to, at, bytes, parcel };
         match is_unlucky(pe) {
             true => self.put_wrongly(sent),

@@ -14,6 +14,7 @@
 //! | `replay` | its `replay`: has a program do that |
 //! | `check` | its `check`: whether all PEs of a program do the same when they are given the same |
 //! | `ranks` | its `ranks`: what the ranks of an MPI program do |
+//! | `trace` | its `trace`: what a trace says; and parts of a trace put together |
 //! | `lb_replay` | its `lb-replay`: strategies of load balancing on what a step knew |
 
 mod check;
@@ -28,6 +29,16 @@ pub mod run;
 pub mod start;
 pub mod testing;
 pub mod tool;
+mod trace;
+
+#[doc(hidden)]
+pub use trace::hostile::read_trace;
+
+/// For tests of what a trace has.
+#[doc(hidden)]
+pub use talisman_node::trace::part as trace_part;
+#[doc(hidden)]
+pub use talisman_observe::trace as trace_record;
 
 pub use talisman_job::{
     BalancingStep, CheckpointTaken, ExitStatus, Failure, Interrupts, NotInjected, Output, Program,

@@ -1,12 +1,14 @@
 //! Where a program starts: what `#[talisman::main]` calls.
 
 use std::io::{self, IsTerminal};
+use std::path::Path;
 use std::process::ExitCode;
 
 use tracing::{error, info, warn};
 
 use crate::replay_pe;
 use crate::run::run;
+use crate::trace::{Extras, MergeError, gather};
 use talisman_cluster::{
     self as cluster, Turn, fixed_layout, member::Joining, remote::agent, takeover::successor::Heir,
 };
@@ -195,6 +197,9 @@ fn finish(program: &Program, options: &RunArgs, output: &Output, outcome: &Outco
             .iter()
             .for_each(|line| say(|| info!(target: LAUNCH, program = program.name, "advice: {line}")));
     }
+    if let Some(file) = &options.trace {
+        status = status.or(gather_trace(program, options, outcome, file));
+    }
     if let Some(path) = &options.report
         && let Err(error) = report.write(path)
     {
@@ -202,6 +207,25 @@ fn finish(program: &Program, options: &RunArgs, output: &Output, outcome: &Outco
         status = status.or(ExitStatus::ProgramFailed);
     }
     status
+}
+
+/// Puts the parts of the trace together.
+fn gather_trace(program: &Program, options: &RunArgs, outcome: &Outcome, file: &Path) -> ExitStatus {
+    let window = options.trace_window.map(|window| (window.from, window.until));
+    let extras = Extras { window, failures: &outcome.failures };
+    match gather(file, options.nodes, &extras) {
+        Ok(said) => {
+            let name = program.name;
+            said.iter().for_each(|line| say(|| warn!(target: LAUNCH, program = name, "--trace: {line}")));
+            ExitStatus::Done
+        }
+        // Nobody began.
+        Err(MergeError::NoParts(_)) if outcome.status != 0 => ExitStatus::Done,
+        Err(error) => {
+            complain(program, &format!("--trace: {error}"));
+            ExitStatus::ProgramFailed
+        }
+    }
 }
 
 /// Kinds of messages that nobody got, as far as they are told line by line; the report has more.

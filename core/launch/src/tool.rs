@@ -7,6 +7,7 @@
 //! `talisman checkpoint JOB`, `talisman shrink JOB NODE…` and `talisman grow JOB [K]` ask a running job for something.
 //! `talisman replay FOLDER --pe N` has a program run one of its PEs again from a record; `talisman check --replay --
 //! PROGRAM` does so with all.
+//! `talisman trace FILE` sums up what a trace says.
 //! `talisman lb-replay SNAPSHOT` runs balancing strategies on what a balancing step of a program knew.
 
 use std::ffi::{OsStr, OsString};
@@ -25,6 +26,7 @@ use super::listing;
 use super::mpirun::{self, Mpirun};
 use super::ranks::ranks;
 use super::replay::Replay;
+use super::trace::command::Trace;
 use talisman_job::asking::{self, Request};
 use talisman_job::command_line::{as_given, asks_in_short, in_short, naming_variable, said_of_idle};
 use talisman_job::options::RunArgs;
@@ -82,6 +84,11 @@ enum Tool {
     /// Prints how even each leaves the load, what goes between PEs and nodes then, what it moves, and how long it takes.
     /// Snapshots are written by programs with --balancer NAME --lb-dump FOLDER.
     LbReplay(LbReplay),
+    /// Sum up what a trace of a job says
+    ///
+    /// Usage of PEs, time by entry, how long entries took, messages between PEs, the longest entries, balancing steps, checkpoints and losses.
+    /// A program writes it with --trace FILE.pftrace, which Perfetto's viewer shows too. Of a job that died, its parts are put together.
+    Trace(Trace),
     /// Run a PE of a program again, alone, from a record
     ///
     /// A program writes it with --record FOLDER, also one that failed. The program is started again for that, in one process, and prints what
@@ -206,6 +213,7 @@ fn task(words: impl IntoIterator<Item = OsString>) -> Result<Task, clap::Error> 
         Tool::Replay(replay) => {
             replay.command().map(Task::Run).map_err(|error| usage_error(REPLAY, &error.to_string()))
         }
+        Tool::Trace(trace) => Ok(trace.run().map_or_else(|why| Task::Refused(why.to_string()), Task::Tell)),
         Tool::Check(check) => checked(&check, &matches),
         Tool::List => Ok(Task::Tell(listing::table())),
         Tool::Ranks { job, json } => Ok(ranks(job, json).map_or_else(Task::Refused, Task::Tell)),
@@ -384,6 +392,7 @@ mod tests {
             (&["mpirun", "-n", "2", "-x", "TALISMAN_TEST_NO_SUCH", "sh"], "no such variable"),
             (&["mpirun", "-n", "2", "--nodes", "0", "sh"], "node"),
             (&["lb-replay"], "SNAPSHOT"),
+            (&["trace"], "FILE.pftrace"),
             (&["checkpoint"], "JOB"),
             (&["ranks"], "JOB"),
             (&["ranks", "one"], "`talisman list` shows it"),

@@ -2,6 +2,10 @@
 
 #![allow(missing_docs, reason = "the runtime's own interface, where names say it")]
 
+// The code that `#[derive(Pup)]` writes says `::talisman::pup`.
+#[cfg(not(test))]
+extern crate talisman_pup as talisman;
+
 mod commands;
 pub mod connections;
 mod cores;
@@ -17,6 +21,7 @@ pub mod peer_incarnations;
 mod recorded_worker;
 mod threads;
 mod together;
+pub mod trace;
 pub mod turns;
 mod watch;
 mod worker;

@@ -13,6 +13,7 @@ use super::Done;
 use super::cores;
 use super::held_up::{HeldUp, LOOK_EVERY};
 use super::recorded_worker::Recording;
+use super::trace::TraceWriter;
 use super::worker::work;
 use talisman_base::clock::Clock;
 use talisman_base::topology::Shape;
@@ -88,8 +89,11 @@ pub(super) fn live(
     // Whether all threads are there: with one missing, the others would wait for it.
     let complete = OnceLock::<bool>::new();
     let (done, finished) = channel();
+    let writer = nodes.first().and_then(|ready| trace_writer(&ready.node, job, start));
     let left = thread::scope(|scope| {
         let mut threads = Vec::new();
+        let (going, over) = channel();
+        let tracing = writer.map(|writer| scope.spawn(move || writer.run(&over)));
         for (node, id, port, core) in nodes.into_iter().flat_map(ports) {
             let done = done.clone();
             let (everyone, complete, begin) = (&everyone, &complete, &begin);
@@ -139,10 +143,22 @@ pub(super) fn live(
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
-        threads.into_iter().map(|thread| joined(thread.join(), job)).collect::<Vec<_>>()
+        let left = threads.into_iter().map(|thread| joined(thread.join(), job)).collect::<Vec<_>>();
+        drop(going);
+        let missing = tracing.and_then(|thread| thread.join().unwrap_or_default());
+        missing.into_iter().for_each(|why| job.warn(format!("--trace: something is missing: {why}")));
+        left
     });
     let (totals, nets) = left.into_iter().map(|left| (left.totals, left.net)).unzip();
     Life { totals, nets }
+}
+
+/// What writes the trace of the process with this node. If there can be none, the job ends.
+fn trace_writer(node: &Node, job: &Job, start: Instant) -> Option<TraceWriter> {
+    TraceWriter::of(node, start).unwrap_or_else(|error| {
+        job.end(1, Some(format!("--trace: its parts cannot be written: {error}")));
+        None
+    })
 }
 
 /// What is left of a PE.

@@ -10,3 +10,4 @@ pub mod mutations;
 pub mod sometimes;
 pub mod stats;
 pub mod subjects;
+pub mod trace;

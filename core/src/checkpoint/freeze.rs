@@ -21,6 +21,7 @@ use talisman_kernel::message::service::WhenFrozen;
 use talisman_kernel::pe::Pe;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
+use talisman_observe::trace::Kind;
 
 #[ext(FreezeOnPe)]
 pub impl Pe {
@@ -29,6 +30,7 @@ pub impl Pe {
         checkpoints.version.set(version);
         checkpoints.is_open.set(true);
         checkpoints.ahead.begin();
+        self.trace_kind(Kind::Frozen);
         self.frozen.set(true);
         self.stopped.set(true);
         self.timers.stop(true);
@@ -74,6 +76,7 @@ pub impl Pe {
     /// Everybody has taken its part: on to the PEs below, and the program goes on.
     fn thaw(&self, checkpoints: &Checkpoints) {
         self.frozen.set(false);
+        self.trace_kind(Kind::Thawed);
         self.stopped.set(self.node.job.is_over());
         self.timers.stop(false);
         let mut kept = checkpoints.kept.take();

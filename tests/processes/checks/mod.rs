@@ -17,6 +17,7 @@ mod soak;
 mod stops;
 mod strangers;
 mod surroundings;
+mod traces;
 
 use libtest_mimic::Trial;
 
@@ -38,6 +39,7 @@ pub fn all() -> Vec<Trial> {
         diagnostics::all(),
         names::all(),
         surroundings::all(),
+        traces::all(),
         pressure::all(),
         soak::all(),
     ];

@@ -62,6 +62,22 @@ pub enum OptionsError {
         /// What the system says.
         why: String,
     },
+    /// `--trace` names a file that cannot be written, or beside which its parts cannot.
+    #[error("--trace {}: it cannot be written: {why}", file.display())]
+    TraceRefused {
+        /// The path given.
+        file: PathBuf,
+        /// What the system says.
+        why: String,
+    },
+    /// `--trace` with an option whose PEs cannot be traced.
+    #[error("--trace {option}: {why}; leave one of them out")]
+    NotWithTrace {
+        /// Which.
+        option: &'static str,
+        /// What is in the way.
+        why: &'static str,
+    },
     /// `--nodes 0`.
     #[error("--nodes 0: a job has at least one node; leave --nodes out for one")]
     NoNodes,

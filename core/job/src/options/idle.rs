@@ -19,6 +19,7 @@ pub struct Idle {
 
 const NO_BALANCER: &str =
     "without --balancer objects stay where they are; add --balancer greedy, or leave it out";
+const NO_TRACE: &str = "without --trace nothing is traced; add --trace job.pftrace, or leave it out";
 const NO_CHECKPOINTS: &str = "without --ft no checkpoints are taken; add --ft double, or leave it out";
 const ONE_PROCESS: &str = "the whole job is one process; add --nodes 2 or more, or leave it out";
 const NO_REQUESTS: &str =
@@ -41,6 +42,10 @@ impl RunArgs {
             let ids = ["talisman-lb-every", "talisman-lb-dump", "talisman-node-memory", "talisman-pe-speeds"];
             idle.extend(ids.map(|id| needing(id, NO_BALANCER, Some("talisman-balancer"))));
             idle.push(said("talisman-lb-log", NO_BALANCER));
+        }
+        if self.trace.is_none() {
+            let ids = ["talisman-trace-window", "talisman-trace-size"];
+            idle.extend(ids.map(|id| needing(id, NO_TRACE, Some("talisman-trace"))));
         }
         if self.ft == FaultTolerance::Off {
             idle.push(needing("talisman-mtbf", NO_CHECKPOINTS, Some("talisman-ft")));

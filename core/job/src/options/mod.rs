@@ -6,6 +6,7 @@ pub mod numbers;
 mod paths;
 #[cfg(test)]
 mod tests;
+mod trace_window;
 mod transport;
 mod validity;
 
@@ -27,10 +28,11 @@ use crate::report::advice::Asked;
 use crate::strategies;
 pub use error::OptionsError;
 use numbers::{address, switch, whole};
-pub use paths::RECORD_ENDING;
+pub use paths::{RECORD_ENDING, TRACE_PART_ENDING, trace_parts};
 use talisman_base::history::Few;
 use talisman_base::layout;
 pub use talisman_base::transport::{Transport, TransportChoice};
+pub use trace_window::TraceWindow;
 pub use validity::{NODES_MAX, PES_IN_ALL_MAX, PES_MAX, PROCESSES_MAX, SILENCE_MIN};
 
 /// PEs per simulated node when `--pes` is not given: fixed, so that a seed means the same run on every machine.
@@ -38,7 +40,7 @@ pub const PES_SIMULATED: u32 = 2;
 
 /// The `clap` names of the runtime's options, in the order of their help. They are also the long names an option falls back to when the
 /// program has an option of the same name itself (`--seed` is then the program's, `--talisman-seed` ours).
-pub const IDS: [&str; 39] = [
+pub const IDS: [&str; 42] = [
     "talisman-nodes",
     "talisman-pes",
     "talisman-seed",
@@ -74,6 +76,9 @@ pub const IDS: [&str; 39] = [
     "talisman-run-again",
     "talisman-run-again-until",
     "talisman-report",
+    "talisman-trace",
+    "talisman-trace-window",
+    "talisman-trace-size",
     "talisman-progress",
     "talisman-label-output",
     "talisman-no-advice",
@@ -414,6 +419,41 @@ pub struct RunArgs {
     #[arg(value_name = "FILE.json")]
     pub report: Option<PathBuf>,
 
+    /// Write what each PE did to this file, for Perfetto's viewer
+    ///
+    /// Entries, messages, idle times, checkpoints, balancing steps, moves, recoveries. `talisman trace` sums it up. Nodes write parts
+    /// beside it, in FILE.pftrace.parts, which are put together at the end; of a job that died, `talisman trace` does so.
+    #[arg(id = "talisman-trace", long = "trace", env = "TALISMAN_TRACE", hide_env_values = true)]
+    #[arg(help_heading = SEEING)]
+    #[arg(value_name = "FILE.pftrace")]
+    pub trace: Option<PathBuf>,
+
+    /// With --trace: from when to when, as 10s..20s
+    ///
+    /// Since the program's start.
+    #[arg(
+        id = "talisman-trace-window",
+        long = "trace-window",
+        env = "TALISMAN_TRACE_WINDOW",
+        hide_env_values = true
+    )]
+    #[arg(help_heading = SEEING)]
+    #[arg(value_name = "FROM..UNTIL")]
+    pub trace_window: Option<TraceWindow>,
+
+    /// With --trace: disk space for the parts of all nodes
+    ///
+    /// Each node has its share. What comes later is counted, but not kept.
+    #[arg(
+        id = "talisman-trace-size",
+        long = "trace-size",
+        env = "TALISMAN_TRACE_SIZE",
+        hide_env_values = true
+    )]
+    #[arg(help_heading = SEEING)]
+    #[arg(value_name = "SIZE", value_parser = size, default_value = "1GiB")]
+    pub trace_size: u64,
+
     /// Show the number of finished steps on standard error
     ///
     /// With their rate.
@@ -527,6 +567,9 @@ impl Default for RunArgs {
             run_again: None,
             run_again_until: None,
             report: None,
+            trace: None,
+            trace_window: None,
+            trace_size: 1 << 30,
             progress: false,
             simulate: false,
             pack_all: false,

@@ -12,6 +12,16 @@ use crate::report;
 /// What the names of the files of a record end with.
 pub const RECORD_ENDING: &str = ".record";
 
+/// What the names of the parts of a trace end with.
+pub const TRACE_PART_ENDING: &str = ".part";
+
+/// The folder of the parts of a trace: beside its file.
+pub fn trace_parts(file: &Path) -> PathBuf {
+    let mut folder = file.as_os_str().to_owned();
+    folder.push(".parts");
+    folder.into()
+}
+
 impl RunArgs {
     /// Whether the files that these options name can be written, as far as this host can tell.
     ///
@@ -20,6 +30,7 @@ impl RunArgs {
     pub fn validate_paths(&self) -> Result<(), OptionsError> {
         self.validate_report()?;
         self.validate_record_folder()?;
+        self.validate_trace()?;
         // With hosts, the node that writes may be on another one, and finds out there.
         if self.hosts.is_none() { self.validate_dump() } else { Ok(()) }
     }
@@ -60,6 +71,23 @@ impl RunArgs {
         }
     }
 
+    /// The trace can be written, and so can its parts. Those of a former job are removed.
+    fn validate_trace(&self) -> Result<(), OptionsError> {
+        let Some(file) = &self.trace else { return Ok(()) };
+        let refused = |why: String| OptionsError::TraceRefused { file: file.clone(), why };
+        if file.is_dir() || file.file_name().is_none() {
+            return Err(refused("it is a folder; give a file, such as job.pftrace".into()));
+        }
+        let (parts, is_new) = (trace_parts(file), !trace_parts(file).is_dir());
+        let try_both = || -> io::Result<()> {
+            report::try_out(file)?;
+            fs::create_dir_all(&parts)?;
+            try_out(&parts)?;
+            if is_new { Ok(()) } else { remove_parts(&parts) }
+        };
+        try_both().map_err(|error| refused(error.to_string()))
+    }
+
     /// The same of the folder for what balancing steps know.
     pub fn validate_dump(&self) -> Result<(), OptionsError> {
         match &self.lb_dump {
@@ -71,6 +99,17 @@ impl RunArgs {
             None => Ok(()),
         }
     }
+}
+
+/// Removes the parts of a trace that a former job left.
+fn remove_parts(folder: &Path) -> io::Result<()> {
+    for file in fs::read_dir(folder)? {
+        let path = file?.path();
+        if path.to_str().is_some_and(|name| name.ends_with(TRACE_PART_ENDING)) {
+            fs::remove_file(path)?;
+        }
+    }
+    Ok(())
 }
 
 /// Whether a file can be made in this folder.

@@ -40,6 +40,7 @@ impl RunArgs {
         self.validate_faults()?;
         self.validate_balancer()?;
         self.validate_record()?;
+        self.validate_trace_options()?;
         self.validate_checkpoints()
     }
 
@@ -155,6 +156,22 @@ impl RunArgs {
             Some((option, _)) => Err(OptionsError::NotWithRecord { option }),
             None if layout::needed_by().is_some() => Err(OptionsError::RecordOfRanks),
             None => Ok(()),
+        }
+    }
+
+    /// Whether PEs of such a job can be traced.
+    fn validate_trace_options(&self) -> Result<(), OptionsError> {
+        const SIMULATED: &str = "simulated jobs that lose nodes are not traced";
+        const LOGGING: &str = "messages that are given to a PE again have no way of their own";
+        const RECORD: &str = "the clock of a PE that is recorded stands still in its turns";
+        let refused = [
+            ("--kill", self.loses_simulated_nodes(), SIMULATED),
+            ("--ft logging", self.ft.logs(), LOGGING),
+            ("--record", self.record.is_some(), RECORD),
+        ];
+        match refused.into_iter().find(|(_, is_given, _)| *is_given) {
+            Some((option, _, why)) if self.trace.is_some() => Err(OptionsError::NotWithTrace { option, why }),
+            _ => Ok(()),
         }
     }
 

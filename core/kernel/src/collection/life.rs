@@ -174,7 +174,8 @@ impl Pe {
         let is_newcomer =
             !birth.id.is_none() && matches!(collection.chare.kind, Kind::Group | Kind::NodeGroup);
         let newcomer = if is_newcomer { flag::LATE | flag::MADE_AGAIN } else { 0 };
-        let head = (collection.chare.allocate)(Head::new(index, NonNull::from(collection), newcomer));
+        let flags = newcomer | self.flag_of_traced();
+        let head = (collection.chare.allocate)(Head::new(index, NonNull::from(collection), flags));
         witness::see_allocated(head);
         // SAFETY: just allocated; freed by this PE only, in `remove_element`.
         let object = unsafe { head.as_ref() };
@@ -273,6 +274,7 @@ impl Pe {
 
     /// Runs a message that makes an object: at its home, which decides when and where.
     pub fn run_creation(&self, mut envelope: NonNull<Envelope>) {
+        self.trace_cause_in(envelope);
         // SAFETY: the queue gave the envelope away.
         let message = unsafe { envelope.as_mut() };
         let to = message.to();

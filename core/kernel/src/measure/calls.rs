@@ -40,12 +40,17 @@ pub struct Timing {
 }
 
 impl Pe {
-    /// Whether an entry that begins may have to be timed: then [`Pe::begin_timing`] is to be called.
+    /// Whether an entry that begins may have to be timed, or is traced: then [`Pe::begin_timing`] is to be called, or what traces.
     ///
     /// For one that has not, nothing but its object's flags and a count are looked at. That is so where nothing is measured, too: it
     /// takes no longer than to see that nothing is.
     #[inline(always)]
     pub fn may_be_timed(&self, object: &Head) -> bool {
+        object.has(KINDS | flag::TRACED) || self.measuring.meter.is_due()
+    }
+
+    /// Whether it would be so if it were not traced.
+    pub fn is_to_be_timed(&self, object: &Head) -> bool {
         object.has(KINDS) || self.measuring.meter.is_due()
     }
 

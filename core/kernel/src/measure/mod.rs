@@ -42,6 +42,8 @@ pub struct Measuring {
     /// Whether messages between objects are counted.
     pub edges: bool,
     sizes: bool,
+    /// Whether messages are traced.
+    is_traced: bool,
     meter: Meter,
     /// Picks gaps without work that are too short to read the clock at each.
     gaps: Sampler,
@@ -82,16 +84,17 @@ impl Usage {
 }
 
 impl Measuring {
-    pub fn new(measures: Measures, clock: &Clock) -> Self {
+    pub fn new(measures: Measures, clock: &Clock, is_traced: bool) -> Self {
         let usage = Usage { now_ns: clock.measured().as_nanos() as u64, ..Usage::default() };
         Measuring {
             loads: measures.loads,
             edges: measures.loads && measures.edges,
             sizes: measures.loads && measures.sizes,
+            is_traced,
             meter: Meter::new(calls::limits(clock)),
             gaps: Sampler::default(),
             gap_ticks: Cell::default(),
-            traffic: Traffic::new(clock),
+            traffic: Traffic::new(clock, is_traced),
             pasts: RefCell::default(),
             looked: Cell::new(usage),
             since: Cell::new(Since { usage, ticks: clock.ticks(), ..Since::default() }),

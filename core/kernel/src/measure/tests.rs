@@ -16,7 +16,7 @@ fn a_key_names_its_object() {
 
 #[test]
 fn a_full_table_of_pairs_counts_what_it_drops() {
-    let mut traffic = Traffic::new(&Clock::simulated(Rc::default()));
+    let mut traffic = Traffic::new(&Clock::simulated(Rc::default()), false);
     traffic.pairs_max = 2;
     let to = ObjId { collection: CollectionId { creator: 0, serial: 0 }, index: 0 };
     for slot in [0, 1, 2, 1, 3] {

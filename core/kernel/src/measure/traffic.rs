@@ -31,6 +31,8 @@ const PAIRS_MAX: usize = 1 << 17;
 
 /// In place of for how many entries the one that runs stands: its messages are not taken down ...
 pub(super) const NOTHING: u32 = 0;
+/// ... or they are traced, and no more than that ...
+const TRACED: u32 = u32::MAX - 1;
 /// ... or some are picked.
 pub(super) const SAMPLED: u32 = u32::MAX;
 
@@ -67,9 +69,9 @@ pub(super) struct Sum {
 }
 
 impl Traffic {
-    pub(super) fn new(clock: &Clock) -> Self {
+    pub(super) fn new(clock: &Clock, is_traced: bool) -> Self {
         Traffic {
-            stands_for: Cell::new(NOTHING),
+            stands_for: Cell::new(if is_traced { TRACED } else { NOTHING }),
             sampler: Sampler::default(),
             takes_all: !clock.measures_machine(),
             picked: Cell::new(clock.ticks()),
@@ -113,6 +115,7 @@ impl Pe {
     #[inline(always)]
     pub(super) fn note_for(&self, entries: u32) {
         if self.measuring.edges {
+            let entries = if entries == NOTHING && self.measuring.is_traced { TRACED } else { entries };
             self.measuring.traffic.stands_for.set(entries);
         }
     }
@@ -120,22 +123,44 @@ impl Pe {
     /// The object that runs sends a message with arguments of type `A`.
     #[inline(always)]
     pub fn note_message<A>(&self, to: ObjId, entry: &'static EntryInfo, words: &Words) {
+        self.note_message_in::<A, false>(to, entry, words);
+    }
+
+    /// The same of one that stays on this PE, with its words in its envelope.
+    #[inline(always)]
+    pub fn note_message_here<A>(&self, to: ObjId, entry: &'static EntryInfo, words: &Words) {
+        self.note_message_in::<A, true>(to, entry, words);
+    }
+
+    #[inline(always)]
+    fn note_message_in<A, const HERE: bool>(&self, to: ObjId, entry: &'static EntryInfo, words: &Words) {
         if const { needs_drop::<A>() } {
-            if self.measuring.edges {
-                self.note_heavy(to, entry, words);
+            if self.measuring.edges | self.measuring.is_traced {
+                self.note_heavy::<HERE>(to, entry, words);
             }
         } else if self.measuring.traffic.stands_for.get() != NOTHING {
-            self.note_some(to, size_of::<A>());
+            self.note_plain::<HERE>(to, words, size_of::<A>());
         }
+    }
+
+    #[inline(never)]
+    fn note_plain<const HERE: bool>(&self, to: ObjId, words: &Words, bytes: usize) {
+        if HERE && self.measuring.is_traced {
+            self.trace_made(words);
+        }
+        self.note_some(to, bytes);
     }
 
     /// A message with memory of its own. How much is looked at if it may be picked, or if others of its entry were long.
     #[inline(never)]
-    fn note_heavy(&self, to: ObjId, entry: &'static EntryInfo, words: &Words) {
+    fn note_heavy<const HERE: bool>(&self, to: ObjId, entry: &'static EntryInfo, words: &Words) {
+        if HERE && self.measuring.is_traced {
+            self.trace_made(words);
+        }
         let traffic = &self.measuring.traffic;
         let (long, bit) = traffic.bit_of(entry);
         let was_long = long.get() & bit != 0;
-        if !was_long && traffic.stands_for.get() == NOTHING {
+        if !self.measuring.edges || (!was_long && matches!(traffic.stands_for.get(), NOTHING | TRACED)) {
             return;
         }
         // SAFETY: the words hold this entry's arguments, which nobody takes meanwhile.
@@ -162,7 +187,7 @@ impl Pe {
     fn note_some(&self, to: ObjId, bytes: usize) {
         let traffic = &self.measuring.traffic;
         let weight = match traffic.stands_for.get() {
-            NOTHING => return,
+            NOTHING | TRACED => return,
             SAMPLED if !traffic.sampler.is_due() => return,
             SAMPLED => traffic.weight(&self.clock),
             entries => entries,

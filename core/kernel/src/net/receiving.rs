@@ -167,17 +167,20 @@ impl Net {
             // Who has sent it is in it: the first PE of its node stands for all.
             pe.note_taken_frame(pe.node.shape.first_pe(from_node), head, &segments);
         }
+        let is_for_pe = rank < pe.node.shape.pes_per_node;
+        let origin = if is_for_pe { pe.trace_comes(pe.node.shape.first_pe(from_node) + own) } else { None };
         let message = match rank {
             _ if rank == own => wire::receive(pe, head, segments).map_err(|error| error.to_string()),
-            _ if rank < pe.node.shape.pes_per_node => {
-                wire::read(pe, head, segments).map_err(|error| error.to_string())
-            }
+            _ if is_for_pe => wire::read(pe, head, segments).map_err(|error| error.to_string()),
             _ if rank == PeId::from(TO_LINK) => return self.on_marker(from_node, head),
             _ => Err(format!("it is for PE {rank} of {}", pe.node.shape.pes_per_node)),
         };
         match message {
-            Ok(envelope) if rank == own => pe.accept(envelope),
-            Ok(envelope) => pe.port.pass_on(rank, envelope),
+            Ok(envelope) if rank == own => {
+                pe.trace_keep(envelope, origin);
+                pe.accept(envelope);
+            }
+            Ok(envelope) => pe.port.pass_on(pe, rank, envelope, origin),
             Err(error) => {
                 let number = pe.node.number;
                 let message =

@@ -34,9 +34,12 @@ impl Net {
         let Some(link) = &self.links[node as usize] else {
             unreachable!("a PE has a link to every other node that is there, and node {node} is not")
         };
+        // It may have come before this thread goes on behind the link.
+        let (at, relayed, mut sent) = (pe.clock_of_trace(), pe.trace_take(envelope), 0);
         let left = wire::pack(pe, envelope, |head, segments| {
             let bytes = head.len() + segments.iter().map(|segment| segment.bytes().len()).sum::<usize>();
             count(&pe.stats.bytes_between_nodes, bytes as u64);
+            sent = bytes as u64;
             pe.note_sent_frame(to, head, &segments);
             if is_unlucky(pe) && mutated("message-lost") {
                 return false;
@@ -46,6 +49,10 @@ impl Net {
             }
             link.send(rank, head, segments)
         });
+        if left.is_some() {
+            let near_end = pe.id - pe.first_pe;
+            pe.trace_left(at, pe.node.shape.first_pe(node) + near_end, sent, relayed);
+        }
         if left == Some(true) {
             if !(link.is_watched() && self.may_write_at_once(pe) && link.is_written()) {
                 self.flush_later(pe, node, link);

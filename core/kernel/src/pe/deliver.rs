@@ -14,6 +14,7 @@ use crate::message::control::ObjectMessage;
 use crate::message::envelope::{Body, Envelope, Extra};
 use crate::message::service::{PeMessage, Queueing};
 use crate::object::{Head, flag};
+use crate::trace::Origin;
 use crate::witness::{Seen, Shadow};
 use talisman_base::ids::ObjId;
 use talisman_observe::mutations::mutated;
@@ -119,6 +120,7 @@ impl Pe {
         entry: &'static EntryInfo,
         words: &mut Words,
         shadow: Shadow,
+        origin: Option<Origin>,
     ) -> bool {
         if !self.is_queue_empty() || self.stopped.get() {
             return false;
@@ -128,11 +130,13 @@ impl Pe {
             return false;
         }
         let Some(head) = self.find_in(collection, to.index) else { return false };
+        self.trace_cause(origin);
         count(&self.stats.received, 1);
         count(&self.stats.arrived, 1);
         self.see_message(shadow, |message, pe| Seen::Taken { message, pe });
         self.see_delivered(shadow, head);
         self.run_entry(head, entry, &mut None, words, &mut Body::Empty);
+        self.trace_cause(None);
         true
     }
 
@@ -191,6 +195,7 @@ impl Pe {
     }
 
     fn run_pe_message(&self, mut envelope: NonNull<Envelope>) {
+        self.trace_cause_in(envelope);
         // SAFETY: the queue gave the envelope away.
         let message = unsafe { envelope.as_mut() };
         if let Some(of) = message.pe_message().and_then(<dyn PeMessage>::collection)
@@ -206,6 +211,7 @@ impl Pe {
             self.pool.put(envelope);
         }
         control.into_iter().for_each(|control| control.run(self, from));
+        self.trace_cause(None);
     }
 
     /// The object left, or went, after the message was queued.
@@ -225,6 +231,7 @@ impl Pe {
     }
 
     pub fn run_with_extra(&self, head: NonNull<Head>, mut envelope: NonNull<Envelope>) {
+        self.trace_cause_in(envelope);
         // SAFETY: the queue gave the envelope away.
         let message = unsafe { envelope.as_mut() };
         let mut extra = message.extra.take();
@@ -240,6 +247,7 @@ impl Pe {
                 packed.into_iter().for_each(|packed| self.run_packed(head, *packed, extra.take()));
             }
         }
+        self.trace_cause(None);
     }
 
     /// Runs an entry, with its arguments in place.
@@ -266,9 +274,11 @@ impl Pe {
         match self.slots.get(message.slot, message.generation) {
             Some(head) if message.extra.is_none() => {
                 self.see_delivered(message.shadow, head);
+                self.trace_cause_in(envelope);
                 let packed = message.take_object_message();
                 self.pool.put(envelope);
                 packed.into_iter().for_each(|packed| self.run_packed(head, *packed, None));
+                self.trace_cause(None);
             }
             Some(head) => self.run_in_order(head, envelope),
             None => self.send_on(envelope),

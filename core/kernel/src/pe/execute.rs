@@ -80,8 +80,9 @@ impl Pe {
         if is_message || is_lost {
             self.stats.run.add(1);
         }
-        match is_message && self.may_be_timed(object) {
-            true => self.call_timed(head, call),
+        let is_watched = if is_message { self.may_be_timed(object) } else { object.has(flag::TRACED) };
+        match is_watched {
+            true => self.call_watched(head, call),
             false => self.call(head, call),
         }
         if is_message {
@@ -95,8 +96,24 @@ impl Pe {
         }
     }
 
-    /// Out of the way of those that are not timed.
+    /// Out of the way of those that are neither timed nor traced.
     #[inline(never)]
+    fn call_watched(&self, head: NonNull<Head>, call: Call<'_>) {
+        // SAFETY: the object is live, and freed after its entry, not in it.
+        let object = unsafe { head.as_ref() };
+        if !object.has(flag::TRACED) {
+            return self.call_timed(head, call);
+        }
+        let is_timed = call.is_message() && self.is_to_be_timed(object);
+        self.trace_begin(object, &call);
+        match is_timed {
+            true => self.call_timed(head, call),
+            false => self.call(head, call),
+        }
+        self.trace_end();
+    }
+
+    #[inline(always)]
     fn call_timed(&self, head: NonNull<Head>, call: Call<'_>) {
         // SAFETY: the object is live, and freed after its entry, not in it.
         let object = unsafe { head.as_ref() };

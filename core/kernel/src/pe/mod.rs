@@ -35,6 +35,7 @@ use crate::message::queue::Queue;
 use crate::node::Node;
 use crate::object::Head;
 use crate::port::Port;
+use crate::trace::Tracer;
 use crate::undelivered::Callers;
 use crate::witness::{self, Seen, Until, Why};
 use heard::SharedHeard;
@@ -101,6 +102,8 @@ pub struct Pe {
     states: ServiceStates,
     pub stats: Stats,
     pub measuring: Measuring,
+    /// What writes down what it does, if that is traced.
+    pub tracer: Option<Box<Tracer>>,
     /// Counts for names that this PE gives out.
     names: Names,
     /// The object and the entry that runs.
@@ -121,7 +124,8 @@ impl Pe {
         let pe = Pe {
             id,
             first_pe: node.shape.first_pe(node.number),
-            measuring: Measuring::new(node.config.measures, &clock),
+            measuring: Measuring::new(node.config.measures, &clock, node.config.trace.is_some()),
+            tracer: node.config.trace.as_ref().map(|sink| sink.tracer(id, node.view.of_nodes().epoch)),
             input_log: InputLog::of(node.config.replays, &clock),
             clock,
             port,
@@ -190,8 +194,12 @@ impl Pe {
 
     /// Tells people of an event, if any look. Not for a message's way.
     pub fn observe<'a>(&self, event: impl FnOnce() -> Event<'a>) {
-        if self.is_observed() {
-            Diagnostics.take(self.id, &event());
+        if self.is_observed() || self.tracer.is_some() {
+            let event = event();
+            self.trace_event(&event);
+            if self.is_observed() {
+                Diagnostics.take(self.id, &event);
+            }
         }
     }
 
@@ -253,6 +261,7 @@ impl Pe {
 
     /// The same when the message has been read, or goes on as bytes.
     pub fn release(&self, mut envelope: NonNull<Envelope>) {
+        self.trace_take(envelope);
         // SAFETY: the caller owns the envelope.
         let message = unsafe { envelope.as_mut() };
         if mutated("arguments-not-dropped") {

@@ -65,7 +65,7 @@ impl Pe {
         unsafe { (&raw mut message.extra).write(extra) };
         // SAFETY: the words are the envelope's.
         unsafe { ArgsCell::store_at(message.words.as_mut_ptr(), args) };
-        self.note_message::<A>(to, entry, &message.words);
+        self.note_message_here::<A>(to, entry, &message.words);
         self.see_sent(message);
         self.enqueue(envelope);
     }
@@ -303,6 +303,7 @@ impl Pe {
             Place::Here { slot, generation } => {
                 message.slot = slot;
                 message.generation = generation;
+                self.trace_stays(message);
                 self.enqueue(envelope);
             }
             Place::At { pe, .. } => self.transmit(pe, envelope),

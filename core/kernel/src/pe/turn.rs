@@ -135,6 +135,7 @@ impl Pe {
     /// It had nothing to do for so long, and its core was given to others, or slept, for a part of that.
     pub fn was_idle(&self, idle_ns: u64, released_ns: u64) {
         self.input_log.note_idle(self, idle_ns, released_ns);
+        self.trace_idle(idle_ns, released_ns);
         count(&self.stats.idle_ns, idle_ns);
         count(&self.stats.released_ns, released_ns);
     }

@@ -56,6 +56,7 @@ use talisman_kernel::pe::{Here, Pe};
 use talisman_kernel::port::{self, Outbox, Parcel, Port, Sent};
 use talisman_kernel::wire;
 use talisman_kernel::witness::{self, Seen, Why};
+use talisman_node::trace::write_simulated_trace;
 use talisman_node::{Done, Outcome, Watch};
 use talisman_store::versions::Store;
 
@@ -106,11 +107,16 @@ pub fn run(
 ) -> Done {
     let seed = config.seed;
     let cluster = Cluster::new(view, shape, &config, job, 0);
+    let node = cluster.pes[0].node.clone();
     cluster.begin_with(main);
-    match machine {
+    let done = match machine {
         Some(machine) => cluster.run(job, Model::new(machine, shape)),
         None => cluster.run(job, Chance::new(seed)),
+    };
+    if let Err(error) = write_simulated_trace(&node, done.wall) {
+        job.warn(format!("--trace: it cannot be written: {error}"));
     }
+    done
 }
 
 /// What takes how long, and who goes first.
@@ -431,6 +437,7 @@ impl Cluster {
 
 fn accept(pe: &Pe, from: PeId, parcel: Parcel) {
     pe.note_taken(from, &parcel);
+    let origin = pe.trace_comes(from);
     let is_near = pe.node.shape.node_of(from) == pe.node.number;
     let read = match parcel {
         Parcel::Message(envelope) => Ok(envelope),
@@ -440,8 +447,11 @@ fn accept(pe: &Pe, from: PeId, parcel: Parcel) {
     };
     match read {
         // Nothing runs as it is taken in where that is logged.
-        Ok(envelope) if is_near && !pe.input_log.is_told() => port::take_in_message(pe, envelope),
-        Ok(envelope) => pe.accept(envelope),
+        Ok(envelope) if is_near && !pe.input_log.is_told() => port::take_in_message(pe, envelope, origin),
+        Ok(envelope) => {
+            pe.trace_keep(envelope, origin);
+            pe.accept(envelope);
+        }
         Err(error) => pe.node.job.end(1, Some(error.to_string())),
     }
 }

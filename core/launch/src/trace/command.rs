@@ -1,0 +1,98 @@
+//! `talisman trace FILE`: what a trace says, summed up.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::merge::{Extras, MergeError, index_of_program, merge, parts_in};
+use super::page::page;
+use super::read::ReadError;
+use super::summary::Summary;
+use super::text::text;
+use talisman_job::options::trace_parts;
+
+#[derive(clap::Args)]
+pub(crate) struct Trace {
+    /// What a program wrote with --trace
+    #[arg(value_name = "FILE.pftrace")]
+    file: PathBuf,
+    /// Write a page with plots too, which any browser shows
+    #[arg(long, value_name = "FILE.html")]
+    html: Option<PathBuf>,
+}
+
+/// There is no summary.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TraceError {
+    #[error("{0}")]
+    Merge(#[from] MergeError),
+    #[error("{0}")]
+    Read(#[from] ReadError),
+    #[error("{} cannot be written: {why}", file.display())]
+    Refused { file: PathBuf, why: std::io::Error },
+}
+
+impl Trace {
+    /// What to print. Where there is no trace, but parts of one, these are put together before.
+    pub(crate) fn run(&self) -> Result<String, TraceError> {
+        let mut said = String::new();
+        let parts = trace_parts(&self.file);
+        if !self.file.exists() && parts.is_dir() {
+            let merged = merge(&parts, &self.file, &raw_index, &Extras::default())?;
+            said = format!(
+                "{} was put together from the parts of {} nodes in {}; indices are numbers, as the program is not asked\n\n",
+                self.file.display(),
+                merged.nodes.len(),
+                parts.display()
+            );
+        }
+        let summary = Summary::of(&self.file)?;
+        if let Some(file) = &self.html {
+            let refused = |why| TraceError::Refused { file: file.clone(), why };
+            fs::write(file, page(&summary)).map_err(refused)?;
+        }
+        Ok(said + &text(&summary))
+    }
+}
+
+/// An index of which only the program knows what it is.
+fn raw_index(_: u32, index: u128) -> String {
+    format!("{index:#x}")
+}
+
+/// The parts of a job that has ended, as one trace; the folder of parts goes then. What people are to know of it.
+pub(crate) fn gather(file: &Path, nodes: u32, extras: &Extras<'_>) -> Result<Vec<String>, MergeError> {
+    let parts = trace_parts(file);
+    let merged = merge(&parts, file, &index_of_program, extras);
+    if let Err(MergeError::NoParts(_)) = merged {
+        // If anything else is in there, it stays.
+        let _ = fs::remove_dir(&parts);
+    }
+    let merged = merged?;
+    let mut said = Vec::new();
+    let missing: Vec<String> =
+        (0..nodes).filter(|node| !merged.nodes.contains(node)).map(|node| node.to_string()).collect();
+    if missing.is_empty() {
+        // Whatever else is in there is not ours.
+        let _ = remove(&parts);
+    } else {
+        said.push(format!(
+            "the parts of nodes {} are missing: look in {} on their hosts",
+            missing.join(", "),
+            parts.display()
+        ));
+    }
+    if merged.cut > 0 {
+        said.push(format!("of {} processes the last moments are missing", merged.cut));
+    }
+    if merged.dropped > 0 {
+        said.push(format!("{} records were dropped, as there was no room for them", merged.dropped));
+    }
+    Ok(said)
+}
+
+fn remove(parts: &Path) -> std::io::Result<()> {
+    for part in parts_in(parts).into_iter().flatten() {
+        fs::remove_file(part)?;
+    }
+    fs::remove_dir(parts)
+}

@@ -1,0 +1,20 @@
+//! Bytes of strangers as traces and parts of traces, for fuzz targets.
+
+use std::path::Path;
+
+use super::page::page;
+use super::read::TraceReader;
+use super::summary::Summary;
+use super::text::text;
+use talisman_node::trace::part::PartReader;
+
+/// Reads bytes as a trace, and as a part of one: whatever can be read can be shown.
+pub fn read_trace(bytes: &[u8]) {
+    let name = Path::new("trace");
+    if let Ok(summary) = Summary::read(TraceReader::of(name, bytes), name) {
+        assert!(!text(&summary).is_empty() && !page(&summary).is_empty());
+    }
+    if let Ok(mut reader) = PartReader::read(name, bytes) {
+        while let Ok(Some(_)) = reader.next_strip() {}
+    }
+}

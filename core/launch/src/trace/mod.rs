@@ -1,0 +1,33 @@
+//! Traces of jobs (`--trace`): parts of nodes put together, and what a trace says, summed up (`talisman trace`).
+//!
+//! | file | is |
+//! |---|---|
+//! | `perfetto` | the few messages of Perfetto's format that a trace has |
+//! | `clocks` | times of all hosts on one scale |
+//! | `tracks` | how tracks of hosts, nodes and PEs are numbered |
+//! | `sequence` | records of one PE as packets |
+//! | `merge` | parts as one trace |
+//! | `read` | a trace, packet by packet |
+//! | `summary`, `histogram`, `usage` | what is found in it, in bounded memory |
+//! | `text`, `page` | that for people: on a terminal, and as a page with plots |
+//! | `command` | `talisman trace` |
+//! | `hostile` | bytes of strangers in place of all that, for fuzz targets |
+
+mod clocks;
+pub(crate) mod command;
+mod histogram;
+pub(crate) mod hostile;
+mod merge;
+mod page;
+mod perfetto;
+mod read;
+mod sequence;
+mod summary;
+#[cfg(test)]
+mod tests;
+mod text;
+mod tracks;
+mod usage;
+
+pub(crate) use command::gather;
+pub(crate) use merge::{Extras, MergeError};

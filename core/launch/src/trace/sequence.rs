@@ -1,0 +1,402 @@
+//! Records of one PE as packets of a trace.
+//!
+//! All packets of a PE are one sequence, which tells each name once and then refers to it by a number.
+
+use std::collections::HashMap;
+
+use prost::Message as _;
+
+use super::perfetto::{
+    Annotation, INSTANT, InternedData, NEEDS_STATE, Named, Packet, PacketDefaults, SLICE_BEGIN, SLICE_END,
+    STATE_CLEARED, TrackEvent, TrackEventDefaults, before_packet, with_float, with_number, with_text,
+};
+use super::tracks::Track;
+use talisman_node::trace::part::ChareNames;
+use talisman_observe::trace::{Kind, Record, calls, seconds_in};
+
+/// What annotations are called, by their numbers from 1 on.
+pub const ANNOTATIONS: [&str; 17] = [
+    "index",
+    "to",
+    "bytes",
+    "asleep_ns",
+    "version",
+    "objects",
+    "moves",
+    "step",
+    "max_before_s",
+    "average_before_s",
+    "max_predicted_s",
+    "step_s",
+    "dropped",
+    "from",
+    "number",
+    "chare",
+    "epoch",
+];
+
+/// The number of an annotation's name.
+pub fn annotation(name: &str) -> u64 {
+    let place = ANNOTATIONS.iter().position(|known| *known == name);
+    place.expect("it is in the table") as u64 + 1
+}
+
+/// Events that are no entries, by the numbers of their names.
+pub mod names {
+    pub const IDLE: &str = "idle";
+    pub const SEND: &str = "send";
+    pub const PASS_ON: &str = "pass on";
+    pub const FROZEN: &str = "frozen";
+    pub const CHECKPOINT: &str = "checkpoint";
+    pub const TAKEN: &str = "all parts taken";
+    pub const GOES_BACK: &str = "goes back";
+    pub const STEP: &str = "balancing step";
+    pub const MOVES: &str = "moves";
+    pub const DROPPED: &str = "records dropped";
+    /// All of them: their numbers are their places, from 1 on.
+    pub const ALL: [&str; 10] =
+        [IDLE, SEND, PASS_ON, FROZEN, CHECKPOINT, TAKEN, GOES_BACK, STEP, MOVES, DROPPED];
+}
+
+/// Categories, by their numbers from 1 on: what an event is about.
+pub const CATEGORIES: [&str; 4] = ["entry", "message", "idle", "runtime"];
+pub const ENTRY: u64 = 1;
+const MESSAGE: u64 = 2;
+const IDLE: u64 = 3;
+const RUNTIME: u64 = 4;
+
+/// Indices that are told by number: as many take a megabyte or so.
+const INDICES_MAX: usize = 1 << 14;
+
+/// Shows the index of a chare of this number.
+pub type ShowIndex<'a> = &'a dyn Fn(u32, u128) -> String;
+
+/// What all PEs of a program have in common.
+pub struct Program<'a> {
+    pub chares: &'a [ChareNames],
+    pub show_index: ShowIndex<'a>,
+}
+
+/// The packets of one PE.
+#[derive(Default)]
+pub struct Sequence {
+    pe: u32,
+    epoch: u32,
+    has_begun: bool,
+    entries: HashMap<(u32, u16), u64>,
+    indices: HashMap<(u32, u128), u64>,
+    /// Whether an entry runs.
+    runs: bool,
+    is_frozen: bool,
+    checkpoints: bool,
+    steps: bool,
+    /// The way that the next entry's message has come.
+    cause: Option<u64>,
+    relayed: Option<u64>,
+    last_ns: u64,
+    /// When an entry, or being idle, last ended.
+    ended_ns: u64,
+    dropped: u64,
+}
+
+impl Sequence {
+    pub fn of(pe: u32) -> Sequence {
+        Sequence { pe, ..Sequence::default() }
+    }
+
+    /// Another life of the PE begins, perhaps: what was open in the former one has ended.
+    pub fn live(&mut self, epoch: u32, out: &mut Vec<u8>) {
+        if self.epoch != epoch {
+            self.close(out);
+            self.epoch = epoch;
+        }
+    }
+
+    /// Nothing follows: what is open ends at the last moment.
+    pub fn close(&mut self, out: &mut Vec<u8>) {
+        let at = self.last_ns;
+        if std::mem::take(&mut self.runs) {
+            self.put(at, event(SLICE_END), out);
+        }
+        if std::mem::take(&mut self.is_frozen) {
+            self.put(at, on(Track::Frozen(self.pe), event(SLICE_END)), out);
+        }
+        if std::mem::take(&mut self.checkpoints) {
+            self.put(at, on(Track::Checkpoints, event(SLICE_END)), out);
+        }
+        if std::mem::take(&mut self.steps) {
+            self.put(at, on(Track::Steps, event(SLICE_END)), out);
+        }
+        (self.cause, self.relayed) = (None, None);
+    }
+
+    /// So many records of this PE were dropped until now.
+    pub fn drop_records(&mut self, dropped: u64, out: &mut Vec<u8>) {
+        if dropped > self.dropped {
+            let more = with_number(annotation("dropped"), dropped - self.dropped);
+            self.put(self.last_ns, named(INSTANT, RUNTIME, names::DROPPED, vec![more]), out);
+            self.dropped = dropped;
+        }
+    }
+
+    /// A record from this moment, in nanoseconds. Those of a PE are in order.
+    pub fn record(&mut self, at: u64, record: &Record, program: &Program<'_>, out: &mut Vec<u8>) {
+        let at = at.max(self.last_ns);
+        self.last_ns = at;
+        let Some(kind) = Kind::of(record.kind) else { return };
+        match kind {
+            Kind::Begins => self.begin_entry(at, record, program, out),
+            Kind::Ends => {
+                if std::mem::take(&mut self.runs) {
+                    self.put(at, event(SLICE_END), out);
+                }
+                self.ended_ns = at;
+            }
+            Kind::Caused => self.cause = Some(self.arrow(record.wide, self.pe, record.low)),
+            Kind::Relayed => self.relayed = Some(self.arrow(record.wide, self.pe, record.low)),
+            Kind::Sent => self.send(at, record, out),
+            Kind::Idle => self.idle(at, record, out),
+            Kind::Frozen | Kind::Thawed => self.freeze(at, kind == Kind::Frozen, out),
+            Kind::CheckpointBegins | Kind::CheckpointTaken | Kind::CheckpointCommitted => {
+                self.checkpoint(at, kind, record, out);
+            }
+            Kind::GoesBack => {
+                let version = with_number(annotation("version"), record.low);
+                let epoch = with_number(annotation("epoch"), self.epoch.into());
+                self.put(at, named(INSTANT, RUNTIME, names::GOES_BACK, vec![version, epoch]), out);
+            }
+            Kind::StepBegins | Kind::StepEnds | Kind::StepGain => self.step(at, kind, record, out),
+            Kind::Moves => self.move_away(at, record, program, out),
+        }
+    }
+
+    fn begin_entry(&mut self, at: u64, record: &Record, program: &Program<'_>, out: &mut Vec<u8>) {
+        if std::mem::replace(&mut self.runs, true) {
+            // The end of the one before was dropped.
+            self.put(at, event(SLICE_END), out);
+        }
+        let (chare, call, index) = (record.wide, record.small, record.index());
+        let (mut told, mut data) = (InternedData::default(), false);
+        let next = names::ALL.len() as u64 + 1 + self.entries.len() as u64;
+        let name_iid = *self.entries.entry((chare, call)).or_insert_with(|| {
+            data = true;
+            told.event_names.push(Named { iid: next, name: name_of(chare, call, program.chares) });
+            next
+        });
+        let shown = self.index(chare, index, program, &mut told);
+        data |= !told.debug_annotation_string_values.is_empty();
+        let terminating_flow_ids = self.cause.take().into_iter().collect();
+        let event = TrackEvent {
+            category_iids: vec![ENTRY],
+            name_iid: Some(name_iid),
+            debug_annotations: vec![shown],
+            terminating_flow_ids,
+            ..event(SLICE_BEGIN)
+        };
+        self.put_with(at, event, data.then_some(told), out);
+    }
+
+    /// The annotation of an index, by its number if it has one or can have one.
+    fn index(
+        &mut self,
+        chare: u32,
+        index: u128,
+        program: &Program<'_>,
+        told: &mut InternedData,
+    ) -> Annotation {
+        let name = annotation("index");
+        let by_number =
+            |iid| Annotation { name_iid: Some(name), string_value_iid: Some(iid), ..Annotation::default() };
+        if let Some(iid) = self.indices.get(&(chare, index)) {
+            return by_number(*iid);
+        }
+        let shown = (program.show_index)(chare, index);
+        if self.indices.len() >= INDICES_MAX {
+            return with_text(name, shown);
+        }
+        let iid = self.indices.len() as u64 + 1;
+        self.indices.insert((chare, index), iid);
+        told.debug_annotation_string_values.push(Named { iid, name: shown });
+        by_number(iid)
+    }
+
+    fn send(&mut self, at: u64, record: &Record, out: &mut Vec<u8>) {
+        let arrow = self.arrow(self.pe, record.wide, record.low);
+        let mut said = vec![with_number(annotation("to"), record.wide.into())];
+        if record.high > 0 {
+            said.push(with_number(annotation("bytes"), record.high));
+        }
+        let relayed = self.relayed.take();
+        let name = if relayed.is_some() { names::PASS_ON } else { names::SEND };
+        let mut event = named(INSTANT, MESSAGE, name, said);
+        event.flow_ids = vec![arrow];
+        event.terminating_flow_ids = relayed.into_iter().collect();
+        self.put(at, event, out);
+    }
+
+    fn idle(&mut self, at: u64, record: &Record, out: &mut Vec<u8>) {
+        let asleep = with_number(annotation("asleep_ns"), record.high);
+        let begins = named(SLICE_BEGIN, IDLE, names::IDLE, vec![asleep]);
+        // By another clock than entries: it does not begin before they end.
+        self.put(at.saturating_sub(record.low).max(self.ended_ns), begins, out);
+        self.put(at, event(SLICE_END), out);
+        self.ended_ns = at;
+    }
+
+    fn freeze(&mut self, at: u64, begins: bool, out: &mut Vec<u8>) {
+        let event = match (begins, std::mem::replace(&mut self.is_frozen, begins)) {
+            (true, false) => named(SLICE_BEGIN, RUNTIME, names::FROZEN, Vec::new()),
+            (false, true) => event(SLICE_END),
+            _ => return,
+        };
+        self.put(at, on(Track::Frozen(self.pe), event), out);
+    }
+
+    fn checkpoint(&mut self, at: u64, kind: Kind, record: &Record, out: &mut Vec<u8>) {
+        let version = with_number(annotation("version"), record.low);
+        let is_open = self.checkpoints;
+        if is_open && kind != Kind::CheckpointTaken {
+            self.put(at, on(Track::Checkpoints, event(SLICE_END)), out);
+        }
+        self.checkpoints = match kind {
+            Kind::CheckpointBegins => true,
+            Kind::CheckpointCommitted => false,
+            _ => is_open,
+        };
+        let event = match kind {
+            Kind::CheckpointBegins => named(SLICE_BEGIN, RUNTIME, names::CHECKPOINT, vec![version]),
+            Kind::CheckpointTaken => {
+                let objects = with_number(annotation("objects"), record.wide.into());
+                let bytes = with_number(annotation("bytes"), record.high);
+                named(INSTANT, RUNTIME, names::TAKEN, vec![version, objects, bytes])
+            }
+            _ => return,
+        };
+        self.put(at, on(Track::Checkpoints, event), out);
+    }
+
+    /// What a step was good for is known at its end: an instant tells it.
+    fn step(&mut self, at: u64, kind: Kind, record: &Record, out: &mut Vec<u8>) {
+        let (lower, upper) = seconds_in(if kind == Kind::StepEnds { record.high } else { record.low });
+        let float = |name, value: f32| with_float(annotation(name), value.into());
+        let is_open = self.steps;
+        if is_open && kind != Kind::StepGain {
+            self.put(at, on(Track::Steps, event(SLICE_END)), out);
+        }
+        self.steps = kind == Kind::StepBegins;
+        let event = match kind {
+            Kind::StepBegins => {
+                let step = with_number(annotation("step"), record.low);
+                named(SLICE_BEGIN, RUNTIME, names::STEP, vec![step])
+            }
+            Kind::StepEnds => {
+                let step = with_number(annotation("step"), record.low);
+                let moves = with_number(annotation("moves"), record.wide.into());
+                let loads = [float("max_before_s", lower), float("average_before_s", upper)];
+                named(INSTANT, RUNTIME, names::STEP, [step, moves].into_iter().chain(loads).collect())
+            }
+            _ => {
+                let gain = vec![float("max_predicted_s", lower), float("step_s", upper)];
+                named(INSTANT, RUNTIME, names::STEP, gain)
+            }
+        };
+        self.put(at, on(Track::Steps, event), out);
+    }
+
+    fn move_away(&mut self, at: u64, record: &Record, program: &Program<'_>, out: &mut Vec<u8>) {
+        let chare = record.small.into();
+        let name =
+            program.chares.get(record.small as usize).map_or_else(String::new, |chare| chare.name.clone());
+        let said = vec![
+            with_text(annotation("chare"), name),
+            with_text(annotation("index"), (program.show_index)(chare, record.index())),
+            with_number(annotation("to"), record.wide.into()),
+        ];
+        self.put(at, named(INSTANT, RUNTIME, names::MOVES, said), out);
+    }
+
+    /// The number of the arrow of a message, by its way.
+    fn arrow(&self, from: u32, to: u32, number: u64) -> u64 {
+        let way = u64::from(from) << 32 | u64::from(to);
+        mixed(mixed(way ^ u64::from(self.epoch) << 24) ^ number)
+    }
+
+    fn put(&mut self, at: u64, event: TrackEvent, out: &mut Vec<u8>) {
+        self.put_with(at, event, None, out);
+    }
+
+    fn put_with(&mut self, at: u64, event: TrackEvent, told: Option<InternedData>, out: &mut Vec<u8>) {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            write(&beginning(self.pe), out);
+        }
+        let packet = Packet {
+            timestamp: Some(at),
+            trusted_packet_sequence_id: sequence_id(self.pe),
+            track_event: Some(event),
+            interned_data: told,
+            sequence_flags: Some(NEEDS_STATE),
+            ..Packet::default()
+        };
+        write(&packet, out);
+    }
+}
+
+/// The number of a PE's sequence; 1 is that of the job.
+pub fn sequence_id(pe: u32) -> u32 {
+    pe.saturating_add(2)
+}
+
+/// What begins a PE's sequence: its track, and the names that all have.
+fn beginning(pe: u32) -> Packet {
+    let named = |(iid, name): (u64, &&str)| Named { iid, name: (*name).to_owned() };
+    let all = |names: &[&str]| (1..).zip(names).map(named).collect();
+    Packet {
+        trusted_packet_sequence_id: sequence_id(pe),
+        sequence_flags: Some(STATE_CLEARED),
+        trace_packet_defaults: Some(PacketDefaults {
+            track_event_defaults: Some(TrackEventDefaults { track_uuid: Some(Track::Pe(pe).uuid()) }),
+        }),
+        interned_data: Some(InternedData {
+            event_categories: all(&CATEGORIES),
+            event_names: all(&names::ALL),
+            debug_annotation_names: all(&ANNOTATIONS),
+            ..InternedData::default()
+        }),
+        ..Packet::default()
+    }
+}
+
+/// A packet behind others.
+pub fn write(packet: &Packet, out: &mut Vec<u8>) {
+    before_packet(packet.encoded_len(), out);
+    packet.encode_raw(out);
+}
+
+fn event(r#type: i32) -> TrackEvent {
+    TrackEvent { r#type, ..TrackEvent::default() }
+}
+
+fn named(r#type: i32, category: u64, name: &str, debug_annotations: Vec<Annotation>) -> TrackEvent {
+    let place = names::ALL.iter().position(|known| *known == name).expect("it is in the table");
+    let (category_iids, name_iid) = (vec![category], Some(place as u64 + 1));
+    TrackEvent { category_iids, name_iid, debug_annotations, ..event(r#type) }
+}
+
+fn on(track: Track, event: TrackEvent) -> TrackEvent {
+    TrackEvent { track_uuid: Some(track.uuid()), ..event }
+}
+
+/// `Block.step`.
+fn name_of(chare: u32, call: u16, chares: &[ChareNames]) -> String {
+    let Some(chare) = chares.get(chare as usize) else { return format!("chare {chare}, entry {call}") };
+    let entry = calls::name(call).or_else(|| chare.entries.get(call as usize).map(String::as_str));
+    entry.map_or_else(|| format!("{}.{call}", chare.name), |entry| format!("{}.{entry}", chare.name))
+}
+
+/// Bits spread over the word (the finalizer of splitmix64).
+fn mixed(word: u64) -> u64 {
+    let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ word >> 31
+}

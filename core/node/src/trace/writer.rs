@@ -1,0 +1,160 @@
+//! The thread that empties the rings of a process's PEs into its part of the trace.
+
+use std::fs::{File, OpenOptions, create_dir_all};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use rustix::time::{ClockId, clock_gettime};
+
+use super::part::{ChareNames, Moment, Origin, Strip, begin, block_of};
+use talisman_base::clock::Clock;
+use talisman_job::options::{TRACE_PART_ENDING, trace_parts};
+use talisman_kernel::node::Node;
+use talisman_kernel::registry::{ChareType, Registry};
+use talisman_kernel::trace::{Drained, TraceSink};
+
+/// So often rings are emptied. A process that is killed loses what was done since.
+const EVERY: Duration = Duration::from_millis(10);
+
+/// What writes a process's part.
+pub(crate) struct TraceWriter {
+    sink: TraceSink,
+    file: File,
+    written: u64,
+    /// Since the program's start.
+    start: Instant,
+    /// Why no more is written.
+    ended: Option<String>,
+}
+
+impl TraceWriter {
+    /// That of the process with this node, in a job that began then; none if it is not traced. A later life of the
+    /// process goes on with the same file.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(crate) fn of(node: &Node, start: Instant) -> io::Result<Option<TraceWriter>> {
+        let Some(sink) = node.config.trace.clone() else { return Ok(None) };
+        let file = part_of(node, &sink)?;
+        let written = file.metadata()?.len();
+        let mut writer = TraceWriter { sink, file, written, start, ended: None };
+        if written == 0 {
+            let since = writer.start.elapsed().as_nanos() as u64;
+            let calendar = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            let origin = Origin {
+                start_ns: monotonic_ns().saturating_sub(since),
+                calendar_ns: (calendar.as_nanos() as u64).saturating_sub(since),
+                moment: writer.moment(),
+                ..origin_of(node)
+            };
+            begin(&writer.file, &origin)?;
+        }
+        writer.drain();
+        Ok(Some(writer))
+    }
+
+    /// Writes what PEs do until nobody is left to say that it is over.
+    pub(crate) fn run(mut self, over: &Receiver<()>) -> Option<String> {
+        while over.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
+            self.drain();
+        }
+        // Twice: rings are left as full as they are long.
+        self.drain();
+        self.drain();
+        self.ended
+    }
+
+    fn drain(&mut self) {
+        self.turn();
+        let (sink, mut strips) = (self.sink.clone(), Vec::new());
+        sink.drain(|Drained { pe, epoch, records, dropped }| {
+            let (records, moment) = (records.to_vec(), Moment::default());
+            strips.push(Strip { pe, epoch, dropped, moment, records });
+        });
+        let moment = self.moment();
+        for strip in strips {
+            self.write(&block_of(&Strip { moment, ..strip }));
+        }
+    }
+
+    /// Records are kept in the window, and for a moment before and behind it.
+    fn turn(&self) {
+        if let Some((from, until)) = self.sink.settings().window {
+            let now = self.start.elapsed();
+            self.sink.turn(from <= now + 2 * EVERY && now <= until + EVERY);
+        }
+    }
+
+    fn write(&mut self, block: &[u8]) {
+        let bytes_max = self.sink.settings().bytes_max;
+        if self.ended.is_some() {
+            return;
+        }
+        self.written += block.len() as u64;
+        if self.written > bytes_max {
+            self.ended = Some(format!(
+                "the node's share of --trace-size, {bytes_max} bytes, was used after {:.1} s",
+                self.start.elapsed().as_secs_f64()
+            ));
+        } else if let Err(error) = self.file.write_all(block) {
+            self.ended = Some(error.to_string());
+        }
+    }
+
+    fn moment(&self) -> Moment {
+        Moment { ticks: Clock::Real(self.start).ticks(), ns: monotonic_ns() }
+    }
+}
+
+/// The file of the process with this node.
+fn part_of(node: &Node, sink: &TraceSink) -> io::Result<File> {
+    let folder = trace_parts(&sink.settings().file);
+    create_dir_all(&folder)?;
+    let name = format!("node-{}.{}{TRACE_PART_ENDING}", node.number, std::process::id());
+    OpenOptions::new().append(true).create(true).mode(0o600).open(folder.join(name))
+}
+
+/// Of which process a part is, but for its clocks.
+fn origin_of(node: &Node) -> Origin {
+    let names = |chare: &&'static ChareType| ChareNames {
+        name: (chare.name)(),
+        entries: chare.entries.iter().map(|entry| entry.name.to_owned()).collect(),
+    };
+    let executable = std::env::current_exe().ok();
+    let program = executable.as_ref().and_then(|file| file.file_name()).unwrap_or_default();
+    Origin {
+        program: program.to_string_lossy().into_owned(),
+        node: node.number,
+        nodes_here: 1,
+        nodes: node.shape.nodes,
+        pes_per_node: node.shape.pes_per_node,
+        host: node.config.host,
+        chares: Registry::get().types().iter().map(names).collect(),
+        ..Origin::default()
+    }
+}
+
+/// A simulated job has ended at this time: what its PEs did, as far as their rings had room for it, as the part of its
+/// first node, if it is traced.
+///
+/// # Errors
+/// What the system says.
+pub fn write_simulated_trace(node: &Node, wall: Duration) -> io::Result<()> {
+    let Some(sink) = &node.config.trace else { return Ok(()) };
+    let mut file = part_of(node, sink)?;
+    begin(&file, &Origin { nodes_here: node.shape.nodes, ..origin_of(node) })?;
+    let end = wall.as_nanos() as u64;
+    let (moment, mut blocks) = (Moment { ticks: end, ns: end }, Vec::new());
+    sink.drain(|Drained { pe, epoch, records, dropped }| {
+        blocks.push(block_of(&Strip { pe, epoch, dropped, moment, records: records.to_vec() }));
+    });
+    blocks.iter().try_for_each(|block| file.write_all(block))
+}
+
+/// The clock that all processes of a host have.
+fn monotonic_ns() -> u64 {
+    let time = clock_gettime(ClockId::Monotonic);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
