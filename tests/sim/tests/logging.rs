@@ -35,7 +35,7 @@ fn job(seed: u64) -> (Test, Plan) {
 /// promise: of five in a ring, the second ones are no neighbours of the first.
 fn job_with_cuts(seed: u64) -> (Test, Plan) {
     let first = (seed % 5) as u32;
-    let second = (first + 2 + u32::from(seed % 3 == 0)) % 5;
+    let second = (first + 2 + u32::from(seed.is_multiple_of(3))) % 5;
     let (asked, within) = (40 + seed * 37 % 600, seed * 13 % 320);
     // None by itself: of a job that is stuck, the simulation is to find that nothing happens any more.
     let by_steps = |options: &mut RunArgs| options.ckpt_every = Some(CkptEvery::Steps(u64::MAX));

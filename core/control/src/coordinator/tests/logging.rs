@@ -194,12 +194,12 @@ fn a_balancing_step_is_asked_for_again_in_the_next_line_and_after_a_loss() {
     let ask = Action::Send(0, ToNode::Balance);
     let mut coordinator = logging();
     coordinator.on_request(at(5), 7, Request::Balance);
-    assert_eq!(coordinator.take_actions(), [ask.clone()]);
+    assert_eq!(coordinator.take_actions(), std::slice::from_ref(&ask));
     let mut all = Vec::new();
     for node in 0..3 {
         all = coordinator.tell(6, node, &FromMember::Holds { version: 1, session: 0 }).1;
     }
-    assert_eq!(all, [ask.clone()]);
+    assert_eq!(all, std::slice::from_ref(&ask));
     restoring(&mut coordinator);
     assert_eq!(coordinator.say(at(28), 0, ToLauncher::Balanced { asked: 1, step: Ok("done".into()) }), []);
     assert_eq!(coordinator.tell(29, 1, &FromMember::AtHorizon(1)).0, []);
