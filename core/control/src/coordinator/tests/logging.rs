@@ -191,20 +191,20 @@ fn whoever_asks_for_a_checkpoint_is_answered_when_the_line_begins() {
 #[test]
 fn a_balancing_step_is_asked_for_again_in_the_next_line_and_after_a_loss() {
     use talisman_job::asking::Request;
-    let ask = Action::Send(0, ToNode::Balance);
+    const ASK: Action = Action::Send(0, ToNode::Balance);
     let mut coordinator = logging();
     coordinator.on_request(at(5), 7, Request::Balance);
-    assert_eq!(coordinator.take_actions(), std::slice::from_ref(&ask));
+    assert_eq!(coordinator.take_actions(), [ASK]);
     let mut all = Vec::new();
     for node in 0..3 {
         all = coordinator.tell(6, node, &FromMember::Holds { version: 1, session: 0 }).1;
     }
-    assert_eq!(all, std::slice::from_ref(&ask));
+    assert_eq!(all, [ASK]);
     restoring(&mut coordinator);
     assert_eq!(coordinator.say(at(28), 0, ToLauncher::Balanced { asked: 1, step: Ok("done".into()) }), []);
     assert_eq!(coordinator.tell(29, 1, &FromMember::AtHorizon(1)).0, []);
     let (_, others) = coordinator.tell(30, 0, &FromMember::Covered(1));
-    assert!(others.contains(&ask), "{others:?}");
+    assert!(others.contains(&ASK), "{others:?}");
     let answered = coordinator.say(at(31), 0, ToLauncher::Balanced { asked: 1, step: Ok("done".into()) });
     assert_eq!(answered, [Action::Answer(7, Ok("done".into()))]);
 }
