@@ -441,9 +441,9 @@ pub struct RunArgs {
     #[arg(value_name = "FROM..UNTIL")]
     pub trace_window: Option<TraceWindow>,
 
-    /// With --trace: disk space for the parts of all nodes
+    /// With --trace: disk space for its parts
     ///
-    /// Each node has its share. What comes later is counted, but not kept.
+    /// Each node has its share of it. What comes later is not kept.
     #[arg(
         id = "talisman-trace-size",
         long = "trace-size",
