@@ -221,6 +221,11 @@ fn gather_trace(program: &Program, options: &RunArgs, outcome: &Outcome, file: &
         }
         // Nobody began.
         Err(MergeError::NoParts(_)) if outcome.status != 0 => ExitStatus::Done,
+        // All of them are on other hosts, and nothing of them is lost.
+        Err(error @ MergeError::NoParts(_)) if options.hosts.is_some() => {
+            say(|| warn!(target: LAUNCH, program = program.name, "--trace: {error}"));
+            ExitStatus::Done
+        }
         Err(error) => {
             complain(program, &format!("--trace: {error}"));
             ExitStatus::ProgramFailed

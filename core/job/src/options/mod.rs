@@ -28,7 +28,7 @@ use crate::report::advice::Asked;
 use crate::strategies;
 pub use error::OptionsError;
 use numbers::{address, switch, whole};
-pub use paths::{RECORD_ENDING, TRACE_PART_ENDING, trace_parts};
+pub use paths::{RECORD_ENDING, TRACE_PART_ENDING, own_trace_parts, trace_parts};
 use talisman_base::history::Few;
 use talisman_base::layout;
 pub use talisman_base::transport::{Transport, TransportChoice};

@@ -2,9 +2,12 @@
 //!
 //! Beside the checks of [`RunArgs::validate`], as these look at the files of this host: only the process that is started does.
 
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
+
+use rustix::process::geteuid;
 
 use super::{OptionsError, RunArgs};
 use crate::report;
@@ -20,6 +23,29 @@ pub fn trace_parts(file: &Path) -> PathBuf {
     let mut folder = file.as_os_str().to_owned();
     folder.push(".parts");
     folder.into()
+}
+
+/// That folder, which is made if there is none. It has to be this user's alone: whoever may write there could have a node
+/// write to another file.
+///
+/// # Errors
+/// What the system says, or whose it is.
+pub fn own_trace_parts(file: &Path) -> io::Result<PathBuf> {
+    let folder = trace_parts(file);
+    if let Some(parent) = folder.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    match DirBuilder::new().mode(0o700).create(&folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    let found = fs::symlink_metadata(&folder)?;
+    let is_own = found.is_dir() && found.uid() == geteuid().as_raw() && found.mode() & 0o022 == 0;
+    if is_own {
+        return Ok(folder);
+    }
+    let why = "is no folder, is another user's, or others may write to it: remove it, or name another file";
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("{} {why}", folder.display())))
 }
 
 impl RunArgs {
@@ -81,8 +107,7 @@ impl RunArgs {
         let (parts, is_new) = (trace_parts(file), !trace_parts(file).is_dir());
         let try_both = || -> io::Result<()> {
             report::try_out(file)?;
-            fs::create_dir_all(&parts)?;
-            try_out(&parts)?;
+            try_out(&own_trace_parts(file)?)?;
             if is_new { Ok(()) } else { remove_parts(&parts) }
         };
         try_both().map_err(|error| refused(error.to_string()))
@@ -117,4 +142,27 @@ fn try_out(folder: &Path) -> io::Result<()> {
     let file = folder.join(format!(".trial.{}.tmp", std::process::id()));
     File::create(&file)?;
     fs::remove_file(&file)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::*;
+
+    #[test]
+    fn parts_of_a_trace_are_written_to_a_folder_of_ones_own_alone() {
+        let folder = std::env::temp_dir().join(format!("talisman-parts-{}", std::process::id()));
+        let file = folder.join("job.pftrace");
+        let parts = own_trace_parts(&file).expect("there is none yet");
+        assert_eq!(fs::metadata(&parts).expect("just made").mode() & 0o777, 0o700);
+        assert_eq!(own_trace_parts(&file).expect("it is ours"), parts);
+        let refused = || own_trace_parts(&file).expect_err("others may write there").to_string();
+        fs::set_permissions(&parts, fs::Permissions::from_mode(0o777)).expect("it is ours");
+        assert!(refused().contains("job.pftrace.parts is no folder, is another user's, or others may write"));
+        fs::remove_dir(&parts).expect("it is empty");
+        symlink("/tmp", &parts).expect("there is nothing");
+        assert!(refused().contains("remove it"));
+        fs::remove_dir_all(&folder).expect("it is ours");
+    }
 }

@@ -72,7 +72,7 @@ pub fn merge(
     let offsets = clocks.offsets();
     let refused = |why| MergeError::Refused { file: file.to_owned(), why };
     let beside = file.with_extension(format!("{}.tmp", std::process::id()));
-    let out = BufWriter::with_capacity(PIECE, File::create(&beside).map_err(refused)?);
+    let out = BufWriter::with_capacity(PIECE, File::create_new(&beside).map_err(refused)?);
     let mut merger = Merger::new(&origins, offsets, out);
     let merged = merger.write(&parts, show_index, extras);
     let merged = merged.and_then(|merged| fs::rename(&beside, file).map(|()| merged).map_err(Stop::Refused));

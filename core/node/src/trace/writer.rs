@@ -1,22 +1,26 @@
 //! The thread that empties the rings of a process's PEs into its part of the trace.
 
-use std::fs::{File, OpenOptions, create_dir_all};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use rustix::fs::OFlags;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::part::{ChareNames, Moment, Origin, Strip, begin, block_of};
 use talisman_base::clock::Clock;
-use talisman_job::options::{TRACE_PART_ENDING, trace_parts};
+use talisman_job::options::{TRACE_PART_ENDING, own_trace_parts};
 use talisman_kernel::node::Node;
 use talisman_kernel::registry::{ChareType, Registry};
 use talisman_kernel::trace::{Drained, TraceSink};
 
 /// So often rings are emptied. A process that is killed loses what was done since.
 const EVERY: Duration = Duration::from_millis(10);
+
+/// A link in the place of a part is not followed.
+const NOFOLLOW: i32 = OFlags::NOFOLLOW.bits() as i32;
 
 /// What writes a process's part.
 pub(crate) struct TraceWriter {
@@ -110,10 +114,9 @@ impl TraceWriter {
 
 /// The file of the process with this node.
 fn part_of(node: &Node, sink: &TraceSink) -> io::Result<File> {
-    let folder = trace_parts(&sink.settings().file);
-    create_dir_all(&folder)?;
+    let folder = own_trace_parts(&sink.settings().file)?;
     let name = format!("node-{}.{}{TRACE_PART_ENDING}", node.number, std::process::id());
-    OpenOptions::new().append(true).create(true).mode(0o600).open(folder.join(name))
+    OpenOptions::new().append(true).create(true).mode(0o600).custom_flags(NOFOLLOW).open(folder.join(name))
 }
 
 /// Of which process a part is, but for its clocks.
