@@ -92,7 +92,9 @@ const PIECE: usize = 2 * size_of::<u64>();
 unsafe extern "C" fn random_bytes(place: *mut c_void, count: usize, flags: c_uint) -> isize {
     // SAFETY: called as C's function is.
     let got = unsafe { ::libc::getrandom(place, count, flags) };
-    if let Ok(got) = usize::try_from(got) {
+    if let Ok(got) = usize::try_from(got)
+        && got > 0
+    {
         // SAFETY: written by the call that has succeeded.
         let bytes = unsafe { std::slice::from_raw_parts_mut(place.cast::<u8>(), got) };
         bytes.chunks_mut(PIECE).for_each(note_bytes);
@@ -138,6 +140,8 @@ mod tests {
         // SAFETY: places for times, or none.
         let (given, now) = unsafe { (time_by_base(&raw mut time, 1), seconds(std::ptr::null_mut())) };
         assert!(given == 1 && (time.tv_sec..time.tv_sec + 60).contains(&now));
+        // SAFETY: nothing is written.
+        assert_eq!(unsafe { random_bytes(std::ptr::null_mut(), 0, 0) }, 0);
         // SAFETY: takes nothing.
         assert_eq!(unsafe { process() } as u32, std::process::id());
     }
