@@ -84,7 +84,7 @@ fn it_is_refused_where_logging_is() {
     for (words, shape, texts) in [
         ("", (1, 1, "tcp"), &["needs two nodes"][..]),
         ("", (3, 2, "tcp"), &["one PE each"]),
-        ("--balancer greedy", (3, 1, "tcp"), &["--balancer: there is no such thing"]),
+        ("--max-nodes 5", (3, 1, "tcp"), &["--max-nodes: there is no such thing"]),
         ("--simulate", (3, 1, "tcp"), &["leave --simulate out"]),
     ] {
         run(program(&format!("--relay --ft logging:strict {words}"), shape)).expect(2, texts);

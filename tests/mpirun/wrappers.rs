@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{Mutex, PoisonError};
 
 use crate::job::{c_compiler, cxx_compiler, folder, missing, mpirun, output, printed, sorted, text};
 use crate::trials::checks;
@@ -30,9 +31,15 @@ fn wrapper(name: &str) -> Command {
     command
 }
 
-/// A program of `programs/groups`.
+/// A program of `programs/groups`, built once: others may be running it.
 pub fn built(name: &str, source: &str) -> PathBuf {
+    static BUILDING: Mutex<()> = Mutex::new(());
+    // One that failed is to be reported by each test.
+    let _alone = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
     let file = folder().join(format!("own-{source}"));
+    if file.exists() {
+        return file;
+    }
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mpirun/programs/groups");
     let mut command = wrapper(name);
     command.args(["-O1", "-g", "-w"]).arg(sources.join(source)).arg("-o").arg(&file);

@@ -311,10 +311,11 @@ pub impl Pe {
     }
 }
 
-/// Whether this is the packed state of an object that is live and between entries.
+/// Whether this is the packed state of an object that is live and between entries. One that is held may have threads of the
+/// system that go on with its memory: nobody can go on from its state.
 fn is_state_of(head: NonNull<Head>, state: &Packed) -> bool {
     // SAFETY: the caller's object, and of this type.
-    unsafe { pack_object(head.as_ref().collection().chare, head) == *state }
+    unsafe { head.as_ref().has(flag::HELD) || pack_object(head.as_ref().collection().chare, head) == *state }
 }
 
 /// Whether an object that is in a slot has its state.
