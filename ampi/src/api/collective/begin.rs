@@ -9,7 +9,7 @@ use super::super::datatype::{Equivalence, address_of, address_of_mut, basic_valu
 use super::super::op::Operation;
 use super::super::{Error, Rank};
 use super::end;
-use crate::collective::{self as schedules, Blocks, Call, Member, Place, Schedule};
+use crate::collective::{self as schedules, Blocks, Call, Member, Place, Schedule, Span};
 use crate::engine::Token;
 use crate::process::Process as State;
 use crate::rank::call;
@@ -90,15 +90,26 @@ pub fn following<T: Equivalence>(counts: &[usize]) -> Blocks {
     Blocks::following(&counts, basic_values::<T>())
 }
 
-/// There is a count for each member, and the buffer has room for all.
+/// There is a count for each of so many, and the buffer has room for all.
+pub fn checked_parts(buffer: &'static str, here: usize, counts: &[usize], many: usize) -> Result<(), Error> {
+    checked("list of counts as a", counts.len(), many)?;
+    checked(buffer, here, counts.iter().fold(0, |sum, count| sum.saturating_add(*count)))
+}
+
+/// The same of the members of a communicator.
 pub fn checked_counts(
     communicator: Communicator,
     buffer: &'static str,
     here: usize,
     counts: &[usize],
 ) -> Result<(), Error> {
-    checked("list of counts as a", counts.len(), members(communicator)?)?;
-    checked(buffer, here, counts.iter().fold(0, |sum, count| sum.saturating_add(*count)))
+    checked_parts(buffer, here, counts, members(communicator)?)
+}
+
+/// Where parts of so many values are, which follow each other.
+pub fn spans<T: Equivalence>(place: Place, counts: &[usize]) -> Vec<Span> {
+    let blocks = following::<T>(counts);
+    (0..counts.len() as u32).map(|part| blocks.of(place, part)).collect()
 }
 
 pub fn barrier(communicator: Communicator) -> Result<Token, Error> {
@@ -157,11 +168,8 @@ pub fn all_to_all_varcount<T: Equivalence>(
     checked_counts(communicator, "receive", receive.len(), receive_counts)?;
     let memory = Memory { send: address_of(send), receive: address_of_mut(receive), op: 0 };
     begin(communicator, memory, |me| {
-        let spans = |place, counts: &[usize]| {
-            let blocks = following::<T>(counts);
-            (0..me.size).map(|member| blocks.of(place, member)).collect::<Vec<_>>()
-        };
-        let (send, receive) = (spans(Place::Send, send_counts), spans(Place::Receive, receive_counts));
+        let (send, receive) =
+            (spans::<T>(Place::Send, send_counts), spans::<T>(Place::Receive, receive_counts));
         schedules::alltoallw(me, Some(&send), &receive)
     })
 }

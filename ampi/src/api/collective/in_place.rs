@@ -23,10 +23,10 @@ use super::super::Error;
 use super::super::communicator::{Communicator, Process};
 use super::super::datatype::{Buffer, BufferMut, address_of, address_of_mut};
 use super::super::op::Operation;
-use super::begin::{Memory, begin, checked, checked_counts, even, following, in_role, members, root};
+use super::begin::{Memory, begin, checked, checked_counts, even, following, in_role, members, root, spans};
 use super::calls::calls;
 use crate::collective as schedules;
-use crate::collective::{Place, Span};
+use crate::collective::Place;
 use crate::engine::Token;
 
 /// A block for each member, of which the caller's is in its place.
@@ -64,9 +64,7 @@ fn all_to_all_varcount<B: BufferMut + ?Sized>(
     checked_counts(communicator, "receive", buffer.len(), counts)?;
     let memory = Memory { receive: address_of_mut(buffer), ..Memory::default() };
     begin(communicator, memory, |me| {
-        let blocks = following::<B::Value>(counts);
-        let spans: Vec<Span> = (0..me.size).map(|member| blocks.of(Place::Receive, member)).collect();
-        schedules::alltoallw(me, None, &spans)
+        schedules::alltoallw(me, None, &spans::<B::Value>(Place::Receive, counts))
     })
 }
 

@@ -24,10 +24,10 @@ use super::super::datatype::{
     Buffer, BufferMut, Equivalence, address_of, address_of_mut, basic_values, basics_in,
 };
 use super::super::view::{View, ViewMut};
-use super::begin::{Memory, begin_with, checked, even, following};
+use super::begin::{Memory, begin_with, checked, checked_parts, spans};
 use super::calls::calls;
 use super::views;
-use crate::collective::{Blocks, Place, Schedule, Span, neighbors};
+use crate::collective::{Place, Schedule, Span, neighbors};
 use crate::comm::topology::Neighbors;
 use crate::engine::Token;
 
@@ -52,10 +52,6 @@ fn begin(
         let (send, receive) = spans(around.destinations.len(), around.sources.len());
         Ok(schedule(&around, &send, &receive))
     })
-}
-
-fn all(blocks: &Blocks, place: Place) -> Vec<Span> {
-    (0..blocks.counts.len() as u32).map(|block| blocks.of(place, block)).collect()
 }
 
 fn memory_of<T>(send: &[T], receive: &mut [T]) -> Memory {
@@ -87,7 +83,7 @@ where
     checked_parts("receive", receive.len(), counts, sources)?;
     begin(communicator, memory_of(send, receive), |destinations, _| {
         let same = basic_values::<S::Value>().span(Place::Send, 0, basics_in::<S::Value>(send.len()));
-        (vec![same; destinations], all(&following::<S::Value>(counts), Place::Receive))
+        (vec![same; destinations], spans::<S::Value>(Place::Receive, counts))
     })
 }
 
@@ -103,8 +99,8 @@ where
     checked("send", send.len(), each * destinations)?;
     checked("receive", receive.len(), each * sources)?;
     begin(communicator, memory_of(send, receive), |destinations, sources| {
-        let blocks = |n: usize| even::<S::Value>(n as u32, each);
-        (all(&blocks(destinations), Place::Send), all(&blocks(sources), Place::Receive))
+        let evenly = |place, parts| spans::<S::Value>(place, &vec![each; parts]);
+        (evenly(Place::Send, destinations), evenly(Place::Receive, sources))
     })
 }
 
@@ -124,15 +120,9 @@ where
     checked_parts("send", send.len(), send_counts, destinations)?;
     checked_parts("receive", receive.len(), receive_counts, sources)?;
     begin(communicator, memory_of(send, receive), |_, _| {
-        let blocks = |counts, place| all(&following::<S::Value>(counts), place);
-        (blocks(send_counts, Place::Send), blocks(receive_counts, Place::Receive))
+        let of = spans::<S::Value>;
+        (of(Place::Send, send_counts), of(Place::Receive, receive_counts))
     })
-}
-
-/// There is a count for each neighbour, and the buffer has room for all.
-fn checked_parts(buffer: &'static str, here: usize, counts: &[usize], neighbors: usize) -> Result<(), Error> {
-    checked("list of counts as a", counts.len(), neighbors)?;
-    checked(buffer, here, counts.iter().fold(0, |sum, count| sum.saturating_add(*count)))
 }
 
 /// The views are as many as there are destinations, and as many as there are sources.

@@ -8,7 +8,7 @@ use super::super::super::datatype::{
 use super::super::super::op::Operation;
 use super::super::super::view::{View, ViewMut};
 use super::super::super::{Error, Rank};
-use super::super::begin::{Memory, checked, even, following};
+use super::super::begin::{Memory, checked, checked_parts, even, following, spans};
 use super::super::views;
 use super::{InterCommunicator, Sided};
 use crate::collective::{self as schedules, Place, Schedule, Span};
@@ -19,10 +19,11 @@ fn own<T: Equivalence>(place: Place, values: &[T]) -> Span {
     basic_values::<T>().span(place, 0, basics_in::<T>(values.len()))
 }
 
-/// There is a count for each member, and the buffer has room for all.
-fn checked_counts(buffer: &'static str, here: usize, counts: &[usize], members: usize) -> Result<(), Error> {
-    checked("list of counts as a", counts.len(), members)?;
-    checked(buffer, here, counts.iter().fold(0, |sum, count| sum.saturating_add(*count)))
+/// So many values for, or of, each of the other side: as many for all.
+fn evenly(both: InterCommunicator, buffer: &'static str, here: usize) -> Result<Vec<usize>, Error> {
+    let remote = both.remote_size()? as usize;
+    checked(buffer, here, here / remote * remote)?;
+    Ok(vec![here / remote; remote])
 }
 
 /// A root that the other side has.
@@ -64,10 +65,8 @@ pub fn gather<S: Buffer + ?Sized>(both: InterCommunicator, root: Rank, send: &S)
 }
 
 pub fn gather_to_me<R: BufferMut + ?Sized>(both: InterCommunicator, receive: &mut R) -> Result<Token, Error> {
-    let (receive, remote) = (receive.values_mut(), both.remote_size()? as usize);
-    let each = receive.len() / remote;
-    checked("receive", receive.len(), each * remote)?;
-    gather_counts_to_me(both, receive, &vec![each; remote])
+    let receive = receive.values_mut();
+    gather_counts_to_me(both, receive, &evenly(both, "receive", receive.len())?)
 }
 
 pub fn gather_counts_to_me<R: BufferMut + ?Sized>(
@@ -76,7 +75,7 @@ pub fn gather_counts_to_me<R: BufferMut + ?Sized>(
     counts: &[usize],
 ) -> Result<Token, Error> {
     let receive = receive.values_mut();
-    checked_counts("receive", receive.len(), counts, both.remote_size()? as usize)?;
+    checked_parts("receive", receive.len(), counts, both.remote_size()? as usize)?;
     let memory = Memory { receive: address_of_mut(receive), ..Memory::default() };
     both.begin(memory, |sides| {
         schedules::inter_gather(sides, Sided::Me, Span::EMPTY, &following::<R::Value>(counts))
@@ -101,10 +100,8 @@ pub fn scatter<R: BufferMut + ?Sized>(
 }
 
 pub fn scatter_of_mine<S: Buffer + ?Sized>(both: InterCommunicator, send: &S) -> Result<Token, Error> {
-    let (send, remote) = (send.values(), both.remote_size()? as usize);
-    let each = send.len() / remote;
-    checked("send", send.len(), each * remote)?;
-    scatter_counts_of_mine(both, send, &vec![each; remote])
+    let send = send.values();
+    scatter_counts_of_mine(both, send, &evenly(both, "send", send.len())?)
 }
 
 pub fn scatter_counts_of_mine<S: Buffer + ?Sized>(
@@ -113,7 +110,7 @@ pub fn scatter_counts_of_mine<S: Buffer + ?Sized>(
     counts: &[usize],
 ) -> Result<Token, Error> {
     let send = send.values();
-    checked_counts("send", send.len(), counts, both.remote_size()? as usize)?;
+    checked_parts("send", send.len(), counts, both.remote_size()? as usize)?;
     let memory = Memory { send: address_of(send), ..Memory::default() };
     both.begin(memory, |sides| {
         schedules::inter_scatter(sides, Sided::Me, Span::EMPTY, &following::<S::Value>(counts))
@@ -148,10 +145,8 @@ where
     R: BufferMut<Value = S::Value> + ?Sized,
 {
     // Both sides may give numbers of their own: what comes tells how many the other gives.
-    let (receive, remote) = (receive.values_mut(), both.remote_size()? as usize);
-    let each = receive.len() / remote;
-    checked("receive", receive.len(), each * remote)?;
-    all_gather_varcount(both, send, receive, &vec![each; remote])
+    let receive = receive.values_mut();
+    all_gather_varcount(both, send, receive, &evenly(both, "receive", receive.len())?)
 }
 
 pub fn all_gather_varcount<S, R>(
@@ -165,7 +160,7 @@ where
     R: BufferMut<Value = S::Value> + ?Sized,
 {
     let (send, receive) = (send.values(), receive.values_mut());
-    checked_counts("receive", receive.len(), counts, both.remote_size()? as usize)?;
+    checked_parts("receive", receive.len(), counts, both.remote_size()? as usize)?;
     let memory = Memory { send: address_of(send), receive: address_of_mut(receive), op: 0 };
     both.begin(memory, |sides| {
         schedules::inter_allgather(sides, own(Place::Send, send), &following::<S::Value>(counts))
@@ -178,11 +173,8 @@ where
     R: BufferMut<Value = S::Value> + ?Sized,
 {
     let (send, receive) = (send.values(), receive.values_mut());
-    let remote = both.remote_size()? as usize;
-    let each = send.len() / remote;
-    checked("send", send.len(), each * remote)?;
     checked("receive", receive.len(), send.len())?;
-    let counts = vec![each; remote];
+    let counts = evenly(both, "send", send.len())?;
     all_to_all_varcount(both, send, &counts, receive, &counts)
 }
 
@@ -199,19 +191,12 @@ where
 {
     let (send, receive) = (send.values(), receive.values_mut());
     let remote = both.remote_size()? as usize;
-    checked_counts("send", send.len(), send_counts, remote)?;
-    checked_counts("receive", receive.len(), receive_counts, remote)?;
+    checked_parts("send", send.len(), send_counts, remote)?;
+    checked_parts("receive", receive.len(), receive_counts, remote)?;
     let memory = Memory { send: address_of(send), receive: address_of_mut(receive), op: 0 };
     both.begin(memory, |sides| {
-        let spans = |place, counts| {
-            let blocks = following::<S::Value>(counts);
-            (0..sides.remote).map(|number| blocks.of(place, number)).collect::<Vec<_>>()
-        };
-        schedules::inter_alltoall(
-            sides,
-            &spans(Place::Send, send_counts),
-            &spans(Place::Receive, receive_counts),
-        )
+        let of = spans::<S::Value>;
+        schedules::inter_alltoall(sides, &of(Place::Send, send_counts), &of(Place::Receive, receive_counts))
     })
 }
 
@@ -271,7 +256,7 @@ where
     O: Operation<S::Value>,
 {
     let (send, receive) = (send.values(), receive.values_mut());
-    checked_counts("send", send.len(), counts, both.size() as usize)?;
+    checked_parts("send", send.len(), counts, both.size() as usize)?;
     checked("receive", receive.len(), counts[both.rank() as usize])?;
     let plans = counts.iter().map(|count| op.plan(*count)).collect::<Result<Vec<_>, _>>()?;
     let plan = op.plan(receive.len())?;
