@@ -36,7 +36,7 @@ pub use trace::hostile::read_trace;
 
 /// For tests of what a trace has.
 #[doc(hidden)]
-pub use talisman_node::trace::part as trace_part;
+pub use talisman_node::trace::part_file as trace_part;
 #[doc(hidden)]
 pub use talisman_observe::trace as trace_record;
 

@@ -1,5 +1,6 @@
 //! The options every Talisman program has.
 
+mod defaults;
 mod error;
 mod idle;
 pub mod numbers;
@@ -28,7 +29,7 @@ use crate::report::advice::Asked;
 use crate::strategies;
 pub use error::OptionsError;
 use numbers::{address, switch, whole};
-pub use paths::{RECORD_ENDING, TRACE_PART_ENDING, own_trace_parts, trace_parts};
+pub use paths::{RECORD_ENDING, TRACE_LOCK, TRACE_PART_ENDING, own_trace_parts, trace_parts};
 use talisman_base::history::Few;
 use talisman_base::layout;
 pub use talisman_base::transport::{Transport, TransportChoice};
@@ -553,57 +554,6 @@ impl RunArgs {
             None => (available_cores() / self.nodes.max(1)).max(1),
         };
         self.pes.unwrap_or_else(default)
-    }
-}
-
-impl Default for RunArgs {
-    fn default() -> Self {
-        RunArgs {
-            nodes: 1,
-            pes: None,
-            hosts: None,
-            seed: 0,
-            record: None,
-            run_again: None,
-            run_again_until: None,
-            report: None,
-            trace: None,
-            trace_window: None,
-            trace_size: 1 << 30,
-            progress: false,
-            simulate: false,
-            pack_all: false,
-            repack: false,
-            verify_replay: false,
-            measures: Measures::default(),
-            few: Few::default(),
-            transport: TransportChoice::default(),
-            tls: false,
-            listen: None,
-            silence: Duration::from_secs(10),
-            kill: Vec::new(),
-            chaos: None,
-            label_output: false,
-            no_advice: false,
-            log: None,
-            balancer: strategies::OFF.into(),
-            lb_every: Every::default(),
-            lb_dump: None,
-            lb_log: false,
-            node_memory: None,
-            pe_speeds: Vec::new(),
-            ft: FaultTolerance::default(),
-            ckpt_every: None,
-            mtbf: None,
-            log_budget: None,
-            ft_log: false,
-            ckpt_dir: None,
-            ckpt_key: None,
-            restart: None,
-            respawn: false,
-            spares: 0,
-            max_nodes: None,
-        }
     }
 }
 

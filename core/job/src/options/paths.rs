@@ -4,9 +4,12 @@
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use super::{OptionsError, RunArgs};
@@ -17,6 +20,9 @@ pub const RECORD_ENDING: &str = ".record";
 
 /// What the names of the parts of a trace end with.
 pub const TRACE_PART_ENDING: &str = ".part";
+
+/// What the file is called, in the folder of the parts of a trace, that the job's launcher has locked.
+pub const TRACE_LOCK: &str = "lock";
 
 /// The folder of the parts of a trace: beside its file.
 pub fn trace_parts(file: &Path) -> PathBuf {
@@ -104,11 +110,14 @@ impl RunArgs {
         if file.is_dir() || file.file_name().is_none() {
             return Err(refused("it is a folder; give a file, such as job.pftrace".into()));
         }
-        let (parts, is_new) = (trace_parts(file), !trace_parts(file).is_dir());
+        let parts = trace_parts(file);
         let try_both = || -> io::Result<()> {
             report::try_out(file)?;
             try_out(&own_trace_parts(file)?)?;
-            if is_new { Ok(()) } else { remove_parts(&parts) }
+            if !lock_trace(&parts)? {
+                return Err(io::Error::other("another job is writing it: name another file"));
+            }
+            remove_parts(&parts)
         };
         try_both().map_err(|error| refused(error.to_string()))
     }
@@ -124,6 +133,24 @@ impl RunArgs {
             None => Ok(()),
         }
     }
+}
+
+/// Locks the parts of a trace for this process, as long as it lives; whether no other one has.
+fn lock_trace(parts: &Path) -> io::Result<bool> {
+    static LOCKED: Mutex<Option<(PathBuf, File)>> = Mutex::new(None);
+    let mut locked = LOCKED.lock().unwrap_or_else(PoisonError::into_inner);
+    if locked.as_ref().is_some_and(|(folder, _)| folder == parts) {
+        return Ok(true);
+    }
+    let mut options = File::options();
+    options.write(true).create(true).truncate(false).mode(0o600);
+    let file = options.open(parts.join(TRACE_LOCK))?;
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Err(Errno::WOULDBLOCK) => return Ok(false),
+        result => result?,
+    }
+    *locked = Some((parts.to_owned(), file));
+    Ok(true)
 }
 
 /// Removes the parts of a trace that a former job left.
@@ -153,10 +180,17 @@ mod tests {
     #[test]
     fn parts_of_a_trace_are_written_to_a_folder_of_ones_own_alone() {
         let folder = std::env::temp_dir().join(format!("talisman-parts-{}", std::process::id()));
+        let lock = |of: &Path| lock_trace(of).expect("the folder is ours");
         let file = folder.join("job.pftrace");
         let parts = own_trace_parts(&file).expect("there is none yet");
         assert_eq!(fs::metadata(&parts).expect("just made").mode() & 0o777, 0o700);
         assert_eq!(own_trace_parts(&file).expect("it is ours"), parts);
+        let other = File::create(parts.join(TRACE_LOCK)).expect("it is ours");
+        flock(&other, FlockOperation::NonBlockingLockExclusive).expect("nobody has");
+        assert!(!lock(&parts), "another job writes there");
+        drop(other);
+        assert!(lock(&parts) && lock(&parts), "it is this process's");
+        fs::remove_file(parts.join(TRACE_LOCK)).expect("it is ours");
         let refused = || own_trace_parts(&file).expect_err("others may write there").to_string();
         fs::set_permissions(&parts, fs::Permissions::from_mode(0o777)).expect("it is ours");
         assert!(refused().contains("job.pftrace.parts is no folder, is another user's, or others may write"));

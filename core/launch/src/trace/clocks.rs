@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use talisman_node::trace::part::Moment;
+use talisman_node::trace::part_file::Moment;
 
 /// Nanoseconds of a tick that lies between two moments, or near them.
 pub fn ns_of(ticks: u64, before: Moment, after: Moment) -> i64 {

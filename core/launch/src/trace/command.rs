@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::html::page;
 use super::merge::{Extras, MergeError, index_of_program, merge, parts_in};
-use super::page::page;
-use super::read::ReadError;
+use super::reader::ReadError;
 use super::summary::Summary;
-use super::text::text;
-use talisman_job::options::trace_parts;
+use super::terminal::text;
+use talisman_job::options::{TRACE_LOCK, trace_parts};
 
 #[derive(clap::Args)]
 pub(crate) struct Trace {
@@ -65,6 +65,7 @@ pub(crate) fn gather(file: &Path, nodes: u32, extras: &Extras<'_>) -> Result<Vec
     let merged = merge(&parts, file, &index_of_program, extras);
     if let Err(MergeError::NoParts(_)) = merged {
         // If anything else is in there, it stays.
+        let _ = fs::remove_file(parts.join(TRACE_LOCK));
         let _ = fs::remove_dir(&parts);
     }
     let merged = merged?;
@@ -81,6 +82,10 @@ pub(crate) fn gather(file: &Path, nodes: u32, extras: &Extras<'_>) -> Result<Vec
             parts.display()
         ));
     }
+    if let (Some((from, until)), 0) = (extras.window, merged.kept) {
+        let (from, until) = (from.as_secs_f64(), until.as_secs_f64());
+        said.push(format!("nothing was done from {from} to {until} s after the start (--trace-window)"));
+    }
     if merged.cut > 0 {
         said.push(format!("of {} processes the last moments are missing", merged.cut));
     }
@@ -94,5 +99,6 @@ fn remove(parts: &Path) -> std::io::Result<()> {
     for part in parts_in(parts).into_iter().flatten() {
         fs::remove_file(part)?;
     }
+    let _ = fs::remove_file(parts.join(TRACE_LOCK));
     fs::remove_dir(parts)
 }

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use super::page::page;
-use super::read::TraceReader;
+use super::html::page;
+use super::reader::TraceReader;
 use super::summary::Summary;
-use super::text::text;
-use talisman_node::trace::part::PartReader;
+use super::terminal::text;
+use talisman_node::trace::part_file::PartReader;
 
 /// Reads bytes as a trace, and as a part of one: whatever can be read can be shown.
 pub fn read_trace(bytes: &[u8]) {

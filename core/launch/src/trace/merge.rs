@@ -15,7 +15,7 @@ use super::tracks::Track;
 use talisman_job::Failure;
 use talisman_job::options::TRACE_PART_ENDING;
 use talisman_kernel::registry::Registry;
-use talisman_node::trace::part::{Moment, Origin, PartError, PartReader, Strip};
+use talisman_node::trace::part_file::{Moment, Origin, PartError, PartReader, Strip};
 use talisman_observe::trace::Kind;
 
 /// Of the messages between hosts, so many are looked at to align their clocks.
@@ -56,6 +56,8 @@ pub struct Merged {
     pub cut: u32,
     /// Records for which there was no room.
     pub dropped: u64,
+    /// Records that are in the trace.
+    pub kept: u64,
     /// By how much times of two hosts may be wrong against each other, in nanoseconds; none if only calendars tell.
     pub error_ns: Option<i64>,
 }
@@ -231,9 +233,7 @@ impl<'a, W: Write> Merger<'a, W> {
         self.begin(&merged, extras)?;
         for (part, origin) in parts.iter().zip(self.origins) {
             merged.nodes.extend(nodes_of(origin));
-            let (is_cut, dropped) = self.part(part, show_index, extras)?;
-            merged.cut += u32::from(is_cut);
-            merged.dropped += dropped;
+            self.part(part, show_index, extras, &mut merged)?;
         }
         let mut out = Vec::new();
         self.sequences.values_mut().for_each(|sequence| sequence.close(&mut out));
@@ -242,13 +242,14 @@ impl<'a, W: Write> Merger<'a, W> {
         Ok(merged)
     }
 
-    /// The records of one part; whether its process died before it had written all, and how many were dropped.
+    /// The records of one part.
     fn part(
         &mut self,
         part: &Path,
         show_index: ShowIndex<'_>,
         extras: &Extras<'_>,
-    ) -> Result<(bool, u64), Stop> {
+        merged: &mut Merged,
+    ) -> Result<(), Stop> {
         let mut reader = PartReader::open(part)?;
         let origin = reader.origin().clone();
         let shift = self.start_ns + self.offsets[&origin.host].ns;
@@ -267,6 +268,7 @@ impl<'a, W: Write> Merger<'a, W> {
                 let at = ns_of(record.ticks, before, current) - shift;
                 if window.as_ref().is_none_or(|window| window.contains(&at)) {
                     sequence.record(at.max(0) as u64, record, &program, &mut out);
+                    merged.kept += 1;
                 }
             }
             sequence.drop_records(strip.dropped, &mut out);
@@ -277,7 +279,9 @@ impl<'a, W: Write> Merger<'a, W> {
             }
         }
         self.out.write_all(&out)?;
-        Ok((reader.is_cut(), dropped.values().sum()))
+        merged.cut += u32::from(reader.is_cut());
+        merged.dropped += dropped.values().sum::<u64>();
+        Ok(())
     }
 
     /// What the job is, its tracks, and its losses.

@@ -7,9 +7,9 @@
 //! | `tracks` | how tracks of hosts, nodes and PEs are numbered |
 //! | `sequence` | records of one PE as packets |
 //! | `merge` | parts as one trace |
-//! | `read` | a trace, packet by packet |
+//! | `reader` | a trace, packet by packet |
 //! | `summary`, `histogram`, `usage` | what is found in it, in bounded memory |
-//! | `text`, `page` | that for people: on a terminal, and as a page with plots |
+//! | `terminal`, `html` | that for people: on a terminal, and as a page with plots |
 //! | `command` | `talisman trace` |
 //! | `hostile` | bytes of strangers in place of all that, for fuzz targets |
 
@@ -17,15 +17,15 @@ mod clocks;
 pub(crate) mod command;
 mod histogram;
 pub(crate) mod hostile;
+mod html;
 mod merge;
-mod page;
 mod perfetto;
-mod read;
+mod reader;
 mod sequence;
 mod summary;
+mod terminal;
 #[cfg(test)]
 mod tests;
-mod text;
 mod tracks;
 mod usage;
 

@@ -11,7 +11,7 @@ use super::perfetto::{
     STATE_CLEARED, TrackEvent, TrackEventDefaults, before_packet, with_float, with_number, with_text,
 };
 use super::tracks::Track;
-use talisman_node::trace::part::ChareNames;
+use talisman_node::trace::part_file::ChareNames;
 use talisman_observe::trace::{Kind, Record, calls, seconds_in};
 
 /// What annotations are called, by their numbers from 1 on.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use super::histogram::Histogram;
 use super::merge::{LOSS, NAME};
-use super::read::{Event, Names, ReadError, Text, TraceReader, What};
+use super::reader::{Event, Names, ReadError, Text, TraceReader, What};
 use super::sequence::names;
 use super::tracks::Track;
 use super::usage::Usage;

@@ -5,14 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::html::page;
 use super::merge::{Extras, MergeError, Merged, merge};
-use super::page::page;
-use super::read::{ReadError, TraceReader, What};
+use super::reader::{ReadError, TraceReader, What};
 use super::summary::Summary;
-use super::text::text;
+use super::terminal::text;
 use super::tracks::Track;
 use talisman_job::Failure;
-use talisman_node::trace::part::{ChareNames, Moment, Origin, Strip, begin, block_of};
+use talisman_node::trace::part_file::{ChareNames, Moment, Origin, Strip, begin, block_of};
 use talisman_observe::trace::{Kind, Record, seconds};
 
 /// A folder of this test, which goes with it.
@@ -111,7 +111,7 @@ fn merged(folder: &Folder, extras: &Extras<'_>) -> (PathBuf, Merged) {
 /// Each event: track, what, name, when.
 fn events(file: &Path) -> Vec<(Track, What, String, u64)> {
     let mut all = Vec::new();
-    let see = |event: &super::read::Event<'_>, names: &super::read::Names| {
+    let see = |event: &super::reader::Event<'_>, names: &super::reader::Names| {
         let name = event.name.map_or("", |name| names.get(name));
         all.push((event.track, event.what, name.to_owned(), event.at));
     };
@@ -124,7 +124,7 @@ fn records_become_events_one_by_one() {
     let folder = Folder::new("events");
     job(&folder.0);
     let (file, merged) = merged(&folder, &Extras::default());
-    assert_eq!(merged, Merged { nodes: [0, 1].into(), cut: 0, dropped: 6, error_ns: Some(0) });
+    assert_eq!(merged, Merged { nodes: [0, 1].into(), cut: 0, dropped: 6, kept: 19, error_ns: Some(0) });
     let told = events(&file);
     let event = |track, what, name: &str, at| (track, what, name.to_owned(), at);
     let of = |track| told.iter().filter(move |event| event.0 == track).cloned().collect::<Vec<_>>();
@@ -175,7 +175,7 @@ fn an_arrow_goes_from_a_message_to_what_it_called() {
     job(&folder.0);
     let (file, _) = merged(&folder, &Extras::default());
     let (mut out, mut into) = (BTreeMap::new(), BTreeMap::new());
-    let see = |event: &super::read::Event<'_>, _: &super::read::Names| {
+    let see = |event: &super::reader::Event<'_>, _: &super::reader::Names| {
         event.arrows_out().iter().for_each(|arrow| assert!(out.insert(*arrow, event.at).is_none()));
         event.arrows_in().iter().for_each(|arrow| assert!(into.insert(*arrow, event.at).is_none()));
     };

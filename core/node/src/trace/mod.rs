@@ -2,10 +2,10 @@
 //!
 //! | file | is |
 //! |---|---|
-//! | [`part`] | the format, as it is written and read |
+//! | [`part_file`] | the format, as it is written and read |
 //! | `writer` | the thread that empties the rings of the PEs |
 
-pub mod part;
+pub mod part_file;
 mod writer;
 
 pub(crate) use writer::TraceWriter;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use rustix::fs::OFlags;
 use rustix::time::{ClockId, clock_gettime};
 
-use super::part::{ChareNames, Moment, Origin, Strip, begin, block_of};
+use super::part_file::{ChareNames, Moment, Origin, Strip, begin, block_of};
 use talisman_base::clock::Clock;
 use talisman_job::options::{TRACE_PART_ENDING, own_trace_parts};
 use talisman_kernel::node::Node;

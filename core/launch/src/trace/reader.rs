@@ -40,8 +40,8 @@ pub enum ReadError {
         /// What is wrong.
         why: String,
     },
-    /// Somebody else's.
-    #[error("{} is a trace, but not one that a Talisman program wrote with --trace", .0.display())]
+    /// It is empty, or somebody else's.
+    #[error("{} has nothing in it that a Talisman program wrote with --trace", .0.display())]
     OfAnother(PathBuf),
 }
 

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::summary::Summary;
-use super::text::{
-    CHECKPOINTS, STEPS, busiest_pairs, by_time, percent, plural, rows_of_checkpoints, rows_of_steps,
-    sentences_of_losses, time, totals,
+use super::terminal::{
+    CHECKPOINTS, STEPS, about, busiest_pairs, by_time, percent, rows_of_checkpoints, rows_of_steps,
+    sentences_of_losses, time,
 };
 use super::usage::{BINS, Usage};
 
@@ -49,20 +49,7 @@ pub fn page(summary: &Summary) -> String {
 }
 
 fn head(summary: &Summary) -> String {
-    let (job, (entries, sent)) = (&summary.job, totals(summary));
-    let mut said = format!(
-        "<p>{} on {}, {} each; {}; {}, {}.</p>\n",
-        plural(job.nodes, "node"),
-        plural(job.hosts, "host"),
-        plural(job.pes_per_node, "PE"),
-        time(summary.end),
-        plural(entries, "call"),
-        plural(sent, "message"),
-    );
-    if summary.dropped > 0 {
-        let _ = writeln!(said, "<p><strong>{} records were dropped.</strong></p>", summary.dropped);
-    }
-    said
+    about(summary).iter().map(|line| format!("<p>{}</p>\n", escaped(line))).collect()
 }
 
 fn section(title: &str, plot: &str, table: &str) -> String {

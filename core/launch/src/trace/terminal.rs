@@ -39,40 +39,42 @@ pub fn percent(part: u64, whole: u64) -> String {
 }
 
 fn head(summary: &Summary) -> Option<String> {
-    let job = &summary.job;
-    let (entries, sent) = totals(summary);
-    let mut said = format!(
-        "{}: {} on {}, {} each; {}, {}, {}\n",
+    Some(about(summary).iter().map(|line| format!("{line}\n")).collect())
+}
+
+/// What job it was, and how far the trace can be believed: lines.
+pub fn about(summary: &Summary) -> Vec<String> {
+    let (job, (calls, sent)) = (&summary.job, totals(summary));
+    let mut said = vec![format!(
+        "{}: {} on {}, {} each; {}, {}, {}",
         job.program,
         plural(job.nodes, "node"),
         plural(job.hosts, "host"),
         plural(job.pes_per_node, "PE"),
         time(summary.end),
-        plural(entries, "call"),
+        plural(calls, "call"),
         plural(sent, "message"),
-    );
+    )];
     match job.clock_error_ns {
         _ if job.hosts < 2 => {}
         Some(error) => {
-            writeln!(said, "Clocks of hosts are aligned by messages, to {} at most.", time(error)).ok()?
+            said.push(format!("Clocks of hosts are aligned by messages, to {} at most.", time(error)))
         }
-        None => said.push_str(
-            "Clocks of hosts are aligned by their calendars: arrows between them may point back.\n",
+        None => said.push(
+            "Clocks of hosts are aligned by their calendars: arrows between them may point back.".into(),
         ),
     }
     if summary.dropped > 0 {
-        writeln!(
-            said,
-            "{} records were dropped, as there was no room: what follows has less than all.",
-            summary.dropped
-        )
-        .ok()?;
+        let dropped = summary.dropped;
+        said.push(format!(
+            "{dropped} records were dropped, as there was no room: what follows has less than all."
+        ));
     }
-    Some(said)
+    said
 }
 
 /// Calls and messages.
-pub fn totals(summary: &Summary) -> (u64, u64) {
+fn totals(summary: &Summary) -> (u64, u64) {
     summary.pes.values().fold((0, 0), |(entries, sent), of| (entries + of.entries, sent + of.sent))
 }
 
