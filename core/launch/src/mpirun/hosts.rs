@@ -7,6 +7,7 @@
 use std::fs;
 use std::path::Path;
 
+use talisman_control::hosts::Hosts;
 pub use talisman_control::hosts::LIST;
 use talisman_control::slurm::{self, SLURM};
 
@@ -32,12 +33,14 @@ struct Line<'a> {
 /// # Errors
 /// If the file cannot be read, or a line has what means nothing here; there is no allocation.
 pub fn of(value: &Path) -> Result<Given, String> {
-    let of = |error: &dyn std::fmt::Display| format!("the hosts {}: {error}", value.display());
+    let list = value.to_str().and_then(|value| value.strip_prefix(LIST));
+    let named = list.map_or_else(|| value.display().to_string(), String::from);
+    let of = |error: &dyn std::fmt::Display| format!("the hosts {named}: {error}");
     if value.as_os_str() == SLURM {
         let hosts = slurm::hosts(|name| std::env::var(name).ok()).map_err(|error| of(&error))?;
         return Ok(Given { value: SLURM.into(), slots: hosts.slots() });
     }
-    let text = match value.to_str().and_then(|value| value.strip_prefix(LIST)) {
+    let text = match list {
         Some(list) => list.replace(',', "\n"),
         None => fs::read_to_string(value).map_err(|error| of(&error))?,
     };
@@ -57,6 +60,8 @@ fn read(text: &str) -> Result<Given, String> {
     }
     let slots = hosts.iter().fold(0u32, |sum, host| sum.saturating_add(host.slots));
     let lines: Vec<String> = hosts.iter().map(Line::text).collect();
+    // Looked at here already, where it is known how they were given.
+    Hosts::parse(&lines.join("\n")).map_err(|error| error.to_string())?;
     Ok(Given { value: format!("{LIST}{}", lines.join(",")), slots })
 }
 
@@ -117,9 +122,14 @@ mod tests {
 
     #[test]
     fn numbers_that_are_none_are_refused() {
-        for (text, said) in
-            [("a:0", "`0`"), ("a:many", "`many`"), ("a slots=-1", "`slots=-1`"), ("a user=x,y", "comma")]
-        {
+        for (text, said) in [
+            ("a:0", "`0`"),
+            ("a:many", "`many`"),
+            ("a slots=-1", "`slots=-1`"),
+            ("a user=x,y", "comma"),
+            ("", "no host"),
+            ("a b", "`b`"),
+        ] {
             assert!(read(text).unwrap_err().contains(said), "{text}");
         }
         assert!(of(Path::new("no/such/hosts")).unwrap_err().contains("no/such/hosts"));
