@@ -25,7 +25,7 @@ use talisman_loader::{
 
 use crate::answers::{self, Answers};
 use crate::control::{self, Control};
-use crate::{programs, slice, streams, waits, world};
+use crate::{programs, replayed_values, slice, streams, waits};
 
 /// The program of this process.
 pub struct ProgramImages {
@@ -187,7 +187,7 @@ fn prepare_process() -> Result<(), String> {
         give_way: waits::give_way,
         sleep: waits::sleep,
         process_memory: use_process_heap,
-        world: world::words,
+        world: replayed_values::words,
     });
     answer_names(answers::answer);
     answer_later(&answers::Later);

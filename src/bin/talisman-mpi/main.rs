@@ -13,7 +13,7 @@
 //! | `control.rs` | what is kept of a rank beside its program |
 //! | `streams.rs`, `cookie.rs` | its standard streams; streams of the C library that call functions here |
 //! | `waits.rs` | functions that let time pass |
-//! | `world.rs` | what ranks read that is neither in their memory nor a message |
+//! | `replayed_values.rs` | what ranks read that is neither in their memory nor a message |
 //! | `slice.rs` | ranks that compute are interrupted, so that others have their turn |
 //! | `locales.rs` | locales that a rank makes |
 //! | `allocator.rs` | `malloc` and its family, by the rank that calls |
@@ -31,11 +31,11 @@ mod images;
 mod locales;
 mod programs;
 mod rank;
+mod replayed_values;
 mod slice;
 mod streams;
 mod thread_exit;
 mod waits;
-mod world;
 
 use std::path::Path;
 

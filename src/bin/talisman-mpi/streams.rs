@@ -11,7 +11,7 @@ use talisman_ampi::api::Universe;
 use talisman_loader::libc::is_own_thread;
 
 use crate::cookie::{Functions, Kind};
-use crate::world;
+use crate::replayed_values;
 
 /// Numbers of descriptors of the streams.
 pub const INPUT: c_int = 0;
@@ -223,7 +223,9 @@ unsafe extern "C" fn read(cookie: *mut c_void, bytes: *mut c_char, count: usize)
     // SAFETY: room for so many bytes, by the C library.
     let place = unsafe { std::slice::from_raw_parts_mut(bytes.cast::<u8>(), count) };
     // SAFETY: the same room.
-    world::bytes(place, |place| unsafe { libc::read(INPUT, place.as_mut_ptr().cast(), place.len()) })
+    replayed_values::bytes(place, |place| unsafe {
+        libc::read(INPUT, place.as_mut_ptr().cast(), place.len())
+    })
 }
 
 /// The program has closed the stream that it read.

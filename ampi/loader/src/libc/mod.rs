@@ -6,6 +6,7 @@
 //!
 //! [`symbol`] is meant for [`crate::Imports::fallback`], so that a program's own `getopt` is used if it has one.
 
+mod clocks_and_random;
 mod environment;
 mod exit;
 mod files;
@@ -28,7 +29,6 @@ mod start;
 mod state;
 mod text;
 mod threads;
-mod world;
 
 use std::cell::Cell;
 use std::ptr::null_mut;
@@ -97,7 +97,7 @@ pub fn symbol(name: &str) -> Option<usize> {
         keys::symbol,
         signals::symbol,
         process::symbol,
-        world::symbol,
+        clocks_and_random::symbol,
         own_threads::symbol,
     ];
     parts.iter().find_map(|part| part(name))

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::Logged;
-use super::lines::FromNode;
+use super::cuts::FromNode;
 use super::post::Mail;
 use crate::messages::flights::Flight;
 use crate::messages::{Arrived, Cluster, Rules, What};

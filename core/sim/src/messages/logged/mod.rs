@@ -4,11 +4,11 @@
 //! way and how long it takes, the processes that come in the place of lost ones, and whoever prints. Everything that a restarted node does
 //! is held against what has happened (`shadow.rs`); a difference ends the job.
 
+mod cuts;
 mod driving;
-mod lines;
+mod output;
 mod post;
-mod recovering;
-mod saying;
+mod recovery;
 mod shadow;
 #[cfg(test)]
 mod tests;
@@ -21,7 +21,7 @@ use std::time::Duration;
 use super::chance::Chance;
 use super::model::Model;
 use super::{Cluster, Machine, Rules};
-use lines::FromNode;
+use cuts::FromNode;
 use post::Post;
 use shadow::Shadow;
 use talisman_base::clock::Meter;
