@@ -172,9 +172,9 @@ impl Roster {
     }
 }
 
-/// A host that is silent is to be noticed before its nodes, each of which is then silent too.
+/// A host that is silent is to be noticed before its nodes: each of them is silent too, and if it computed, has been for longer.
 fn silence(plan: &Plan, node: u32) -> Duration {
-    if plan.host_of(node).is_some() { plan.silence + 2 * TICK } else { plan.silence }
+    if plan.host_of(node).is_some() { plan.silence + 4 * TICK } else { plan.silence }
 }
 
 impl Member {
