@@ -1,9 +1,11 @@
 //! Ranks in one thread, with a network that delivers frames in any order and ranks that move at any moment.
 
+use std::cell::RefCell;
+
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-use crate::engine::{Action, Actions, Engine, Frame, Payload, Rank};
+use crate::engine::{Action, Actions, Engine, Frame, Head, Payload, Rank};
 use crate::process::{Host, Outcome, PerformError, Process, UserCombine};
 
 /// The memory of a rank begins here: an address that is no offset by accident.
@@ -44,7 +46,7 @@ pub struct World {
     random: Xoshiro256PlusPlus,
     /// One of so many steps is a move; none if 0.
     moves: u64,
-    /// How many frames were delivered.
+    /// How many frames were delivered, or messages given without one.
     pub frames: usize,
 }
 
@@ -124,19 +126,90 @@ impl World {
     }
 
     fn perform(&mut self, rank: Rank, actions: Vec<Action>) {
-        let (process, memory) = (&mut self.processes[rank as usize], &mut self.memories[rank as usize]);
-        for action in actions {
-            match process.perform(&action, memory).expect("the test gives what it has") {
+        let gives = self.below(2) == 0;
+        self.perform_or_give(rank, actions, gives);
+    }
+
+    /// The same, by giving others what they wait for or not. What those do then gives nothing.
+    fn perform_or_give(&mut self, rank: Rank, mut actions: Vec<Action>, gives: bool) {
+        // It does not give itself anything: another process is in its place meanwhile.
+        let nobody = Process::new(Engine::new(rank), self.processes.len() as u32);
+        let mut process = std::mem::replace(&mut self.processes[rank as usize], nobody);
+        let nothing = Memory { bytes: Vec::new(), function: |_| {} };
+        let own = std::mem::replace(&mut self.memories[rank as usize], nothing);
+        let others = Others {
+            processes: &mut self.processes,
+            memories: &mut self.memories,
+            led_to: Vec::new(),
+            given: 0,
+        };
+        let mut memory = Giving { own, others: others.into(), gives };
+        let mut at = 0;
+        while let Some(action) = actions.get(at) {
+            at += 1;
+            match process.perform(action, &mut memory).expect("the test gives what it has") {
                 Outcome::Done => {}
                 Outcome::Send { to, frame } => self.flying.push((to, frame)),
                 Outcome::Took { .. } => unreachable!("nobody lends here"),
+                Outcome::Gave { send } => process.gave(send, &mut actions),
                 Outcome::Call(mut operands) => {
-                    (memory.function)(operands.call());
-                    let written = process.write_result(operands.into, &operands.right, memory);
+                    (memory.own.function)(operands.call());
+                    let written = process.write_result(operands.into, &operands.right, &mut memory);
                     written.expect("it was read just now");
                 }
                 Outcome::Wake => self.woken[rank as usize] = true,
             }
         }
+        let Giving { own, others, .. } = memory;
+        let Others { led_to, given, .. } = others.into_inner();
+        self.frames += given;
+        self.processes[rank as usize] = process;
+        self.memories[rank as usize] = own;
+        led_to.into_iter().for_each(|(rank, actions)| self.perform_or_give(rank, actions, false));
+    }
+}
+
+/// The memory of a rank that may give others its messages.
+struct Giving<'a> {
+    own: Memory,
+    others: RefCell<Others<'a>>,
+    gives: bool,
+}
+
+/// The other ranks, and what they have been given leads to.
+struct Others<'a> {
+    processes: &'a mut [Process],
+    memories: &'a mut [Memory],
+    led_to: Vec<(Rank, Actions)>,
+    /// How many messages they have been given.
+    given: usize,
+}
+
+impl Host for Giving<'_> {
+    fn read(&self, at: u64, len: u64) -> Result<&[u8], PerformError> {
+        self.own.read(at, len)
+    }
+
+    fn write(&mut self, at: u64, len: u64) -> Result<&mut [u8], PerformError> {
+        self.own.write(at, len)
+    }
+
+    fn give(&self, to: Rank, head: &Head, bytes: &[u8]) -> bool {
+        if !self.gives || to == head.source {
+            return false;
+        }
+        let mut others = self.others.borrow_mut();
+        let Others { processes, memories, led_to, given } = &mut *others;
+        // What it has to do comes before what it gets next.
+        if led_to.iter().any(|(rank, actions)| *rank == to && !actions.is_empty()) {
+            return false;
+        }
+        let mut out = Vec::new();
+        let (process, memory) = (&mut processes[to as usize], &mut memories[to as usize]);
+        let is_given = process.receive_bytes(head, bytes, memory, &mut out);
+        led_to.push((to, out));
+        let is_given = is_given.expect("the test gives what it has");
+        *given += usize::from(is_given);
+        is_given
     }
 }

@@ -1,12 +1,13 @@
 //! Running schedules on the engine.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
+use rustc_hash::FxBuildHasher;
 use talisman_pup::Pup;
 
 use super::{Place, Schedule, Span, Step};
 use crate::engine::{
-    Action, Actions, Area, Buffer, Context, Engine, Envelope, Mode, Owner, Pattern, Rank, Status, Tag, Token,
+    Action, Actions, Area, Buffer, Context, Engine, Envelope, Mode, Owner, Pattern, Status, Tag, Token,
     Truncated,
 };
 
@@ -30,7 +31,7 @@ pub struct Call {
 /// The collectives of one rank that are under way.
 #[derive(Debug, Default, PartialEq, Pup)]
 pub struct Collectives {
-    running: BTreeMap<u32, Running>,
+    running: HashMap<u32, Running, FxBuildHasher>,
     next: u32,
 }
 
@@ -46,19 +47,11 @@ struct Running {
 }
 
 impl Collectives {
-    /// Begins one. `members` are the ranks of the communicator, in its order.
-    pub fn start(
-        &mut self,
-        schedule: Schedule,
-        call: Call,
-        members: &[Rank],
-        engine: &mut Engine,
-        out: &mut Actions,
-    ) {
+    /// Begins one, whose schedule names ranks of the world.
+    pub fn start(&mut self, schedule: Schedule, call: Call, engine: &mut Engine, out: &mut Actions) {
         let number = self.next;
         self.next = self.next.wrapping_add(1);
         out.push(Action::Allocate { scratch: number, bytes: schedule.scratch() });
-        let schedule = with_ranks(schedule, members);
         self.running.insert(number, Running { schedule, call, round: 0, pending: 0, truncated: None });
         self.go_on(number, engine, out);
         self.advance(engine, out);
@@ -66,19 +59,13 @@ impl Collectives {
 
     /// Goes on with those whose messages the engine has ended.
     pub fn advance(&mut self, engine: &mut Engine, out: &mut Actions) {
-        loop {
-            let finished = engine.take_finished();
-            if finished.is_empty() {
-                return;
-            }
-            for (number, status) in finished {
-                let Some(running) = self.running.get_mut(&number) else { continue };
-                running.truncated = running.truncated.or(status.truncated);
-                running.pending = running.pending.saturating_sub(1);
-                if running.pending == 0 {
-                    running.round += 1;
-                    self.go_on(number, engine, out);
-                }
+        while let Some((number, status)) = engine.next_finished() {
+            let Some(running) = self.running.get_mut(&number) else { continue };
+            running.truncated = running.truncated.or(status.truncated);
+            running.pending = running.pending.saturating_sub(1);
+            if running.pending == 0 {
+                running.round += 1;
+                self.go_on(number, engine, out);
             }
         }
     }
@@ -91,8 +78,9 @@ impl Collectives {
     /// Begins rounds until one has messages to wait for, or all are done.
     fn go_on(&mut self, number: u32, engine: &mut Engine, out: &mut Actions) {
         let Some(running) = self.running.get_mut(&number) else { return };
-        while let Some(round) = running.schedule.rounds().get(running.round) {
-            running.pending = round.iter().map(|step| running.call.begin(number, *step, engine, out)).sum();
+        while let Some(round) = running.schedule.round(running.round) {
+            let steps = round.filter_map(|at| running.schedule.step(at));
+            running.pending = steps.map(|step| running.call.begin(number, step, engine, out)).sum();
             if running.pending > 0 {
                 return;
             }
@@ -141,14 +129,4 @@ impl Call {
         let Span { at, count, datatype, bytes, .. } = span;
         Buffer { area, at: base.wrapping_add_signed(at), count, datatype, bytes }
     }
-}
-
-/// Members of a communicator become ranks of the world.
-fn with_ranks(mut schedule: Schedule, members: &[Rank]) -> Schedule {
-    for step in schedule.rounds_mut().iter_mut().flatten() {
-        if let Step::Send { to: member, .. } | Step::Receive { from: member, .. } = step {
-            *member = members[*member as usize];
-        }
-    }
-    schedule
 }

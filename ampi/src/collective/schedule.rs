@@ -2,7 +2,10 @@
 
 use talisman_pup::Pup;
 
+use std::ops::Range;
+
 use super::Values;
+use crate::engine::Rank;
 
 /// A memory that a schedule works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pup)]
@@ -72,7 +75,9 @@ pub enum Step {
 /// been sent and received.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Pup)]
 pub struct Schedule {
-    rounds: Vec<Vec<Step>>,
+    steps: Vec<Step>,
+    /// Where rounds end among the steps; the last one ends with them.
+    ends: Vec<u32>,
     /// Bytes of scratch memory.
     scratch: u64,
 }
@@ -80,17 +85,32 @@ pub struct Schedule {
 impl Schedule {
     /// Without a step.
     pub fn new() -> Schedule {
-        Schedule { rounds: vec![Vec::new()], scratch: 0 }
+        Schedule::default()
     }
 
-    /// The rounds.
-    pub fn rounds(&self) -> &[Vec<Step>] {
-        &self.rounds
+    /// Where a round is among the steps; none if there are fewer rounds.
+    pub fn round(&self, number: usize) -> Option<Range<usize>> {
+        let begin = match number {
+            0 => 0,
+            _ => *self.ends.get(number - 1)? as usize,
+        };
+        let end = self.ends.get(number).map_or(self.steps.len(), |end| *end as usize);
+        Some(begin..end)
     }
 
-    /// The rounds, to give members other names.
-    pub(super) fn rounds_mut(&mut self) -> &mut [Vec<Step>] {
-        &mut self.rounds
+    /// A step, by its place among all.
+    pub fn step(&self, at: usize) -> Option<Step> {
+        self.steps.get(at).copied()
+    }
+
+    /// With other names of those it sends to and receives from.
+    pub(crate) fn among(mut self, name: impl Fn(u32) -> Rank) -> Schedule {
+        for step in &mut self.steps {
+            if let Step::Send { to: member, .. } | Step::Receive { from: member, .. } = step {
+                *member = name(*member);
+            }
+        }
+        self
     }
 
     /// Bytes of scratch memory.
@@ -120,15 +140,18 @@ impl Schedule {
 
     /// What follows begins when all messages so far have been sent and received.
     pub(super) fn wait(&mut self) {
-        if self.rounds.last().is_some_and(|round| !round.is_empty()) {
-            self.rounds.push(Vec::new());
+        let end = self.steps.len() as u32;
+        if end > self.ends.last().copied().unwrap_or_default() {
+            self.ends.push(end);
         }
     }
 
     /// One after the other. What the first has in scratch memory is not needed any more when the next begins.
     pub(super) fn then(mut self, next: Schedule) -> Schedule {
         self.wait();
-        self.rounds.extend(next.rounds);
+        let before = self.steps.len() as u32;
+        self.steps.extend(next.steps);
+        self.ends.extend(next.ends.into_iter().map(|end| before + end));
         self.scratch = self.scratch.max(next.scratch);
         self
     }
@@ -146,11 +169,6 @@ impl Schedule {
     }
 
     fn add(&mut self, step: Step) {
-        if self.rounds.is_empty() {
-            self.rounds.push(Vec::new());
-        }
-        if let Some(round) = self.rounds.last_mut() {
-            round.push(step);
-        }
+        self.steps.push(step);
     }
 }

@@ -33,7 +33,7 @@ mod tests;
 mod unexpected;
 mod wait;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use talisman_pup::Pup;
 use thiserror::Error;
@@ -82,7 +82,7 @@ pub struct Engine {
     order: Order,
     waiting: Option<Waiting>,
     /// Requests of collectives that have ended, for who drives those.
-    finished: Vec<(u32, Status)>,
+    finished: VecDeque<(u32, Status)>,
 }
 
 /// A frame that no peer would send. The job ends with this message: state was lost or told twice.
@@ -131,7 +131,7 @@ impl Engine {
             next_held: 0,
             order: Order::default(),
             waiting: None,
-            finished: Vec::new(),
+            finished: VecDeque::new(),
         }
     }
 
@@ -165,9 +165,9 @@ impl Engine {
         Ok(())
     }
 
-    /// Requests of collectives that have ended since the last call: the collective's number and the status.
-    pub fn take_finished(&mut self) -> Vec<(u32, Status)> {
-        std::mem::take(&mut self.finished)
+    /// The next request of a collective that has ended: the collective's number and the status.
+    pub fn next_finished(&mut self) -> Option<(u32, Status)> {
+        self.finished.pop_front()
     }
 
     /// Posted receives, in order: for the report of a job that is stuck.

@@ -47,8 +47,8 @@ impl Engine {
     /// The receive that gets a whole message which has just come, and where its bytes go: if it was posted, the turn
     /// of the message is now, and nothing waits behind it. Then it is to be told that they [have met](Engine::met). Else
     /// nothing is changed, and the frame is to be [taken in](Engine::on_frame).
-    pub fn meet(&mut self, head: &Head, payload: &Payload) -> Option<(Token, Buffer)> {
-        if payload.len() != head.bytes || !self.order.is_next_alone(head) {
+    pub fn meet(&mut self, head: &Head, bytes: u64) -> Option<(Token, Buffer)> {
+        if bytes != head.bytes || !self.order.is_next_alone(head) {
             return None;
         }
         let token = self.posted.take(head)?;

@@ -66,6 +66,11 @@ impl Engine {
         }
     }
 
+    /// The bytes of a send that was just announced are where its receiver wants them.
+    pub fn gave(&mut self, send: Token, out: &mut Actions) {
+        self.complete(send, Status::EMPTY, out);
+    }
+
     /// Where the bytes of an announced send are until it has ended.
     pub fn announces(&self, send: Token) -> Option<Buffer> {
         match self.requests.get(send)?.state {

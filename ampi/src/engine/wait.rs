@@ -173,7 +173,7 @@ impl Engine {
             Owner::User => {}
             Owner::Schedule(schedule) => {
                 self.requests.remove(token);
-                self.finished.push((schedule, status));
+                self.finished.push_back((schedule, status));
             }
             Owner::Nobody => self.requests.remove(token),
         }

@@ -5,7 +5,7 @@ use talisman_pup::Pup;
 use super::memory::{Extent, read, write};
 use super::{Host, PerformError, Process, UserCombine};
 use crate::datatype::{Datatype, Map, Shape};
-use crate::engine::{Area, Buffer};
+use crate::engine::{Area, Buffer, Payload};
 use crate::op::{Location, Op, Predefined};
 
 /// Operands of an operation of the program: copies, as the program has its memory while it is called.
@@ -54,14 +54,15 @@ impl Process {
         into: &Buffer,
         host: &mut impl Host,
     ) -> Result<Option<Operands>, PerformError> {
-        let (op, datatype) = (self.ops.get(op)?, self.datatypes.get(into.datatype)?.clone());
-        let (from, to) = (Extent::of(left, &datatype), Extent::of(into, &datatype));
+        let (op, datatype) = (self.ops.get(op)?, self.datatypes.get(into.datatype)?);
+        let (from, to) = (Extent::of(left, datatype), Extent::of(into, datatype));
         // Both may be in one memory, of which only one can be lent to be written to: the left operands are copied.
-        let left = read(self, host, from.area, from.at, from.len)?.to_vec();
+        let left = Payload::of(read(self, host, from.area, from.at, from.len)?);
         if let Op::User { function: 0, .. } = op {
             return Err(PerformError::NoFunction { function: 0 });
         }
         if let Op::User { function, argument, .. } = op {
+            let left = left.bytes().to_vec();
             let right = read(self, host, to.area, to.at, to.len)?.to_vec();
             let (origin, place) = (to.origin as u64, Place { area: to.area, at: to.at });
             let Buffer { count, datatype, .. } = *into;
@@ -70,8 +71,8 @@ impl Process {
         }
         let right = write(&mut self.scratch, host, to.area, to.at, to.len)?;
         match op {
-            Op::Predefined(op) => values(op, &datatype, into.count, &left, right, to.origin)?,
-            Op::Location(op) => pairs(op, &datatype, into.count, &left, right, to.origin)?,
+            Op::Predefined(op) => values(op, datatype, into.count, left.bytes(), right, to.origin)?,
+            Op::Location(op) => pairs(op, datatype, into.count, left.bytes(), right, to.origin)?,
             Op::User { .. } => {}
         }
         Ok(None)

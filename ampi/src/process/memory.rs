@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Host, PerformError, Process};
+use super::{Host, PerformError, Process, Scratch};
 use crate::datatype::Datatype;
 use crate::engine::{Area, Buffer};
 
@@ -82,7 +82,7 @@ pub(super) fn read<'a>(
 
 /// Bytes of an area, to be written to.
 pub(super) fn write<'a>(
-    scratch: &'a mut std::collections::BTreeMap<u32, Vec<u8>>,
+    scratch: &'a mut Scratch,
     host: &'a mut impl Host,
     area: Area,
     at: u64,

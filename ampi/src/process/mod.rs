@@ -8,15 +8,16 @@ mod perform;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
+use rustc_hash::FxBuildHasher;
 use talisman_pup::Pup;
 
 use crate::collective::{Call, Collectives, Schedule};
 use crate::comm::Communicators;
 use crate::datatype::Datatypes;
 use crate::engine::{
-    Actions, Engine, Frame, FrameError, Owner, Payload, Rank, StartError, Token, UnknownRequest,
+    Actions, Engine, Frame, FrameError, Head, Owner, Payload, Rank, StartError, Token, UnknownRequest,
 };
 use crate::objects::Objects;
 use crate::op::Ops;
@@ -42,6 +43,13 @@ pub trait Host {
     /// there.
     fn lend(&mut self, send: Token, at: u64, len: u64) {
         let _ = (send, at, len);
+    }
+
+    /// Gives a whole message to another rank of this PE whose receive waits for it, so that it is copied once and no frame
+    /// is made of it. False if it is to be sent.
+    fn give(&self, to: Rank, head: &Head, bytes: &[u8]) -> bool {
+        let _ = (to, head, bytes);
+        false
     }
 
     /// Copies an announced message from the memory of another rank of this process, as much of it as `len` bytes at
@@ -74,6 +82,9 @@ pub struct UserCombine<'a> {
     pub datatype: u32,
 }
 
+/// Memory of collectives under way, by their numbers.
+type Scratch = HashMap<u32, Vec<u8>, FxBuildHasher>;
+
 /// All of MPI's own state of a rank.
 #[derive(Debug, PartialEq, Pup)]
 pub struct Process {
@@ -91,9 +102,9 @@ pub struct Process {
     pub objects: Objects,
     /// How often the program has looked for something that was not there, since it waited or found something.
     pub fruitless_looks: u32,
-    scratch: BTreeMap<u32, Vec<u8>>,
-    /// Persistent collectives, and among whom.
-    kept: BTreeMap<Token, (Schedule, Call, Vec<Rank>)>,
+    scratch: Scratch,
+    /// Persistent collectives.
+    kept: BTreeMap<Token, (Schedule, Call)>,
 }
 
 impl Process {
@@ -107,7 +118,7 @@ impl Process {
             ops: Ops::default(),
             objects: Objects::default(),
             fruitless_looks: 0,
-            scratch: BTreeMap::new(),
+            scratch: Scratch::default(),
             kept: BTreeMap::new(),
         }
     }
@@ -128,6 +139,12 @@ impl Process {
         self.collectives.advance(&mut self.engine, out);
     }
 
+    /// A message that was announced was [given](Host::give) to its receiver.
+    pub(crate) fn gave(&mut self, send: Token, out: &mut Actions) {
+        self.engine.gave(send, out);
+        self.collectives.advance(&mut self.engine, out);
+    }
+
     /// The rank leaves for another place: what it has announced goes to the receivers now. Collectives go on with what that
     /// ends, and what they announce then goes as well.
     pub fn pay(&mut self, out: &mut Actions) {
@@ -139,15 +156,21 @@ impl Process {
     /// Begins a collective among these ranks. `call.request` is replaced by a request that ends when the collective
     /// does; it is returned.
     pub fn begin(&mut self, schedule: Schedule, call: Call, members: &[Rank], out: &mut Actions) -> Token {
+        self.begin_among_ranks(schedule.among(|member| members[member as usize]), call, out)
+    }
+
+    /// The same with a schedule that names ranks of the world.
+    pub(crate) fn begin_among_ranks(&mut self, schedule: Schedule, call: Call, out: &mut Actions) -> Token {
         let request = self.engine.open(Owner::User);
-        self.collectives.start(schedule, Call { request, ..call }, members, &mut self.engine, out);
+        self.collectives.start(schedule, Call { request, ..call }, &mut self.engine, out);
         request
     }
 
     /// A collective that is begun by [`Process::start`], again and again (`MPI_Bcast_init` and its kin of MPI-4).
     pub fn keep(&mut self, schedule: Schedule, call: Call, members: &[Rank]) -> Token {
         let request = self.engine.open_init(Owner::User);
-        self.kept.insert(request, (schedule, Call { request, ..call }, members.to_vec()));
+        let schedule = schedule.among(|member| members[member as usize]);
+        self.kept.insert(request, (schedule, Call { request, ..call }));
         request
     }
 
@@ -157,8 +180,8 @@ impl Process {
     /// If it is not there, not persistent or active.
     pub fn start(&mut self, request: Token, out: &mut Actions) -> Result<(), StartError> {
         let is_collective = self.engine.start(request, out)?;
-        if let (true, Some((schedule, call, members))) = (is_collective, self.kept.get(&request)) {
-            self.collectives.start(schedule.clone(), *call, members, &mut self.engine, out);
+        if let (true, Some((schedule, call))) = (is_collective, self.kept.get(&request)) {
+            self.collectives.start(schedule.clone(), *call, &mut self.engine, out);
         }
         Ok(())
     }

@@ -1,10 +1,12 @@
 //! Doing what the engine says.
 
+use std::borrow::Cow;
+
 use thiserror::Error;
 
 use super::{Host, Operands, Process};
 use crate::datatype::{OutOfBounds, UnknownDatatype};
-use crate::engine::{Action, Actions, Area, Body, Buffer, Frame, Payload, Rank, Token};
+use crate::engine::{Action, Actions, Area, Body, Buffer, Frame, Head, Payload, Rank, Token};
 use crate::op::{Unfit, UnknownOp};
 
 /// What an action leaves to who drives the process.
@@ -27,6 +29,11 @@ pub enum Outcome {
         to: Rank,
         /// Says so.
         frame: Frame<Payload>,
+    },
+    /// A message that was announced was given to its receiver: nothing is to be sent.
+    Gave {
+        /// The send.
+        send: Token,
     },
     /// An operation of the program is to be called with these operands. What follows waits until its result is
     /// [written](Process::write_result).
@@ -86,8 +93,8 @@ impl Process {
             Action::Wake => return Ok(Outcome::Wake),
             Action::Deliver { payload, into } => self.unpack(payload.bytes(), into, host)?,
             Action::Copy { from, into } => {
-                let bytes = self.packed(from, host)?.into_owned();
-                self.unpack(&bytes, into, host)?;
+                let copied = Payload::of(&self.packed(from, host)?);
+                self.unpack(copied.bytes(), into, host)?;
             }
             Action::Combine { op, left, into } => {
                 if let Some(operands) = self.combine(*op, left, into, host)? {
@@ -116,10 +123,26 @@ impl Process {
         host: &mut impl Host,
         out: &mut Actions,
     ) -> Result<bool, PerformError> {
-        let Body::Eager(payload) = &frame.body else { return Ok(false) };
-        let Some((receive, into)) = self.engine.meet(&frame.head, payload) else { return Ok(false) };
-        self.unpack(payload.bytes(), &into, host)?;
-        self.engine.met(&frame.head, receive, &into, out);
+        match &frame.body {
+            Body::Eager(payload) => self.receive_bytes(&frame.head, payload.bytes(), host, out),
+            _ => Ok(false),
+        }
+    }
+
+    /// The same with the bytes of a message that is here as a whole.
+    ///
+    /// # Errors
+    /// If the program has no such memory.
+    pub fn receive_bytes(
+        &mut self,
+        head: &Head,
+        bytes: &[u8],
+        host: &mut impl Host,
+        out: &mut Actions,
+    ) -> Result<bool, PerformError> {
+        let Some((receive, into)) = self.engine.meet(head, bytes.len() as u64) else { return Ok(false) };
+        self.unpack(bytes, &into, host)?;
+        self.engine.met(head, receive, &into, out);
         self.collectives.advance(&mut self.engine, out);
         Ok(true)
     }
@@ -127,7 +150,16 @@ impl Process {
     fn send(&self, to: Rank, frame: &Frame<Buffer>, host: &mut impl Host) -> Result<Outcome, PerformError> {
         let head = frame.head;
         let body = match &frame.body {
-            Body::Eager(buffer) => Body::Eager(self.payload(buffer, host)?),
+            Body::Eager(buffer) => {
+                let bytes = self.bytes_of(buffer, host)?;
+                if host.give(to, &head, &bytes) {
+                    return Ok(Outcome::Done);
+                }
+                Body::Eager(Payload::of(&bytes))
+            }
+            Body::Announce { send, .. } if self.gives_announced(to, &head, *send, host)? => {
+                return Ok(Outcome::Gave { send: *send });
+            }
             Body::Pull { send, receive } if self.take(to, *send, *receive, host)? => {
                 let frame = Frame { head, body: Body::Taken { send: *send } };
                 return Ok(Outcome::Took { receive: *receive, to, frame });
@@ -140,6 +172,20 @@ impl Process {
             }
         };
         Ok(Outcome::Send { to, frame: Frame { head, body } })
+    }
+
+    /// Whether a message was given to its receiver instead of being announced.
+    fn gives_announced(
+        &self,
+        to: Rank,
+        head: &Head,
+        send: Token,
+        host: &impl Host,
+    ) -> Result<bool, PerformError> {
+        match self.engine.announces(send).filter(|buffer| self.is_one_piece(buffer)) {
+            Some(buffer) => Ok(host.give(to, head, &self.bytes_of(&buffer, host)?)),
+            None => Ok(false),
+        }
     }
 
     /// What is announced may be read where it is.
@@ -180,9 +226,10 @@ impl Process {
     }
 
     fn payload(&self, buffer: &Buffer, host: &impl Host) -> Result<Payload, PerformError> {
-        if buffer.bytes == 0 {
-            return Ok(Payload::of(&[]));
-        }
-        Ok(Payload::of(&self.packed(buffer, host)?))
+        Ok(Payload::of(&self.bytes_of(buffer, host)?))
+    }
+
+    fn bytes_of<'a>(&'a self, buffer: &Buffer, host: &'a impl Host) -> Result<Cow<'a, [u8]>, PerformError> {
+        if buffer.bytes == 0 { Ok(Cow::Borrowed(&[])) } else { self.packed(buffer, host) }
     }
 }

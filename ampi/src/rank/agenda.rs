@@ -83,6 +83,7 @@ impl Agenda {
                     sent.push((to, frame));
                     process.took(receive, &mut self.actions);
                 }
+                Outcome::Gave { send } => process.gave(send, &mut self.actions),
                 Outcome::Wake => is_woken = true,
                 Outcome::Call(operands) => {
                     self.operation = Operation::Due(operands);

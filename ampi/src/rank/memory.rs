@@ -1,13 +1,15 @@
 //! The memory of a program, by its addresses.
 
-use super::lending;
-use crate::engine::{Rank, Token};
+use super::{lending, neighbors};
+use crate::engine::{Head, Rank, Token};
 use crate::process::{Host, PerformError};
 
 /// The program of a rank whose slot is in place.
 pub(super) struct ProgramMemory {
     /// Who lends what it announces, and may read what others have lent.
     lender: Option<Rank>,
+    /// Whether it gives messages to ranks that wait on its PE.
+    gives: bool,
 }
 
 impl ProgramMemory {
@@ -16,7 +18,15 @@ impl ProgramMemory {
     /// memory of a call of the program that has not ended, which nobody else uses meanwhile. With a lender: the slots of
     /// all ranks that lend are in place, too.
     pub unsafe fn new(lender: Option<Rank>) -> ProgramMemory {
-        ProgramMemory { lender }
+        ProgramMemory { lender, gives: false }
+    }
+
+    /// That of the rank that runs, which may [give](neighbors::give) messages to others of its PE.
+    ///
+    /// # Safety
+    /// As for [`ProgramMemory::new`].
+    pub unsafe fn of_running(lender: Option<Rank>) -> ProgramMemory {
+        ProgramMemory { lender, gives: lender.is_some() }
     }
 }
 
@@ -43,6 +53,11 @@ impl Host for ProgramMemory {
         if let Some(rank) = self.lender {
             lending::lend(rank, send, at as usize, len as usize);
         }
+    }
+
+    fn give(&self, to: Rank, head: &Head, bytes: &[u8]) -> bool {
+        // SAFETY: the rank that gives runs, by the promise of `of_running`.
+        self.gives && to != head.source && unsafe { neighbors::give(to, head, bytes) }
     }
 
     fn take_lent(&mut self, from: Rank, send: Token, at: u64, len: u64) -> Result<bool, PerformError> {

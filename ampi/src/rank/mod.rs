@@ -26,7 +26,7 @@ use talisman_core::activity::State;
 use talisman_observe::mutations::mutated;
 use talisman_pup::Pup;
 
-use crate::engine::{Body, Engine, Frame, FrameError, Payload, Rank as Number};
+use crate::engine::{Body, Engine, Frame, FrameError, Head, Payload, Rank as Number};
 use crate::process::{PerformError, Process};
 use crate::slot::{Slot, SlotError};
 use crate::thread::{Resumed, Thread};
@@ -209,7 +209,28 @@ impl Rank {
         Ok(self.process.receive_at_once(frame, &mut program, &mut self.agenda.actions)?)
     }
 
-    /// The same while it waits and another rank runs. Whether it is to be called, as it is ready and nobody has called it:
+    /// The bytes of a message while it waits and another rank runs, if it has a receive for it and nothing is to be done
+    /// before. Whether it is to be called then.
+    fn takes(&mut self, head: &Head, bytes: &[u8], sent: &mut Vec<Outgoing>) -> Option<bool> {
+        if !self.agenda.is_empty() {
+            return None;
+        }
+        // SAFETY: as in `perform`; a rank that is found has its slot in place.
+        let mut program = unsafe { ProgramMemory::new(self.lending.rank()) };
+        match self.process.receive_bytes(head, bytes, &mut program, &mut self.agenda.actions) {
+            Ok(false) => return None,
+            Ok(true) => {
+                self.activity.has_got();
+                if let Err(error) = self.perform(sent) {
+                    self.failure = Some(error.to_string());
+                }
+            }
+            Err(error) => self.failure = Some(error.to_string()),
+        }
+        Some(self.is_to_be_called())
+    }
+
+    /// A frame while it waits and another rank runs. Whether it is to be called, as it is ready and nobody has called it:
     /// what went wrong it says [then](Rank::take_failure).
     fn is_called_by(&mut self, frame: Frame<Payload>, sent: &mut Vec<Outgoing>) -> bool {
         if let Err(error) = self.on_frame(frame, sent) {

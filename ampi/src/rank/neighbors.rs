@@ -1,8 +1,9 @@
-//! Ranks that wait on this PE: another rank of it gives them its frames at once, without a message.
+//! Ranks that wait on this PE: another rank of it gives them its frames at once, without a message, and messages that they
+//! wait for without a frame.
 //!
-//! One rank of a PE runs at a time, so all others are suspended, and nobody else uses them. A frame that is taken in here
-//! may leave its rank ready: then that is called as if it had let others run, by a message, so that all that the runtime
-//! does with messages is done with that one.
+//! One rank of a PE runs at a time, so all others are suspended, and nobody else uses them. What is taken in here may leave
+//! its rank ready: then that is called as if it had let others run, by a message, so that all that the runtime does with
+//! messages is done with that one. It is called when the entry of the rank that gave has run.
 //!
 //! Which way a frame goes makes no difference for its receiver: frames are numbered, and one that overtakes another waits
 //! for it (`engine/order.rs`). Several nodes in one process would find each other's ranks here, whose memory is not in
@@ -12,13 +13,17 @@ use std::cell::RefCell;
 use std::ptr::NonNull;
 
 use super::{Outgoing, Rank};
-use crate::engine::Rank as Number;
+use crate::engine::{Head, Rank as Number};
 
 thread_local! {
     /// By their numbers; those that are elsewhere, or may not be given anything, have no address here.
     static HERE: RefCell<Vec<Option<NonNull<Rank>>>> = const { RefCell::new(Vec::new()) };
     /// Empty between entries, and kept so that it is allocated once.
     static SENT: RefCell<Vec<Outgoing>> = const { RefCell::new(Vec::new()) };
+    /// What the rank that runs has given to others.
+    static GIVEN: RefCell<Vec<Given>> = const { RefCell::new(Vec::new()) };
+    /// What that has led to.
+    static LED_TO: RefCell<Vec<Outgoing>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The place of a rank among those of its PE. It is not found any more when this is dropped.
@@ -72,6 +77,35 @@ fn note(number: Number, rank: Option<NonNull<Rank>>) {
 /// another rank's does.
 pub(super) fn look_for(number: Number) -> Option<NonNull<Rank>> {
     HERE.with_borrow(|here| here.get(number as usize).copied().flatten())
+}
+
+/// A message that a rank has got without a frame.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Given {
+    pub to: Number,
+    pub bytes: u64,
+    /// It is ready by that, and to be called.
+    pub is_to_be_called: bool,
+}
+
+/// Gives a whole message of the rank that runs to one that waits on its PE for it. False if none does.
+///
+/// # Safety
+/// The rank that gives runs, and it is another one.
+pub(super) unsafe fn give(to: Number, head: &Head, bytes: &[u8]) -> bool {
+    let Some(mut rank) = look_for(to) else { return false };
+    // SAFETY: it waits, so nobody uses it but entries of its own, of which none runs now.
+    let rank = unsafe { rank.as_mut() };
+    LED_TO.with_borrow_mut(|led_to| rank.takes(head, bytes, led_to)).is_some_and(|is_to_be_called| {
+        GIVEN.with_borrow_mut(|given| given.push(Given { to, bytes: bytes.len() as u64, is_to_be_called }));
+        true
+    })
+}
+
+/// What the rank has given that has run: each is told to `tell`. Frames that this has led to come to those that it sends.
+pub(super) fn end_of_run(sent: &mut Vec<Outgoing>, tell: impl FnMut(Given)) {
+    GIVEN.with_borrow_mut(|given| given.drain(..).for_each(tell));
+    LED_TO.with_borrow_mut(|led_to| sent.append(led_to));
 }
 
 /// Room for frames that an entry sends; empty.

@@ -85,7 +85,7 @@ impl<'a> Running<'a> {
     pub fn perform(&mut self) -> Result<(), PerformError> {
         // SAFETY: the rank runs, so its slot is in place, as are those of all that lend; addresses are those of calls
         // that have not ended, by `call`'s promise.
-        let mut program = unsafe { ProgramMemory::new(self.slots.lender) };
+        let mut program = unsafe { ProgramMemory::of_running(self.slots.lender) };
         let Slots { process, agenda, sent, .. } = &mut self.slots;
         // One that is woken looks itself whether what it waits for has come.
         agenda.perform(process, &mut program, sent).map(|_is_woken| ())

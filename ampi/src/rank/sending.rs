@@ -5,13 +5,16 @@ use std::ptr::NonNull;
 use talisman_core::cx::Cx;
 use talisman_core::proxy::Array;
 
-use super::{Outgoing, Program, RankElement, RankError, neighbors};
+use super::neighbors::{self, Given};
+use super::{Outgoing, Program, RankElement, RankError};
 use crate::engine::{Frame, INLINE_MAX, Payload, Rank as Number};
 
 impl<P: Program> RankElement<P> {
     /// Sends what its rank has sent, and what that leads to: to ranks of this PE at once.
     pub(super) fn send(&mut self, cx: &mut Cx<Self>, sent: &mut Vec<Outgoing>) -> Result<(), RankError> {
         let (own, is_alone) = (cx.index() as Number, !cx.shares_process());
+        let ranks = self.ranks;
+        neighbors::end_of_run(sent, |given| tell(cx, ranks, given));
         let mut next = Vec::new();
         while !sent.is_empty() {
             for (to, frame) in sent.drain(..) {
@@ -53,13 +56,19 @@ fn give<P: Program>(
     let Some(mut rank) = found else { return send(ranks, to, frame) };
     // SAFETY: the entry of another rank runs, which sends itself nothing by this way.
     let rank = unsafe { rank.as_mut() };
+    let is_to_be_called = rank.is_called_by(frame, sent);
+    tell(cx, ranks, Given { to, bytes, is_to_be_called });
+}
+
+/// A rank has got a message without one of the runtime's: it is called if it is ready, and the message is counted.
+fn tell<P: Program>(cx: &mut Cx<RankElement<P>>, ranks: Array<RankElement<P>>, given: Given) {
+    let Given { to, bytes, is_to_be_called } = given;
     let receiver = ranks.at(to as i32);
-    let is_called = rank.is_called_by(frame, sent);
-    if is_called {
+    if is_to_be_called {
         receiver.go_on();
     }
     // The call is a message to it, as this one would have been; but it has no bytes.
-    if !is_called || bytes > INLINE_MAX as u64 {
+    if !is_to_be_called || bytes > INLINE_MAX as u64 {
         cx.note_sent(&receiver, bytes as usize);
     }
 }

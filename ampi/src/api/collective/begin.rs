@@ -45,14 +45,17 @@ pub fn begin_with(
             if communicator.remote_group().is_some() {
                 return Err(Error::TwoGroups);
             }
-            let (members, context) = (communicator.group().members(), communicator.contexts().collective);
+            let context = communicator.contexts().collective;
             let me = communicator.member().ok_or(Error::Request)?;
             let schedule = schedule(process, me)?;
+            let group = process.comms.get(handle)?.group();
+            // A schedule names members only.
+            let schedule = schedule.among(|member| group.member(member).unwrap_or_default());
             let tag = process.comms.get_mut(handle)?.next_collective();
             // Replaced by that of the collective.
             let request = Token { index: 0, generation: 0 };
             let call = Call { context, tag, send, receive, op, request };
-            Ok(process.begin(schedule, call, &members, out))
+            Ok(process.begin_among_ranks(schedule, call, out))
         })
     };
     begun?
