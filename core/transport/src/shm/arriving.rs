@@ -2,23 +2,8 @@
 
 use super::flaw::Flaw;
 use super::frame::Begin;
-use super::lent::PIECE;
 use super::slots::Positions;
-use super::{HEAD_MAX, Incoming, Readable, SEGMENTS_MAX, Segment, SegmentBuffer, bytes, table};
-
-/// Why a lent piece is not here.
-pub(super) enum Untaken {
-    /// What the sender wrote is wrong.
-    Wrong(Flaw),
-    /// The sender is not there any more.
-    Gone,
-}
-
-impl From<Flaw> for Untaken {
-    fn from(flaw: Flaw) -> Self {
-        Untaken::Wrong(flaw)
-    }
-}
+use super::{HEAD_MAX, Incoming, SEGMENTS_MAX, Segment, SegmentBuffer, bytes, table};
 
 /// Takes its parts in the order in which the sender's `Waiting` writes them. Memory is taken as bytes arrive, for a
 /// segment when its first chunk does; untouched memory of a segment that never arrives costs addresses alone.
@@ -66,22 +51,6 @@ impl Arriving {
         } else if let Some(buffer) = &mut self.current {
             take_into(buffer, bytes, positions);
         }
-        self.finish_whole_segments()?;
-        Ok(self.segments.len() == self.count)
-    }
-
-    /// Takes the next piece, which is lent at this address; whether the message is whole then.
-    pub(super) fn take_lent(&mut self, owner: &Readable, at: u64) -> Result<bool, Untaken> {
-        let Some(buffer) = &mut self.current else { return Err(Flaw::NothingLent.into()) };
-        let n = PIECE.min(buffer.left());
-        let spare = std::ptr::slice_from_raw_parts_mut(buffer.spare().cast::<u8>(), n);
-        // SAFETY: the buffer has room for `n` bytes, in memory of its own.
-        let is_read = unsafe { owner.read(at, spare) };
-        // Who is not there any more has sent nothing more.
-        owner.check().map_err(|_| Untaken::Gone)?;
-        is_read.map_err(|_| Flaw::Lent(at))?;
-        // SAFETY: they are written.
-        unsafe { buffer.advance(n) };
         self.finish_whole_segments()?;
         Ok(self.segments.len() == self.count)
     }

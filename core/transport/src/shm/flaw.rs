@@ -18,10 +18,6 @@ pub(super) enum Flaw {
     Unfinished,
     #[error("more of a message that was never begun")]
     NothingBegun,
-    #[error("a piece at an address where no piece can be")]
-    NothingLent,
-    #[error("a piece at the address {0:#x}, where it has nothing")]
-    Lent(u64),
     #[error("a message of {0} bytes beside its segments; at most {HEAD_MAX} are allowed")]
     Head(u64),
     #[error("a message of {0} segments; at most {SEGMENTS_MAX} are allowed")]

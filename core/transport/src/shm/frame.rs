@@ -3,7 +3,6 @@
 //! Header, from the low end: kind (8 bits), length of an inline head (8), rank (16), checksum (32). Words and bytes are in
 //! the order of the machine: both sides run on it.
 
-use super::Readable;
 use super::slots::Content;
 
 /// Bytes of a head that needs no more than its slot.
@@ -12,8 +11,6 @@ pub(super) const INLINE_MAX: usize = 48;
 const INLINE: u8 = 1;
 const BEGIN: u8 = 2;
 const MORE: u8 = 3;
-const READABLE: u8 = 4;
-const LENT: u8 = 5;
 
 /// A slot, read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,10 +21,6 @@ pub(super) enum Frame {
     Begin(Begin),
     /// The byte ring has another chunk of the message begun last.
     More,
-    /// Whose memory lent pieces are in.
-    Readable(Readable),
-    /// Another piece of the message begun last is at this address of the sender.
-    Lent(u64),
 }
 
 /// A short head.
@@ -85,10 +78,6 @@ impl Frame {
             Frame::Inline(Inline { rank, len, words }) => (INLINE, len, rank, words),
             Frame::Begin(Begin { rank, head, segments }) => (BEGIN, 0, rank, [head, segments, 0, 0, 0, 0]),
             Frame::More => (MORE, 0, 0, [0; 6]),
-            Frame::Readable(Readable { process, mark_at, mark }) => {
-                (READABLE, 0, 0, [process.into(), mark_at, mark as u64, (mark >> 64) as u64, 0, 0])
-            }
-            Frame::Lent(at) => (LENT, 0, 0, [at, 0, 0, 0, 0, 0]),
         };
         seal(u32::from(kind) | u32::from(len) << 8 | u32::from(rank) << 16, words, lap)
     }
@@ -107,11 +96,6 @@ impl Frame {
             INLINE => Ok(Frame::Inline(Inline { rank, len, words })),
             BEGIN => Ok(Frame::Begin(Begin { rank, head: a, segments: b })),
             MORE => Ok(Frame::More),
-            READABLE => {
-                let mark = u128::from(c) | u128::from(d) << 64;
-                Ok(Frame::Readable(Readable { process: a as u32, mark_at: b, mark }))
-            }
-            LENT => Ok(Frame::Lent(a)),
             kind => Err(FrameFlaw::Kind(kind)),
         }
     }
@@ -163,8 +147,7 @@ mod tests {
         let head: Vec<u8> = (0..48).map(|i| i * 5 + 1).collect();
         let inline = [0, 1, 7, 8, 9, 24, 47, 48].map(|n| Frame::Inline(Inline::new(3, &head[..n])));
         let begin = Frame::Begin(Begin { rank: 65535, head: 1 << 30, segments: 1 << 16 });
-        let readable = Readable { process: 4711, mark_at: 1 << 40, mark: u128::MAX / 3 };
-        [inline.as_slice(), &[begin, Frame::More, Frame::Readable(readable), Frame::Lent(1 << 41)]].concat()
+        [inline.as_slice(), &[begin, Frame::More]].concat()
     }
 
     #[test]
@@ -194,7 +177,7 @@ mod tests {
     fn well_formed_nonsense_is_refused() {
         let signed = |header: u32| Frame::unpack(seal(header, [0; 6], 1), 1);
         assert_eq!(signed(0), Err(FrameFlaw::Kind(0)));
-        assert_eq!(signed(6), Err(FrameFlaw::Kind(6)));
+        assert_eq!(signed(4), Err(FrameFlaw::Kind(4)));
         assert_eq!(signed(u32::from(INLINE) | 49 << 8), Err(FrameFlaw::Length(49)));
     }
 }

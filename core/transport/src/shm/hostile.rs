@@ -99,9 +99,9 @@ impl Victim {
     }
 
     /// One that may well be right: a short message, or the first or a further chunk of a long one, with a table of
-    /// segments that is any, or a piece that is lent.
+    /// segments that is any.
     fn forge_likely(&mut self, choice: u64) {
-        let (kind, rest) = ((choice % 5 + 1) as u32, choice / 5);
+        let (kind, rest) = ((choice % 3 + 1) as u32, choice / 3);
         let chunk = [rest.to_ne_bytes(), (1u64 << (rest % 14)).to_ne_bytes()].concat().repeat(4);
         if self.bytes.has_room(chunk.len(), self.slots.positions()) == Ok(true) {
             self.bytes.write(&chunk);

@@ -1,11 +1,10 @@
 //! The receiving half of a link.
 
-use super::arriving::{Arriving, Untaken};
+use super::arriving::Arriving;
 use super::flaw::Flaw;
 use super::frame::{Begin, Frame};
 use super::slots::Impossible;
-use super::sync::Ordering;
-use super::{Incoming, LinkError, Peer, Readable, SegmentError, TO_LINK, TO_STORE, bytes, slots};
+use super::{Incoming, LinkError, Peer, SegmentError, TO_LINK, TO_STORE, bytes, slots};
 
 /// Receives from one PE of another node of this host. Nothing that the other process writes makes it panic, read
 /// elsewhere, wait, or take memory without bound.
@@ -19,23 +18,18 @@ pub struct Receiver {
     peer: Peer,
     /// PEs of this node.
     pes: u32,
-    /// Whose memory lent pieces are in, if that can be read.
-    lender: Option<Readable>,
-    /// The sender was gone when a piece was to be read: nothing comes any more.
-    is_gone: bool,
     failed: Option<LinkError>,
 }
 
 impl Receiver {
     pub(super) fn new(slots: slots::Reader, bytes: bytes::Reader, peer: Peer, pes: u32) -> Receiver {
-        let (arriving, scratch) = (None, Vec::new());
-        Receiver { slots, bytes, arriving, scratch, peer, pes, lender: None, is_gone: false, failed: None }
+        Receiver { slots, bytes, arriving: None, scratch: Vec::new(), peer, pes, failed: None }
     }
 
     /// Whether something can be received: one load of a line that only the sender's next message changes.
     #[inline(always)]
     pub fn has_work(&self) -> bool {
-        !self.slots.is_empty() && !self.is_gone
+        !self.slots.is_empty()
     }
 
     /// Takes up to `budget` slots and gives each message that is whole to `f`; how many slots there were. (A message is
@@ -79,8 +73,6 @@ impl Receiver {
             }
             Frame::Begin(begin) if self.arriving.is_none() => self.begin(begin, f)?,
             Frame::More => self.go_on(f)?,
-            Frame::Lent(at) => return self.take_lent(at, f),
-            Frame::Readable(owner) => self.note_lender(owner),
             Frame::Inline(_) | Frame::Begin(_) => return Err(Flaw::Unfinished),
         }
         Ok(true)
@@ -109,42 +101,6 @@ impl Receiver {
             self.arriving = Some(message);
         }
         Ok(())
-    }
-
-    /// The sender may lend pieces, if its memory can be read. That it is who it says is seen by its mark, then and later.
-    #[cold]
-    fn note_lender(&mut self, owner: Readable) {
-        self.lender = owner.check().is_ok().then_some(owner);
-        if self.lender.is_some() {
-            self.slots.positions().reads_memory.store(1, Ordering::Release);
-        }
-        self.slots.advance();
-    }
-
-    /// Takes the next piece of a message, which is where the sender has it. False if that is gone.
-    fn take_lent(&mut self, at: u64, f: &mut dyn FnMut(Incoming<'_>)) -> Result<bool, Flaw> {
-        if self.is_gone {
-            return Ok(false);
-        }
-        let (Some(mut message), Some(owner)) = (self.arriving.take(), self.lender) else {
-            return Err(Flaw::NothingLent);
-        };
-        let whole = match message.take_lent(&owner, at) {
-            Ok(whole) => whole,
-            Err(Untaken::Wrong(flaw)) => return Err(flaw),
-            Err(Untaken::Gone) => {
-                self.is_gone = true;
-                return Ok(false);
-            }
-        };
-        self.slots.advance();
-        // Its sender waits to have its memory back.
-        self.slots.publish();
-        match whole {
-            true => message.give(f),
-            false => self.arriving = Some(message),
-        }
-        Ok(true)
     }
 
     fn read_to_scratch(&mut self, n: usize) -> Result<(), Flaw> {

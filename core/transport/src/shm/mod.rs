@@ -9,7 +9,6 @@
 //! | `segment.rs`, `mapping.rs` | the memory itself, and the ends that are in this process |
 //! | `slots.rs` | the slot ring, whose slots publish everything |
 //! | `memory.rs`, `bytes.rs` | the byte ring, for what does not fit a slot |
-//! | `lent.rs` | pieces that the receiver reads where they are |
 //! | `frame.rs` | what a slot says, pure |
 //! | `out.rs`, `waiting.rs` | the sending half, and messages that wait in it |
 //! | `inbound.rs`, `arriving.rs`, `flaw.rs` | the receiving half, messages half way, and what can be wrong with them |
@@ -26,7 +25,6 @@ mod frame;
 pub mod hostile;
 mod inbound;
 mod layout;
-mod lent;
 mod mapping;
 mod memory;
 mod out;
@@ -49,7 +47,6 @@ pub use segment::{NoSegment, create};
 use std::sync::Arc;
 
 use super::{HEAD_MAX, Incoming, LinkError, Peer, SEGMENT_BYTES_MAX, SEGMENTS_MAX, TO_LINK, TO_STORE};
-use talisman_base::process_memory::Readable;
 use talisman_pup::{Segment, SegmentBuffer, SegmentError};
 use talisman_sched::park::Parker;
 use talisman_sched::sync;

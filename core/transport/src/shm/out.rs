@@ -3,11 +3,9 @@
 use std::collections::VecDeque;
 
 use super::frame::{Begin, Frame, INLINE_MAX, Inline};
-use super::lent::Lent;
 use super::slots::Impossible;
-use super::sync::Ordering;
 use super::waiting::Waiting;
-use super::{Arc, LinkError, Parker, Peer, Readable, Segment, bytes, slots};
+use super::{Arc, LinkError, Parker, Peer, Segment, bytes, slots};
 
 /// Sends to one PE of another node of this host. Never blocks: what the rings have no room for waits here, in order.
 ///
@@ -25,9 +23,6 @@ pub struct Sender {
 pub(super) struct Ring {
     slots: slots::Writer,
     bytes: bytes::Writer,
-    lent: Lent,
-    /// The reader was told whose memory it may read, or there is nothing to be told.
-    has_told: bool,
     /// The reader said it was where it cannot be. Nothing more is written then: what is free is unknown.
     broken: bool,
 }
@@ -39,12 +34,12 @@ impl Sender {
         peer: Peer,
         receiver: Arc<Parker>,
     ) -> Sender {
-        let ring = Ring { slots, bytes, lent: Lent::default(), has_told: false, broken: false };
+        let ring = Ring { slots, bytes, broken: false };
         Sender { ring, waiting: VecDeque::new(), unsent: 0, receiver, peer }
     }
 
     /// Sends a message to the PE of rank `rank` of the receiving node. The head is copied; the segments are kept until
-    /// they have been copied into the ring, or the receiver has read them where they are.
+    /// they have been copied into the ring.
     ///
     /// The head is at most [`HEAD_MAX`](super::super::HEAD_MAX) bytes, the segments as few and short as is said there:
     /// the receiver refuses more.
@@ -66,11 +61,10 @@ impl Sender {
 
     /// Writes what goes now of the messages that wait, about one filling of the byte ring at most; whether anything.
     pub fn flush(&mut self) -> bool {
-        let before = self.unsent();
-        if before == 0 {
+        if self.waiting.is_empty() {
             return false;
         }
-        self.ring.release_lent();
+        let before = self.unsent;
         let mut chunks = 0;
         while chunks < CHUNKS_AT_ONCE
             && let Some(message) = self.waiting.front_mut()
@@ -84,13 +78,12 @@ impl Sender {
             // After each, so that a receiver that sleeps begins with the first.
             self.receiver.unpark_if_parked();
         }
-        self.unsent() < before
+        self.unsent < before
     }
 
-    /// Bytes that were accepted and wait for room, with 64 for each message, and those that the receiver reads where they
-    /// are and has not read.
+    /// Bytes that were accepted and wait for room, with 64 for each message.
     pub fn unsent(&self) -> usize {
-        self.unsent + self.ring.lent.bytes()
+        self.unsent
     }
 
     /// Why nothing will be sent any more: the receiver wrote nonsense where it says how far it is.
@@ -117,43 +110,6 @@ impl Ring {
     /// Bytes of a full chunk.
     pub(super) fn chunk(&self) -> usize {
         self.bytes.chunk()
-    }
-
-    /// Tells the receiver whose memory it may read, once. It says whether it can.
-    pub(super) fn tell_whose_memory(&mut self) {
-        // Miri cannot read processes.
-        if self.has_told || cfg!(miri) {
-            return;
-        }
-        self.has_told = match Readable::this() {
-            Some(this) => self.write(Frame::Readable(this), &[]),
-            None => true,
-        };
-    }
-
-    /// Whether the receiver reads the memory of this process.
-    pub(super) fn lends(&self) -> bool {
-        self.has_told && self.slots.positions().reads_memory.load(Ordering::Relaxed) == 1
-    }
-
-    /// Says where a piece is; `false` if there is no room for that. With the last one of a segment `segment` gives it.
-    pub(super) fn lend(&mut self, piece: &[u8], segment: impl FnOnce() -> Option<Segment>) -> bool {
-        let is_said = self.write(Frame::Lent(piece.as_ptr().addr() as u64), &[]);
-        if is_said {
-            self.lent.add(self.slots.written(), piece.len(), segment());
-        }
-        is_said
-    }
-
-    /// Frees what the receiver has read by now.
-    fn release_lent(&mut self) {
-        if self.lent.bytes() == 0 || self.broken {
-            return;
-        }
-        match self.slots.taken() {
-            Ok(taken) => self.lent.release(taken),
-            Err(Impossible) => self.broken = true,
-        }
     }
 
     /// Writes a slot and, before it, the chunk that it announces; nothing if there is no room for both.

@@ -15,7 +15,7 @@ use super::sync::{AsymmetricFence, AtomicU64, Ordering};
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
 /// The first word: the name and version of this layout.
-const MAGIC: u64 = u64::from_le_bytes(*b"TALshm\x02\0");
+const MAGIC: u64 = u64::from_le_bytes(*b"TALshm\x01\0");
 
 /// There will be no links through shared memory. With tcp between its nodes the job can run all the same.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -31,8 +31,6 @@ pub(super) struct Positions {
     pub(super) slots: AtomicU64,
     /// Bytes of the byte ring read.
     pub(super) bytes: AtomicU64,
-    /// 1 once the receiver has found that it can read the sender's memory.
-    pub(super) reads_memory: AtomicU64,
 }
 
 #[allow(dead_code, reason = "a new segment has them by being zero; the model makes its own")]
@@ -45,7 +43,7 @@ impl Slot {
 #[allow(dead_code, reason = "as above")]
 impl Positions {
     pub(super) fn new() -> Positions {
-        Positions { slots: AtomicU64::new(0), bytes: AtomicU64::new(0), reads_memory: AtomicU64::new(0) }
+        Positions { slots: AtomicU64::new(0), bytes: AtomicU64::new(0) }
     }
 }
 
@@ -126,25 +124,14 @@ impl Writer {
     /// Touching the reader's line only when the ring looks full keeps the line where it is written.
     #[cold]
     fn look_for_room(&mut self) -> Result<bool, Impossible> {
-        let taken = self.taken()?;
-        Ok(self.tail - taken < self.ring.capacity())
+        let head = self.ring.positions().slots.load(Ordering::Acquire);
+        self.head = advanced(self.head, head, self.tail)?;
+        Ok(self.tail - self.head < self.ring.capacity())
     }
 
     /// How far the reader says it is.
     pub(super) fn positions(&self) -> &Positions {
         self.ring.positions()
-    }
-
-    /// Slots written so far.
-    pub(super) fn written(&self) -> u64 {
-        self.tail
-    }
-
-    /// Slots that the reader has taken, as it says now.
-    pub(super) fn taken(&mut self) -> Result<u64, Impossible> {
-        let head = self.ring.positions().slots.load(Ordering::Acquire);
-        self.head = advanced(self.head, head, self.tail)?;
-        Ok(self.head)
     }
 
     /// The lap of the slot that is next.

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use super::Segment;
 use super::frame::{Begin, Frame, INLINE_MAX, Inline};
-use super::lent::{LENT_MIN, PIECE};
 use super::out::Ring;
 use super::table;
 
@@ -21,8 +20,6 @@ pub(super) struct Waiting {
     segments: VecDeque<Segment>,
     /// Bytes written of the first part that is left.
     written: usize,
-    /// That part is a segment that is lent.
-    is_lent: bool,
     begun: bool,
     left: usize,
 }
@@ -40,7 +37,7 @@ impl Waiting {
         let bytes: usize = segments.iter().map(|segment| segment.bytes().len()).sum();
         let left = SLOT_COUNTS + front.len() + bytes;
         let (head, segments) = (head.len(), VecDeque::from(segments));
-        Waiting { rank, head, count, front, segments, written: 0, is_lent: false, begun: false, left }
+        Waiting { rank, head, count, front, segments, written: 0, begun: false, left }
     }
 
     /// Bytes that still have to be written, and 64 for the message until it is begun.
@@ -48,33 +45,8 @@ impl Waiting {
         self.left
     }
 
-    /// Writes the next chunk, or lends the next piece; by how much that made [`Waiting::left`] smaller. `None` if there is
-    /// no room.
+    /// Writes the next chunk; by how much that made [`Waiting::left`] smaller. `None` if there is no room.
     pub(super) fn write(&mut self, ring: &mut Ring) -> Option<usize> {
-        if !self.begun && self.segments.iter().any(is_long) {
-            ring.tell_whose_memory();
-        }
-        if self.written == 0 && self.front.is_empty() {
-            self.is_lent = self.segments.front().is_some_and(is_long) && ring.lends();
-        }
-        if self.is_lent { self.lend(ring) } else { self.write_chunk(ring) }
-    }
-
-    /// A part that is lent is so from its beginning to its end: its memory stays until the receiver has read the last piece.
-    fn lend(&mut self, ring: &mut Ring) -> Option<usize> {
-        let segment = self.segments.front()?;
-        let rest = &segment.bytes()[self.written..];
-        let n = rest.len().min(PIECE);
-        let is_last = n == rest.len();
-        if !ring.lend(&rest[..n], || is_last.then(|| segment.clone())) {
-            return None;
-        }
-        self.left -= n;
-        self.advance(n);
-        Some(n)
-    }
-
-    fn write_chunk(&mut self, ring: &mut Ring) -> Option<usize> {
         let (frame, n) = self.next(ring.chunk());
         let inline = matches!(frame, Frame::Inline(_));
         let chunk = if inline { &[] } else { &self.part()[self.written..][..n] };
@@ -114,15 +86,11 @@ impl Waiting {
         if self.written < self.part().len() {
             return;
         }
-        (self.written, self.is_lent) = (0, false);
+        self.written = 0;
         if self.front.is_empty() {
             self.segments.pop_front();
         } else {
             self.front = Vec::new();
         }
     }
-}
-
-fn is_long(segment: &Segment) -> bool {
-    segment.bytes().len() >= LENT_MIN
 }

@@ -11,8 +11,6 @@ mod flaw;
 mod frame;
 #[path = "../../src/shm/inbound.rs"]
 mod inbound;
-#[path = "../../src/shm/lent.rs"]
-mod lent;
 #[path = "memory.rs"]
 mod memory;
 #[path = "../../src/shm/out.rs"]
@@ -27,7 +25,6 @@ mod waiting;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use talisman_base::process_memory::Readable;
 use talisman_pup::{Segment, SegmentBuffer, SegmentError};
 use talisman_transport::{
     HEAD_MAX, Incoming, LinkError, Peer, SEGMENT_BYTES_MAX, SEGMENTS_MAX, TO_LINK, TO_STORE,

@@ -1,10 +1,8 @@
 //! Both halves of links, in one process that maps the segment twice.
 
-use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::super::lent::{LENT_MIN, PIECE};
-use super::super::{Mapping, Readable, Receiver, Sender, Shape, create};
+use super::super::{Mapping, Receiver, Sender, Shape, create};
 use crate::{Incoming, Peer};
 use talisman_pup::Segment;
 
@@ -76,33 +74,4 @@ fn messages_of_all_sizes_arrive_in_order() {
     assert!(got == expected);
     assert!(out.unsent() == 0 && !out.flush() && !inbound.has_work() && out.error().is_none());
     assert_eq!(received(&mut inbound, 1), []);
-}
-
-#[test]
-fn long_segments_are_read_where_they_are_and_kept_until_then() {
-    let this = Readable::this().expect("the system gives random numbers");
-    if let Err(error) = this.check() {
-        return eprintln!("SKIPPED: the system forbids to read processes: {error}");
-    }
-    let ((mut out, _), (_, mut inbound)) = linked();
-    Kept::made(1, 8, &[LENT_MIN]).send(&mut out);
-    assert_eq!(
-        received(&mut inbound, 9).len(),
-        1,
-        "nothing is lent before the receiver has said that it can read"
-    );
-    const BYTES: usize = 2 * PIECE + 1;
-    let kept = Arc::new((0..BYTES).map(|at| (at % 251) as u8).collect::<Vec<u8>>());
-    let at = NonNull::from(&kept[0]);
-    // SAFETY: the bytes of a vector that is kept and does not change.
-    let segment = unsafe { Segment::lent(at, BYTES, 1, kept.clone()) };
-    out.send(0, b"head", vec![segment]);
-    assert_eq!((out.unsent(), Arc::strong_count(&kept)), (BYTES, 2), "all is said, and nothing copied");
-    assert_eq!(received(&mut inbound, 3), [], "the head and two pieces");
-    assert!(out.flush());
-    assert_eq!((out.unsent(), Arc::strong_count(&kept)), (1, 2));
-    let got = received(&mut inbound, 9);
-    assert!(got == [Kept { rank: 0, head: b"head".to_vec(), segments: vec![kept.to_vec()] }]);
-    assert!(out.flush() && !out.flush());
-    assert_eq!((out.unsent(), Arc::strong_count(&kept)), (0, 1));
 }
