@@ -23,7 +23,6 @@ pub mod layout;
 pub mod limits;
 pub mod map;
 pub mod moves;
-pub mod process_memory;
 pub mod rng;
 pub mod topology;
 pub mod transport;

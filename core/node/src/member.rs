@@ -11,7 +11,6 @@ use super::linking::{Host, Streams};
 use super::lives::Lives;
 use super::logged::{self, LoggedCommands, LoggedNode, LoggedVoice, OutputLines, Parts};
 use talisman_base::layout::mark::LayoutMark;
-use talisman_base::process_memory;
 use talisman_base::topology::Shape;
 use talisman_base::transport::Transport;
 use talisman_cluster::Control;
@@ -29,6 +28,7 @@ use talisman_job::{Output, Results, RunArgs};
 use talisman_kernel::node::Config;
 use talisman_kernel::panics;
 use talisman_kernel::pe::Pe;
+use talisman_store::cma::Lent;
 use talisman_store::files::manifest::JobMark;
 use talisman_store::files::writer::WriterError;
 use talisman_store::restart::CheckpointDirs;
@@ -50,9 +50,8 @@ pub fn run(options: &RunArgs, joining: Joining, output: Output, main: impl Fn(&P
     let config = Config { host: task.host_number, neighbours, seed, ..Config::of(options) };
     if config.survives() && !logs {
         job.survive();
+        Lent::allow();
     }
-    // For long messages, and for parts of checkpoints.
-    process_memory::allow_siblings();
     let host = match host(&task) {
         Ok(host) => host,
         Err(error) => control.failed(format!("cannot have the memory of its host: {error}")),

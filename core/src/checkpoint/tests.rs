@@ -402,7 +402,7 @@ fn a_part_that_cannot_be_read_comes_in_pieces() {
     lend(&mut lab, |pe| {
         looks += 1;
         let takings = &pe.checkpoints().expect("there are checkpoints").copies.takings;
-        takings.all.borrow_mut().iter_mut().for_each(|taking| taking.lent.owner.mark ^= 1);
+        takings.all.borrow_mut().iter_mut().for_each(|taking| taking.lent.mark ^= 1);
     });
     assert_eq!((committed(&lab), looks), (vec![1], 4));
     lend(&mut lab, |_| panic!("who was refused once does not lend any more"));
