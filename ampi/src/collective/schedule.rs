@@ -85,7 +85,8 @@ pub struct Schedule {
 impl Schedule {
     /// Without a step.
     pub fn new() -> Schedule {
-        Schedule::default()
+        // Most members of a tree have no more.
+        Schedule { steps: Vec::with_capacity(4), ends: Vec::with_capacity(4), scratch: 0 }
     }
 
     /// Where a round is among the steps; none if there are fewer rounds.
