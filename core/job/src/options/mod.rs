@@ -97,6 +97,9 @@ const FAULTS: &str = "Fault tolerance";
 const SIMULATION: &str = "Simulation";
 const SEEING: &str = "Seeing what happens";
 
+/// Strategies that look at who sends messages to whom.
+const MINDS_MESSAGES: [&str; 3] = ["comm", "graph", "metis"];
+
 /// The variable that says `--ft-log`.
 const FT_LOG: &str = "TALISMAN_FT_LOG";
 
@@ -545,6 +548,7 @@ impl RunArgs {
     pub fn asked(&self) -> Option<Asked> {
         let asked = Asked {
             balances: self.balancer != strategies::OFF,
+            minds_messages: self.balancer.split('+').any(|name| MINDS_MESSAGES.contains(&name)),
             chooses_period: matches!(self.ckpt_every, None | Some(CkptEvery::Auto)),
             mtbf_s: self.mtbf.map(|mtbf| mtbf.as_secs_f64()),
             cores: self.hosts.is_none().then(available_cores),
