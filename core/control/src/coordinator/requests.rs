@@ -173,11 +173,6 @@ impl Coordinator {
         if self.plan.logs && matches!(request, Request::Shrink(_) | Request::Grow(_)) {
             return Err("a job that logs (--ft logging) keeps its nodes".into());
         }
-        if !self.plan.balances && *request == Request::Balance {
-            return Err(
-                "the job balances nothing: start it with --balancer, such as --balancer greedy".into()
-            );
-        }
         if self.recovery.is_none() && !self.plan.logs && *request != Request::Balance {
             return Err("the job keeps no checkpoints: start it with --ft, such as --ft double".into());
         }
