@@ -68,8 +68,7 @@ pub(crate) async fn answer(
 async fn fresh(door: &Door) -> Option<Arc<Snapshot>> {
     let mut snapshots = door.snapshots.subscribe();
     let _ = timeout(FRESH_WITHIN, snapshots.changed()).await;
-    let snapshot = snapshots.borrow().clone();
-    snapshot
+    snapshots.borrow().clone()
 }
 
 fn page() -> Answer {
