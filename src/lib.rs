@@ -453,7 +453,7 @@ pub mod prelude {
 /// What comes from outside, for fuzz targets and their corpora. Nothing that programs use.
 #[doc(hidden)]
 pub mod hostile {
-    pub use talisman_cluster::hostile::{read_knock, read_messages, read_request};
+    pub use talisman_cluster::hostile::{TOKEN, read_knock, read_messages, read_page_request, read_request};
     pub use talisman_core::logging::hostile::{logged_seeds, read_logged};
     pub use talisman_core::record::hostile::{read_record, record_seeds};
     pub use talisman_launch::read_trace;

@@ -55,6 +55,7 @@ fn hostile_words_at_doors_and_files_of_others_do_no_harm() {
     replay("messages", doors::message_seeds(), doors::messages);
     replay("succession", doors::succession_seeds(), doors::succession);
     replay("requests", doors::request_seeds(), doors::requests);
+    replay("page", doors::page_seeds(), doors::page);
     replay("checkpoints", doors::checkpoint_seeds(), doors::checkpoints);
     replay("logged", doors::logged_seeds(), doors::logged);
     replay("records", doors::record_seeds(), doors::records);

@@ -68,6 +68,8 @@ mod reports;
 mod said;
 #[path = "recovery/searches.rs"]
 mod searches;
+#[path = "recovery/seen.rs"]
+mod seen;
 #[path = "recovery/spread.rs"]
 mod spread;
 #[path = "recovery/standby.rs"]

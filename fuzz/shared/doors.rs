@@ -18,6 +18,11 @@ pub fn requests(data: &[u8]) {
     hostile::read_request(data);
 }
 
+/// Somebody says `data` where a page about a job is served.
+pub fn page(data: &[u8]) {
+    hostile::read_page_request(data);
+}
+
 /// A job is to go on from `data`.
 pub fn checkpoints(data: &[u8]) {
     hostile::read_checkpoint(data);
@@ -77,6 +82,27 @@ pub fn request_seeds() -> Vec<(&'static str, Vec<u8>)> {
         ("many-words", "checkpoint checkpoint"),
     ];
     lines.map(|(name, line)| (name, line.as_bytes().to_vec())).to_vec()
+}
+
+pub fn page_seeds() -> Vec<(&'static str, Vec<u8>)> {
+    let token = hostile::TOKEN;
+    let requests = [
+        ("page", format!("GET /?token={token} HTTP/1.1\r\nhost: x\r\n\r\n")),
+        ("metrics", format!("GET /metrics HTTP/1.1\r\nauthorization: Bearer {token}\r\n\r\n")),
+        ("ask", format!("POST /ask?token={token} HTTP/1.1\r\ncontent-length: 8\r\n\r\nshrink 1")),
+        ("ask-too-much", format!("POST /ask?token={token} HTTP/1.1\r\ncontent-length: 999999\r\n\r\nx")),
+        (
+            "ask-in-pieces",
+            format!("POST /ask?token={token} HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\nffffffff\r\n"),
+        ),
+        ("stranger", "GET / HTTP/1.1\r\n\r\n".to_owned()),
+        ("stranger-asks", "POST /ask?token= HTTP/1.1\r\ncontent-length: 10\r\n\r\ncheckpoint".to_owned()),
+        ("nearly", format!("GET /?token={}b HTTP/1.1\r\n\r\n", &token[1..])),
+        ("two-requests", format!("GET / HTTP/1.1\r\n\r\nGET /?token={token} HTTP/1.1\r\n\r\n")),
+        ("http-2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_owned()),
+        ("cut", "GET /metr".to_owned()),
+    ];
+    requests.map(|(name, request)| (name, request.into_bytes())).to_vec()
 }
 
 pub fn checkpoint_seeds() -> Vec<(&'static str, Vec<u8>)> {

@@ -15,6 +15,7 @@ pub const CRATES: &[Crate] = &[
     ("talisman_store", "ft/store/src"),
     ("talisman_job", "core/job/src"),
     ("talisman_control", "core/control/src"),
+    ("talisman_dashboard", "core/dashboard/src"),
     ("talisman_cluster", "core/cluster/src"),
     ("talisman_kernel", "core/kernel/src"),
     ("talisman_core", "core/src"),
@@ -58,8 +59,10 @@ pub const DIRECTIONS: &[(&str, &[&str])] = &[
     ("recovery", &["services", "kernel", "ft", "store"]),
     // The programming model.
     ("core", &["services", "kernel", "recovery"]),
+    // What is seen of a job, by HTTP. Knows no launcher.
+    ("dashboard", &["job"]),
     // Launcher, hosts, agents, succession; a node's side of the control connection, which becomes the launcher when that is lost.
-    ("cluster", &["control", "job", "transport", "store"]),
+    ("cluster", &["control", "dashboard", "job", "transport", "store"]),
     // A process of the job.
     ("node", &["recovery", "services", "kernel", "control", "cluster"]),
     // Simulated worlds. A world is started with a program's main chare.
@@ -85,6 +88,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("core/base/", "base"),
     ("core/cluster/", "cluster"),
     ("core/control/", "control"),
+    ("core/dashboard/", "dashboard"),
     ("core/job/", "job"),
     ("ft/store/", "store"),
     ("core/transport/", "transport"),

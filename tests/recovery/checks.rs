@@ -84,6 +84,11 @@ use crate::reports::{
     losses_without_replacement, one_node_holds_nothing_twice, why_there_were_checkpoints,
 };
 use crate::searches::{searches_go_back_to_checkpoints, the_search_with_heirs_goes_back};
+use crate::seen::{
+    a_job_on_a_terminal, a_job_that_loses_a_node, a_page_is_told_as_long_as_it_is_open, chromium,
+    jobs_that_are_not_there, strangers_at_the_page, the_page_in_a_browser,
+    whoever_leads_next_serves_the_page_again,
+};
 use crate::spread::{
     hosts_are_lost_one_after_the_other, nodes_are_added_beside_a_spare_of_another_host,
     nodes_are_added_during_a_recovery_of_several_hosts, nodes_are_added_on_another_host,
@@ -130,6 +135,13 @@ trials!(
     what_is_printed_where_files_are_short,
     what_a_launcher_was_printing_is_printed_once,
     what_goes_to_a_file_is_there_once,
+    a_job_that_loses_a_node,
+    a_page_is_told_as_long_as_it_is_open,
+    strangers_at_the_page,
+    the_page_in_a_browser needs chromium,
+    whoever_leads_next_serves_the_page_again,
+    a_job_on_a_terminal,
+    jobs_that_are_not_there,
     nobody_is_lost,
     a_job_that_loses_a_node_before_it_begins_is_started_again,
     a_job_that_loses_nodes_each_time_that_it_starts_ends,

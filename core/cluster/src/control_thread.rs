@@ -12,7 +12,7 @@ use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
-use tokio::time::{Interval, MissedTickBehavior, interval};
+use tokio::time::{Interval, MissedTickBehavior, interval, sleep};
 
 use super::events;
 use crate::children;
@@ -30,6 +30,9 @@ use talisman_job::asking;
 
 /// How often steps are looked at, if somebody wants to see them go by.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// PEs answer between two entries: who has not by then is within one.
+const PES_ANSWER_WITHIN: Duration = Duration::from_millis(50);
 
 /// Starts it; `decoder` has what was read already. It ends with the process, and the process with the launcher, unless another takes
 /// the launcher's place.
@@ -259,6 +262,7 @@ impl Listener {
                 self.shared.order(|orders| orders.checkpoint(on_disk, leaving));
             }
             Action::Balance => self.shared.order(|orders| orders.balance()),
+            Action::Look => self.look_at_pes(),
             Action::LinesSeen { version, node, piece } => {
                 self.shared.order(|orders| orders.lines_seen(version, node, piece));
             }
@@ -276,6 +280,19 @@ impl Listener {
             // It has joined before it began to listen.
             Action::Join(_) | Action::Refuse(_) | Action::Seek => {}
         }
+    }
+
+    /// Asks the PEs what they have counted, and says what has come of that a moment later.
+    fn look_at_pes(&self) {
+        let Some(orders) = self.shared.orders() else { return };
+        orders.look();
+        let control = self.control.clone();
+        tokio::spawn(async move {
+            sleep(PES_ANSWER_WITHIN).await;
+            if let Some(figures) = orders.figures() {
+                control.send(ToLauncher::Figures(Box::new(figures)));
+            }
+        });
     }
 
     /// Ends this process; the launcher reads the reason if it ever reads again.

@@ -28,6 +28,7 @@ fn said(node: u32, message: &ToLauncher) {
         ToLauncher::Alive
         | ToLauncher::Step(_)
         | ToLauncher::Lines(_)
+        | ToLauncher::Figures(_)
         | ToLauncher::Logging(_)
         | ToLauncher::Fetch(_) => {
             trace!(target: CONTROL, node, what = %name(message), "a node says");
@@ -58,6 +59,7 @@ pub(super) fn decided(action: &coordinator::Action) {
         Action::Send(
             node,
             ToNode::Ping
+            | ToNode::Look
             | ToNode::StepSeen(_)
             | ToNode::LinesSeen { .. }
             | ToNode::Logging(_)
@@ -93,6 +95,7 @@ pub(super) fn done(node: u32, action: &node_session::Action) {
     use node_session::Action;
     match action {
         Action::Say(_)
+        | Action::Look
         | Action::StepSeen(_)
         | Action::LinesSeen { .. }
         | Action::Logging(_)

@@ -1,5 +1,7 @@
 //! What comes to the doors of agents and launchers, as fuzz targets reach them. Nothing that programs use.
 
+pub use talisman_dashboard::hostile::{TOKEN, read_request as read_page_request};
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::io::{AsyncWriteExt as _, duplex};

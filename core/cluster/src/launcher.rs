@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
@@ -23,6 +24,7 @@ use crate::memory::host_memory;
 use crate::naming::{self, Named};
 use crate::printer::{Lines, Print, Written};
 use crate::remote::survey::Survey;
+use crate::seeing::{Glance, Seeing};
 use crate::standby::{Prepared, Turn};
 use talisman_base::auth::Secret;
 use talisman_base::topology::Shape;
@@ -36,6 +38,7 @@ use talisman_control::outcome::{ClusterOutcome, Ended};
 use talisman_control::plan::Plan;
 use talisman_control::protocol::{Fetch, ToLauncher, ToNode};
 use talisman_job::Program;
+use talisman_job::asking::Request;
 use talisman_job::diagnostics::{say, subjects::CONTROL};
 use talisman_job::program_types::ProgramTypes;
 use talisman_job::progress::Steps;
@@ -234,18 +237,27 @@ impl Launcher {
         // Each comes a little late; that is not to add up. Those that were missed are not made up for.
         looks.set_missed_tick_behavior(MissedTickBehavior::Skip);
         self.carry_out(starting, &mut asked);
+        let mut seeing = self.open_dashboard().await;
         while !self.coordinator.is_over() {
             tokio::select! {
                 Some((node, event)) = happened.recv() => self.on_event(node, event),
-                Some((number, request)) = asked.next() => {
-                    self.coordinator.on_request(self.start.elapsed(), number, request);
-                }
+                Some((number, request)) = asked.next() => match request {
+                    Request::Look => seeing.wait(number),
+                    request => self.coordinator.on_request(self.start.elapsed(), number, request),
+                },
                 Some(signal) = signals.recv() => {
                     self.coordinator.on_interrupt(self.start.elapsed(), signal.exit_code().into());
                 }
                 Some((node, message)) = written.recv() => self.sites.send(node, message),
                 Some(Ok((node, message))) = self.fetched.join_next() => self.sites.send(node, message),
-                _ = looks.tick() => self.coordinator.on_time(self.start.elapsed()),
+                Some((request, answer)) = seeing.question() => {
+                    let number = asked.enter(answer);
+                    self.coordinator.on_request(self.start.elapsed(), number, request);
+                }
+                _ = looks.tick() => {
+                    self.coordinator.on_time(self.start.elapsed());
+                    self.glance(&mut seeing, &mut asked);
+                }
             }
             self.carry_out(starting, &mut asked);
         }
@@ -307,16 +319,47 @@ impl Launcher {
         }
     }
 
-    /// Requests from outside; a job that neither survives nor balances can do nothing about any.
-    fn listen(&mut self) -> Asked {
-        if !self.coordinator.takes_requests() {
-            return Asked::nobody();
+    /// For those who look at the job.
+    fn glance(&mut self, seeing: &mut Seeing, asked: &mut Asked) {
+        let now = self.start.elapsed();
+        match seeing.glance(now, self.coordinator.has_been_answered()) {
+            Glance::Nothing => {}
+            Glance::Ask => self.coordinator.on_look(now),
+            Glance::Show => {
+                let snapshot = self.coordinator.snapshot(now, self.name, self.pid);
+                let json = snapshot.to_json();
+                for number in seeing.show(Arc::new(snapshot)) {
+                    asked.answer(number, Ok(json.clone()));
+                }
+            }
         }
-        Asked::listen(self.pid).unwrap_or_else(|error| {
+    }
+
+    /// Serves a page about the job, if that is wanted. A job does not end for want of one.
+    async fn open_dashboard(&mut self) -> Seeing {
+        let mut seeing = Seeing::default();
+        if let Some(address) = self.coordinator.shows().dashboard {
             let name = self.name;
-            self.tell(Print::Warn(format!(
-                "{name}: warning: this job cannot be asked for anything (`talisman checkpoint`, `talisman balance`): {error}"
-            )));
+            match seeing.open(address, &self.coordinator.token_of_page()).await {
+                Ok(line) => self.say(format!("{name}: {line}")),
+                Err(error) => self.tell(Print::Warn(format!(
+                    "{name}: warning: --dashboard: nothing can be served at {address}: {error}"
+                ))),
+            }
+        }
+        seeing
+    }
+
+    /// Requests from outside.
+    fn listen(&mut self) -> Asked {
+        Asked::listen(self.pid).unwrap_or_else(|error| {
+            // Who could only look at it may do without.
+            if !self.coordinator.requests_taken().is_empty() {
+                let name = self.name;
+                self.tell(Print::Warn(format!(
+                    "{name}: warning: this job cannot be asked for anything (`talisman checkpoint`, `talisman balance`): {error}"
+                )));
+            }
             Asked::nobody()
         })
     }

@@ -49,8 +49,9 @@ pub mod naming;
 pub mod printer;
 pub mod probe;
 pub mod remote;
+pub mod seeing;
 pub mod spool;
-pub mod standby;
+mod standby;
 pub mod succession;
 pub mod takeover;
 #[cfg(test)]

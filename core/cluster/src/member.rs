@@ -33,6 +33,7 @@ use talisman_control::logging::fragments::WordPiece;
 use talisman_control::node_session::{Action, NodeSession, Unfit};
 use talisman_control::protocol::{Place, Stop, Task, ToLauncher};
 use talisman_job::progress::Steps;
+use talisman_job::snapshot::figures::NodeFigures;
 use talisman_job::variables::CONTROL_VARIABLE;
 
 /// What the launcher has a node do while its program runs. Called in the control thread: it must not wait for PEs.
@@ -66,6 +67,14 @@ pub trait NodeCommands: Send + Sync {
 
     /// Somebody asks for a step of load balancing.
     fn balance(&self) {}
+
+    /// Somebody looks at the job: the PEs are asked for what they have counted.
+    fn look(&self) {}
+
+    /// What they have said, and the node knows; none where nothing is shown.
+    fn figures(&self) -> Option<NodeFigures> {
+        None
+    }
 
     /// All connections with other nodes are to be tried for so long at most, and `Tried` is to be said with this number.
     fn try_connections(&self, inquiry: u32, limit: Duration) {

@@ -26,6 +26,7 @@ use crate::output_dedup::Printed;
 use crate::plan::Plan;
 use crate::protocol::{NodeReport, Stop, ToLauncher, ToNode, VERSION};
 use crate::recovery::{Halted, Recovery};
+use crate::seen::Seen;
 use layouts::Layouts;
 use requests::Requests;
 use spares::Spares;
@@ -50,6 +51,7 @@ mod layouts;
 mod leaving;
 mod limits;
 mod logging;
+mod looking;
 mod requests;
 mod spares;
 mod steps;
@@ -113,6 +115,8 @@ pub struct Coordinator {
     spares: Spares,
     layouts: Layouts,
     requests: Requests,
+    /// What nodes have said to those who look.
+    seen: Seen,
     /// How many processes have been started in place of others.
     lives: u64,
     /// Whose loss ended a job that survives losses, before that had begun.
@@ -152,6 +156,7 @@ impl Coordinator {
             early_loss: None,
             spares: Spares::new(plan.nodes, plan.spares),
             requests: Requests::default(),
+            seen: Seen::default(),
             plan,
             kills,
             verdict: Verdict::default(),
@@ -296,7 +301,14 @@ impl Coordinator {
                 self.on_checkpointed(now, node, asked, (checkpoint, not_written))
             }
             ToLauncher::Balanced { asked, step } => self.on_balanced(node, asked, &step),
-            ToLauncher::Committed { version, contents } => self.on_committed(version, contents),
+            ToLauncher::Committed { version, contents } => {
+                self.seen.on_committed(now, version);
+                self.on_committed(version, contents);
+            }
+            ToLauncher::Figures(figures) => {
+                merge(&mut self.steps, figures.steps);
+                self.seen.on_figures(node, self.plan.pes, *figures);
+            }
             ToLauncher::Suspect { node: of, why } => self.on_suspect(now, node, of, why),
             ToLauncher::Tried { inquiry, missed } => self.on_tried(now, node, inquiry, missed),
             ToLauncher::Lines(lines) => self.on_lines(node, lines),

@@ -45,6 +45,7 @@ pub mod plan;
 pub mod protocol;
 pub mod recovery;
 pub mod search;
+pub mod seen;
 pub mod slurm;
 pub mod succession;
 pub mod watchdog;

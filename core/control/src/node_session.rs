@@ -73,6 +73,8 @@ pub enum Action {
     Checkpoint { on_disk: bool, leaving: Vec<u32> },
     /// The PEs are to take a step of load balancing.
     Balance,
+    /// Somebody looks at the job: the node says its figures.
+    Look,
     /// The launcher has printed a piece of the lines that this version ended: they need not be kept any more.
     LinesSeen {
         /// The version that ended their period.
@@ -204,6 +206,7 @@ impl NodeSession {
             ToNode::Checkpoint { on_disk, leaving } => {
                 (self.has_begun && !self.has_halted).then_some(Action::Checkpoint { on_disk, leaving })
             }
+            ToNode::Look => self.has_begun.then_some(Action::Look),
             ToNode::Balance => (self.has_begun && !self.has_halted).then_some(Action::Balance),
             ToNode::Try { inquiry } => {
                 let limit = task.silence;

@@ -1,6 +1,6 @@
 //! What a job is to be: how many nodes, where, and how they are linked.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use crate::protocol::{Host, Task, VERSION};
 use talisman_base::auth::Secret;
 use talisman_base::build::build_number;
 use talisman_job::RunArgs;
+use talisman_job::checkpoints::CkptEvery;
 use talisman_job::options::{Transport, TransportChoice};
 use talisman_job::strategies;
 use talisman_store::restart::Keeping;
@@ -54,6 +55,30 @@ pub struct Plan {
     pub balances: bool,
     /// Checkpoints on disk.
     pub keeping: Keeping,
+    /// What is shown of it while it runs, and where.
+    pub shows: Shows,
+}
+
+/// What is shown of a job, as its options say it.
+#[derive(Clone, Debug, Default)]
+pub struct Shows {
+    /// `--ft` and `--balancer`.
+    pub ft: String,
+    pub balancer: String,
+    pub ckpt_every: Option<CkptEvery>,
+    /// Where a page about it is served (`--dashboard`).
+    pub dashboard: Option<SocketAddr>,
+}
+
+impl Shows {
+    fn of(options: &RunArgs) -> Self {
+        Shows {
+            ft: options.ft.name().into(),
+            balancer: options.balancer.clone(),
+            ckpt_every: options.ckpt_every,
+            dashboard: options.dashboard,
+        }
+    }
 }
 
 impl Plan {
@@ -98,6 +123,7 @@ impl Plan {
             spares: options.spares,
             balances: options.balancer != strategies::OFF,
             keeping: Keeping::default(),
+            shows: Shows::of(options),
             hosts,
         }
     }

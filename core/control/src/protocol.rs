@@ -22,6 +22,7 @@ use talisman_base::topology::Peer;
 use talisman_base::transport::Transport;
 use talisman_job::lines::Lines;
 use talisman_job::progress::Steps;
+use talisman_job::snapshot::figures::NodeFigures;
 use talisman_job::undelivered::Leftovers;
 use talisman_job::{BalancingStep, CheckpointTaken, Failure, LogKept, Results};
 use talisman_observe::stats::Totals;
@@ -30,7 +31,7 @@ use talisman_store::files::remote::Piece;
 use talisman_store::restart::{CheckpointDirs, Restart};
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
-pub const VERSION: u16 = 17;
+pub const VERSION: u16 = 18;
 
 /// From the launcher to a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -101,6 +102,8 @@ pub enum ToNode {
     },
     /// Of a job that logs its messages (`--ft logging`): a piece of a [`crate::logging::messages::ToMember`].
     Logging(WordPiece),
+    /// Somebody looks at the job: the answer is `Figures`.
+    Look,
 }
 
 /// From a node to the launcher.
@@ -177,6 +180,8 @@ pub enum ToLauncher {
     /// Its launcher is gone: what a new one has to know of it. The first message of a connection with a node that has taken over, or the
     /// answer to `Introduce`.
     Follow(Box<Follower>),
+    /// What it is at, for whoever looks at the job.
+    Figures(Box<NodeFigures>),
 }
 
 /// Bytes of the file of a part that are to come from another host.
@@ -401,7 +406,7 @@ mod tests {
         for (name, bytes) in [
             ("Go", encode(&ToNode::Go)),
             ("Linked", encode(&ToLauncher::Linked)),
-            ("Hello", encode(&ToLauncher::Hello { version: 17, pid: 4711, layout: None })),
+            ("Hello", encode(&ToLauncher::Hello { version: 18, pid: 4711, layout: None })),
             ("Ready", encode(&ToLauncher::Ready(Some(address)))),
             ("Step", encode(&ToLauncher::Step(Steps { done: 40, total: Some(100) }))),
             ("StepSeen", encode(&ToNode::StepSeen(40))),
@@ -431,6 +436,6 @@ mod tests {
         ] {
             assert_eq!(documented(name), bytes.unwrap(), "{name}");
         }
-        assert_eq!(VERSION, 17, "a new version needs new examples");
+        assert_eq!(VERSION, 18, "a new version needs new examples");
     }
 }

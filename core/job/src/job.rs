@@ -374,6 +374,18 @@ impl Job {
         lock(&self.leftovers).clone()
     }
 
+    /// How many of them the job knows, and the last.
+    pub fn last_checkpoint(&self) -> (usize, Option<CheckpointTaken>) {
+        let taken = lock(&self.checkpoints);
+        (taken.len(), taken.back().cloned())
+    }
+
+    /// How many steps of load balancing the job knows, and the last.
+    pub fn last_balancing(&self) -> (usize, Option<BalancingStep>) {
+        let steps = lock(&self.balancing);
+        (steps.len(), steps.back().cloned())
+    }
+
     /// The checkpoints that were committed.
     pub fn checkpoints(&self) -> Vec<CheckpointTaken> {
         lock(&self.checkpoints).iter().cloned().collect()

@@ -16,6 +16,7 @@
 //! | [`progress`] | the bar or the occasional line of `--progress` |
 //! | [`report`] | the JSON file of `--report` |
 //! | [`undelivered`] | messages that nobody got |
+//! | [`snapshot`] | how a running job stands, for whoever looks |
 //! | [`asking`] | requests to a running job |
 //! | [`diagnostics`] | what the runtime says beside the program's output: events, and the lines that they become |
 //! | [`interrupt`] | what a first and a second Ctrl-C do |
@@ -46,6 +47,7 @@ pub mod program_types;
 pub mod progress;
 pub mod report;
 mod slips;
+pub mod snapshot;
 pub mod strategies;
 pub mod streams;
 pub mod undelivered;

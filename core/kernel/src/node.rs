@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
 use crate::message::pool::Depot;
+use crate::pe::figures::FiguresWindow;
 use crate::pe::running::Window;
 use crate::pe::try_current;
 use crate::shared_values::SharedValues;
@@ -107,6 +108,8 @@ pub struct Node {
     pub parkers: Box<[Parker]>,
     /// Where other threads see what they run.
     pub windows: Box<[Window]>,
+    /// Where others ask what they have counted.
+    pub figures: Box<[FiguresWindow]>,
 }
 
 impl Node {
@@ -143,8 +146,20 @@ impl Node {
             shared.keep_all();
         }
         let windows = (0..shape.pes_per_node).map(|_| Window::default()).collect();
-        let node =
-            Arc::new(Node { shape, view, number, config, depot, shared, job, store, parkers, windows });
+        let figures = (0..shape.pes_per_node).map(|_| FiguresWindow::default()).collect();
+        let node = Arc::new(Node {
+            shape,
+            view,
+            number,
+            config,
+            depot,
+            shared,
+            job,
+            store,
+            parkers,
+            windows,
+            figures,
+        });
         let stops: Weak<dyn Stop> = Arc::downgrade(&node) as _;
         node.job.runs_on(stops);
         IN_PROCESS.fetch_add(1, Ordering::Relaxed);
@@ -154,6 +169,14 @@ impl Node {
     /// Whether other nodes are in this process.
     pub fn shares_process(&self) -> bool {
         IN_PROCESS.load(Ordering::Relaxed) > 1
+    }
+}
+
+impl Node {
+    /// Asks all its PEs for their figures, also those that sleep.
+    pub fn ask_for_figures(&self) {
+        self.figures.iter().for_each(FiguresWindow::ask);
+        self.parkers.iter().for_each(Parker::wake);
     }
 }
 

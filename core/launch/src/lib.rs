@@ -29,6 +29,7 @@ pub mod run;
 pub mod start;
 pub mod testing;
 pub mod tool;
+mod top;
 mod trace;
 
 #[doc(hidden)]

@@ -4,6 +4,7 @@
 //! environment, as `TALISMAN_…` variables. The program takes this process's place, and itself starts the nodes.
 //! `talisman mpirun -n RANKS PROGRAM` runs an MPI program on virtual ranks; so do `mpirun` and `mpiexec`, if they are links to `talisman`.
 //! `talisman list` shows the jobs that run here, and `talisman ranks JOB` what the ranks of an MPI program do.
+//! `talisman top JOB` shows how it stands.
 //! `talisman checkpoint JOB`, `talisman shrink JOB NODE…` and `talisman grow JOB [K]` ask a running job for something.
 //! `talisman replay FOLDER --pe N` has a program run one of its PEs again from a record; `talisman check --replay --
 //! PROGRAM` does so with all.
@@ -26,6 +27,7 @@ use super::listing;
 use super::mpirun::{self, Mpirun};
 use super::ranks::ranks;
 use super::replay::Replay;
+use super::top::Top;
 use super::trace::command::Trace;
 use talisman_job::asking::{self, Request};
 use talisman_job::command_line::{as_given, asks_in_short, in_short, naming_variable, said_of_idle};
@@ -118,6 +120,11 @@ enum Tool {
         #[arg(long)]
         json: bool,
     },
+    /// Show how a running job stands: nodes, PEs and their load, objects, messages, checkpoints, losses
+    ///
+    /// Each second, until q. With c, b and g it asks for a checkpoint, a balancing step, or for nodes to be added. A job of several nodes, or
+    /// with --dashboard, which shows the same in a browser.
+    Top(Top),
     /// Have a running job take a checkpoint now, and wait until it is kept
     ///
     /// A job of several nodes with --ft. The checkpoint is on disk then, and the answer says where (--ckpt-dir): the job can be started again
@@ -217,6 +224,7 @@ fn task(words: impl IntoIterator<Item = OsString>) -> Result<Task, clap::Error> 
         Tool::Check(check) => checked(&check, &matches),
         Tool::List => Ok(Task::Tell(listing::table())),
         Tool::Ranks { job, json } => Ok(ranks(job, json).map_or_else(Task::Refused, Task::Tell)),
+        Tool::Top(top) => Ok(top.run().map_or_else(Task::Refused, Task::Tell)),
         Tool::Checkpoint { job } => Ok(asked(job, &Request::Checkpoint)),
         Tool::Balance { job } => Ok(asked(job, &Request::Balance)),
         Tool::Shrink { job, nodes } => Ok(asked(job, &Request::Shrink(nodes))),
@@ -394,6 +402,7 @@ mod tests {
             (&["lb-replay"], "SNAPSHOT"),
             (&["trace"], "FILE.pftrace"),
             (&["checkpoint"], "JOB"),
+            (&["top"], "JOB"),
             (&["ranks"], "JOB"),
             (&["ranks", "one"], "`talisman list` shows it"),
             (&["shrink", "17"], "NODE"),

@@ -6,12 +6,14 @@ use std::time::Duration;
 use talisman_ft::double::Order;
 use talisman_ft::{Epoch, NodeId, Version};
 
+use super::shown::Shown;
 use talisman_cluster::member;
 use talisman_control::job_result::UNRECOVERABLE;
 use talisman_control::protocol::{Place, Stop};
 use talisman_job::diagnostics::subjects::CONTROL;
 use talisman_job::job::{End, Job};
 use talisman_job::progress::Steps;
+use talisman_job::snapshot::figures::NodeFigures;
 
 /// The launcher's last words, and how the job stands by them.
 pub(super) struct Commands {
@@ -23,6 +25,8 @@ pub(super) struct Commands {
     try_all: Box<dyn Fn(u32, Duration) + Send + Sync>,
     /// The nodes that could not be reached, and why.
     complaints: Box<dyn Fn() -> Vec<(NodeId, String)> + Send + Sync>,
+    /// What is shown of the node, if anything is.
+    shown: Option<Shown>,
     heard: Mutex<Heard>,
     changed: Condvar,
 }
@@ -62,7 +66,21 @@ impl Commands {
         complaints: impl Fn() -> Vec<(NodeId, String)> + Send + Sync + 'static,
     ) -> Self {
         let (knock, try_all, complaints) = (Box::new(knock), Box::new(try_all), Box::new(complaints));
-        Commands { number, job, knock, try_all, complaints, heard: Mutex::default(), changed: Condvar::new() }
+        Commands {
+            number,
+            job,
+            knock,
+            try_all,
+            complaints,
+            shown: None,
+            heard: Mutex::default(),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// With what is shown of the node.
+    pub(super) fn showing(self, shown: Shown) -> Self {
+        Commands { shown: Some(shown), ..self }
     }
 
     /// Waits for what is to be done next. All PEs have stopped.
@@ -146,6 +164,14 @@ impl member::NodeCommands for Commands {
     fn balance(&self) {
         self.job.ask_for_balance();
         (self.knock)();
+    }
+
+    fn look(&self) {
+        self.shown.iter().for_each(Shown::ask);
+    }
+
+    fn figures(&self) -> Option<NodeFigures> {
+        self.shown.as_ref().map(Shown::figures)
     }
 
     fn try_connections(&self, inquiry: u32, limit: Duration) {

@@ -328,7 +328,7 @@ impl Connections {
         }
     }
 
-    fn node(&self) -> Option<Arc<Node>> {
+    pub(super) fn node(&self) -> Option<Arc<Node>> {
         lock(&self.node).as_ref().and_then(Weak::upgrade)
     }
 

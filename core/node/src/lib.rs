@@ -19,6 +19,7 @@ mod node_record;
 mod outcome;
 pub mod peer_incarnations;
 mod recorded_worker;
+mod shown;
 mod threads;
 mod together;
 pub mod trace;

@@ -10,6 +10,7 @@ use super::connections::Connections;
 use super::linking::{Host, Streams};
 use super::lives::Lives;
 use super::logged::{self, LoggedCommands, LoggedNode, LoggedVoice, OutputLines, Parts};
+use super::shown::Shown;
 use talisman_base::layout::mark::LayoutMark;
 use talisman_base::topology::Shape;
 use talisman_base::transport::Transport;
@@ -90,7 +91,7 @@ pub fn run(options: &RunArgs, joining: Joining, output: Output, main: impl Fn(&P
     let try_all = move |inquiry, limit| tried.try_all(inquiry, limit);
     let complaints = move || missing.complaints();
     let orders = Commands::new(task.number, job.clone(), move || to_wake.knock(), try_all, complaints);
-    let orders = Arc::new(orders);
+    let orders = Arc::new(orders.showing(Shown::new(&connections, &job)));
     meeting.begin(orders.clone());
     Member { task, control, job, connections, lives, orders }.run(main);
 }
@@ -147,7 +148,8 @@ impl Own {
         connections.wakes(&node);
         let (to_wake, tried) = (connections.clone(), connections.clone());
         let try_all = move |inquiry, limit| tried.try_all(inquiry, limit);
-        let commands = Arc::new(LoggedCommands::new(job.clone(), move || to_wake.knock(), try_all));
+        let shown = Shown::new(&connections, &job);
+        let commands = Arc::new(LoggedCommands::new(job.clone(), move || to_wake.knock(), try_all, shown));
         meeting.begin(commands.clone());
         let (node, make_node) = (Mutex::new(node), Box::new(make_node));
         let logged = LoggedNode {

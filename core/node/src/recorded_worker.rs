@@ -58,6 +58,7 @@ impl Recording {
         caught(pe, || {
             while !pe.node.job.is_over() {
                 self.set_clock();
+                pe.tell_figures(|| 0);
                 let received = pe.port.receive(pe);
                 if !turn(pe, port, BATCH, &mut pace, received) {
                     self.rest(pe, port, &mut idle, &mut suspicion);
@@ -88,7 +89,10 @@ impl Recording {
             sleep(pe, port, suspicion);
             asleep = since.elapsed();
         };
-        idle.idle(|| may_go_on() || pe.node.job.is_over() || is_due(), park);
+        idle.idle(
+            || may_go_on() || pe.node.job.is_over() || is_due() || pe.figures_window().is_asked(),
+            park,
+        );
         self.set_clock();
         let released = idle.given() - given + asleep;
         pe.was_idle(since.elapsed().as_nanos() as u64, released.as_nanos() as u64);

@@ -61,6 +61,7 @@ pub(super) fn work(pe: &Pe) {
     let going = || {
         let mut received = false;
         while !pe.node.job.is_over() {
+            pe.tell_figures(|| 0);
             if !pe.frozen.get() {
                 // What is dropped may send something, which nobody does who has been counted for a checkpoint.
                 put_off.drop_all();
@@ -347,7 +348,8 @@ impl Rest {
             sleep(pe, port, suspicion);
             asleep = pe.clock.now() - start;
         };
-        self.idle.idle(|| came() || pe.node.job.is_over() || is_due(pe), &mut park);
+        let is_asked = || pe.node.job.is_over() || pe.figures_window().is_asked();
+        self.idle.idle(|| came() || is_asked() || is_due(pe), &mut park);
         let released = self.idle.given() - given + asleep;
         pe.was_idle((pe.clock.now() - start).as_nanos() as u64, released.as_nanos() as u64);
         pe.port.receive(pe)
@@ -374,7 +376,7 @@ pub(super) fn sleep(pe: &Pe, port: &Threads, suspicion: &mut Suspicion) {
         timeout
     };
     let parker = &pe.node.parkers[(pe.id - pe.first_pe) as usize];
-    let has_work = || port.has_work() || pe.node.job.is_over();
+    let has_work = || port.has_work() || pe.node.job.is_over() || pe.figures_window().is_asked();
     let woken = match &port.net {
         None => parker.park(has_work, timeout),
         Some(net) => parker.park_in(has_work, || net.sleep(pe, timeout)),

@@ -99,6 +99,8 @@ impl World {
             Action::LinesSeen { version, node, piece } => process.job.lines_seen(version, node, piece),
             // All disks can be read by all; and nobody logs in a world.
             Action::Fetched { .. } | Action::Logging(_) => {}
+            // Nobody looks.
+            Action::Look => {}
             Action::Leave if self.disk_hangs_until(number) > self.now() => {
                 self.plan(self.now(), Event::Leave(number));
             }

@@ -30,9 +30,16 @@ pub(super) struct Requests {
 }
 
 impl Coordinator {
-    /// Whether anything can be done about any.
-    pub fn takes_requests(&self) -> bool {
-        self.recovery.is_some() || self.plan.balances || self.plan.logs
+    /// What the job can be asked to do.
+    pub fn requests_taken(&self) -> Vec<&'static str> {
+        let keeps = self.recovery.is_some() || self.plan.logs;
+        let taken = [
+            ("checkpoint", keeps),
+            ("balance", self.plan.balances),
+            ("shrink", self.recovery.is_some()),
+            ("grow", self.recovery.is_some()),
+        ];
+        taken.into_iter().filter(|(_, takes)| *takes).map(|(request, _)| request).collect()
     }
 
     /// Somebody asks for something; the answer will have this number.
@@ -48,6 +55,8 @@ impl Coordinator {
                 self.ask_first_for_balance();
             }
             Request::Checkpoint | Request::Shrink(_) => self.wait_for_checkpoint(number, request),
+            // Whoever leads answers, as soon as the nodes have.
+            Request::Look => {}
         }
     }
 
@@ -79,7 +88,7 @@ impl Coordinator {
                     self.actions.push(Action::Answer(number, text));
                 }
                 (Request::Shrink(nodes), Ok(_)) => self.begin_release(now, number, nodes),
-                (Request::Balance, Ok(_)) => unreachable!("it waits for no checkpoint"),
+                (Request::Balance | Request::Look, Ok(_)) => unreachable!("it waits for no checkpoint"),
             }
         }
     }
@@ -189,7 +198,7 @@ impl Coordinator {
     }
 
     /// Whether all nodes go on, so that there is somebody to ask.
-    fn goes_on(&self) -> bool {
+    pub(super) fn goes_on(&self) -> bool {
         match &self.recovery {
             Some(recovery) => self.survives() && recovery.is_running(),
             None if self.logging.as_ref().is_some_and(|logging| !logging.is_running()) => false,
@@ -216,7 +225,7 @@ impl Coordinator {
         let on_disk = *request == Request::Checkpoint;
         let leaving = match request {
             Request::Shrink(nodes) => nodes.clone(),
-            Request::Checkpoint | Request::Grow(_) | Request::Balance => Vec::new(),
+            Request::Checkpoint | Request::Grow(_) | Request::Balance | Request::Look => Vec::new(),
         };
         if let Some(node) = self.first_running() {
             self.actions.push(Action::Send(node, ToNode::Checkpoint { on_disk, leaving }));

@@ -274,6 +274,16 @@ impl Logging {
         self.failures.last().map(|failure| failure.what.clone())
     }
 
+    /// All losses.
+    pub fn failures(&self) -> &[Failure] {
+        &self.failures
+    }
+
+    /// How many cuts were committed, of very many, and the last.
+    pub fn taken(&self) -> (usize, Option<&CheckpointTaken>) {
+        (self.taken.len(), self.taken.back())
+    }
+
     /// All losses, and cuts that were committed.
     pub fn into_report(self) -> (Vec<Failure>, Vec<CheckpointTaken>) {
         (self.failures, self.taken.into())

@@ -24,6 +24,8 @@ pub enum Request {
     Shrink(Vec<u32>),
     /// To go on with so many more nodes; with all that can be added if no number is said.
     Grow(Option<u32>),
+    /// How it stands: a [`crate::snapshot::Snapshot`].
+    Look,
 }
 
 /// Asks the job of a launcher, and waits for its answer.
@@ -79,6 +81,7 @@ impl fmt::Display for Request {
         match self {
             Request::Checkpoint => f.write_str("checkpoint"),
             Request::Balance => f.write_str("balance"),
+            Request::Look => f.write_str("look"),
             Request::Shrink(nodes) => {
                 f.write_str("shrink")?;
                 nodes.iter().try_for_each(|node| write!(f, " {node}"))
@@ -98,6 +101,7 @@ impl FromStr for Request {
         match words.next() {
             Some("checkpoint") if words.next().is_none() => Ok(Request::Checkpoint),
             Some("balance") if words.next().is_none() => Ok(Request::Balance),
+            Some("look") if words.next().is_none() => Ok(Request::Look),
             Some("shrink") => {
                 let nodes = words.map(str::parse).collect::<Result<Vec<u32>, _>>().map_err(|_| wrong())?;
                 if nodes.is_empty() { Err(wrong()) } else { Ok(Request::Shrink(nodes)) }
@@ -122,7 +126,13 @@ mod tests {
     #[test]
     fn requests_are_read_as_they_are_written() {
         let shrinks = [Request::Shrink(vec![3]), Request::Shrink(vec![0, 12])];
-        let others = [Request::Checkpoint, Request::Balance, Request::Grow(None), Request::Grow(Some(2))];
+        let others = [
+            Request::Checkpoint,
+            Request::Balance,
+            Request::Grow(None),
+            Request::Grow(Some(2)),
+            Request::Look,
+        ];
         for request in shrinks.into_iter().chain(others) {
             assert_eq!(request.to_string().parse(), Ok(request));
         }

@@ -23,6 +23,7 @@ impl Default for RunArgs {
             trace: None,
             trace_window: None,
             trace_size: 1 << 30,
+            dashboard: None,
             progress: false,
             simulate: false,
             pack_all: false,

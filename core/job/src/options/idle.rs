@@ -72,6 +72,8 @@ impl RunArgs {
             }
         }
         if self.simulate {
+            let why = "a simulated job is one process, over before a page is read; leave one of it and --simulate out";
+            idle.push(needing("talisman-dashboard", why, None));
             idle.push(said(
                 "talisman-ckpt-dir",
                 "simulated nodes have no disks; leave one of it and --simulate out",

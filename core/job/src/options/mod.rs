@@ -1,5 +1,6 @@
 //! The options every Talisman program has.
 
+pub mod dashboard;
 mod defaults;
 mod error;
 mod idle;
@@ -11,7 +12,7 @@ mod trace_window;
 mod transport;
 mod validity;
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::thread;
@@ -27,6 +28,7 @@ use crate::diagnostics::readable;
 use crate::faults::{Chaos, Kill, time};
 use crate::report::advice::Asked;
 use crate::strategies;
+use dashboard::dashboard_address;
 pub use error::OptionsError;
 use numbers::{address, switch, whole};
 pub use paths::{RECORD_ENDING, TRACE_LOCK, TRACE_PART_ENDING, own_trace_parts, trace_parts};
@@ -41,7 +43,7 @@ pub const PES_SIMULATED: u32 = 2;
 
 /// The `clap` names of the runtime's options, in the order of their help. They are also the long names an option falls back to when the
 /// program has an option of the same name itself (`--seed` is then the program's, `--talisman-seed` ours).
-pub const IDS: [&str; 42] = [
+pub const IDS: [&str; 43] = [
     "talisman-nodes",
     "talisman-pes",
     "talisman-seed",
@@ -80,6 +82,7 @@ pub const IDS: [&str; 42] = [
     "talisman-trace",
     "talisman-trace-window",
     "talisman-trace-size",
+    "talisman-dashboard",
     "talisman-progress",
     "talisman-label-output",
     "talisman-no-advice",
@@ -93,6 +96,9 @@ const BALANCING: &str = "Load balancing";
 const FAULTS: &str = "Fault tolerance";
 const SIMULATION: &str = "Simulation";
 const SEEING: &str = "Seeing what happens";
+
+/// Strategies that look at who sends messages to whom.
+const MINDS_MESSAGES: [&str; 3] = ["comm", "graph", "metis"];
 
 /// The variable that says `--ft-log`.
 const FT_LOG: &str = "TALISMAN_FT_LOG";
@@ -455,6 +461,15 @@ pub struct RunArgs {
     #[arg(value_name = "SIZE", value_parser = size, default_value = "1GiB")]
     pub trace_size: u64,
 
+    /// Serve a page about the running job, and /metrics
+    ///
+    /// At this address, of which a port alone will do: of this machine unless another is said, at a free port with 0. The link is printed;
+    /// nobody gets anything without what it has behind `token=`. The job has processes of its own then, also with one node.
+    #[arg(id = "talisman-dashboard", long = "dashboard", env = "TALISMAN_DASHBOARD", hide_env_values = true)]
+    #[arg(help_heading = SEEING)]
+    #[arg(value_name = "ADDRESS", value_parser = dashboard_address)]
+    pub dashboard: Option<SocketAddr>,
+
     /// Show the number of finished steps on standard error
     ///
     /// With their rate.
@@ -499,7 +514,8 @@ impl RunArgs {
     /// Whether the nodes are processes of their own, which a launcher starts and watches.
     pub fn has_processes(&self) -> bool {
         let is_on_disk = self.ft == FaultTolerance::Disk || self.restart.is_some();
-        (self.numbers() > 1 || self.hosts.is_some() || is_on_disk) && !self.simulate
+        (self.numbers() > 1 || self.hosts.is_some() || is_on_disk || self.dashboard.is_some())
+            && !self.simulate
     }
 
     /// Standard error is a terminal: whoever sits there sees each checkpoint, unless the variable says otherwise. So it does from now on to the
@@ -532,6 +548,7 @@ impl RunArgs {
     pub fn asked(&self) -> Option<Asked> {
         let asked = Asked {
             balances: self.balancer != strategies::OFF,
+            minds_messages: self.balancer.split('+').any(|name| MINDS_MESSAGES.contains(&name)),
             chooses_period: matches!(self.ckpt_every, None | Some(CkptEvery::Auto)),
             mtbf_s: self.mtbf.map(|mtbf| mtbf.as_secs_f64()),
             cores: self.hosts.is_none().then(available_cores),

@@ -16,6 +16,10 @@ const IMBALANCE_LEAST: f64 = 0.15;
 const GRAIN_S: f64 = 2e-6;
 /// Fewer messages do not matter, whatever they cost.
 const MESSAGES_LEAST: u64 = 1_000_000;
+/// With less of its messages between nodes, a job has little to win by having objects near each other.
+const FAR_LEAST: f64 = 0.5;
+/// PEs that are busy for more of their time do not wait for messages.
+const WAITS_LEAST: f64 = 0.1;
 /// The mean time between failures, in seconds, if nobody has said it: as for `--ckpt-every auto`.
 const MTBF_S: f64 = 3600.0;
 
@@ -24,6 +28,8 @@ const MTBF_S: f64 = 3600.0;
 pub struct Asked {
     /// A strategy balances loads.
     pub balances: bool,
+    /// That strategy looks at who sends messages to whom.
+    pub minds_messages: bool,
     /// The period of checkpoints is chosen by their cost.
     pub chooses_period: bool,
     /// `--mtbf`, in seconds.
@@ -40,7 +46,8 @@ pub struct Asked {
 ///
 /// let pe = [0.98, 0.24].map(|busy| PeTimes { busy_s: 100.0 * busy, idle_s: 100.0 * (1.0 - busy) });
 /// let report = Report { wall_s: 100.0, pe: pe.to_vec(), ..Report::default() };
-/// let asked = Asked { balances: false, chooses_period: true, mtbf_s: None, cores: Some(2) };
+/// let asked =
+///     Asked { balances: false, minds_messages: false, chooses_period: true, mtbf_s: None, cores: Some(2) };
 /// let line = "PE 0 was busy for 98 % of the time, a PE on average for 61 %: --balancer greedy-refine may save \
 ///             up to 37 s of 100 s, if objects can be moved";
 /// assert_eq!(advice(&report, asked), [line]);
@@ -49,8 +56,8 @@ pub fn advice(report: &Report, asked: Asked) -> Vec<String> {
     if report.status != 0 || report.wall_s < SHORTEST_S {
         return vec![];
     }
-    let rules: [fn(&Report, Asked) -> Option<String>; 5] =
-        [shared_cores, imbalance, waiting, grain, checkpoints];
+    let rules: [fn(&Report, Asked) -> Option<String>; 6] =
+        [shared_cores, imbalance, waiting, far, grain, checkpoints];
     rules.iter().filter_map(|rule| rule(report, asked)).collect()
 }
 
@@ -101,6 +108,25 @@ fn waiting(report: &Report, asked: Asked) -> Option<String> {
         )
     };
     (busy.most < 0.5).then(line)
+}
+
+/// Most messages go to other nodes, and PEs wait for some.
+fn far(report: &Report, asked: Asked) -> Option<String> {
+    let counts = &report.messages;
+    let near = counts.local.saturating_add(counts.between_pes);
+    let messages = near.saturating_add(counts.between_nodes);
+    let part = counts.between_nodes as f64 / messages as f64;
+    let waits = 1.0 - Busy::of(report, asked)?.average;
+    if asked.minds_messages || messages < MESSAGES_LEAST || part < FAR_LEAST || waits < WAITS_LEAST {
+        return None;
+    }
+    Some(format!(
+        "{} of {messages} messages went to other nodes, {:.1} MB in a second, and PEs waited for {} of the time: --balancer \
+         comm moves objects to those that they talk with, if objects can be moved",
+        percent(part),
+        counts.bytes_between_nodes as f64 / 1e6 / report.wall_s,
+        percent(waits)
+    ))
 }
 
 /// Entries are so short that messages cost as much.
@@ -169,7 +195,8 @@ mod tests {
     use super::*;
     use crate::report::{BalancingStep, CheckpointTaken, Failure, MessageCounts, PeTimes};
 
-    const ASKED: Asked = Asked { balances: false, chooses_period: false, mtbf_s: None, cores: Some(4) };
+    const ASKED: Asked =
+        Asked { balances: false, minds_messages: false, chooses_period: false, mtbf_s: None, cores: Some(4) };
 
     fn job(busy: &[f64]) -> Report {
         let pe = busy.iter().map(|busy| PeTimes { busy_s: 100.0 * busy, idle_s: 100.0 * (1.0 - busy) });
@@ -248,6 +275,23 @@ mod tests {
         );
         let few = MessageCounts { local: 1_000_000, ..MessageCounts::default() };
         says(&Report { messages: few, ..short }, ASKED, &[]);
+    }
+
+    #[test]
+    fn messages_that_go_far_ask_for_a_balancer_that_looks_at_them() {
+        let far = MessageCounts {
+            local: 2_000_000,
+            between_nodes: 8_000_000,
+            bytes_between_nodes: 5_000_000_000,
+            between_pes: 0,
+        };
+        let job = |busy: &[f64], messages| Report { messages, ..job(busy) };
+        let line = "80 % of 10000000 messages went to other nodes, 50.0 MB in a second, and PEs waited for 25 % of the time: --balancer comm";
+        says(&job(&[0.75, 0.75], far), ASKED, &[line]);
+        says(&job(&[0.75, 0.75], far), Asked { minds_messages: true, ..ASKED }, &[]);
+        says(&job(&[0.95, 0.95], far), ASKED, &[]);
+        says(&job(&[0.75, 0.75], MessageCounts { local: 9_000_000, ..far }), ASKED, &[]);
+        says(&job(&[0.75, 0.75], MessageCounts { local: 0, between_nodes: 900_000, ..far }), ASKED, &[]);
     }
 
     #[test]

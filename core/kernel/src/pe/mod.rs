@@ -7,6 +7,7 @@
 
 pub mod deliver;
 pub mod execute;
+pub mod figures;
 pub mod heard;
 pub mod input_log;
 pub mod names;

@@ -5,12 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::shown::Shown;
 use talisman_cluster::member::NodeCommands;
 use talisman_control::logging::fragments::{Joined, WordPiece};
 use talisman_control::logging::messages::ToMember;
 use talisman_control::protocol::Stop;
 use talisman_job::job::{End, Job};
 use talisman_job::progress::Steps;
+use talisman_job::snapshot::figures::NodeFigures;
 
 /// The launcher's words that the PE's thread has not heard yet.
 pub(crate) struct LoggedCommands {
@@ -19,6 +21,7 @@ pub(crate) struct LoggedCommands {
     knock: Box<dyn Fn() + Send + Sync>,
     /// Has connections tried.
     try_all: Box<dyn Fn(u32, Duration) + Send + Sync>,
+    shown: Shown,
     has_any: AtomicBool,
     heard: Mutex<Heard>,
 }
@@ -40,9 +43,11 @@ impl LoggedCommands {
         job: Arc<Job>,
         knock: impl Fn() + Send + Sync + 'static,
         try_all: impl Fn(u32, Duration) + Send + Sync + 'static,
+        shown: Shown,
     ) -> Self {
         let (knock, try_all) = (Box::new(knock), Box::new(try_all));
-        LoggedCommands { job, knock, try_all, has_any: AtomicBool::new(false), heard: Mutex::default() }
+        let (has_any, heard) = (AtomicBool::new(false), Mutex::default());
+        LoggedCommands { job, knock, try_all, shown, has_any, heard }
     }
 
     /// Whether anything has been said since that was last taken.
@@ -112,6 +117,14 @@ impl NodeCommands for LoggedCommands {
 
     fn balance(&self) {
         self.hear(|heard| heard.wanted_steps += 1);
+    }
+
+    fn look(&self) {
+        self.shown.ask();
+    }
+
+    fn figures(&self) -> Option<NodeFigures> {
+        Some(self.shown.figures())
     }
 
     fn try_connections(&self, inquiry: u32, limit: Duration) {

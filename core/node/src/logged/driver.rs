@@ -134,6 +134,7 @@ impl<'a> Driver<'a> {
             let heard = self.hear_launcher() | self.hear_others() | self.meet_newcomers();
             let worked = self.work() | self.see_to_cut();
             self.look_at_kept();
+            self.tell_figures();
             self.flush_log(FLUSH_EVERY);
             self.tell_of_memory();
             self.finish();
@@ -152,6 +153,17 @@ impl<'a> Driver<'a> {
         if self.wants_cut && self.runs() {
             self.wants_cut = false;
             self.ask_for_cut(false);
+        }
+    }
+
+    /// To who looks at the job.
+    fn tell_figures(&mut self) {
+        let Driver { pe, kept, member, .. } = self;
+        if let Some(pe) = pe {
+            pe.tell_figures(|| {
+                kept.count(member);
+                kept.bytes()
+            });
         }
     }
 

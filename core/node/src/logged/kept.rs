@@ -42,6 +42,11 @@ impl Kept {
         self.most = self.most.max(self.bytes);
     }
 
+    /// Bytes, as they were last counted.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// It is looked at, if there is a budget. Whether a checkpoint is to be asked for, which is said once in a line.
     pub(super) fn look(&mut self, member: &Member) -> bool {
         if self.budget.is_none() {

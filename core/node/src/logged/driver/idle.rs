@@ -32,17 +32,18 @@ impl Driver<'_> {
         let mut lost = None;
         let links = RefCell::new(links);
         let (given, mut asleep) = (self.idle.given(), Duration::ZERO);
+        let node = self.of.node();
+        let is_asked = || commands.has_any() || node.figures[RANK as usize].is_asked();
         let has_work = || {
             let mut links = links.borrow_mut();
             lost = lost.take().or(links.receive(came));
-            lost.is_some() || !came.is_empty() || commands.has_any()
+            lost.is_some() || !came.is_empty() || is_asked()
         };
-        let node = self.of.node();
         let parker = &node.parkers[RANK as usize];
         let park = || {
             let links = links.borrow();
             links.publish();
-            let has_work = || links.has_work() || commands.has_any();
+            let has_work = || links.has_work() || is_asked();
             let since = Instant::now();
             _ = parker.park_in(has_work, || links.sleep(timeout));
             asleep += since.elapsed();
