@@ -63,7 +63,6 @@ fn options_that_cannot_be() {
         ("--ft logging:x", (3, 1, "tcp"), &["logging:x", "off, double, disk, logging"][..]),
         ("--ft loging", (3, 1, "tcp"), &["loging", "'logging'"]),
         ("--ft logging", (1, 1, "tcp"), &["needs two nodes"]),
-        ("--ft logging", (3, 2, "tcp"), &["one PE each", "--nodes 6"]),
         ("--ft logging --simulate", (3, 1, "tcp"), &["leave --simulate out"]),
         ("--ft logging --max-nodes 4", (3, 1, "tcp"), &["--max-nodes: there is no such thing"]),
         ("--ft logging --log-budget 0", (3, 1, "tcp"), &["--log-budget", "64KiB"]),

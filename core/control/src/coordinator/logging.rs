@@ -10,7 +10,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use talisman_ft::logging::{Loss, Order};
+use talisman_ft::logging::{LogId, Loss, Order};
 
 use super::arriving::COMES_WITHIN;
 use super::{Action, Coordinator, GRACE_AFTER_FAILURE, GRACE_AFTER_LOSS};
@@ -114,7 +114,12 @@ impl Coordinator {
 
     fn on_logged_word(&mut self, now: Duration, node: u32, word: FromMember) {
         match word {
-            FromMember::Said { number, said } => self.on_said_logged(now, node, number, said),
+            FromMember::Said { rank, .. } if rank >= self.plan.pes => {
+                self.on_garbled(now, node, &format!("speaks of its PE {rank}, which it does not have"));
+            }
+            FromMember::Said { rank, number, said } => {
+                self.on_said_logged(now, LogId { node, rank }, number, said);
+            }
             FromMember::Finished => {
                 self.logging.iter_mut().for_each(|logging| logging.on_finished(node));
                 self.end_if_all_is_printed(now);
@@ -142,9 +147,10 @@ impl Coordinator {
     }
 
     /// A program has said something that no loss takes back. Restored nodes say it once more.
-    fn on_said_logged(&mut self, now: Duration, node: u32, number: u64, said: Said) {
+    fn on_said_logged(&mut self, now: Duration, log: LogId, number: u64, said: Said) {
+        let LogId { node, rank } = log;
         let Some(logging) = &mut self.logging else { return };
-        if logging.is_news(node, number) {
+        if logging.is_news(log, number) {
             match said {
                 Said::Line(line) => self.actions.push(Action::Print { node, piece: None, lines: vec![line] }),
                 Said::End(stop) => self.on_end_logged(now, stop),
@@ -152,8 +158,8 @@ impl Coordinator {
         } else {
             sometimes("a restored node said what had been printed");
         }
-        let before = self.logging.as_ref().map_or(0, |logging| logging.printed(node));
-        self.tell_logged(node, &ToMember::Printed { before });
+        let before = self.logging.as_ref().map_or(0, |logging| logging.printed(log));
+        self.tell_logged(node, &ToMember::Printed { rank, before });
     }
 
     /// The program ends the job: all that has been said is printed first.

@@ -204,9 +204,8 @@ impl Logging {
         }
     }
 
-    /// A node's program says the so-manieth thing: whether that is news.
-    pub fn is_news(&mut self, node: u32, number: u64) -> bool {
-        let log = LogId { node, rank: 0 };
+    /// The program says the so-manieth thing on a PE: whether that is news.
+    pub fn is_news(&mut self, log: LogId, number: u64) -> bool {
         let is_news = number == self.leader.printed(log);
         if is_news {
             self.leader.on_printed(log, number + 1);
@@ -215,9 +214,9 @@ impl Logging {
         is_news
     }
 
-    /// So much of what a node's program has said is printed.
-    pub fn printed(&self, node: u32) -> u64 {
-        self.leader.printed(LogId { node, rank: 0 })
+    /// So much of what the program has said on a PE is printed.
+    pub fn printed(&self, log: LogId) -> u64 {
+        self.leader.printed(log)
     }
 
     /// The program ends the job; a failure is heard over an end in order. Whether that is the first word of it.

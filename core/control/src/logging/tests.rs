@@ -24,6 +24,10 @@ fn held(node: u32, session: u32, keeps: Option<u32>) -> FromMember {
     FromMember::Held(session, Box::new(holdings))
 }
 
+fn log(node: u32, rank: u32) -> LogId {
+    LogId { node, rank }
+}
+
 #[test]
 fn a_lost_node_alone_is_restored_and_the_others_are_only_asked() {
     let mut logging = logging(3);
@@ -50,9 +54,10 @@ fn a_lost_node_alone_is_restored_and_the_others_are_only_asked() {
 #[test]
 fn what_a_restored_node_says_again_is_no_news() {
     let mut logging = logging(2);
-    let news: Vec<_> = [0, 1, 0, 1, 2].into_iter().map(|number| logging.is_news(1, number)).collect();
+    let news: Vec<_> = [0, 1, 0, 1, 2].into_iter().map(|number| logging.is_news(log(1, 0), number)).collect();
     assert_eq!(news, [true, true, false, false, true]);
-    assert_eq!((logging.printed(1), logging.printed(0)), (3, 0));
+    assert_eq!((logging.printed(log(1, 0)), logging.printed(log(0, 0))), (3, 0));
+    assert!(logging.is_news(log(1, 1), 0), "each PE of a node counts for itself");
 }
 
 #[test]
@@ -98,9 +103,9 @@ fn the_next_line_begins_once_all_hold_the_same_cut_and_the_job_does_not_end() {
     logging.on_holds(0, 1, 0);
     assert_eq!(logging.begin_line(), None);
     logging.on_holds(1, 1, 0);
-    logging.is_news(1, 0);
+    logging.is_news(log(1, 0), 0);
     assert_eq!((logging.begin_line(), logging.line()), (Some(1), 1));
-    assert_eq!((logging.begin_line(), logging.printed(1)), (None, 0), "what is said is counted anew");
+    assert_eq!((logging.begin_line(), logging.printed(log(1, 0))), (None, 0), "what is said is counted anew");
     logging.on_holds(0, 1, 0);
     logging.on_holds(1, 1, 0);
     assert_eq!(logging.begin_line(), None, "that has begun");
