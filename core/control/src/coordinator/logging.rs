@@ -17,7 +17,7 @@ use super::{Action, Coordinator, GRACE_AFTER_FAILURE, GRACE_AFTER_LOSS};
 use crate::exit_cause::{How, KillReason};
 use crate::logging::fragments::{WordPiece, pieces_of};
 use crate::logging::messages::{FromMember, Said, ToMember};
-use crate::logging::{Begin, Logging, given_up};
+use crate::logging::{Begin, Logging};
 use crate::members::Stage;
 use crate::protocol::{Place, Stop, ToNode};
 use crate::recovery::{Loss as LostNode, Unnoticed, detected_by};
@@ -124,8 +124,10 @@ impl Coordinator {
                 self.logging.iter_mut().for_each(|logging| logging.on_finished(node));
                 self.end_if_all_is_printed(now);
             }
-            FromMember::Holds { version, session } => {
-                self.logging.iter_mut().for_each(|logging| logging.on_holds(node, version, session));
+            FromMember::Holds { version, session, contents } => {
+                self.logging
+                    .iter_mut()
+                    .for_each(|logging| logging.on_holds(node, version, session, contents.clone()));
                 self.begin_line_if_all_hold();
             }
             FromMember::Took(taken) => {
@@ -255,7 +257,8 @@ impl Coordinator {
     fn give_up_logged(&mut self, now: Duration, loss: &Loss) {
         sometimes("a job that logs lost more than can be restored");
         let what = self.logging.as_ref().and_then(Logging::last_loss).unwrap_or_default();
-        self.verdict.on_loss(given_up(&what, loss, &self.plan.keepers));
+        let why = self.logging.as_ref().map(|logging| logging.given_up(&what, loss, &self.plan.keepers));
+        self.verdict.on_loss(why.unwrap_or(what));
         self.stop(now, Some(GRACE_AFTER_LOSS));
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use talisman_ft::Version;
+use talisman_ft::double::Contents;
 use talisman_ft::logging::{Holdings, Order, Session};
 use talisman_job::CheckpointTaken;
 
@@ -61,6 +62,8 @@ pub enum FromMember {
         version: Version,
         /// As of this recovery.
         session: Session,
+        /// How many objects of which collections are in it.
+        contents: Contents,
     },
     /// Of the first node, in the next line: what the cut had cost.
     Took(Box<CheckpointTaken>),

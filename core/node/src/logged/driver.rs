@@ -23,6 +23,7 @@ use talisman_core::logging::line_door::LineDoor;
 use talisman_core::logging::member::Member;
 use talisman_core::record::item::Begins;
 use talisman_core::record::writer::RecordWriter;
+use talisman_ft::double::Contents;
 use talisman_ft::logging::{Keepers, Shape};
 use talisman_kernel::pe::Pe;
 use talisman_kernel::pe::recorder::Recorder;
@@ -62,6 +63,8 @@ pub(super) struct Driver<'a> {
     kept: Kept,
     /// A checkpoint is to be asked for, as so much is kept.
     wants_cut: bool,
+    /// How many objects of which collections its parts of the last cut have.
+    contents: Contents,
     /// Since when there has been nothing to do.
     idle_since: Option<Instant>,
     idle: Idle,
@@ -95,6 +98,7 @@ impl<'a> Driver<'a> {
             tell_from: MUCH_KEPT,
             kept: Kept::new(number, shape, of.log_budget),
             wants_cut: false,
+            contents: Contents::default(),
             idle_since: None,
             idle: Idle::new(),
             suspicion: Suspicion::default(),

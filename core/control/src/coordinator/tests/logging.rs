@@ -1,5 +1,6 @@
 //! Jobs that log: a lost node gets another process, and the others are only asked.
 
+use talisman_ft::double::Contents;
 use talisman_ft::logging::{Holdings, Order, Position, Shape};
 
 use super::*;
@@ -143,7 +144,7 @@ fn a_failure_ends_the_job_though_somebody_does_not_say_all() {
 #[test]
 fn the_next_line_begins_when_all_hold_their_parts_and_nobody_is_lost() {
     let mut coordinator = logging();
-    let holds = |version, session| FromMember::Holds { version, session };
+    let holds = |version, session| FromMember::Holds { version, session, contents: Contents::default() };
     assert_eq!(coordinator.tell(5, 0, &holds(1, 0)).0, []);
     assert_eq!(coordinator.tell(6, 1, &holds(1, 0)).0, []);
     // Node 1 is lost, and what it had held with it: before the last one has said that it holds its part.
@@ -179,7 +180,9 @@ fn whoever_asks_for_a_checkpoint_is_answered_when_the_line_begins() {
     );
     let mut all = Vec::new();
     for node in 0..3 {
-        all = coordinator.tell(10, node, &FromMember::Holds { version: 1, session: 0 }).1;
+        all = coordinator
+            .tell(10, node, &FromMember::Holds { version: 1, session: 0, contents: Contents::default() })
+            .1;
     }
     assert!(
         matches!(&all[..], [Action::Answer(7, Ok(text))] if text.contains("checkpoint 1 is taken")),
@@ -197,7 +200,9 @@ fn a_balancing_step_is_asked_for_again_in_the_next_line_and_after_a_loss() {
     assert_eq!(coordinator.take_actions(), [ASK]);
     let mut all = Vec::new();
     for node in 0..3 {
-        all = coordinator.tell(6, node, &FromMember::Holds { version: 1, session: 0 }).1;
+        all = coordinator
+            .tell(6, node, &FromMember::Holds { version: 1, session: 0, contents: Contents::default() })
+            .1;
     }
     assert_eq!(all, [ASK]);
     restoring(&mut coordinator);

@@ -68,7 +68,10 @@ impl Driver<'_> {
                 // The loop looks.
                 Out::Wake(_) => {}
                 Out::Begin(image) => self.begin_again(&image),
-                Out::Holds(version, session) => self.say(&FromMember::Holds { version, session }),
+                Out::Holds(version, session) => {
+                    let contents = self.contents.clone();
+                    self.say(&FromMember::Holds { version, session, contents });
+                }
                 Out::Differs(differs) => {
                     let first = self.pe(FIRST).pe.as_ref();
                     let described = first.map(|pe| differs.frame.describe(pe)).unwrap_or_default();

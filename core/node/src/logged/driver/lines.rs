@@ -32,12 +32,15 @@ impl Driver<'_> {
         cuts.all(|cut| cut == Some(first)).then_some(first)
     }
 
-    fn image_of_cut(&self, version: Version) -> Result<Image, String> {
+    fn image_of_cut(&mut self, version: Version) -> Result<Image, String> {
         let pes: Vec<_> = self.pes.iter().filter_map(|hosted| hosted.pe.as_ref()).collect();
         let parts = pes.iter().map(|pe| pe.part_of_cut(version)).collect::<Result<Vec<_>, _>>();
-        let parts = parts.map_err(|error| format!("its part of checkpoint {version} is gone: {error}"))?;
+        let contents = pes.first().map(|pe| pe.contents_of_cut(version)).transpose();
+        let gone = |error| format!("its part of checkpoint {version} is gone: {error}");
+        let (parts, contents) = (parts.map_err(gone)?, contents.map_err(gone)?);
         // They share the place where these are.
         pes.first().into_iter().for_each(|pe| pe.drop_cut(version));
+        self.contents = contents.unwrap_or_default();
         let (number, results) = (self.of.task.number, self.of.job.results());
         let made_at = self.pes.iter().map(|hosted| hosted.clock().get()).max().unwrap_or(0);
         let states = parts.into_iter().map(Beginning::Parts).collect();
