@@ -35,6 +35,8 @@ mod records;
 mod relay;
 #[path = "recovery/program.rs"]
 mod rounds;
+#[path = "logging_processes/several_pes.rs"]
+mod several_pes;
 #[path = "logging_processes/strict.rs"]
 mod strict;
 #[path = "processes/system.rs"]
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
                 records::all(),
                 strict::all(),
                 balanced::all(),
+                several_pes::all(),
             ];
             harness::run(tests.into_iter().flatten().collect())
         }

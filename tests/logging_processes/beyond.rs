@@ -9,6 +9,7 @@ use crate::system::signal;
 
 crate::trials::checks!(
     a_node_that_is_lost_with_its_keeper_is_the_end,
+    what_is_lost_with_its_keeper_is_counted,
     a_panic_ends_the_job_with_what_was_said_before,
     a_process_that_aborts_again_and_again_ends_the_job,
     programs_that_break_the_rule_are_told,
@@ -36,11 +37,26 @@ fn programs_that_break_the_rule_are_told() {
 }
 
 fn a_node_that_is_lost_with_its_keeper_is_the_end() {
-    let relay = Relay::start((4, 1, "tcp"), "--ft logging --pause-us 500");
+    let relay = Relay::start((4, 1, "tcp"), &format!("--ft logging {NO_CUTS} --pause-us 500"));
     let victims = [relay.wait_for(1, 20, &[]), relay.wait_for(2, 20, &[])];
     victims.into_iter().for_each(|pid| signal(pid, Signal::STOP));
     victims.into_iter().for_each(|pid| signal(pid, Signal::KILL));
-    relay.end(3, &["node 1 is lost with node 2", "the job cannot go on"]);
+    let texts = [
+        "node 1 is lost with node 2",
+        "the job cannot go on",
+        "all objects of node 1 are lost",
+        "nodes 1 and 2",
+    ];
+    relay.end(3, &texts);
+}
+
+/// It is known what each part of the last checkpoint had.
+fn what_is_lost_with_its_keeper_is_counted() {
+    let relay = Relay::start((4, 2, "tcp"), "--ft logging --ckpt-every 10steps --pause-us 500");
+    let victims = [relay.wait_for(2, 25, &[]), relay.wait_for(4, 25, &[])];
+    victims.into_iter().for_each(|pid| signal(pid, Signal::STOP));
+    victims.into_iter().for_each(|pid| signal(pid, Signal::KILL));
+    relay.end(3, &["node 1 is lost with node 2", "2 of group", "held by nodes 1 and 2"]);
 }
 
 fn a_panic_ends_the_job_with_what_was_said_before() {
@@ -63,7 +79,6 @@ fn options_that_cannot_be() {
         ("--ft logging:x", (3, 1, "tcp"), &["logging:x", "off, double, disk, logging"][..]),
         ("--ft loging", (3, 1, "tcp"), &["loging", "'logging'"]),
         ("--ft logging", (1, 1, "tcp"), &["needs two nodes"]),
-        ("--ft logging", (3, 2, "tcp"), &["one PE each", "--nodes 6"]),
         ("--ft logging --simulate", (3, 1, "tcp"), &["leave --simulate out"]),
         ("--ft logging --max-nodes 4", (3, 1, "tcp"), &["--max-nodes: there is no such thing"]),
         ("--ft logging --log-budget 0", (3, 1, "tcp"), &["--log-budget", "64KiB"]),

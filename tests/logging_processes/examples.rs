@@ -27,7 +27,7 @@ fn left(make: impl Fn(&str) -> Command, options: &str) -> (Ended, Vec<String>, s
 
 /// Loses whoever its options kill, and ends as if it had not.
 #[track_caller]
-fn survives(make: impl Fn(&str) -> Command, kills: &str) {
+pub fn survives(make: impl Fn(&str) -> Command, kills: &str) {
     let (_, lines, report) = left(&make, "");
     let (ended, lines_again, again) = left(&make, &format!("--ft logging {kills}"));
     assert_eq!(lines_again, lines, "{}", ended.said());
@@ -36,7 +36,7 @@ fn survives(make: impl Fn(&str) -> Command, kills: &str) {
     assert_eq!(lost, kills.matches("--kill").count(), "{}", ended.said());
 }
 
-fn of_example(name: &'static str, options: &'static str, shape: Shape) -> impl Fn(&str) -> Command {
+pub fn of_example(name: &'static str, options: &'static str, shape: Shape) -> impl Fn(&str) -> Command {
     move |words| example(name, &format!("{options} {words}"), shape)
 }
 

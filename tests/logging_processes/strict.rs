@@ -83,7 +83,6 @@ fn a_program_that_breaks_the_rule_is_told() {
 fn it_is_refused_where_logging_is() {
     for (words, shape, texts) in [
         ("", (1, 1, "tcp"), &["needs two nodes"][..]),
-        ("", (3, 2, "tcp"), &["one PE each"]),
         ("--max-nodes 5", (3, 1, "tcp"), &["--max-nodes: there is no such thing"]),
         ("--simulate", (3, 1, "tcp"), &["leave --simulate out"]),
     ] {

@@ -387,7 +387,7 @@ mod tests {
     }
 
     fn printed() -> WordPiece {
-        pieces_of(&ToMember::Printed { before: 3 }).unwrap().remove(0)
+        pieces_of(&ToMember::Printed { rank: 0, before: 3 }).unwrap().remove(0)
     }
 
     fn announced() -> WordPiece {

@@ -19,7 +19,7 @@ pub enum FaultTolerance {
     Double,
     /// The same on disk: each part is in a file on two nodes (--ckpt-dir), and the whole job can be started again (--restart)
     Disk,
-    /// Lost nodes alone go back: all log what they are given, and keep what they send; one PE per node
+    /// Lost nodes alone go back: all log what they are given, and keep what they send
     Logging,
     /// The same, and no message leaves its node before what that was given is kept on another node
     #[value(name = "logging:strict")]

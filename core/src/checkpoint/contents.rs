@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use easy_ext::ext;
 
-use super::part::SavedObject;
+use super::part::{Part, SavedObject};
 use talisman_ft::double::Contents;
 use talisman_ft::{NodeId, Version};
 use talisman_kernel::collection::Collection;
@@ -34,6 +34,13 @@ pub impl Pe {
             *counts.entry(collection).or_default() += 1;
         }
         Counts(BTreeMap::from([(self.node.number, counts)]))
+    }
+
+    /// What a node has in its parts, of which these are the ones of its PEs.
+    fn contents_of_node(&self, parts: &[Part]) -> Contents {
+        let mut counts = Counts::default();
+        parts.iter().for_each(|part| counts.add(self.count_objects(&part.objects)));
+        counts.of(self.node.number, &self.names_of_collections()).unwrap_or_default()
     }
 
     /// What all parts have in them is known.

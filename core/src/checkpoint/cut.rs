@@ -8,12 +8,14 @@ use std::time::Duration;
 
 use easy_ext::ext;
 
+use super::contents::ContentsOnPe;
 use super::part::Part;
 use super::root::Root;
 use crate::balance::root::BalancingRootOnPe;
 use crate::checkpoint::CheckpointsOnPe;
 use crate::checkpoint::root::CheckpointRootOnPe;
 use talisman_ft::Version;
+use talisman_ft::double::Contents;
 use talisman_kernel::pe::Pe;
 use talisman_kernel::pe::turn::world;
 use talisman_kernel::route::Route;
@@ -38,6 +40,17 @@ pub impl Pe {
     fn part_of_cut(&self, version: Version) -> Result<Packed, StoreError> {
         let part: Part = self.node.store.part(version, self.id)?;
         Ok(Packed::of(&vec![part]))
+    }
+
+    /// How many objects of which collections are in the parts of this node.
+    ///
+    /// # Errors
+    /// One is not there, or is not what it was.
+    fn contents_of_cut(&self, version: Version) -> Result<Contents, StoreError> {
+        let first = self.first_pe;
+        let pes = first..first + self.node.shape.pes_per_node;
+        let parts = pes.map(|pe| self.node.store.part(version, pe)).collect::<Result<Vec<Part>, _>>()?;
+        Ok(self.contents_of_node(&parts))
     }
 
     /// The parts of this node are elsewhere.

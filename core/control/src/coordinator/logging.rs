@@ -10,14 +10,14 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use talisman_ft::logging::{Loss, Order};
+use talisman_ft::logging::{LogId, Loss, Order};
 
 use super::arriving::COMES_WITHIN;
 use super::{Action, Coordinator, GRACE_AFTER_FAILURE, GRACE_AFTER_LOSS};
 use crate::exit_cause::{How, KillReason};
 use crate::logging::fragments::{WordPiece, pieces_of};
 use crate::logging::messages::{FromMember, Said, ToMember};
-use crate::logging::{Begin, Logging, given_up};
+use crate::logging::{Begin, Logging};
 use crate::members::Stage;
 use crate::protocol::{Place, Stop, ToNode};
 use crate::recovery::{Loss as LostNode, Unnoticed, detected_by};
@@ -114,13 +114,20 @@ impl Coordinator {
 
     fn on_logged_word(&mut self, now: Duration, node: u32, word: FromMember) {
         match word {
-            FromMember::Said { number, said } => self.on_said_logged(now, node, number, said),
+            FromMember::Said { rank, .. } if rank >= self.plan.pes => {
+                self.on_garbled(now, node, &format!("speaks of its PE {rank}, which it does not have"));
+            }
+            FromMember::Said { rank, number, said } => {
+                self.on_said_logged(now, LogId { node, rank }, number, said);
+            }
             FromMember::Finished => {
                 self.logging.iter_mut().for_each(|logging| logging.on_finished(node));
                 self.end_if_all_is_printed(now);
             }
-            FromMember::Holds { version, session } => {
-                self.logging.iter_mut().for_each(|logging| logging.on_holds(node, version, session));
+            FromMember::Holds { version, session, contents } => {
+                self.logging
+                    .iter_mut()
+                    .for_each(|logging| logging.on_holds(node, version, session, contents.clone()));
                 self.begin_line_if_all_hold();
             }
             FromMember::Took(taken) => {
@@ -142,9 +149,10 @@ impl Coordinator {
     }
 
     /// A program has said something that no loss takes back. Restored nodes say it once more.
-    fn on_said_logged(&mut self, now: Duration, node: u32, number: u64, said: Said) {
+    fn on_said_logged(&mut self, now: Duration, log: LogId, number: u64, said: Said) {
+        let LogId { node, rank } = log;
         let Some(logging) = &mut self.logging else { return };
-        if logging.is_news(node, number) {
+        if logging.is_news(log, number) {
             match said {
                 Said::Line(line) => self.actions.push(Action::Print { node, piece: None, lines: vec![line] }),
                 Said::End(stop) => self.on_end_logged(now, stop),
@@ -152,8 +160,8 @@ impl Coordinator {
         } else {
             sometimes("a restored node said what had been printed");
         }
-        let before = self.logging.as_ref().map_or(0, |logging| logging.printed(node));
-        self.tell_logged(node, &ToMember::Printed { before });
+        let before = self.logging.as_ref().map_or(0, |logging| logging.printed(log));
+        self.tell_logged(node, &ToMember::Printed { rank, before });
     }
 
     /// The program ends the job: all that has been said is printed first.
@@ -249,7 +257,8 @@ impl Coordinator {
     fn give_up_logged(&mut self, now: Duration, loss: &Loss) {
         sometimes("a job that logs lost more than can be restored");
         let what = self.logging.as_ref().and_then(Logging::last_loss).unwrap_or_default();
-        self.verdict.on_loss(given_up(&what, loss, &self.plan.keepers));
+        let why = self.logging.as_ref().map(|logging| logging.given_up(&what, loss, &self.plan.keepers));
+        self.verdict.on_loss(why.unwrap_or(what));
         self.stop(now, Some(GRACE_AFTER_LOSS));
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use talisman_ft::Version;
+use talisman_ft::double::Contents;
 use talisman_ft::logging::{Holdings, Order, Session};
 use talisman_job::CheckpointTaken;
 
@@ -24,8 +25,10 @@ pub enum ToMember {
         /// Which.
         version: Version,
     },
-    /// So much of what its program has said has been printed.
+    /// So much of what its program has said on one of its PEs has been printed.
     Printed {
+        /// On the PE of this rank.
+        rank: u32,
         /// All before this number.
         before: u64,
     },
@@ -44,8 +47,10 @@ pub enum FromMember {
     AtHorizon(Session),
     /// Its keeper keeps its image and log again.
     Covered(Session),
-    /// Its program has said something, which no loss can take back: the so-manieth thing since the job began.
+    /// Its program has said something on one of its PEs, which no loss can take back: the so-manieth thing there in this line.
     Said {
+        /// On the PE of this rank.
+        rank: u32,
         /// Counted from 0.
         number: u64,
         /// What.
@@ -57,6 +62,8 @@ pub enum FromMember {
         version: Version,
         /// As of this recovery.
         session: Session,
+        /// How many objects of which collections are in it.
+        contents: Contents,
     },
     /// Of the first node, in the next line: what the cut had cost.
     Took(Box<CheckpointTaken>),

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use talisman_ft::Version;
 use talisman_ft::action::Action;
+use talisman_ft::double::{Contents, LostPart};
 use talisman_ft::event::Event;
 use talisman_ft::logging::{
     Incarnation, Keepers, Leader, LogId, Loss, Missing, Order, Orphan, Position, Session, Shape, Votes,
@@ -16,7 +17,7 @@ use talisman_ft::logging::{
 use talisman_ft::protocol::Protocol;
 use talisman_job::{CheckpointTaken, Failure};
 
-use crate::messages::{lost_in_words, nodes_in_words};
+use crate::messages::{lost_in_words, nodes_in_words, what_is_lost};
 use crate::plan::Plan;
 use crate::protocol::Stop;
 use fragments::Joined;
@@ -49,6 +50,9 @@ pub struct Logging {
     tries: BTreeMap<u32, u32>,
     /// Of the last cut that all hold, and of the next one.
     votes: Votes,
+    /// By node: what its part of the next cut has, and of which that is; and what that of the line has.
+    next_contents: BTreeMap<u32, (Version, Contents)>,
+    contents: BTreeMap<u32, Contents>,
     /// Cuts that were committed, the last of very many.
     taken: VecDeque<CheckpointTaken>,
     /// How much of what the program has said has been printed, by all nodes.
@@ -90,6 +94,8 @@ impl Logging {
             faults: (0, 0),
             tries: BTreeMap::new(),
             votes: Votes::new(plan.nodes),
+            next_contents: BTreeMap::new(),
+            contents: BTreeMap::new(),
             taken: VecDeque::new(),
             said: 0,
         }
@@ -101,13 +107,18 @@ impl Logging {
     }
 
     /// A node holds its part of a cut twice, as of a recovery.
-    pub fn on_holds(&mut self, node: u32, version: Version, session: Session) {
+    pub fn on_holds(&mut self, node: u32, version: Version, session: Session, contents: Contents) {
+        self.next_contents.insert(node, (version, contents));
         self.votes.on_holds(node, version, session, &self.leader);
     }
 
     /// Begins the next line if all hold their parts of one cut, and nobody is lost: its version. A job that ends takes no more of them.
     pub fn begin_line(&mut self) -> Option<Version> {
-        if self.is_ending() { None } else { self.votes.begin_line(&mut self.leader) }
+        let version = if self.is_ending() { None } else { self.votes.begin_line(&mut self.leader) }?;
+        let parts = std::mem::take(&mut self.next_contents).into_iter();
+        let of_it = parts.filter(|(_, (of, _))| *of == version);
+        self.contents = of_it.map(|(node, (_, contents))| (node, contents)).collect();
+        Some(version)
     }
 
     /// What a cut had cost.
@@ -204,9 +215,8 @@ impl Logging {
         }
     }
 
-    /// A node's program says the so-manieth thing: whether that is news.
-    pub fn is_news(&mut self, node: u32, number: u64) -> bool {
-        let log = LogId { node, rank: 0 };
+    /// The program says the so-manieth thing on a PE: whether that is news.
+    pub fn is_news(&mut self, log: LogId, number: u64) -> bool {
         let is_news = number == self.leader.printed(log);
         if is_news {
             self.leader.on_printed(log, number + 1);
@@ -215,9 +225,9 @@ impl Logging {
         is_news
     }
 
-    /// So much of what a node's program has said is printed.
-    pub fn printed(&self, node: u32) -> u64 {
-        self.leader.printed(LogId { node, rank: 0 })
+    /// So much of what the program has said on a PE is printed.
+    pub fn printed(&self, log: LogId) -> u64 {
+        self.leader.printed(log)
     }
 
     /// The program ends the job; a failure is heard over an end in order. Whether that is the first word of it.
@@ -284,6 +294,24 @@ impl Logging {
         (self.taken.len(), self.taken.back())
     }
 
+    /// Why the job cannot go on, for people: what is lost, and who had held it. The last loss was `what`.
+    pub fn given_up(&self, what: &str, loss: &Loss, keepers: &[u32]) -> String {
+        let why = given_up(what, loss, keepers);
+        let Loss::Missing(Missing { node, needed_by: None }) = loss else { return why };
+        let keeper = keepers.get(*node as usize).copied().unwrap_or(*node);
+        let contents = self.contents.get(node).cloned();
+        match self.line() {
+            0 => format!(
+                "{why}; no checkpoint was taken, so all objects of node {node} are lost (held by {})",
+                nodes_in_words(&[*node, keeper])
+            ),
+            line => {
+                let part = LostPart { of: *node, held_by: vec![*node, keeper], contents };
+                format!("{why}; {}", what_is_lost(line, &[part]))
+            }
+        }
+    }
+
     /// All losses, and cuts that were committed.
     pub fn into_report(self) -> (Vec<Failure>, Vec<CheckpointTaken>) {
         (self.failures, self.taken.into())
@@ -298,7 +326,7 @@ impl Logging {
 }
 
 /// Why a job cannot go on, for people. The last loss was this.
-pub fn given_up(what: &str, loss: &Loss, keepers: &[u32]) -> String {
+fn given_up(what: &str, loss: &Loss, keepers: &[u32]) -> String {
     let keeper = |node: u32| keepers.get(node as usize).copied().unwrap_or(node);
     let why = match loss {
         Loss::Everybody => "no node is left that has anything of the others".to_owned(),

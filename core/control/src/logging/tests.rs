@@ -24,6 +24,15 @@ fn held(node: u32, session: u32, keeps: Option<u32>) -> FromMember {
     FromMember::Held(session, Box::new(holdings))
 }
 
+/// What the part of a node has.
+fn blocks(node: u64) -> Contents {
+    Contents { of: [("array Block".to_owned(), 3 + node)].into(), others: 0 }
+}
+
+fn log(node: u32, rank: u32) -> LogId {
+    LogId { node, rank }
+}
+
 #[test]
 fn a_lost_node_alone_is_restored_and_the_others_are_only_asked() {
     let mut logging = logging(3);
@@ -50,9 +59,10 @@ fn a_lost_node_alone_is_restored_and_the_others_are_only_asked() {
 #[test]
 fn what_a_restored_node_says_again_is_no_news() {
     let mut logging = logging(2);
-    let news: Vec<_> = [0, 1, 0, 1, 2].into_iter().map(|number| logging.is_news(1, number)).collect();
+    let news: Vec<_> = [0, 1, 0, 1, 2].into_iter().map(|number| logging.is_news(log(1, 0), number)).collect();
     assert_eq!(news, [true, true, false, false, true]);
-    assert_eq!((logging.printed(1), logging.printed(0)), (3, 0));
+    assert_eq!((logging.printed(log(1, 0)), logging.printed(log(0, 0))), (3, 0));
+    assert!(logging.is_news(log(1, 1), 0), "each PE of a node counts for itself");
 }
 
 #[test]
@@ -81,8 +91,9 @@ fn a_node_that_is_lost_with_its_keeper_is_named_with_it() {
     logging.on_arrived(2);
     let orders = logging.on_word(0, held(0, 2, Some(2)));
     let [Order::GiveUp(loss)] = &orders[..] else { panic!("{orders:?}") };
-    let why = given_up("node 2 is gone", loss, &[1, 2, 0]);
+    let why = logging.given_up("node 2 is gone", loss, &[1, 2, 0]);
     assert!(why.contains("node 1 is lost with node 2"), "{why}");
+    assert!(why.contains("no checkpoint was taken") && why.contains("held by nodes 1 and 2"), "{why}");
 }
 
 #[test]
@@ -95,17 +106,36 @@ fn processes_that_end_by_their_own_fault_end_a_job_that_comes_no_further() {
 #[test]
 fn the_next_line_begins_once_all_hold_the_same_cut_and_the_job_does_not_end() {
     let mut logging = logging(2);
-    logging.on_holds(0, 1, 0);
+    logging.on_holds(0, 1, 0, blocks(0));
     assert_eq!(logging.begin_line(), None);
-    logging.on_holds(1, 1, 0);
-    logging.is_news(1, 0);
+    logging.on_holds(1, 1, 0, blocks(1));
+    logging.is_news(log(1, 0), 0);
     assert_eq!((logging.begin_line(), logging.line()), (Some(1), 1));
-    assert_eq!((logging.begin_line(), logging.printed(1)), (None, 0), "what is said is counted anew");
-    logging.on_holds(0, 1, 0);
-    logging.on_holds(1, 1, 0);
+    assert_eq!((logging.begin_line(), logging.printed(log(1, 0))), (None, 0), "what is said is counted anew");
+    logging.on_holds(0, 1, 0, blocks(0));
+    logging.on_holds(1, 1, 0, blocks(1));
     assert_eq!(logging.begin_line(), None, "that has begun");
-    logging.on_holds(0, 2, 0);
-    logging.on_holds(1, 2, 0);
+    logging.on_holds(0, 2, 0, blocks(0));
+    logging.on_holds(1, 2, 0, blocks(1));
     assert!(logging.on_end(Stop::default(), None));
     assert_eq!(logging.begin_line(), None, "the job ends");
+}
+
+#[test]
+fn what_a_node_had_that_is_lost_with_its_keeper_is_counted() {
+    let mut logging = logging(3);
+    (0..3).for_each(|node| logging.on_holds(node, 1, 0, blocks(node.into())));
+    assert_eq!(logging.begin_line(), Some(1));
+    // What a node has in the next one is none of the line.
+    logging.on_holds(1, 2, 0, blocks(90));
+    let loss = Loss::Missing(Missing { node: 1, needed_by: None });
+    let why = logging.given_up("node 2 is gone", &loss, &[1, 2, 0]);
+    for text in [
+        "node 2 is gone; the job cannot go on: node 1 is lost with node 2",
+        "of checkpoint 1, all copies are lost of 4 objects",
+        "array Block",
+        "node 1 (4 objects, held by nodes 1 and 2)",
+    ] {
+        assert!(why.contains(text), "no {text:?} in {why}");
+    }
 }

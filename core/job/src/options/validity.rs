@@ -68,10 +68,8 @@ impl RunArgs {
             Some(0) => Err(OptionsError::NoPes),
             Some(pes) if pes > PES_MAX => Err(OptionsError::TooManyPes { pes }),
             Some(pes) if !self.simulate => {
-                // What is in the way of more: `core/src/logging/README.md`, "What is not here yet".
-                let logging = self.ft.logs().then_some("jobs with --ft logging");
                 let recording = self.record.as_ref().map(|_| "jobs with --record");
-                self.validate_single_pe(pes, logging.or(recording).or(layout::needed_by()))
+                self.validate_single_pe(pes, recording.or(layout::needed_by()))
             }
             _ => Ok(()),
         }

@@ -1,5 +1,5 @@
-//! The loop of a node that logs: it hears the launcher and the other nodes, gives its PE turns or has it run again, and carries away what
-//! the node has for others.
+//! The loop of a node that logs: it hears the launcher and the other nodes, gives its PEs turns or has them run again, and carries away
+//! what the node has for others. Its PEs take turns on this thread.
 
 mod hearing;
 mod idle;
@@ -7,11 +7,10 @@ mod leaving;
 mod lines;
 mod turns;
 
-use std::cell::Cell;
-use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use super::hosted::Hosted;
 use super::kept::Kept;
 use super::links::{Came, Links};
 use super::{Left, LoggedNode};
@@ -19,53 +18,44 @@ use crate::node_record::{end_record, record_writer_of};
 use crate::worker::Suspicion;
 use talisman_base::clock::Clock;
 use talisman_control::protocol::PeerInLife;
-use talisman_core::leftovers::LeftoversOnPe;
 use talisman_core::logging::image::{Beginning, Image};
 use talisman_core::logging::line_door::LineDoor;
 use talisman_core::logging::member::Member;
 use talisman_core::record::item::Begins;
 use talisman_core::record::writer::RecordWriter;
-use talisman_core::services::SERVICES;
+use talisman_ft::double::Contents;
 use talisman_ft::logging::{Keepers, Shape};
-use talisman_kernel::panics::caught;
-use talisman_kernel::pe::input_log::InputLog;
+use talisman_kernel::pe::Pe;
 use talisman_kernel::pe::recorder::Recorder;
-use talisman_kernel::pe::{Here, Pe};
-use talisman_kernel::port::{Outbox, Port};
-use talisman_observe::stats::Totals;
 use talisman_sched::idle::Idle;
 
 /// What is on a link: a letter, or a word beside it.
 const LETTER: u8 = 0;
 const WORD: u8 = 1;
-/// The rank of the only PE of a node.
-const RANK: u32 = 0;
-/// The keeper is sent what is new so often, and sooner if the PE has nothing to do.
+/// The rank of the PE that is asked for what somebody outside wants, and in whose place its node sleeps.
+const FIRST: u32 = 0;
+/// The keeper is sent what is new so often, and sooner if its PEs have nothing to do.
 const FLUSH_EVERY: Duration = Duration::from_millis(1);
 const FLUSH_IDLE: Duration = Duration::from_micros(200);
 /// People are told when so many bytes are kept, and each time of twice as many.
 const MUCH_KEPT: usize = 1 << 30;
 
-/// A node that logs, on the thread of its PE.
+/// A node that logs, on the thread of its PEs.
 pub(super) struct Driver<'a> {
     of: &'a LoggedNode,
     program: &'a (dyn Fn(&Pe) + Sync),
     shape: Shape,
     member: Member,
     links: Links,
-    /// Where it is written what the PE is given, if that is asked for.
+    /// Where it is written what its only PE is given, if that is asked for.
     writer: Option<RecordWriter>,
-    /// None before its image has come.
-    pe: Option<Pe>,
-    /// That of the PE, in nanoseconds: it stands still in a turn.
-    clock: Rc<Cell<u64>>,
+    /// By rank.
+    pes: Vec<Hosted>,
     /// New processes of others that are not linked with this one yet.
     newcomers: Vec<PeerInLife>,
     came: Vec<Came>,
     /// What has come goes by it.
     door: LineDoor<Came>,
-    /// What the PEs before this one have counted.
-    totals: Totals,
     flushed: Instant,
     /// When it was last looked how much is kept, and of how much people are told next.
     looked: Instant,
@@ -73,10 +63,10 @@ pub(super) struct Driver<'a> {
     kept: Kept,
     /// A checkpoint is to be asked for, as so much is kept.
     wants_cut: bool,
+    /// How many objects of which collections its parts of the last cut have.
+    contents: Contents,
     /// Since when there has been nothing to do.
     idle_since: Option<Instant>,
-    /// Turns in a row in which the PE has done nothing, and nothing had come.
-    idle_turns: u32,
     idle: Idle,
     suspicion: Suspicion,
     /// How the job ended here has been said.
@@ -99,19 +89,17 @@ impl<'a> Driver<'a> {
             member: Member::blank(number, shape, 0).kept_by(keepers.of(number)).strict(of.is_strict),
             links,
             writer: record_writer_of(&of.node(), of.task.life),
-            pe: None,
-            clock: Rc::default(),
+            pes: (0..shape.pes_per_node).map(Hosted::new).collect(),
             newcomers: Vec::new(),
             came: Vec::new(),
             door: LineDoor::default(),
-            totals: Totals::default(),
             flushed: Instant::now(),
             looked: Instant::now(),
             tell_from: MUCH_KEPT,
             kept: Kept::new(number, shape, of.log_budget),
             wants_cut: false,
+            contents: Contents::default(),
             idle_since: None,
-            idle_turns: 0,
             idle: Idle::new(),
             suspicion: Suspicion::default(),
             has_said_end: false,
@@ -128,7 +116,7 @@ impl<'a> Driver<'a> {
         driver
     }
 
-    /// Until the job is over; what its PE has counted.
+    /// Until the job is over; what its PEs have counted.
     pub(super) fn run(mut self) -> Left {
         while !self.of.commands.is_stopped() {
             let heard = self.hear_launcher() | self.hear_others() | self.meet_newcomers();
@@ -158,9 +146,15 @@ impl<'a> Driver<'a> {
 
     /// To who looks at the job.
     fn tell_figures(&mut self) {
-        let Driver { pe, kept, member, .. } = self;
-        if let Some(pe) = pe {
+        let Driver { pes, kept, member, .. } = self;
+        for (rank, pe) in
+            pes.iter().enumerate().filter_map(|(rank, hosted)| Some((rank, hosted.pe.as_ref()?)))
+        {
+            // What the node keeps is told once.
             pe.tell_figures(|| {
+                if rank > 0 {
+                    return 0;
+                }
                 kept.count(member);
                 kept.bytes()
             });
@@ -174,27 +168,32 @@ impl<'a> Driver<'a> {
         }
     }
 
-    // How a PE begins.
+    // How PEs begin.
+
+    fn ranks(&self) -> std::ops::Range<u32> {
+        0..self.shape.pes_per_node
+    }
+
+    fn pe(&self, rank: u32) -> &Hosted {
+        &self.pes[rank as usize]
+    }
 
     fn begin(&mut self, image: &Image) {
-        self.clock.set(image.made_at);
-        let clock = Clock::set_in_turns(self.clock.clone(), self.of.start);
-        let (number, node) = (self.of.task.number, self.of.node());
-        let mut pe = Pe::new(number, node, clock, Port::Simulated(Outbox::default()), SERVICES);
-        pe.begin_measuring();
-        pe.input_log = InputLog::Told(self.recorder(image));
-        let mut begun = Ok(());
-        caught(&pe, || begun = image.begin(&pe, RANK, self.program));
-        self.pe = Some(pe);
-        match begun {
-            Ok(()) => self.collect(),
-            Err(why) => self.fail(why),
+        let (of, program) = (self.of, self.program);
+        for rank in self.ranks() {
+            let id = of.task.number * self.shape.pes_per_node + rank;
+            let clock = |time| Clock::set_in_turns(time, of.start);
+            let given = (clock, self.recorder(rank, image));
+            match self.pes[rank as usize].begin(id, of.node(), image, given, program) {
+                Ok(()) => self.collect(rank),
+                Err(why) => self.fail(why),
+            }
         }
     }
 
-    /// Tells the member what the PE is given, and writes it down if that is asked for.
-    fn recorder(&self, image: &Image) -> Box<dyn Recorder> {
-        let recorder = self.member.record(RANK).recorder();
+    /// Tells the member what the PE of this rank is given, and writes it down if that is asked for.
+    fn recorder(&self, rank: u32, image: &Image) -> Box<dyn Recorder> {
+        let recorder = self.member.record(rank).recorder();
         let Some(writer) = &self.writer else { return recorder };
         let with = match image.states.first() {
             None | Some(Beginning::Nothing | Beginning::Message(_)) => Begins::Nothing,
@@ -208,7 +207,7 @@ impl<'a> Driver<'a> {
     fn begin_again(&mut self, image: &Image) {
         self.of.runs_again.store(true, Ordering::Relaxed);
         image.results.iter().for_each(|(name, value)| self.of.job.record(name, value.clone()));
-        self.member.record(RANK).was_at(image.made_at);
+        self.ranks().for_each(|rank| self.member.record(rank).was_at(image.made_at));
         self.begin(image);
         self.member.has_begun();
     }
@@ -220,13 +219,15 @@ impl<'a> Driver<'a> {
         _ = self.links.flush();
         self.writer.iter().for_each(|writer| end_record(writer, &self.of.job));
         let kept = self.kept.report(&self.member);
-        let Some(pe) = self.pe.take() else { return (self.totals, kept) };
-        pe.stats.wall_ns.set(self.of.start.elapsed().as_nanos() as u64);
-        let here = Here::enter(&pe);
-        pe.tell_of_undelivered();
-        drop(here);
-        self.totals.add(&pe.stats.totals());
-        (self.totals, kept)
+        self.discard_rings();
+        let wall = self.of.start.elapsed();
+        (self.pes.into_iter().map(|pe| pe.end(wall)).collect(), kept)
+    }
+
+    /// What went between its PEs, and nobody takes any more.
+    fn discard_rings(&mut self) {
+        let parcels = self.member.take_rings();
+        self.pe(FIRST).discard(parcels);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The links of a node that logs: its only PE owns one to that of every other node. Unlike those of other jobs, one may come in another's
+//! The links of a node that logs, one to every other node for all its PEs. Unlike those of other jobs, one may come in another's
 //! place while the PE runs, to another process of the same node.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,8 +32,8 @@ pub(crate) struct Parts {
     pub(crate) reconnect: Reconnect,
 }
 
-/// A frame's head, and its slices.
-type Waiting = (Vec<u8>, Vec<Segment>);
+/// The rank of its lane, a frame's head, and its slices.
+type Waiting = (u32, Vec<u8>, Vec<Segment>);
 
 /// A node's links.
 pub(super) struct Links {
@@ -55,6 +55,8 @@ pub(super) struct Links {
 /// What has come over a link, by the node that has sent it: as [`Links::send`] was given it.
 pub(super) struct Came {
     pub(super) from: u32,
+    /// The rank of the lane; of no meaning for a word.
+    pub(super) rank: u32,
     /// The line that its sender was in.
     pub(super) line: Version,
     pub(super) kind: u8,
@@ -85,28 +87,33 @@ impl Links {
         self.line = line;
     }
 
-    /// Sends something of this kind to a node; what is for one whose process is not linked yet waits for that.
-    pub(super) fn send(&mut self, to: u32, kind: u8, mut head: Vec<u8>, segments: Vec<Segment>) {
+    /// Sends something of this kind to a node, on the lane of this rank; what is for one whose process is not linked yet waits for that.
+    pub(super) fn send(
+        &mut self,
+        (to, rank): (u32, u32),
+        kind: u8,
+        mut head: Vec<u8>,
+        segments: Vec<Segment>,
+    ) {
         head.extend(self.line.to_le_bytes());
         head.push(kind);
         match self.links.contains_key(&to) {
-            true => self.put(to, &head, segments),
-            false => self.early.entry(to).or_default().push((head, segments)),
+            true => self.put((to, rank), &head, segments),
+            false => self.early.entry(to).or_default().push((rank, head, segments)),
         }
     }
 
     /// A word, which may be long.
     pub(super) fn send_word(&mut self, to: u32, kind: u8, bytes: Vec<u8>) {
         match bytes.len() < LONG {
-            true => self.send(to, kind, bytes, Vec::new()),
-            false => self.send(to, kind, Vec::new(), vec![Segment::of_vec(bytes)]),
+            true => self.send((to, 0), kind, bytes, Vec::new()),
+            false => self.send((to, 0), kind, Vec::new(), vec![Segment::of_vec(bytes)]),
         }
     }
 
-    /// To the only PE of that node.
-    fn put(&mut self, to: u32, head: &[u8], segments: Vec<Segment>) {
+    fn put(&mut self, (to, rank): (u32, u32), head: &[u8], segments: Vec<Segment>) {
         let link = self.links.get(&to);
-        if link.is_some_and(|link| link.send(0, head, segments)) {
+        if link.is_some_and(|link| link.send(rank as u16, head, segments)) {
             self.unflushed.insert(to);
         }
     }
@@ -146,7 +153,7 @@ impl Links {
         let received = link.receive(BURST, &mut |message| {
             let (head, line, kind) = parts_of(message.head);
             let frame = Frame { head: head.into(), segments: message.segments };
-            came.push(Came { from: node, line, kind, frame });
+            came.push(Came { from: node, rank: message.rank.into(), line, kind, frame });
         });
         if let Err(error) = received {
             return Some(Lost { node, error });
@@ -190,8 +197,8 @@ impl Links {
         link.with_stream(|socket| self.poller.watch(socket, node)).transpose()?;
         self.links.insert(node, link);
         self.half_read.insert(node);
-        for (head, segments) in self.early.remove(&node).unwrap_or_default() {
-            self.put(node, &head, segments);
+        for (rank, head, segments) in self.early.remove(&node).unwrap_or_default() {
+            self.put((node, rank), &head, segments);
         }
         Ok(())
     }

@@ -1,11 +1,12 @@
-//! A node of a job that logs its messages (`--ft logging`): its PE on a thread, its links, and what the launcher tells it.
+//! A node of a job that logs its messages (`--ft logging`): its PEs, its links, and what the launcher tells it.
 //!
-//! The protocol and what a node keeps are in [`talisman_core::logging`]; a [`Driver`](driver::Driver) brings it frames and words, and runs its PE.
-//! The PE has a clock that stands still in a turn, and sends into an outbox, as in the simulation of messages: so what it is given is all
+//! The protocol and what a node keeps are in [`talisman_core::logging`]; a [`Driver`](driver::Driver) brings it frames and words, and runs its PEs.
+//! A PE has a clock that stands still in a turn, and sends into an outbox, as in the simulation of messages: so what it is given is all
 //! that decides what it does. The process lives as long as the job, or until it is lost; no other process stops when one is.
 
 mod commands;
 mod driver;
+mod hosted;
 mod kept;
 mod links;
 mod output_lines;
@@ -35,8 +36,8 @@ pub(crate) use commands::LoggedCommands;
 pub(crate) use links::Parts;
 pub(crate) use output_lines::OutputLines;
 
-/// What is left of a node: what its PEs have counted, and what it kept for others.
-type Left = (Totals, LogKept);
+/// What is left of a node: what each of its PEs has counted, and what it kept for others.
+type Left = (Vec<Totals>, LogKept);
 
 /// Makes a node that nothing has happened on.
 pub(crate) type MakeNode = Box<dyn Fn() -> Result<Arc<Node>, String> + Send + Sync>;
@@ -47,7 +48,7 @@ pub(crate) struct LoggedNode {
     pub(crate) control: Control,
     pub(crate) job: Arc<Job>,
     pub(crate) connections: Arc<Connections>,
-    /// What its PE is of. Another one comes with each line: nothing of it is in the parts.
+    /// What its PEs are of. Another one comes with each line: nothing of it is in the parts.
     pub(crate) node: Mutex<Arc<Node>>,
     /// Makes another one.
     pub(crate) make_node: MakeNode,
@@ -58,7 +59,7 @@ pub(crate) struct LoggedNode {
     pub(crate) log_budget: Option<u64>,
     /// Nothing leaves it before what it was given is kept on another node (`--ft logging:strict`).
     pub(crate) is_strict: bool,
-    /// Its PE runs again: what it does beside sending is done already.
+    /// Its PEs run again: what they do beside sending is done already.
     pub(crate) runs_again: Arc<AtomicBool>,
     /// The beginning of the job's time.
     pub(crate) start: Instant,
@@ -84,16 +85,17 @@ impl LoggedNode {
             match sized.spawn_scoped(scope, drive) {
                 Ok(pe) => {
                     this.watch(&is_done);
-                    pe.join()
-                        .unwrap_or_else(|_| this.control.failed("its PE cannot be dropped: a value panicked"))
+                    pe.join().unwrap_or_else(|_| {
+                        this.control.failed("its PEs cannot be dropped: a value panicked")
+                    })
                 }
-                Err(error) => this.control.failed(format!("the system gives no thread for its PE: {error}")),
+                Err(error) => this.control.failed(format!("the system gives no thread for its PEs: {error}")),
             }
         });
         self.control.done(self.report(totals, kept));
     }
 
-    /// Drives the PE on a thread at the same place in every process, for which this one waits.
+    /// Drives the PEs on a thread at the same place in every process, for which this one waits.
     fn at_fixed_place(&self, drive: impl FnOnce() -> Left + Send) -> Left {
         match fixed_layout::thread::run(&thread_name(self.task.number), drive) {
             Ok(left) => left.unwrap_or_else(|panic| resume_unwind(panic)),
@@ -103,7 +105,7 @@ impl LoggedNode {
         }
     }
 
-    /// Until the PE has ended: people are told of an entry that does not return when the job is to end.
+    /// Until the PEs have ended: people are told of an entry that does not return when the job is to end.
     fn watch(&self, is_done: &std::sync::mpsc::Receiver<()>) {
         let mut held_up = None;
         while is_done.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
@@ -133,9 +135,9 @@ impl LoggedNode {
         Ok(())
     }
 
-    fn report(&self, totals: Totals, kept: LogKept) -> NodeReport {
+    fn report(&self, totals: Vec<Totals>, kept: LogKept) -> NodeReport {
         NodeReport {
-            totals: vec![totals],
+            totals,
             results: self.job.results(),
             steps: self.job.progress(),
             wall: self.start.elapsed(),
@@ -154,7 +156,7 @@ pub(crate) fn start_of(running: Duration) -> Instant {
     now.checked_sub(running).unwrap_or(now)
 }
 
-/// What such a node's PE says to the other processes beside frames. How the job ends is said by the driver, when no loss can unsay it.
+/// What such a node's PEs say to the other processes beside frames. How the job ends is said by the driver, when no loss can unsay it.
 pub(crate) struct LoggedVoice {
     pub(crate) control: Control,
     pub(crate) job: std::sync::Weak<Job>,

@@ -1,5 +1,6 @@
 //! Jobs that log: a lost node gets another process, and the others are only asked.
 
+use talisman_ft::double::Contents;
 use talisman_ft::logging::{Holdings, Order, Position, Shape};
 
 use super::*;
@@ -114,14 +115,14 @@ fn a_process_that_was_told_to_restore_is_ended_when_another_node_is_lost() {
 #[test]
 fn lines_are_printed_once_and_the_job_ends_when_all_have_said_what_they_had_to() {
     let mut coordinator = logging();
-    let line = |number| FromMember::Said { number, said: Said::Line("a line".into()) };
+    let line = |number| FromMember::Said { rank: 0, number, said: Said::Line("a line".into()) };
     let print = Action::Print { node: 2, piece: None, lines: vec!["a line".into()] };
     for (number, printed, news) in [(0, 1, true), (0, 1, false), (1, 2, true)] {
         let (told, others) = coordinator.tell(10, 2, &line(number));
-        assert_eq!(told, [(2, ToMember::Printed { before: printed })]);
+        assert_eq!(told, [(2, ToMember::Printed { rank: 0, before: printed })]);
         assert_eq!(others, if news { vec![print.clone()] } else { vec![] });
     }
-    let end = FromMember::Said { number: 0, said: Said::End(Stop::default()) };
+    let end = FromMember::Said { rank: 0, number: 0, said: Said::End(Stop::default()) };
     let (told, _) = coordinator.tell(20, 0, &end);
     assert_eq!(orders(&told), [(0, "finish"), (1, "finish"), (2, "finish"), (0, "printed")]);
     assert_eq!(coordinator.tell(21, 0, &FromMember::Finished).1, []);
@@ -134,7 +135,7 @@ fn lines_are_printed_once_and_the_job_ends_when_all_have_said_what_they_had_to()
 fn a_failure_ends_the_job_though_somebody_does_not_say_all() {
     let mut coordinator = logging();
     let stop = Stop { status: 1, message: Some("why".into()) };
-    coordinator.tell(100, 0, &FromMember::Said { number: 0, said: Said::End(stop.clone()) });
+    coordinator.tell(100, 0, &FromMember::Said { rank: 0, number: 0, said: Said::End(stop.clone()) });
     let done = coordinator.wait(100, 2000);
     let stopped = done.iter().find(|(_, action)| *action == Action::Send(0, ToNode::Stop(stop.clone())));
     assert!(stopped.is_some_and(|(at, _)| (1550..1700).contains(at)), "{done:?}");
@@ -143,7 +144,7 @@ fn a_failure_ends_the_job_though_somebody_does_not_say_all() {
 #[test]
 fn the_next_line_begins_when_all_hold_their_parts_and_nobody_is_lost() {
     let mut coordinator = logging();
-    let holds = |version, session| FromMember::Holds { version, session };
+    let holds = |version, session| FromMember::Holds { version, session, contents: Contents::default() };
     assert_eq!(coordinator.tell(5, 0, &holds(1, 0)).0, []);
     assert_eq!(coordinator.tell(6, 1, &holds(1, 0)).0, []);
     // Node 1 is lost, and what it had held with it: before the last one has said that it holds its part.
@@ -179,7 +180,9 @@ fn whoever_asks_for_a_checkpoint_is_answered_when_the_line_begins() {
     );
     let mut all = Vec::new();
     for node in 0..3 {
-        all = coordinator.tell(10, node, &FromMember::Holds { version: 1, session: 0 }).1;
+        all = coordinator
+            .tell(10, node, &FromMember::Holds { version: 1, session: 0, contents: Contents::default() })
+            .1;
     }
     assert!(
         matches!(&all[..], [Action::Answer(7, Ok(text))] if text.contains("checkpoint 1 is taken")),
@@ -197,7 +200,9 @@ fn a_balancing_step_is_asked_for_again_in_the_next_line_and_after_a_loss() {
     assert_eq!(coordinator.take_actions(), [ASK]);
     let mut all = Vec::new();
     for node in 0..3 {
-        all = coordinator.tell(6, node, &FromMember::Holds { version: 1, session: 0 }).1;
+        all = coordinator
+            .tell(6, node, &FromMember::Holds { version: 1, session: 0, contents: Contents::default() })
+            .1;
     }
     assert_eq!(all, [ASK]);
     restoring(&mut coordinator);

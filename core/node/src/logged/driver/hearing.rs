@@ -3,7 +3,7 @@
 use std::sync::atomic;
 
 use super::turns::Round;
-use super::{Driver, LETTER, RANK, WORD};
+use super::{Driver, FIRST, LETTER, WORD};
 use crate::logged::links::{Came, Lost, bytes_of};
 use talisman_control::logging::messages::ToMember;
 use talisman_control::protocol::{Place, ToLauncher};
@@ -37,7 +37,10 @@ impl Driver<'_> {
 
     pub(super) fn hear(&mut self, word: ToMember) {
         match word {
-            ToMember::Printed { before } => self.member.on_printed(RANK, before),
+            ToMember::Printed { rank, before } if rank < self.shape.pes_per_node => {
+                self.member.on_printed(rank, before);
+            }
+            ToMember::Printed { rank, .. } => self.fail(format!("the launcher speaks of PE {rank} of it")),
             ToMember::Finish => self.finishing = true,
             ToMember::Line { version } => self.begin_line(version),
             ToMember::Order { order, places, line } => self.obey(order, &places, line),
@@ -61,7 +64,7 @@ impl Driver<'_> {
         }
         self.member.absorb();
         self.member.obey(order);
-        self.collect();
+        self.settle();
     }
 
     /// What has come from nodes that are lost is taken in, and nothing more will.
@@ -71,15 +74,19 @@ impl Driver<'_> {
         for node in lost {
             self.links.read_out(*node).into_iter().for_each(|came| self.take(came));
         }
-        while self.member.has_mail(RANK, |from| lost.contains(&from)) && !self.has_failed {
-            let taken = self.take_mail(|from| lost.contains(&from));
-            _ = self.turn_with(Round::of(taken, 0));
+        for rank in self.ranks() {
+            while self.member.has_mail(rank, |from| lost.contains(&from)) && !self.has_failed {
+                let taken = self.take_mail(rank, |from| lost.contains(&from), false);
+                _ = self.turn_with(rank, Round::of(taken, 0));
+            }
         }
     }
 
     /// Others have new processes, which this one is to be linked with.
     pub(super) fn expect(&mut self, places: &[Place]) {
-        for peer in self.of.connections.expect_new_ones(places, |_| true) {
+        let peers = self.of.connections.expect_new_ones(places, |_| true);
+        // There is one for each PE; all go by the first.
+        for peer in peers.into_iter().filter(|(peer, _)| peer.lane == FIRST) {
             self.newcomers.retain(|(known, _)| *known != peer.0);
             self.newcomers.push(peer);
         }
@@ -122,10 +129,13 @@ impl Driver<'_> {
         admitted.into_iter().for_each(|came| self.take_in(came));
     }
 
-    pub(super) fn take_in(&mut self, Came { from, kind, frame, .. }: Came) {
+    pub(super) fn take_in(&mut self, Came { from, rank, kind, frame, .. }: Came) {
         match kind {
+            LETTER if rank >= self.shape.pes_per_node => {
+                self.fail(format!("node {from} sends for PE {rank} of it"));
+            }
             LETTER => match Letter::open(frame) {
-                Some(letter) => self.member.receive(from, RANK, letter),
+                Some(letter) => self.member.receive(from, rank, letter),
                 None => self.fail(format!("a message from node {from} is shorter than it says")),
             },
             WORD => match wire::read(bytes_of(&frame), self.shape) {

@@ -3,18 +3,16 @@
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
-use super::{Driver, FLUSH_IDLE, RANK};
-use talisman_kernel::panics::caught;
-use talisman_kernel::pe::Here;
-use talisman_observe::stats::count;
+use super::{Driver, FIRST, FLUSH_IDLE};
 
 /// Nobody tells that there is a connection with a new process, or room in memory: it is looked so often.
 const LOOK: Duration = Duration::from_micros(500);
 
 impl Driver<'_> {
     pub(super) fn end_idleness(&mut self) {
-        if let (Some(since), Some(pe)) = (self.idle_since.take(), &self.pe) {
-            count(&pe.stats.idle_ns, since.elapsed().as_nanos() as u64);
+        if let Some(since) = self.idle_since.take() {
+            let idle = since.elapsed();
+            self.pes.iter().for_each(|pe| pe.count_idleness(idle, Duration::ZERO));
         }
     }
 
@@ -33,13 +31,13 @@ impl Driver<'_> {
         let links = RefCell::new(links);
         let (given, mut asleep) = (self.idle.given(), Duration::ZERO);
         let node = self.of.node();
-        let is_asked = || commands.has_any() || node.figures[RANK as usize].is_asked();
+        let is_asked = || commands.has_any() || node.figures.iter().any(|figures| figures.is_asked());
         let has_work = || {
             let mut links = links.borrow_mut();
             lost = lost.take().or(links.receive(came));
             lost.is_some() || !came.is_empty() || is_asked()
         };
-        let parker = &node.parkers[RANK as usize];
+        let parker = &node.parkers[FIRST as usize];
         let park = || {
             let links = links.borrow();
             links.publish();
@@ -52,18 +50,21 @@ impl Driver<'_> {
             Some(timeout) if timeout.is_zero() => {}
             _ => self.idle.idle(has_work, park),
         }
-        // No input of the PE: what it measures with that is logged.
+        // No input of a PE: what it measures with that is logged.
         let released = self.idle.given().saturating_sub(given) + asleep;
-        self.pe.iter().for_each(|pe| count(&pe.stats.released_ns, released.as_nanos() as u64));
+        self.pes.iter().for_each(|pe| pe.count_idleness(Duration::ZERO, released));
         self.give_up(lost);
     }
 
     pub(super) fn longest_sleep(&self, since: Instant) -> Option<Duration> {
         let flush = self.member.wants_flush().then_some(FLUSH_IDLE);
         let look = (!self.newcomers.is_empty() || self.links.is_behind_in_memory()).then_some(LOOK);
-        let pe = self.pe.as_ref().filter(|pe| self.runs() && !pe.frozen.get());
-        let timer = pe.and_then(|pe| Some(pe.timers.next()?.saturating_sub(self.of.start.elapsed())));
-        let patience = pe.and_then(|pe| Some(self.suspicion.patience(pe)?.saturating_sub(since.elapsed())));
+        let pes = self.pes.iter().filter_map(|hosted| hosted.pe.as_ref());
+        let pes = pes.filter(|pe| self.runs() && !pe.frozen.get());
+        let timer = pes.clone().filter_map(|pe| pe.timers.next()).min();
+        let timer = timer.map(|due| due.saturating_sub(self.of.start.elapsed()));
+        let patience = pes.filter_map(|pe| self.suspicion.patience(pe)).min();
+        let patience = patience.map(|patience| patience.saturating_sub(since.elapsed()));
         [flush, look, timer, patience].into_iter().flatten().min()
     }
 
@@ -73,19 +74,19 @@ impl Driver<'_> {
 
     /// PE 0 that has had nothing to do for too long finds out whether anybody ever will.
     pub(super) fn suspects(&mut self, since: Instant) -> bool {
-        let Some(pe) = self.pe.as_ref().filter(|pe| self.runs() && !pe.frozen.get()) else { return false };
+        let first = self.pe(FIRST).pe.as_ref().filter(|pe| self.runs() && !pe.frozen.get());
+        let Some(pe) = first else { return false };
         let hopes = pe.timers.next_for_progress().is_some();
         let patience = self.suspicion.patience(pe).filter(|_| !hopes);
         if patience.is_none_or(|patience| since.elapsed() < patience) {
             return false;
         }
         self.idle_since = None;
-        self.set_clock();
-        if let Some(pe) = &self.pe {
-            let _here = Here::enter(pe);
-            caught(pe, || self.suspicion.rise(pe));
-        }
-        self.collect();
+        self.pe(FIRST).set_clock(self.of.start.elapsed());
+        let mut suspicion = std::mem::take(&mut self.suspicion);
+        self.pe(FIRST).with(|pe| suspicion.rise(pe));
+        self.suspicion = suspicion;
+        self.collect(FIRST);
         true
     }
 }

@@ -2,47 +2,48 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Driver, LETTER, RANK, WORD};
+use super::{Driver, FIRST, LETTER, WORD};
 use crate::logged::links::BEHIND;
 use talisman_control::logging::fragments::pieces_of;
 use talisman_control::logging::messages::{FromMember, Said};
 use talisman_control::protocol::{Stop, ToLauncher};
-use talisman_core::logging::replay::may_run;
 use talisman_core::logging::wire;
 use talisman_core::logging::words::{self, Out};
 use talisman_ft::event::Event;
 use talisman_job::job::End;
-use talisman_kernel::pe::Pe;
-use talisman_kernel::port::Port;
 
 /// So often it is looked how much is kept.
 const LOOK_AT_MEMORY: Duration = Duration::from_secs(1);
 
 impl Driver<'_> {
-    /// What the PE has done is logged, and leaves as far as it may.
-    pub(super) fn collect(&mut self) {
+    /// What the PE of this rank has done is logged, and leaves as far as it may.
+    pub(super) fn collect(&mut self, rank: u32) {
         self.member.absorb();
         for line in self.of.said.take() {
-            self.member.say(RANK, words::Said::Line(line));
+            self.member.say(rank, words::Said::Line(line));
         }
         if let Some(end) =
             self.of.job.how_it_ended().filter(|_| !self.has_said_end && !self.of.commands.is_stopped())
         {
             self.has_said_end = true;
-            self.member.say(RANK, words::Said::End(end));
+            self.member.say(rank, words::Said::End(end));
         }
-        if let Some(Pe { port: Port::Simulated(outbox), .. }) = &self.pe {
-            for sent in outbox.take() {
-                self.member.send(RANK, sent.to, sent.parcel);
-            }
+        for sent in self.pe(rank).take_sent() {
+            self.member.send(rank, sent.to, sent.parcel);
         }
+        self.settle();
+    }
+
+    /// What follows from what the node has done or heard.
+    pub(super) fn settle(&mut self) {
         if self.member.holds_frames() {
             // Others wait for them.
             self.member.flush();
         }
         self.member.release();
-        if let Some(pe) = self.pe.as_ref().filter(|_| self.member.is_guided())
-            && let Err(why) = self.member.tell_if_at_horizon(|_| may_run(pe))
+        let pes = &self.pes;
+        if self.member.is_guided()
+            && let Err(why) = self.member.tell_if_at_horizon(|rank| pes[rank as usize].may_run())
         {
             self.fail(why);
         }
@@ -52,22 +53,28 @@ impl Driver<'_> {
     pub(super) fn carry(&mut self) {
         for out in self.member.take_out() {
             match out {
-                Out::Letter(_, to, letter) => {
+                Out::Letter(rank, to, letter) => {
                     let segments = letter.frame.segments.clone();
-                    self.links.send(to, LETTER, letter.write(BEHIND), segments);
+                    self.links.send((to, rank), LETTER, letter.write(BEHIND), segments);
                 }
                 Out::Word(to, between, word) => match wire::write(between, &word) {
                     Ok(bytes) => self.links.send_word(to, WORD, bytes),
                     Err(why) => self.fail(why),
                 },
                 Out::Report(event) => report_of(event).into_iter().for_each(|word| self.say(&word)),
-                Out::Say(_, number, said) => self.say(&FromMember::Said { number, said: said_as(said) }),
+                Out::Say(rank, number, said) => {
+                    self.say(&FromMember::Said { rank, number, said: said_as(said) });
+                }
                 // The loop looks.
                 Out::Wake(_) => {}
                 Out::Begin(image) => self.begin_again(&image),
-                Out::Holds(version, session) => self.say(&FromMember::Holds { version, session }),
+                Out::Holds(version, session) => {
+                    let contents = self.contents.clone();
+                    self.say(&FromMember::Holds { version, session, contents });
+                }
                 Out::Differs(differs) => {
-                    let described = self.pe.as_ref().map(|pe| differs.frame.describe(pe)).unwrap_or_default();
+                    let first = self.pe(FIRST).pe.as_ref();
+                    let described = first.map(|pe| differs.frame.describe(pe)).unwrap_or_default();
                     self.fail(differs.message(&described));
                 }
             }

@@ -1,36 +1,50 @@
-//! How a node comes from one line to the next: its PE has taken its part of a cut, which is held twice, and is made anew from it.
+//! How a node comes from one line to the next: its PEs have taken their parts of a cut, which are held
+//! twice, and are made anew from them.
 
-use super::{Driver, RANK};
+use super::{Driver, FIRST, Hosted};
 use talisman_control::logging::messages::FromMember;
 use talisman_core::checkpoint::cut::CutOnPe;
 use talisman_core::logging::image::{Beginning, Image};
 use talisman_core::logging::member::Member;
 use talisman_ft::Version;
-use talisman_kernel::panics::caught;
-use talisman_kernel::pe::Here;
 use talisman_kernel::pe::turn::Command;
 
 impl Driver<'_> {
     /// Whether anything is to be done about a cut, and that is done.
     pub(super) fn see_to_cut(&mut self) -> bool {
-        let Some(pe) = self.pe.as_ref().filter(|_| self.runs() && !self.has_failed) else { return false };
-        let Some(version) = pe.has_cut() else { return false };
+        let Some(version) = self.cut().filter(|_| self.runs() && !self.has_failed) else { return false };
         let is_new = self.member.next_version() != Some(version);
         if is_new {
-            match pe.part_of_cut(version) {
-                Ok(parts) => {
-                    pe.drop_cut(version);
-                    let (number, results) = (self.of.task.number, self.of.job.results());
-                    let states = vec![Beginning::Parts(parts)];
-                    let image = Image::first(number, self.shape, self.clock.get(), states);
-                    self.member.hold(image.of_cut(version, results));
-                }
-                Err(error) => self.fail(format!("its part of checkpoint {version} is gone: {error}")),
+            match self.image_of_cut(version) {
+                Ok(image) => self.member.hold(image),
+                Err(why) => self.fail(why),
             }
         }
         self.member.see_to_next();
         self.carry();
         is_new
+    }
+
+    /// The version of which all its PEs have taken their parts.
+    fn cut(&self) -> Option<Version> {
+        let mut cuts = self.pes.iter().map(Hosted::cut);
+        let first = cuts.next()??;
+        cuts.all(|cut| cut == Some(first)).then_some(first)
+    }
+
+    fn image_of_cut(&mut self, version: Version) -> Result<Image, String> {
+        let pes: Vec<_> = self.pes.iter().filter_map(|hosted| hosted.pe.as_ref()).collect();
+        let parts = pes.iter().map(|pe| pe.part_of_cut(version)).collect::<Result<Vec<_>, _>>();
+        let contents = pes.first().map(|pe| pe.contents_of_cut(version)).transpose();
+        let gone = |error| format!("its part of checkpoint {version} is gone: {error}");
+        let (parts, contents) = (parts.map_err(gone)?, contents.map_err(gone)?);
+        // They share the place where these are.
+        pes.first().into_iter().for_each(|pe| pe.drop_cut(version));
+        self.contents = contents.unwrap_or_default();
+        let (number, results) = (self.of.task.number, self.of.job.results());
+        let made_at = self.pes.iter().map(|hosted| hosted.clock().get()).max().unwrap_or(0);
+        let states = parts.into_iter().map(Beginning::Parts).collect();
+        Ok(Image::first(number, self.shape, made_at, states).of_cut(version, results))
     }
 
     /// A cut is wanted, perhaps by somebody outside.
@@ -40,25 +54,20 @@ impl Driver<'_> {
 
     /// Somebody beside the PEs asks for something.
     pub(super) fn command(&mut self, command: Command) {
-        self.set_clock();
-        if let Some(pe) = &self.pe {
-            let _here = Here::enter(pe);
-            caught(pe, || pe.command(command));
-        }
-        self.idle_turns = 0;
-        self.collect();
+        self.pe(FIRST).set_clock(self.of.start.elapsed());
+        self.pes[FIRST as usize].command(command);
+        self.collect(FIRST);
     }
 
     /// The cut of this version is committed: nobody goes back behind it.
     pub(super) fn begin_line(&mut self, version: Version) {
         self.kept.count(&self.member);
-        self.end_pe();
+        self.end_pes();
         let blank = Member::blank(self.of.task.number, self.shape, self.member.incarnation());
         match std::mem::replace(&mut self.member, blank).begin_line(version) {
             Ok((member, image)) => {
                 self.member = member;
                 self.kept.begin_line();
-                self.idle_turns = 0;
                 self.wants_cut = false;
                 self.enter(version);
                 self.begin(&image);
@@ -67,14 +76,15 @@ impl Driver<'_> {
         }
     }
 
-    /// Its PE goes, with all that is in it.
-    fn end_pe(&mut self) {
-        self.set_clock();
-        let Some(pe) = self.pe.take() else { return };
-        pe.end_cut();
-        self.totals.add(&pe.stats.totals());
-        drop(pe);
-        if RANK == self.of.task.number
+    /// Its PEs go, with all that is in them and between them.
+    fn end_pes(&mut self) {
+        self.discard_rings();
+        let now = self.of.start.elapsed();
+        for pe in &mut self.pes {
+            pe.set_clock(now);
+            pe.end_in_line();
+        }
+        if self.of.task.number == 0
             && let Some(taken) = self.of.job.checkpoints().pop()
         {
             self.say(&FromMember::Took(taken.into()));

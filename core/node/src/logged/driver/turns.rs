@@ -1,13 +1,12 @@
-//! What the PE of a node does: its turns, and what it does again.
+//! What the PEs of a node do: their turns, and what they do again.
 
 use std::time::{Duration, Instant};
 
-use super::{Driver, RANK};
+use super::Driver;
 use talisman_core::logging::member::Taken;
 use talisman_core::logging::replay::{Replayed, may_run, step, take_in};
-use talisman_kernel::panics::caught;
+use talisman_kernel::pe::Pe;
 use talisman_kernel::pe::turn::Feed;
-use talisman_kernel::pe::{Here, Pe};
 
 /// Messages run in a turn, if they are short.
 const BATCH: usize = 64;
@@ -26,24 +25,27 @@ impl Driver<'_> {
     pub(super) fn work(&mut self) -> bool {
         match () {
             () if self.has_failed => false,
-            () if self.member.is_guided() => self.replay(),
-            () if self.member.is_live() && !self.finishing && !self.of.job.is_over() => self.turn(),
+            () if self.member.is_guided() => self.each(Self::replay),
+            () if self.member.is_live() => self.each(Self::turn),
             () => false,
         }
     }
 
-    /// The time of the job, which does not go back.
-    pub(super) fn set_clock(&mut self) {
-        let now = self.of.start.elapsed().as_nanos() as u64;
-        self.clock.set(now.max(self.clock.get()));
+    /// One after the other. Whether any of them has done anything.
+    fn each(&mut self, work: impl Fn(&mut Self, u32) -> bool) -> bool {
+        self.ranks().fold(false, |any, rank| work(self, rank) | any)
     }
 
-    pub(super) fn turn(&mut self) -> bool {
-        self.set_clock();
-        let Some(pe) = &self.pe else { return false };
-        let has_mail = self.member.has_any_for(RANK);
+    fn turn(&mut self, rank: u32) -> bool {
+        if !self.runs() || self.has_failed {
+            return false;
+        }
+        let hosted = &self.pes[rank as usize];
+        hosted.set_clock(self.of.start.elapsed());
+        let Some(pe) = &hosted.pe else { return false };
+        let has_mail = self.member.has_any_for(rank);
         // A frozen PE always has chores, which may wait for others.
-        let has_chores = pe.chores.get() && (!pe.frozen.get() || self.idle_turns < IDLE_TURNS);
+        let has_chores = pe.chores.get() && (!pe.frozen.get() || hosted.idle_turns < IDLE_TURNS);
         // A frozen PE runs no entry, and what is kept is forgotten when all have frozen.
         let waits = !pe.frozen.get() && self.kept.must_wait();
         let has_work = has_mail || !waits && (may_run(pe) || has_chores || is_due(pe));
@@ -54,16 +56,23 @@ impl Driver<'_> {
         // Who waits is to hear that a checkpoint begins.
         let taken = match pe.waiting_messages() > QUEUE_HIGH && !waits {
             true => Vec::new(),
-            false => self.take_mail(|_| true),
+            false => self.take_mail(rank, |_| true, true),
         };
         let round = Round::of(taken, if waits { 0 } else { BATCH });
-        let did = self.turn_with(round.sending(sent.saturating_add(self.kept.allowance())));
-        self.idle_turns = if did || has_mail { 0 } else { self.idle_turns + 1 };
+        let did = self.turn_with(rank, round.sending(sent.saturating_add(self.kept.allowance())));
+        let idle_turns = &mut self.pes[rank as usize].idle_turns;
+        *idle_turns = if did || has_mail { 0 } else { *idle_turns + 1 };
         true
     }
 
-    pub(super) fn take_mail(&mut self, is_asked_for: impl Fn(u32) -> bool) -> Vec<Taken> {
-        match self.member.take(RANK, self.clock.get(), is_asked_for, false) {
+    pub(super) fn take_mail(
+        &mut self,
+        rank: u32,
+        is_asked_for: impl Fn(u32) -> bool,
+        with_rings: bool,
+    ) -> Vec<Taken> {
+        let now = self.pe(rank).clock().get();
+        match self.member.take(rank, now, is_asked_for, with_rings) {
             Ok((taken, _)) => taken,
             Err(why) => {
                 self.fail(why);
@@ -73,26 +82,20 @@ impl Driver<'_> {
     }
 
     /// Whether anything was done.
-    pub(super) fn turn_with(&mut self, round: Round) -> bool {
-        let Some(pe) = &self.pe else { return false };
-        let mut did = false;
-        {
-            let _here = Here::enter(pe);
-            let _seen = pe.node.windows[RANK as usize].open(pe);
-            caught(pe, || did = pe.turn(round));
-        }
-        self.collect();
+    pub(super) fn turn_with(&mut self, rank: u32, round: Round) -> bool {
+        let did = self.pe(rank).turn(round);
+        self.collect(rank);
         did
     }
 
     /// Some of what the PE before this one did.
-    pub(super) fn replay(&mut self) -> bool {
+    fn replay(&mut self, rank: u32) -> bool {
         let mut any = false;
         for _ in 0..STEPS {
-            let Some(pe) = &self.pe else { break };
-            let clock = &self.clock;
-            let seen = pe.node.windows[RANK as usize].open(pe);
-            let did = step(&mut self.member, RANK, pe, |time| clock.set(time));
+            let hosted = &self.pes[rank as usize];
+            let Some(pe) = hosted.pe.as_ref().filter(|_| !self.has_failed) else { break };
+            let seen = pe.node.windows[rank as usize].open(pe);
+            let did = step(&mut self.member, rank, pe, |time| hosted.clock().set(time));
             drop(seen);
             match did {
                 Ok(Replayed::Did) => any = true,
@@ -102,9 +105,9 @@ impl Driver<'_> {
                     return true;
                 }
             }
-            self.collect();
+            self.collect(rank);
         }
-        self.collect();
+        self.collect(rank);
         any
     }
 }
