@@ -11,6 +11,11 @@ __attribute__((noinline)) int fault_here(volatile int *nowhere) { return *nowher
 
 static void end(const char *how, int rank) {
     if (!strcmp(how, "status") && rank == 1) exit(5);
+    if (!strcmp(how, "forever")) {
+        printf("for ever\n");
+        fflush(stdout);
+        for (volatile int turn = 0;;) turn++;
+    }
     if (!strcmp(how, "abort")) MPI_Abort(MPI_COMM_WORLD, 7);
     if (!strcmp(how, "aborts")) abort();
     if (!strcmp(how, "fault") && rank == 1) fault_here((int *)64);
