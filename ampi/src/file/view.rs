@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(pieces(&view, 0, 8), [(108, 8)]);
         assert_eq!(pieces(&view, 4, 16), [(112, 4), (140, 8), (172, 4)]);
         assert_eq!(pieces(&view, 8 * 1_000_000, 4), [(108 + 32 * 1_000_000, 4)]);
-        assert_eq!(pieces(&view, 0, 0), []);
+        assert_eq!(pieces(&view, 0, 0), [(0, 0); 0]);
         assert_eq!(pieces(&View::bytes(), 7, 9), [(7, 9)]);
     }
 
