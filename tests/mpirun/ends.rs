@@ -60,9 +60,10 @@ fn a_signal_ends_a_rank_that_computes_for_ever() {
     for nodes in ["1", "2"] {
         let mut command = mpirun(&["-n", "2", "--nodes", nodes, file, "forever"]);
         let mut job =
-            command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("`talisman` was built");
+            command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("`talisman` was built");
+        let mut said = BufReader::new(job.stderr.take().expect("a pipe"));
         let mut line = String::new();
-        BufReader::new(job.stdout.take().expect("a pipe")).read_line(&mut line).expect("it prints");
+        said.read_line(&mut line).expect("it says so");
         assert_eq!(line, "for ever\n");
         let pid = Pid::from_raw(job.id() as i32).expect("no process has number 0");
         kill_process(pid, Signal::TERM).expect("it runs");
