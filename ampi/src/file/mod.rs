@@ -61,8 +61,7 @@ impl Access {
     /// Whether these can be together: it is read, written or both; what is only read is not made; what is read and
     /// written is not sequential (MPI-3.1, 13.2.1).
     pub fn is_possible(self) -> bool {
-        (self.reads || self.writes)
-            && (self.writes || !(self.creates || self.is_new))
-            && !(self.reads && self.writes && self.is_sequential)
+        let is_made = self.creates || self.is_new;
+        (self.writes || self.reads && !is_made) && !(self.reads && self.writes && self.is_sequential)
     }
 }
