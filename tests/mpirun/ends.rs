@@ -1,6 +1,9 @@
 //! How jobs end, and what is said of a rank that fails.
 
-use std::process::Output;
+use std::io::{BufRead, BufReader};
+use std::process::{Output, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::job::{Interface, c_compiler, mpirun, output, program, text};
 use crate::trials::checks;
@@ -9,6 +12,7 @@ checks!(
     the_status_of_the_first_rank_that_fails needs c_compiler,
     a_fault_names_rank_address_and_function needs c_compiler,
     a_failed_assertion_says_where needs c_compiler,
+    a_signal_ends_a_rank_that_computes_for_ever needs c_compiler,
 );
 
 fn end(how: &str) -> Output {
@@ -47,4 +51,22 @@ fn a_failed_assertion_says_where() {
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(134), "{error}");
     assert!(error.contains("ends.c:") && error.contains("assertion `rank == 100` failed"), "{error}");
+}
+
+/// In one process and in several: by the signal's status.
+fn a_signal_ends_a_rank_that_computes_for_ever() {
+    let file = program("ends.c", Interface::Mpich);
+    let file = file.to_str().expect("a name that is text");
+    for nodes in ["1", "2"] {
+        let mut command = mpirun(&["-n", "2", "--nodes", nodes, file, "forever"]);
+        let mut job =
+            command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("`talisman` was built");
+        let mut said = BufReader::new(job.stderr.take().expect("a pipe"));
+        let mut line = String::new();
+        said.read_line(&mut line).expect("it says so");
+        assert_eq!(line, "for ever\n");
+        let pid = Pid::from_raw(job.id() as i32).expect("no process has number 0");
+        kill_process(pid, Signal::TERM).expect("it runs");
+        assert_eq!(job.wait().expect("it ends").code(), Some(143), "{nodes} nodes");
+    }
 }

@@ -87,6 +87,11 @@ fn everywhere(source: &str, rounds: &str) {
 
 /// What it prints under its own library, if that can start it here.
 fn native(interface: Interface, file: &str, rounds: &str) -> Option<String> {
+    native_with(interface, file, &[rounds])
+}
+
+/// The same with these arguments.
+pub fn native_with(interface: Interface, file: &str, arguments: &[&str]) -> Option<String> {
     let mut command = match interface {
         Interface::Mpich => Command::new("mpiexec.hydra"),
         Interface::OpenMpi => Command::new("mpirun.openmpi"),
@@ -97,18 +102,18 @@ fn native(interface: Interface, file: &str, rounds: &str) -> Option<String> {
     if interface == Interface::OpenMpi {
         command.args(["--allow-run-as-root", "--oversubscribe"]);
     }
-    command.args(["-n", RANKS, file, rounds]).stdin(Stdio::null());
+    command.args(["-n", RANKS, file]).args(arguments).stdin(Stdio::null());
     Some(printed(&mut command))
 }
 
 /// The compilers, and what they compile with.
-fn wrappers() -> Option<String> {
+pub fn wrappers() -> Option<String> {
     static MISSING: OnceLock<Option<String>> = OnceLock::new();
     let look = || BOTH.iter().flat_map(|of| ["c", "cc"].map(|ending| compiles(*of, ending))).flatten().next();
     MISSING.get_or_init(look).clone()
 }
 
-fn fortran() -> Option<String> {
+pub fn fortran() -> Option<String> {
     static MISSING: OnceLock<Option<String>> = OnceLock::new();
     MISSING.get_or_init(|| BOTH.iter().filter_map(|of| compiles(*of, "f90")).next()).clone()
 }

@@ -20,6 +20,7 @@ mod job;
 mod jumps;
 mod logging;
 mod losses;
+mod mpi_files;
 #[allow(dead_code, unused_imports, reason = "other tests need more of it")]
 #[path = "../common/network/mod.rs"]
 mod network;
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
         logging::all(),
         hosts::all(),
         groups::all(),
+        mpi_files::all(),
         fairness::all(),
         operations::all(),
         several_programs::all(),

@@ -45,8 +45,10 @@ pub enum Attribute {
 
 /// A binary interface: handles, constants, layouts.
 pub trait Abi: 'static {
-    /// A handle of any kind.
+    /// A handle of any kind, but of files.
     type Handle: Copy + PartialEq;
+    /// A handle of a file: in C an address in each interface.
+    type File: Copy + PartialEq;
 
     /// The same interface in C.
     type C: Abi;
@@ -99,6 +101,13 @@ pub trait Abi: 'static {
     const IDENT: c_int = 0;
     /// `MPI_THREAD_SINGLE`, `_FUNNELED`, `_SERIALIZED`, `_MULTIPLE`.
     const THREADS: [c_int; 4] = [0, 1, 2, 3];
+    /// `MPI_MODE_RDONLY`, `_WRONLY`, `_RDWR`, `_CREATE`, `_EXCL`, `_DELETE_ON_CLOSE`, `_UNIQUE_OPEN`, `_APPEND`,
+    /// `_SEQUENTIAL`.
+    const FILE_MODES: [c_int; 9] = [2, 4, 8, 1, 64, 16, 32, 128, 256];
+    /// `MPI_SEEK_SET`, `_CUR`, `_END`.
+    const SEEKS: [c_int; 3] = [600, 602, 604];
+    /// `MPI_DISPLACEMENT_CURRENT`.
+    const DISPLACEMENT_CURRENT: i64 = -54_278_278;
     /// Whether a handle is one of Fortran.
     const IS_FORTRAN: bool = false;
 
@@ -116,6 +125,21 @@ pub trait Abi: 'static {
     /// # Safety
     /// `handle` is that of the object.
     unsafe fn forget(kind: Kind, number: u32, handle: Self::Handle);
+
+    /// The number of the file that a handle names: [`NULL`] for a null handle; none if it names none.
+    ///
+    /// # Safety
+    /// As for [`Abi::number`].
+    unsafe fn file_number(handle: Self::File) -> Option<u32>;
+
+    /// The handle of a file, to be given to the program.
+    fn file(number: u32) -> Self::File;
+
+    /// The file of this number is closed, and the program does not use its handle any more.
+    ///
+    /// # Safety
+    /// `handle` is that of the file.
+    unsafe fn forget_file(number: u32, handle: Self::File);
 
     /// The error code of a class.
     fn code(class: Class) -> c_int;

@@ -1,6 +1,6 @@
 //! What the program that embeds the interfaces does at the calls that are not only MPI's.
 
-use std::ffi::c_int;
+use std::ffi::{c_char, c_int};
 use std::io::Write;
 use std::sync::OnceLock;
 
@@ -14,12 +14,25 @@ pub struct Hooks {
     /// The job ends with this status: `MPI_Abort`, or an error that is fatal, with a message for people. Does not
     /// return.
     pub abort: fn(status: c_int, message: &str) -> !,
+    /// Opens a file as C's function does, for the rank that calls: path, flags, mode.
+    pub open: unsafe extern "C" fn(*const c_char, c_int, c_int) -> c_int,
+    /// Closes such a descriptor.
+    pub close: unsafe extern "C" fn(c_int) -> c_int,
+    /// Deletes a file.
+    pub delete: unsafe extern "C" fn(*const c_char) -> c_int,
 }
 
 static HOOKS: OnceLock<Hooks> = OnceLock::new();
 
 /// Without an embedder: only the process ends, with a message.
-const ALONE: Hooks = Hooks { init: nothing, finalize: nothing, abort: end_the_process };
+const ALONE: Hooks = Hooks {
+    init: nothing,
+    finalize: nothing,
+    abort: end_the_process,
+    open: open_for_the_process,
+    close: libc::close,
+    delete: libc::unlink,
+};
 
 /// Says what is done at these calls. Once in a process, before the first rank runs; later calls change nothing.
 pub fn set_hooks(hooks: Hooks) {
@@ -32,6 +45,11 @@ pub(crate) fn hooks() -> Hooks {
 }
 
 fn nothing() {}
+
+unsafe extern "C" fn open_for_the_process(path: *const c_char, flags: c_int, mode: c_int) -> c_int {
+    // SAFETY: called as C's function is.
+    unsafe { libc::open(path, flags, mode) }
+}
 
 fn end_the_process(status: c_int, message: &str) -> ! {
     let _unwritten = writeln!(std::io::stderr(), "{message}");

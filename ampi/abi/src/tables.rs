@@ -83,6 +83,7 @@ fn of_c<A: Abi>() -> Vec<(&'static str, usize)> {
         common::graphs::functions::<A>(),
         common::group::functions::<A>(),
         common::info::functions::<A>(),
+        common::io::functions::<A>(),
         common::matched::functions::<A>(),
         common::neighborhood::functions::<A>(),
         common::neighborhood::again::functions::<A>(),
@@ -107,7 +108,12 @@ fn of_c<A: Abi>() -> Vec<(&'static str, usize)> {
 }
 
 fn special_of_mpich() -> Vec<(&'static str, usize)> {
-    vec![("MPIR_Dup_fn", attribute::copy_always::<mpich::Mpich> as *const () as usize)]
+    vec![
+        ("MPIR_Dup_fn", attribute::copy_always::<mpich::Mpich> as *const () as usize),
+        // Files alone are addresses there.
+        ("MPI_File_c2f", common::io::to_fortran::<mpich::Mpich> as *const () as usize),
+        ("MPI_File_f2c", common::io::to_c::<mpich::Mpich> as *const () as usize),
+    ]
 }
 
 fn special_of_open_mpi() -> Vec<(&'static str, usize)> {

@@ -38,11 +38,12 @@ fn functions_of_fortran_are_answered() {
     }
 }
 
-/// What is refused: one-sided communication, files, processes, sessions, tools, and a few others.
+/// What is refused: one-sided communication, representations of data, processes, sessions, tools, and a few others.
 #[test]
 fn parts_that_are_not_there_are_refused() {
     let is_refused = |name: &str| matches!(answer(Interface::Mpich, name), Some(Answer::Refusal(_)));
-    for name in ["MPI_Win_create", "MPI_File_open", "MPI_Comm_spawn", "MPI_Session_init", "MPI_T_init_thread"]
+    for name in
+        ["MPI_Win_create", "MPI_Register_datarep", "MPI_Comm_spawn", "MPI_Session_init", "MPI_T_init_thread"]
     {
         assert!(is_refused(name), "{name}");
     }

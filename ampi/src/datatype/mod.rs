@@ -18,6 +18,7 @@ mod envelope;
 mod external32;
 mod flat;
 mod named;
+mod piece;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,7 @@ pub use copy::OutOfBounds;
 pub use envelope::{Combiner, Envelope};
 pub use flat::Map;
 pub use named::{NAMED, Named, Shape};
+pub use piece::Part;
 pub use table::{Datatypes, Made, UnknownDatatype};
 
 /// A datatype. Sizes and displacements are in bytes.

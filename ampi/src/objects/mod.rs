@@ -14,6 +14,7 @@ use talisman_pup::Pup;
 
 use crate::comm::{Communicator, Group};
 use crate::engine::Held;
+use crate::file::File;
 
 pub use info::Info;
 pub use request::{Asks, Kept, Record};
@@ -45,6 +46,12 @@ pub struct Objects {
     pub words: Words,
     /// Where the program has its copies of the interface's data.
     pub places: Places,
+    /// Files; their handles are larger by one.
+    pub files: Table<File>,
+    /// Files beside them that had the pointer that all share, to be deleted at the end.
+    pub spent_files: Vec<Vec<u8>>,
+    /// The error handler of files that are opened from now on, if it is another one than at first.
+    pub handler_of_files: Option<u32>,
     /// Error classes and codes of the program, with their classes and texts.
     pub codes: BTreeMap<i32, (i32, String)>,
     /// Memory that the program has given for buffered sends: address and length. Messages are copied without it.

@@ -3,6 +3,10 @@
 use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use tracing::{error, info, warn};
 
@@ -22,9 +26,12 @@ use talisman_job::command_line::{self, ProgramArgs, Read};
 use talisman_job::diagnostics::{self, say, subjects::LAUNCH};
 use talisman_job::report::advice::advice;
 use talisman_job::variables;
-use talisman_job::{ExitStatus, Interrupts, Output, Progress, Report, RunArgs, Undelivered};
+use talisman_job::{ExitStatus, Interrupts, Output, Progress, Report, RunArgs, Signal, Undelivered};
 use talisman_kernel::registry::Registry;
 use talisman_node::{Outcome, Watch};
+
+/// How long a job that was interrupted waits for entries to return: as long as a launcher waits for its nodes.
+const PATIENCE: Duration = Duration::from_millis(1500);
 
 /// Runs a program as its command line says.
 #[doc(hidden)]
@@ -145,7 +152,20 @@ fn start<C: MainChare, A: Args + Send>(program: &Program, options: &RunArgs, arg
     let progress = if options.progress { Progress::stderr() } else { Progress::off() };
     let watch = Watch::new(output.clone(), progress);
     let stop = watch.stopper();
-    let interrupts = match Interrupts::install(move |signal| stop.stop(signal.exit_code().into())) {
+    let has_ended = Arc::new(AtomicBool::new(false));
+    let on_first = {
+        let (has_ended, output, name) = (has_ended.clone(), output.clone(), program.name);
+        move |signal: Signal| {
+            stop.stop(signal.exit_code().into());
+            thread::sleep(PATIENCE);
+            if !has_ended.load(Ordering::SeqCst) {
+                let _lost = output.finish();
+                say(|| error!(target: LAUNCH, program = name, "entries have not returned: the process ends"));
+                end_as_second(signal);
+            }
+        }
+    };
+    let interrupts = match Interrupts::install(on_first) {
         Ok(interrupts) => interrupts,
         Err(error) => {
             complain(program, &error.to_string());
@@ -153,11 +173,22 @@ fn start<C: MainChare, A: Args + Send>(program: &Program, options: &RunArgs, arg
         }
     };
     let outcome = run::<C, A>(args, options, watch);
+    has_ended.store(true, Ordering::SeqCst);
     let mut status = finish(program, options, &output, &outcome);
     if let Some(signal) = interrupts.received() {
         status = ExitStatus::Interrupted(signal);
     }
     status
+}
+
+/// Ends the process as a second signal of this kind does, wherever its threads are.
+fn end_as_second(signal: Signal) {
+    let number = match signal {
+        Signal::Interrupt => rustix::process::Signal::INT,
+        Signal::Terminate => rustix::process::Signal::TERM,
+    };
+    // The process may send itself what it wants.
+    let _sent = rustix::process::kill_process(rustix::process::getpid(), number);
 }
 
 /// Names on the wire have to be different.

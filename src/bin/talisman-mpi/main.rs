@@ -29,6 +29,7 @@ mod explain;
 mod gdb;
 mod images;
 mod locales;
+mod mpi_files;
 mod programs;
 mod rank;
 mod replayed_values;

@@ -16,7 +16,7 @@ use talisman_loader::libc::{Numbers, run};
 use crate::builds;
 use crate::images::{self, OfRanks, ProgramImages};
 use crate::programs::{self, Other, Programs};
-use crate::{control, ends, slice};
+use crate::{control, ends, mpi_files, slice};
 
 /// An MPI program, as all its ranks are given it.
 #[derive(Clone, Debug, Pup)]
@@ -62,7 +62,14 @@ impl Program for MpiProgram {
     }
 
     fn images(&self) -> Result<Option<&'static dyn Images>, ImagesError> {
-        talisman_abi::set_hooks(Hooks { init, finalize, abort });
+        talisman_abi::set_hooks(Hooks {
+            init,
+            finalize,
+            abort,
+            open: mpi_files::open(),
+            close: mpi_files::close(),
+            delete: mpi_files::delete(),
+        });
         let prepared = self.prepare()?;
         slice::set(Duration::from_nanos(self.slice)).map_err(ImagesError::Load)?;
         builds::check(&prepared.named_builds(), &self.builds)?;

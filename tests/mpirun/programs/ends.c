@@ -1,5 +1,7 @@
 /* All the ways in which a rank can end. */
+#define _GNU_SOURCE
 #include <assert.h>
+#include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +13,11 @@ __attribute__((noinline)) int fault_here(volatile int *nowhere) { return *nowher
 
 static void end(const char *how, int rank) {
     if (!strcmp(how, "status") && rank == 1) exit(5);
+    if (!strcmp(how, "forever")) {
+        /* At once: other lines come when the rank waits. */
+        fprintf(stderr, "for ever\n");
+        for (volatile int turn = 0;;) turn++;
+    }
     if (!strcmp(how, "abort")) MPI_Abort(MPI_COMM_WORLD, 7);
     if (!strcmp(how, "aborts")) abort();
     if (!strcmp(how, "fault") && rank == 1) fault_here((int *)64);
@@ -23,6 +30,8 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     const char *how = argv[1];
+    /* What went wrong is remembered by the C library, for longer than this rank. */
+    assert(!dlsym(RTLD_DEFAULT, "there_is_no_such_function") && !dlsym(RTLD_DEFAULT, "nor_this_one"));
     if (!strcmp(how, "early") && rank == 1) return 0;
     if (!strcmp(how, "input")) {
         char line[100];

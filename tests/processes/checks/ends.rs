@@ -55,7 +55,7 @@ fn by_an_interrupt() {
     }
 }
 
-/// Who asks is told what is waited for. Nodes are not waited for long; in one process a second signal ends it.
+/// Who asks is told what is waited for, and that is not waited for long.
 fn by_interrupts_while_an_entry_does_not_return() {
     for transport in TRANSPORTS {
         let job = Job::start(program("spin", (2, 2, transport)));
@@ -71,8 +71,7 @@ fn by_interrupts_while_an_entry_does_not_return() {
     let line = job.wait_for_error("waits for entries to return");
     assert!(line.contains("PE 1: ") && line.contains("Spinner[1], entry `spin`, since"), "{line}");
     assert!(!line.contains("PE 0"), "it has stopped: {line}");
-    signal(job.launcher_pid(), Signal::INT);
-    job.end().expect(130, &[]).at_once();
+    job.end().expect(130, &["entries have not returned: the process ends"]).at_once();
 }
 
 /// As on threads: in order, with the same statuses, and told what is waited for.
@@ -93,7 +92,6 @@ fn by_an_interrupt_in_simulation() {
     signal(job.launcher_pid(), Signal::INT);
     let line = job.wait_for_error("waits for entries to return");
     assert!(line.contains("PE 3: ") && line.contains("Spinner[3], entry `spin`, since"), "{line}");
-    signal(job.launcher_pid(), Signal::INT);
     job.end().expect(130, &[]).at_once();
 }
 

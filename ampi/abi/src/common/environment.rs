@@ -8,6 +8,7 @@ use talisman_ampi::raw;
 use super::call::{Outcome, done_anywhere, fatal, local, put};
 use super::collective::{Memory, Side, run_now};
 use super::communicator::put_text;
+use super::io;
 use crate::abi::Abi;
 use crate::class::Class;
 use crate::hooks::hooks;
@@ -32,6 +33,7 @@ fn end<A: Abi>() -> Outcome {
         Side::One(me) => Ok(talisman_ampi::collective::barrier(me)),
         Side::Two(_) => Err(Class::Comm),
     })?;
+    io::shared_pointer::delete_spent();
     local(|process| {
         process.objects.life.has_ended = true;
         Ok(())

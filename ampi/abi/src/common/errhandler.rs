@@ -3,6 +3,7 @@
 use std::ffi::c_int;
 
 use talisman_ampi::objects::{Handler, Kind};
+use talisman_ampi::process::Process;
 
 use super::call::{Outcome, call_handler, fatal, handler, known, local, put};
 use super::communicator::{name_from, put_text, text_of};
@@ -10,7 +11,10 @@ use crate::abi::{Abi, NULL};
 use crate::class::Class;
 
 /// An error handler of the program.
-unsafe fn create<A: Abi>(function: u64, to: *mut A::Handle) -> Outcome {
+///
+/// # Safety
+/// `to` is the program's.
+pub unsafe fn create<A: Abi>(function: u64, to: *mut A::Handle) -> Outcome {
     if function == 0 {
         return Err(Class::Arg);
     }
@@ -38,14 +42,19 @@ unsafe fn get<A: Abi>(communicator: A::Handle, to: *mut A::Handle) -> Outcome {
     let number = local(|process| {
         process.comms.get(communicator)?;
         let number = process.objects.handlers_of.get(&communicator).copied().unwrap_or(handler::FATAL);
-        let own = number.checked_sub(handler::FIRST).and_then(|own| process.objects.handlers.get_mut(own));
-        if let Some(own) = own {
-            own.holders += 1;
-        }
+        hold(process, number);
         Ok(number)
     })?;
     // SAFETY: the caller's promise.
     unsafe { put(to, A::handle(Kind::Errhandler, number)) }
+}
+
+/// The program has one handle more of a handler, if it is its own.
+pub fn hold(process: &mut Process, number: u32) {
+    let own = number.checked_sub(handler::FIRST).and_then(|own| process.objects.handlers.get_mut(own));
+    if let Some(own) = own {
+        own.holders += 1;
+    }
 }
 
 /// The program has one handle less. The handler stays for the communicators that have it.

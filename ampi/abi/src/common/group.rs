@@ -25,7 +25,13 @@ fn insert(process: &mut Process, group: Group) -> u32 {
 }
 
 /// Makes a group, and gives the program its handle.
-unsafe fn make<A: Abi>(to: *mut A::Handle, from: impl FnOnce(&Process) -> Result<Group, Class>) -> Outcome {
+///
+/// # Safety
+/// `to` is the program's.
+pub unsafe fn make<A: Abi>(
+    to: *mut A::Handle,
+    from: impl FnOnce(&Process) -> Result<Group, Class>,
+) -> Outcome {
     let number = local(|process| {
         let group = from(process)?;
         Ok(insert(process, group))

@@ -18,7 +18,11 @@ fn find(process: &mut Process, number: u32) -> Result<&mut Info, Class> {
     number.checked_sub(1).and_then(|own| process.objects.infos.get_mut(own)).ok_or(Class::Info)
 }
 
-unsafe fn make<A: Abi>(
+/// Gives the program hints.
+///
+/// # Safety
+/// `to` is the program's.
+pub unsafe fn make<A: Abi>(
     to: *mut A::Handle,
     from: impl FnOnce(&mut Process) -> Result<Info, Class>,
 ) -> Outcome {
@@ -28,6 +32,14 @@ unsafe fn make<A: Abi>(
     })?;
     // SAFETY: the caller's promise.
     unsafe { put(to, A::handle(Kind::Info, number)) }
+}
+
+/// Hints of the program, as they are now.
+pub fn copy_of(process: &mut Process, number: u32) -> Result<Info, Class> {
+    match number {
+        0 => Ok(Info::default()),
+        _ => Ok(find(process, number)?.clone()),
+    }
 }
 
 /// Hints without a key.
@@ -119,10 +131,7 @@ super::calls! {
     "Info_create_env" info_create_env<>(_argc: c_int, _argv: usize, hints: *mut A::Handle) => empty::<A>(hints);
     "Info_dup" info_dup<>(hints: A::Handle, to: *mut A::Handle) => {
         let number = known::<A>(Kind::Info, hints)?;
-        make::<A>(to, |process| match number {
-            0 => Ok(Info::default()),
-            _ => Ok(find(process, number)?.clone()),
-        })
+        make::<A>(to, |process| copy_of(process, number))
     };
     "Info_free" info_free<>(hints: *mut A::Handle) => {
         let handle = hints.read_unaligned();

@@ -1,11 +1,12 @@
 //! The functions of MPI, each with one body for all interfaces: a file for each chapter.
 
 /// The functions of a chapter: name without `MPI_`, function, arguments, the communicator whose error handler is
-/// called, and a body that gives an [`Outcome`](call::Outcome). A function with a parameter `N` is there twice: with
+/// called, and a body that gives an [`Outcome`](call::Outcome). Functions of files have the file instead of the
+/// communicator, or `nothing`, where no file is open yet. A function with a parameter `N` is there twice: with
 /// counts of 32 bits, and, as `…_c`, with counts of 64.
 macro_rules! calls {
     ($($name:literal $function:ident<$($n:ident)?>($($argument:ident: $type:ty),* $(,)?)
-        $(on $communicator:ident)? => $body:expr;)*) => {
+        $(on $communicator:ident)? $(of $file:ident)? => $body:expr;)*) => {
         $(
             #[doc = concat!("`MPI_", $name, "`.")]
             ///
@@ -20,7 +21,7 @@ macro_rules! calls {
                     unsafe { $body }
                 };
                 let outcome = body();
-                $crate::common::calls!(@done $name, outcome $(, $communicator)?)
+                $crate::common::calls!(@done $name, outcome $(, $communicator)? $(; $file)?)
             }
         )*
 
@@ -35,6 +36,14 @@ macro_rules! calls {
     (@done $name:literal, $outcome:expr, $communicator:expr) => {
         // SAFETY: the handle is the program's.
         unsafe { $crate::common::call::done::<A>(concat!("MPI_", $name), $communicator, $outcome) }
+    };
+    (@done $name:literal, $outcome:expr; nothing) => {
+        // SAFETY: no handle is given.
+        unsafe { $crate::common::io::errors::done::<A>(concat!("MPI_", $name), None, $outcome) }
+    };
+    (@done $name:literal, $outcome:expr; $file:expr) => {
+        // SAFETY: the handle is the program's.
+        unsafe { $crate::common::io::errors::done::<A>(concat!("MPI_", $name), Some($file), $outcome) }
     };
     (@entry $name:literal, $function:ident) => {
         [(concat!("MPI_", $name), $function::<A> as *const () as usize)]
@@ -62,6 +71,7 @@ pub mod errhandler;
 pub mod graphs;
 pub mod group;
 pub mod info;
+pub mod io;
 pub mod matched;
 pub mod message;
 pub mod neighborhood;

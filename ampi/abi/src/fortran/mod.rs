@@ -6,6 +6,7 @@
 
 mod attributes;
 mod convert;
+mod files;
 mod first;
 mod lists;
 mod plain;
@@ -19,7 +20,7 @@ use crate::mpich::MpichFortran;
 use crate::openmpi::OpenMpiFortran;
 
 /// An interface as Fortran sees it.
-pub trait Fortran: Abi<Handle = c_int> {
+pub trait Fortran: Abi<Handle = c_int, File = c_int> {
     /// Special values that are known by their addresses: by the number of their symbol, and the offset in it.
     const SENTINELS: &'static [(Sentinel, u32, usize)];
 
@@ -87,6 +88,7 @@ pub fn functions<A: Fortran>() -> Vec<(&'static str, usize)> {
         plain::functions::<A>(),
         attributes::functions::<A>(),
         attributes::others::<A>(),
+        files::functions::<A>(),
         first::functions::<A>(),
         lists::functions::<A>(),
         texts::functions::<A>(),

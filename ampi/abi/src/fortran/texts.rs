@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use super::Fortran;
 use super::convert::{buffer, put_error};
-use crate::common::{communicator, described, environment, errhandler, info, pack};
+use crate::common::{communicator, described, environment, errhandler, info, io, pack};
 
 /// The longest text that a function gives, with a zero.
 const ROOM: usize = 8192;
@@ -126,5 +126,34 @@ texts! {
     ) => {
         let (count, datatype) = (count.read_unaligned(), datatype.read_unaligned());
         pack::pack_external_size::<A, c_int>(for_c(form, form_len).as_ptr(), count, datatype, size)
+    };
+    mpi_file_open(
+        comm: *const c_int, path: *const u8, mode: *const c_int, hints: *const c_int, to: *mut c_int; path_len
+    ) => {
+        let path = for_c(path, path_len);
+        io::open::file_open::<A>(
+            comm.read_unaligned(), path.as_ptr(), mode.read_unaligned(), hints.read_unaligned(), to,
+        )
+    };
+    mpi_file_delete(path: *const u8, hints: *const c_int; path_len) => {
+        io::open::file_delete::<A>(for_c(path, path_len).as_ptr(), hints.read_unaligned())
+    };
+    mpi_file_set_view(
+        file: *const c_int, displacement: *const i64, etype: *const c_int, filetype: *const c_int,
+        representation: *const u8, hints: *const c_int; representation_len
+    ) => {
+        let representation = for_c(representation, representation_len);
+        let (etype, filetype) = (etype.read_unaligned(), filetype.read_unaligned());
+        let (file, displacement, hints) =
+            (file.read_unaligned(), displacement.read_unaligned(), hints.read_unaligned());
+        io::view::file_set_view::<A>(file, displacement, etype, filetype, representation.as_ptr(), hints)
+    };
+    mpi_file_get_view(
+        file: *const c_int, displacement: *mut i64, etype: *mut c_int, filetype: *mut c_int,
+        representation: *mut u8; representation_len
+    ) => {
+        with_text(representation, representation_len, |text| {
+            io::view::file_get_view::<A>(file.read_unaligned(), displacement, etype, filetype, text)
+        })
     };
 }

@@ -118,6 +118,7 @@ fn of_predefined(kind: Kind, number: u32) -> Option<u32> {
 
 impl Abi for Mpich {
     type Handle = c_int;
+    type File = usize;
     type C = Mpich;
     type Fortran = MpichFortran;
 
@@ -163,6 +164,20 @@ impl Abi for Mpich {
     }
 
     unsafe fn forget(_: Kind, _: u32, _: c_int) {}
+
+    unsafe fn file_number(handle: usize) -> Option<u32> {
+        match handle {
+            0 => Some(NULL),
+            // SAFETY: any number may be given.
+            handle => unsafe { Mpich::number(Kind::File, handle as c_int) },
+        }
+    }
+
+    fn file(number: u32) -> usize {
+        if number == NULL { 0 } else { Mpich::handle(Kind::File, number) as u32 as usize }
+    }
+
+    unsafe fn forget_file(_: u32, _: usize) {}
 
     fn code(class: Class) -> c_int {
         CLASSES[class as usize].3
@@ -210,6 +225,7 @@ pub struct MpichFortran;
 
 impl Abi for MpichFortran {
     type Handle = c_int;
+    type File = c_int;
 
     as_in_c!(Mpich);
 
@@ -223,4 +239,15 @@ impl Abi for MpichFortran {
     }
 
     unsafe fn forget(_: Kind, _: u32, _: c_int) {}
+
+    unsafe fn file_number(handle: c_int) -> Option<u32> {
+        // SAFETY: the caller's promise.
+        unsafe { Mpich::file_number(handle as u32 as usize) }
+    }
+
+    fn file(number: u32) -> c_int {
+        Mpich::file(number) as c_int
+    }
+
+    unsafe fn forget_file(_: u32, _: c_int) {}
 }

@@ -43,5 +43,6 @@ conversions! {
     Op op_c2f "MPI_Op_c2f" op_f2c "MPI_Op_f2c";
     Info info_c2f "MPI_Info_c2f" info_f2c "MPI_Info_f2c";
     Errhandler errhandler_c2f "MPI_Errhandler_c2f" errhandler_f2c "MPI_Errhandler_f2c";
+    File file_c2f "MPI_File_c2f" file_f2c "MPI_File_f2c";
     Message message_c2f "MPI_Message_c2f" message_f2c "MPI_Message_f2c";
 }

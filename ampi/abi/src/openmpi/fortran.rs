@@ -69,6 +69,7 @@ fn of_predefined(kind: Kind, number: u32) -> Option<u32> {
 
 impl Abi for OpenMpiFortran {
     type Handle = c_int;
+    type File = c_int;
 
     as_in_c!(OpenMpi);
 
@@ -82,6 +83,20 @@ impl Abi for OpenMpiFortran {
 
     fn handle(kind: Kind, number: u32) -> c_int {
         of_predefined(kind, number).unwrap_or_else(|| DYNAMIC + number) as c_int
+    }
+
+    unsafe fn file_number(handle: c_int) -> Option<u32> {
+        // SAFETY: the caller's promise.
+        unsafe { Self::number(Kind::File, handle) }
+    }
+
+    fn file(number: u32) -> c_int {
+        Self::handle(Kind::File, number)
+    }
+
+    unsafe fn forget_file(number: u32, handle: c_int) {
+        // SAFETY: the caller's promise.
+        unsafe { Self::forget(Kind::File, number, handle) };
     }
 
     /// C may have had a handle of it as well.

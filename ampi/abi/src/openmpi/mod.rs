@@ -89,6 +89,7 @@ unsafe fn free_word(kind: Kind, number: u32, handle: usize) {
 
 impl Abi for OpenMpi {
     type Handle = usize;
+    type File = usize;
     type C = OpenMpi;
     type Fortran = OpenMpiFortran;
 
@@ -138,6 +139,20 @@ impl Abi for OpenMpi {
             // SAFETY: the caller's promise.
             unsafe { free_word(kind, number, handle) };
         }
+    }
+
+    unsafe fn file_number(handle: usize) -> Option<u32> {
+        // SAFETY: the caller's promise.
+        unsafe { Self::number(Kind::File, handle) }
+    }
+
+    fn file(number: u32) -> usize {
+        Self::handle(Kind::File, number)
+    }
+
+    unsafe fn forget_file(number: u32, handle: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { Self::forget(Kind::File, number, handle) };
     }
 
     fn code(class: Class) -> c_int {

@@ -94,6 +94,7 @@ fn of_predefined(kind: Kind, number: u32) -> Option<usize> {
 
 impl Abi for Standard {
     type Handle = usize;
+    type File = usize;
     type C = Standard;
     type Fortran = Standard;
 
@@ -118,6 +119,9 @@ impl Abi for Standard {
     const BSEND_OVERHEAD: c_int = 512;
     const NAME_ROOM: [usize; 3] = [128, 256, 512];
     const IDENT: c_int = 201;
+    const FILE_MODES: [c_int; 9] = [16, 256, 32, 2, 8, 4, 128, 1, 64];
+    const SEEKS: [c_int; 3] = [403, 401, 402];
+    const DISPLACEMENT_CURRENT: i64 = -1;
     const THREADS: [c_int; 4] = [0, 1_024, 2_048, 4_096];
 
     unsafe fn number(kind: Kind, handle: usize) -> Option<u32> {
@@ -132,6 +136,20 @@ impl Abi for Standard {
     }
 
     unsafe fn forget(_: Kind, _: u32, _: usize) {}
+
+    unsafe fn file_number(handle: usize) -> Option<u32> {
+        // SAFETY: the caller's promise.
+        unsafe { Self::number(Kind::File, handle) }
+    }
+
+    fn file(number: u32) -> usize {
+        Self::handle(Kind::File, number)
+    }
+
+    unsafe fn forget_file(number: u32, handle: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { Self::forget(Kind::File, number, handle) };
+    }
 
     fn code(class: Class) -> c_int {
         CLASSES[class as usize].5

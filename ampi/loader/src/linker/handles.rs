@@ -169,10 +169,11 @@ fn find(handle: usize, name: &str, caller: usize) -> Option<usize> {
 unsafe fn of_process(handle: *mut c_void, name: Text, version: Text) -> *mut c_void {
     let number = handle as usize;
     let handle = if number < 1 << 16 || number == NEXT { libc::RTLD_DEFAULT } else { handle };
+    // What went wrong the C library keeps for its thread, longer than the rank is there.
     // SAFETY: the caller's promise; the handle is the process's.
-    let found = unsafe {
+    let found = with_process_memory(|| unsafe {
         if version.is_null() { libc::dlsym(handle, name) } else { libc::dlvsym(handle, name, version) }
-    };
+    });
     if found.is_null() {
         return refuse(c"no library of the program defines this symbol");
     }
@@ -185,7 +186,7 @@ unsafe fn of_process(handle: *mut c_void, name: Text, version: Text) -> *mut c_v
 /// As for C's function.
 pub unsafe extern "C" fn close(handle: *mut c_void) -> c_int {
     // SAFETY: a handle of the process's.
-    if (handle as usize) < 1 << 16 { 0 } else { unsafe { libc::dlclose(handle) } }
+    if (handle as usize) < 1 << 16 { 0 } else { with_process_memory(|| unsafe { libc::dlclose(handle) }) }
 }
 
 /// `dlerror`.

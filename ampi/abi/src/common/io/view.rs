@@ -1,0 +1,118 @@
+//! What a rank sees of a file (MPI-3.1, 13.3).
+
+use talisman_ampi::datatype::{Datatype, NAMED};
+use talisman_ampi::file::View;
+use talisman_ampi::objects::Kind;
+
+use super::{file, from_number, is_first, known_file, shared_pointer, to_number};
+use crate::abi::Abi;
+use crate::class::Class;
+use crate::common::agreement::from_all;
+use crate::common::call::{Outcome, known, known_or_null, local, put};
+use crate::common::communicator::text_of;
+use crate::common::info;
+
+/// How values are written: as they are in memory.
+const NATIVE: &[u8] = b"native";
+
+/// Whether values can be written in this way.
+fn is_known(representation: &[u8]) -> bool {
+    representation == NATIVE || representation == b"internal"
+}
+
+unsafe fn set<A: Abi>(
+    handle: A::File,
+    displacement: i64,
+    (etype, filetype): (A::Handle, A::Handle),
+    representation: *const u8,
+    hints: A::Handle,
+) -> Outcome {
+    const NAME: &str = "MPI_File_set_view";
+    // SAFETY: the caller's promise.
+    let number = unsafe { known_file::<A>(handle) }?;
+    // SAFETY: the caller's promise.
+    let made = unsafe { change::<A>(number, displacement, (etype, filetype), representation, hints) };
+    let communicator = local(|process| Ok(file(process, number)?.communicator))?;
+    let all = from_all::<A, 1>(NAME, communicator, [to_number(made)])?;
+    made?;
+    all.iter().try_for_each(|[error]| from_number(*error))?;
+    let reset = if is_first(number)? { shared_pointer::reset(number) } else { Ok(()) };
+    let all = from_all::<A, 1>(NAME, communicator, [to_number(reset)])?;
+    all.iter().try_for_each(|[error]| from_number(*error))
+}
+
+unsafe fn change<A: Abi>(
+    number: u32,
+    displacement: i64,
+    (etype, filetype): (A::Handle, A::Handle),
+    representation: *const u8,
+    hints: A::Handle,
+) -> Outcome {
+    // SAFETY: the caller's promise.
+    let (etype, filetype, hints, representation) = unsafe {
+        (
+            known::<A>(Kind::Datatype, etype)?,
+            known::<A>(Kind::Datatype, filetype)?,
+            known_or_null::<A>(Kind::Info, hints)?,
+            text_of(representation)?,
+        )
+    };
+    if !is_known(representation) {
+        return Err(Class::UnsupportedDatarep);
+    }
+    local(|process| {
+        let (is_sequential, now) = {
+            let file = file(process, number)?;
+            (file.access.is_sequential, file.view.displacement())
+        };
+        let displacement = match displacement {
+            current if current == A::DISPLACEMENT_CURRENT && is_sequential => now,
+            displacement => u64::try_from(displacement).map_err(|_| Class::Arg)?,
+        };
+        let both = [etype, filetype].map(|of| {
+            let datatype = process.datatypes.get(of)?.clone();
+            Ok::<_, Class>((datatype, ((of as usize) < NAMED.len()).then_some(of)))
+        });
+        let [etype, filetype] = both;
+        let view = View::new(displacement, etype?, filetype?).ok_or(Class::Arg)?;
+        let said = hints.map(|hints| info::copy_of(process, hints)).transpose()?;
+        let file = file(process, number)?;
+        (file.view, file.position) = (view, 0);
+        if let Some(said) = said {
+            file.hints = said;
+        }
+        Ok(())
+    })
+}
+
+/// The program gets a datatype: a predefined one as it was, or one that it has to free.
+unsafe fn give<A: Abi>(
+    number: u32,
+    of: impl FnOnce(&View) -> &(Datatype, Option<u32>),
+    to: *mut A::Handle,
+) -> Outcome {
+    let datatype = local(|process| {
+        let (datatype, predefined) = of(&file(process, number)?.view).clone();
+        Ok(predefined.unwrap_or_else(|| process.datatypes.insert(datatype)))
+    })?;
+    // SAFETY: the caller's promise.
+    unsafe { put(to, A::handle(Kind::Datatype, datatype)) }
+}
+
+crate::common::calls! {
+    "File_set_view" file_set_view<>(
+        handle: A::File, displacement: i64, etype: A::Handle, filetype: A::Handle, representation: *const u8,
+        hints: A::Handle,
+    ) of handle => set::<A>(handle, displacement, (etype, filetype), representation, hints);
+    "File_get_view" file_get_view<>(
+        handle: A::File, displacement: *mut i64, etype: *mut A::Handle, filetype: *mut A::Handle,
+        representation: *mut u8,
+    ) of handle => {
+        let number = known_file::<A>(handle)?;
+        put(displacement, local(|process| Ok(file(process, number)?.view.displacement()))? as i64)?;
+        give::<A>(number, View::etype, etype)?;
+        give::<A>(number, View::filetype, filetype)?;
+        std::ptr::copy_nonoverlapping(NATIVE.as_ptr(), representation, NATIVE.len());
+        put(representation.add(NATIVE.len()), 0)
+    };
+}

@@ -1,0 +1,203 @@
+//! What a rank sees of a file (MPI-3.1, 13.3).
+
+use talisman_pup::Pup;
+
+use crate::datatype::{Basic, Datatype, Datatypes, Part};
+
+/// From a displacement on the file is laid out with a datatype, again and again. What its values cover is seen, as bytes
+/// that follow each other.
+#[derive(Clone, Debug, PartialEq, Eq, Pup)]
+pub struct View {
+    displacement: u64,
+    /// The unit of positions, and its handle if it is predefined.
+    etype: (Datatype, Option<u32>),
+    filetype: (Datatype, Option<u32>),
+}
+
+impl View {
+    /// All bytes.
+    pub fn bytes() -> View {
+        let (bytes, handle) = (Datatype::of(Basic::Byte), Datatypes::handle_of(Basic::Byte));
+        View { displacement: 0, etype: (bytes.clone(), Some(handle)), filetype: (bytes, Some(handle)) }
+    }
+
+    /// A view of these datatypes, each with its handle if it is predefined. None if they do not fit: the file's datatype is
+    /// made of whole elementary ones, and its values lie one behind the other, none before its beginning.
+    pub fn new(
+        displacement: u64,
+        etype: (Datatype, Option<u32>),
+        filetype: (Datatype, Option<u32>),
+    ) -> Option<View> {
+        let (unit, size) = (etype.0.size(), filetype.0.size());
+        let fits = unit > 0 && size.is_multiple_of(unit) && is_ascending(&filetype.0);
+        fits.then_some(View { displacement, etype, filetype })
+    }
+
+    /// Where it begins, in bytes of the file.
+    pub fn displacement(&self) -> u64 {
+        self.displacement
+    }
+
+    /// The elementary datatype, and its handle if it is predefined.
+    pub fn etype(&self) -> &(Datatype, Option<u32>) {
+        &self.etype
+    }
+
+    /// The file's datatype, and its handle if it is predefined.
+    pub fn filetype(&self) -> &(Datatype, Option<u32>) {
+        &self.filetype
+    }
+
+    /// Bytes of an elementary value.
+    pub fn unit(&self) -> u64 {
+        self.etype.0.size()
+    }
+
+    /// Calls back with the offset in the file and the length of each piece that these bytes of the view lie in, in
+    /// ascending order, until it says false.
+    pub fn each_piece(&self, from: u64, bytes: u64, mut call: impl FnMut(u64, u64) -> bool) {
+        let (filetype, size) = (&self.filetype.0, self.filetype.0.size());
+        if bytes == 0 || size == 0 {
+            return;
+        }
+        if filetype.is_contiguous() {
+            call(self.displacement.saturating_add(from), bytes);
+            return;
+        }
+        let mut part = Part { skip: from % size, left: bytes };
+        let mut before: Option<(u64, u64)> = None;
+        let mut goes_on = true;
+        let mut tile = from / size;
+        while goes_on && part.left > 0 {
+            let start = self.tile(tile);
+            goes_on = filetype.map().each_piece(0, &mut part, &mut |at, len| {
+                let at = start.wrapping_add_signed(at);
+                match &mut before {
+                    Some((from, former)) if *from + *former == at => *former += len,
+                    _ => {
+                        let whole = before.replace((at, len));
+                        return whole.is_none_or(|(at, len)| call(at, len));
+                    }
+                }
+                true
+            });
+            tile += 1;
+        }
+        if let (true, Some((at, len))) = (goes_on, before) {
+            call(at, len);
+        }
+    }
+
+    fn tile(&self, number: u64) -> u64 {
+        let extent = self.filetype.0.extent().1.max(0) as u64;
+        self.displacement.saturating_add(number.saturating_mul(extent))
+    }
+
+    /// The offset in the file of a position in elementary values.
+    pub fn offset_of(&self, position: u64) -> u64 {
+        let mut found = self.displacement;
+        self.each_piece(position.saturating_mul(self.unit()), 1, |at, _| {
+            found = at;
+            false
+        });
+        found
+    }
+
+    /// How many elementary values of the view begin before this offset in the file.
+    pub fn position_of(&self, offset: u64) -> u64 {
+        let filetype = &self.filetype.0;
+        let (size, extent) = (filetype.size(), filetype.extent().1.max(0) as u64);
+        let behind = offset.saturating_sub(self.displacement);
+        if size == 0 || extent == 0 {
+            return 0;
+        }
+        let (tiles, rest) = (behind / extent, behind % extent);
+        let mut bytes = tiles * size;
+        filetype.map().each_piece(0, &mut Part { skip: 0, left: size }, &mut |at, len| {
+            bytes += rest.saturating_sub(at.max(0) as u64).min(len);
+            true
+        });
+        bytes.div_ceil(self.unit())
+    }
+}
+
+/// Whether each value begins where the one before it ends, or later.
+fn is_ascending(datatype: &Datatype) -> bool {
+    let (mut end, mut ascends) = (0i64, true);
+    datatype.map().each_run(0, &mut |at, basic, n| {
+        ascends &= n == 0 || at >= end;
+        end = if n == 0 { end } else { at.saturating_add((n * basic.size()) as i64) };
+    });
+    ascends && datatype.true_extent().0 >= 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(basic: Basic) -> (Datatype, Option<u32>) {
+        (Datatype::of(basic), None)
+    }
+
+    fn pieces(view: &View, from: u64, bytes: u64) -> Vec<(u64, u64)> {
+        let mut all = Vec::new();
+        view.each_piece(from, bytes, |at, len| {
+            all.push((at, len));
+            true
+        });
+        all
+    }
+
+    /// Of 4 ranks the second one's values, two of each eight.
+    fn second_of_four() -> View {
+        let two = Datatype::of(Basic::I32).vector(1, 2, 2).unwrap();
+        let shifted = Datatype::structure(&[(1, &two)], &[8]).unwrap();
+        View::new(100, named(Basic::I32), (shifted.resized(0, 32), None)).unwrap()
+    }
+
+    #[test]
+    fn bytes_of_a_view_lie_in_pieces_of_the_file() {
+        let view = second_of_four();
+        assert_eq!(pieces(&view, 0, 8), [(108, 8)]);
+        assert_eq!(pieces(&view, 4, 16), [(112, 4), (140, 8), (172, 4)]);
+        assert_eq!(pieces(&view, 8 * 1_000_000, 4), [(108 + 32 * 1_000_000, 4)]);
+        assert_eq!(pieces(&view, 0, 0), [(0, 0); 0]);
+        assert_eq!(pieces(&View::bytes(), 7, 9), [(7, 9)]);
+    }
+
+    #[test]
+    fn pieces_that_touch_are_one() {
+        let pair =
+            Datatype::structure(&[(1, &Datatype::of(Basic::I32)), (1, &Datatype::of(Basic::F32))], &[0, 4]);
+        let view = View::new(0, named(Basic::Byte), (pair.unwrap(), None)).unwrap();
+        assert_eq!(pieces(&view, 2, 21), [(2, 21)]);
+    }
+
+    #[test]
+    fn what_is_said_no_to_is_the_last_piece() {
+        let mut seen = 0;
+        second_of_four().each_piece(0, 1 << 40, |_, _| {
+            seen += 1;
+            seen < 3
+        });
+        assert_eq!(seen, 3);
+    }
+
+    #[test]
+    fn positions_are_of_what_is_seen() {
+        let view = second_of_four();
+        assert_eq!([0, 1, 2, 3].map(|position| view.offset_of(position)), [108, 112, 140, 144]);
+        assert_eq!(
+            [0, 108, 109, 112, 116, 140, 141].map(|offset| view.position_of(offset)),
+            [0, 0, 1, 1, 2, 2, 3]
+        );
+    }
+
+    #[test]
+    fn what_does_not_ascend_is_no_view() {
+        let back =
+            Datatype::structure(&[(1, &Datatype::of(Basic::I32)), (1, &Datatype::of(Basic::I32))], &[8, 0]);
+        assert_eq!(View::new(0, named(Basic::I32), (back.unwrap(), None)), None);
+        assert_eq!(View::new(0, named(Basic::F64), named(Basic::I32)), None);
+    }
+}
