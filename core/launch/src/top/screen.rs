@@ -232,9 +232,9 @@ mod tests {
         let mut screen = screen();
         let last = |screen: &Screen| drawn(screen, 100, 30).contains(" 49  node 0");
         assert!(!last(&screen));
-        (0..9).for_each(|_| drop(press(&mut screen, KeyCode::PageDown)));
+        (0..9).for_each(|_| _ = press(&mut screen, KeyCode::PageDown));
         assert!(last(&screen) && screen.scrolled == 50);
-        (0..99).for_each(|_| drop(press(&mut screen, KeyCode::Up)));
+        (0..99).for_each(|_| _ = press(&mut screen, KeyCode::Up));
         assert_eq!(screen.scrolled, 0);
     }
 }
