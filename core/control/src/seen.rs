@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn a_pe_that_does_not_answer_is_busy_and_one_that_begins_anew_is_not_taken_for_the_former() {
         let mut seen = Seen::default();
-        let mut look = |seen: &mut Seen, figures| {
+        let look = |seen: &mut Seen, figures| {
             seen.look(Duration::from_secs(1), 1, &[0], 0);
             seen.on_figures(0, 1, figures);
         };
