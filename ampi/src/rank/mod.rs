@@ -212,10 +212,11 @@ impl Rank {
     /// The bytes of a message while it waits and another rank runs, if it has a receive for it and nothing is to be done
     /// before. Whether it is to be called then.
     fn takes(&mut self, head: &Head, bytes: &[u8], sent: &mut Vec<Outgoing>) -> Option<bool> {
-        if !self.agenda.is_empty() {
+        // One that has come here and has not run is not in place yet. If it cannot be, that is said when a frame comes.
+        if !self.agenda.is_empty() || self.thread.slot_mut().put_back_in_turn().is_err() {
             return None;
         }
-        // SAFETY: as in `perform`; a rank that is found has its slot in place.
+        // SAFETY: as in `perform`.
         let mut program = unsafe { ProgramMemory::new(self.lending.rank()) };
         match self.process.receive_bytes(head, bytes, &mut program, &mut self.agenda.actions) {
             Ok(false) => return None,

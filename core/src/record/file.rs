@@ -233,6 +233,10 @@ impl RecordFile {
     }
 
     fn next_block(&mut self) -> Result<Option<Vec<u8>>, RecordError> {
+        // What is left is a part of a block, however often it is asked.
+        if self.is_torn {
+            return Ok(None);
+        }
         let (at, left) = (self.at, self.length.saturating_sub(self.at));
         if left < BLOCK_HEAD as u64 {
             self.is_torn = left > 0;

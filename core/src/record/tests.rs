@@ -57,7 +57,10 @@ fn items_of(file: &Path) -> Result<(Vec<Item>, bool), (Vec<Item>, RecordError)> 
     loop {
         match file.next_items() {
             Ok(Some(more)) => items.extend(more),
-            Ok(None) => return Ok((items, file.is_torn())),
+            Ok(None) => {
+                assert!(matches!(file.next_items(), Ok(None)), "its end stays its end");
+                return Ok((items, file.is_torn()));
+            }
             Err(error) => return Err((items, error)),
         }
     }

@@ -18,7 +18,7 @@ const TURN: Duration = Duration::from_micros(100);
 const QUEUE_HIGH: usize = 1 << 16;
 /// Steps of a PE that runs again before the others are heard.
 const STEPS: usize = 64;
-/// Turns in which a frozen PE has done nothing, after which it waits for others.
+/// Turns in which a PE with chores has done nothing, after which it waits for others.
 const IDLE_TURNS: u32 = 2;
 
 impl Driver<'_> {
@@ -44,8 +44,9 @@ impl Driver<'_> {
         hosted.set_clock(self.of.start.elapsed());
         let Some(pe) = &hosted.pe else { return false };
         let has_mail = self.member.has_any_for(rank);
-        // A frozen PE always has chores, which may wait for others.
-        let has_chores = pe.chores.get() && (!pe.frozen.get() || hosted.idle_turns < IDLE_TURNS);
+        // Chores may wait for others: a frozen PE always has some, and one that takes part in a wave until that has ended. Each
+        // turn is an entry of the log.
+        let has_chores = pe.chores.get() && hosted.idle_turns < IDLE_TURNS;
         // A frozen PE runs no entry, and what is kept is forgotten when all have frozen.
         let waits = !pe.frozen.get() && self.kept.must_wait();
         let has_work = has_mail || !waits && (may_run(pe) || has_chores || is_due(pe));
