@@ -79,8 +79,10 @@ fn are_left_by_jobs_that_died() {
     job.wait_for("under way");
     let has_some = |part: &PathBuf| fs::metadata(part).is_ok_and(|part| part.len() > 64 << 10);
     let all_have_some = || {
+        // There is a lock beside them.
+        let files = fs::read_dir(trace.parts()).ok()?.map(|part| part.unwrap().path());
         let parts: Vec<PathBuf> =
-            fs::read_dir(trace.parts()).ok()?.map(|part| part.unwrap().path()).collect();
+            files.filter(|file| file.extension().is_some_and(|end| end == "part")).collect();
         (parts.len() == 3 && parts.iter().all(has_some)).then_some(())
     };
     until(all_have_some).expect("every node writes its part while the job runs");
