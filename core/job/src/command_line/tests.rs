@@ -129,12 +129,13 @@ fn in_the_short_help_each_option_has_a_line() {
 }
 
 /// For each option that takes a value, one that it cannot have, and what is said to be wanted.
-const WRONG: [(&str, &str, &str); 28] = [
+const WRONG: [(&str, &str, &str); 29] = [
     ("nodes", "abc", "write how many nodes, from 1 to 65536, in decimal digits"),
     ("pes", "0x4", "write how many PEs each node has, from 1 to 1024, in decimal digits"),
     ("seed", "0x10", "write a number from 0 to 18446744073709551615, in decimal digits"),
     ("transport", "ofi", "possible values: tcp, shm, unix, mixed"),
     ("listen", "here", "write an IP address, for example 192.168.1.5"),
+    ("dashboard", "nowhere", "write for example 127.0.0.1:0, or a port alone"),
     ("silence", "10", "write for example 250ms, 2s"),
     ("balancer", "greed", "greedy-refine"),
     ("lb-every", "often", "neither `sync` nor `auto` nor a time such as 250ms"),
