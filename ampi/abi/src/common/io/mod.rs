@@ -5,7 +5,7 @@
 //! | [`open`] | opening, closing and deleting together |
 //! | [`state`] | sizes, modes, hints, what a program asks of a file |
 //! | [`view`] | what a rank sees of it |
-//! | [`pointer`] | the rank's own pointer |
+//! | [`mod@pointer`] | the rank's own pointer |
 //! | [`transfer`] | values between memory and file: what all functions that read and write are made of |
 //! | [`blocking`], [`later`], [`split`] | these functions: at once, with a request, in two parts |
 //! | [`shared`], [`shared_pointer`] | those with the pointer of all; that pointer |
