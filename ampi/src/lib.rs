@@ -10,7 +10,7 @@
 //! | [`op`] | operations of reductions |
 //! | [`collective`] | collectives as schedules of messages and local operations |
 //! | [`comm`] | groups, communicators, topologies, attributes |
-//! | [`file`] | files that a rank has open, and what it sees of them |
+//! | [`mod@file`] | files that a rank has open, and what it sees of them |
 //! | [`objects`] | what programs in C and Fortran name by handles besides |
 //! | [`process`] | these together: all of MPI's own state of a rank |
 //! | [`slot`] | the memory of a rank, at the same addresses everywhere |

@@ -21,7 +21,7 @@
 //! | [`spool`] | what it prints through, so that whoever takes the launcher's place prints the rest and nothing twice |
 //! | [`succession`] | the same over several hosts: an agent that starts another launcher |
 //! | [`takeover`] | a node that becomes the launcher when that is gone |
-//! | [`standby`] | a process that starts the job again if that happens before the program has begun |
+//! | `standby` | a process that starts the job again if that happens before the program has begun |
 //! | [`events`] | what happens, for a closer look |
 //! | [`hostile`] | what comes to doors, for fuzz targets |
 //! | [`probe`] | a program of nodes without messages, for tests |
