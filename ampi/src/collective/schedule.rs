@@ -1,8 +1,8 @@
 //! A schedule: what one rank does in a collective.
 
-use talisman_pup::Pup;
-
 use std::ops::Range;
+
+use talisman_pup::Pup;
 
 use super::Values;
 use crate::engine::Rank;
