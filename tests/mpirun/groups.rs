@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, OnceLock};
 
-use crate::job::{BOTH, Interface, folder, missing, mpirun, printed, sorted};
+use crate::job::{BOTH, Interface, folder, missing, mpirun, printed, sorted, under_open_mpi};
 use crate::trials::checks;
 
 checks!(
@@ -92,17 +92,16 @@ fn native(interface: Interface, file: &str, rounds: &str) -> Option<String> {
 
 /// The same with these arguments.
 pub fn native_with(interface: Interface, file: &str, arguments: &[&str]) -> Option<String> {
-    let mut command = match interface {
-        Interface::Mpich => Command::new("mpiexec.hydra"),
-        Interface::OpenMpi => Command::new("mpirun.openmpi"),
-    };
-    if missing(command.get_program().to_str()?).is_some() {
+    let launcher = if interface == Interface::Mpich { "mpiexec.hydra" } else { "mpirun.openmpi" };
+    if missing(launcher).is_some() {
         return None;
     }
-    if interface == Interface::OpenMpi {
-        command.args(["--allow-run-as-root", "--oversubscribe"]);
+    let words = [&[file], arguments].concat();
+    let mut command = under_open_mpi(RANKS, &words);
+    if interface == Interface::Mpich {
+        command = Command::new(launcher);
+        command.args(["-n", RANKS]).args(words).stdin(Stdio::null());
     }
-    command.args(["-n", RANKS, file]).args(arguments).stdin(Stdio::null());
     Some(printed(&mut command))
 }
 

@@ -112,7 +112,15 @@ pub fn mpirun(words: &[&str]) -> Command {
     command
 }
 
-/// The same by another name.
+/// A program with its words under Open MPI, which is [`missing`] under the name `mpirun.openmpi` otherwise.
+pub fn under_open_mpi(ranks: &str, words: &[&str]) -> Command {
+    let mut command = Command::new("sh");
+    command.arg(sources().join("open_mpi.sh")).arg(ranks).args(words);
+    command.stdin(Stdio::null()).env("OMP_NUM_THREADS", "1");
+    command
+}
+
+/// `talisman mpirun` by another name.
 pub fn called(name: &str, words: &[&str]) -> Command {
     let mut command = mpirun(&[]);
     let program = command.get_program().to_owned();

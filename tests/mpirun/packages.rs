@@ -1,9 +1,9 @@
 //! Programs as a distribution ships them.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use crate::job::{folder, missing, mpirun, printed, sorted};
+use crate::job::{folder, missing, mpirun, printed, sorted, under_open_mpi};
 use crate::trials::checks;
 
 checks!(
@@ -84,9 +84,7 @@ fn lammps_prints_the_same_when_its_ranks_always_move() {
 }
 
 fn lammps_prints_what_it_prints_elsewhere() {
-    let mut elsewhere = Command::new("mpirun.openmpi");
-    elsewhere.args(["--allow-run-as-root", "--oversubscribe", "-n", "4", "lmp", "-log", "none", "-in"]);
-    elsewhere.arg(script()).stdin(Stdio::null()).env("OMP_NUM_THREADS", "1");
+    let mut elsewhere = under_open_mpi("4", &["lmp", "-log", "none", "-in", &script()]);
     assert_eq!(table(&printed(&mut lammps_job(&[]))), table(&printed(&mut elsewhere)));
 }
 
@@ -168,9 +166,7 @@ fn hpcc_comes_to_its_end_with_the_verdicts_of_open_mpi() {
         printed(command.current_dir(&own));
         verdicts(&std::fs::read_to_string(own.join("hpccoutf.txt")).expect("it has written its results"))
     };
-    let mut elsewhere = Command::new("mpirun.openmpi");
-    elsewhere.args(["--allow-run-as-root", "--oversubscribe", "-n", "4", "hpcc"]).stdin(Stdio::null());
-    let expected = run("hpcc-elsewhere", elsewhere.env("OMP_NUM_THREADS", "1"));
+    let expected = run("hpcc-elsewhere", &mut under_open_mpi("4", &["hpcc"]));
     assert!(expected.len() > 40 && expected.contains(&"Success=1".to_owned()), "{expected:?}");
     for (name, way) in [("hpcc-alone", &[][..]), ("hpcc-nodes", &["--nodes", "2"])] {
         let own = run(name, &mut mpirun(&[&["-n", "4"], way, &["hpcc"]].concat()));
@@ -209,9 +205,7 @@ fn python_adds_arrays_as_under_open_mpi() {
 fn same_python_as_under_open_mpi(script: &str) -> String {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mpirun/programs").join(script);
     let script = script.to_str().expect("a name that is text");
-    let mut elsewhere = Command::new("mpirun.openmpi");
-    elsewhere.args(["--allow-run-as-root", "--oversubscribe", "-n", "3", PYTHON, script]);
-    let expected = printed(elsewhere.stdin(Stdio::null()));
+    let expected = printed(&mut under_open_mpi("3", &[PYTHON, script]));
     let own = printed(&mut mpirun(&["-n", "3", "--nodes", "3", PYTHON, script]));
     assert_eq!(sorted(&own), sorted(&expected));
     expected

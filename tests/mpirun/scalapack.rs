@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::job::{BOTH, Interface, folder, missing, mpirun, printed};
+use crate::job::{BOTH, Interface, folder, missing, mpirun, printed, under_open_mpi};
 use crate::trials::checks;
 
 checks!(
@@ -89,9 +89,7 @@ fn same_as_under_open_mpi(programs: Programs) {
             verdicts(&printed(command.current_dir(&own).stdin(Stdio::null()).env("OMP_NUM_THREADS", "1")))
         };
         let file = |interface: Interface| path(interface, name).into_os_string().into_string().expect("text");
-        let mut elsewhere = Command::new("mpirun.openmpi");
-        elsewhere.args(["--allow-run-as-root", "--oversubscribe", "-n", "2", &file(Interface::OpenMpi)]);
-        let expected = run(&mut elsewhere);
+        let expected = run(&mut under_open_mpi("2", &[&file(Interface::OpenMpi)]));
         assert!(expected.iter().filter(|word| *word == "PASSED").count() >= 4, "{name}: {expected:?}");
         for interface in BOTH {
             for nodes in ["1", "2"] {
