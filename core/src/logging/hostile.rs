@@ -25,7 +25,7 @@ pub fn read_logged(data: &[u8]) {
 pub fn logged_seeds() -> Vec<(&'static str, Vec<u8>)> {
     let log = LogId { node: 1, rank: 0 };
     let inputs = [Given::Time(7).input(), Input::Lane { from: 2, frames: 3, told: vec![4] }, Input::Timer(0)];
-    let entries = inputs.map(|input| Entry { at: 5, input }).to_vec();
+    let entries = inputs.map(|input| Entry { at: 5, input }).into_iter().collect();
     let batch = Batch { log, incarnation: 1, first: 2, entries };
     let stable = Stable { log, incarnation: 1, length: 9 };
     let (marks, answer) = (vec![vec![Mark { bytes: 8, sum: 9 }]], true);

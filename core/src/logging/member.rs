@@ -354,8 +354,8 @@ impl Member {
 
     /// What has waited for that, and need not any longer, leaves.
     fn open_gate(&mut self) {
-        let stable = self.spread.stable_lengths();
-        let leaving = self.gate.as_mut().map(|gate| gate.release(&stable)).unwrap_or_default();
+        let Some(gate) = &mut self.gate else { return };
+        let leaving = gate.release(&self.spread.stable_lengths());
         leaving.into_iter().for_each(|(to, rank, number)| self.emit(to, rank, number));
     }
 
@@ -420,7 +420,7 @@ impl Member {
         for source in (0..sources).map(|nth| (self.looks.wrapping_add(nth)) % sources) {
             let is_lane = source < nodes;
             if is_lane && source != self.node && is_asked_for(source) {
-                let letters = self.waiting.remove(&(source, rank)).unwrap_or_default();
+                let letters = self.waiting.get_mut(&(source, rank)).map(std::mem::take).unwrap_or_default();
                 if !letters.is_empty() {
                     return self.take_letters(source, rank, now, letters);
                 }

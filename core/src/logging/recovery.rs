@@ -179,7 +179,7 @@ impl Member {
         self.output = self.shape.logs_of(self.node).map(|_| Output::default()).collect();
         self.images = Images::starting_with(position.clone(), image.clone());
         let guided = restore.fed.into_iter().zip(restore.horizons);
-        let guided = guided.map(|(batch, horizon)| Record::guided(Guide::new(batch.entries, horizon)));
+        let guided = guided.map(|(batch, horizon)| Record::guided(Guide::new(batch.entries.iter(), horizon)));
         self.records = guided.collect();
         self.stage = Stage::Beginning;
         self.has_new = true;

@@ -34,7 +34,7 @@ pub fn read(bytes: &[u8], shape: Shape) -> Result<(Between, Word), String> {
 
 /// Whether all that a word names is there in such a job.
 fn is_of(shape: Shape, word: &Word) -> bool {
-    let is_told = |entry: &Entry| match &entry.input {
+    let is_told = |entry: Entry| match &entry.input {
         Input::Lane { from, told, .. } => *from < shape.nodes && told.len() == shape.pes_per_node as usize,
         _ => true,
     };

@@ -5,8 +5,7 @@ use std::fmt;
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::coder::{Coder, ENTRY_MIN};
-use super::entry::{Entry, Input};
+use super::entries::Entries;
 use super::ids::{Incarnation, LogId};
 use super::varint::{Malformed, Reader, put};
 
@@ -21,7 +20,7 @@ pub struct Batch {
     /// The number of the first one.
     pub first: u64,
     /// All of them.
-    pub entries: Vec<Entry>,
+    pub entries: Entries,
 }
 
 impl Batch {
@@ -31,23 +30,19 @@ impl Batch {
         self.first.saturating_add(self.entries.len() as u64)
     }
 
-    pub(super) fn write(&self, bytes: &mut Vec<u8>, pes_per_node: u32) {
+    pub(super) fn write(&self, bytes: &mut Vec<u8>) {
         put(bytes, u64::from(self.log.node));
         put(bytes, u64::from(self.log.rank));
         put(bytes, u64::from(self.incarnation));
         put(bytes, self.first);
-        put(bytes, self.entries.len() as u64);
-        let mut coder = Coder::new(pes_per_node);
-        self.entries.iter().for_each(|entry| coder.write(bytes, entry));
+        self.entries.write(bytes);
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>, pes_per_node: u32) -> Result<Self, Malformed> {
+    pub(super) fn read(reader: &mut Reader<'_>, pes_per_node: Option<u32>) -> Result<Self, Malformed> {
         let log = LogId { node: reader.number_u32()?, rank: reader.number_u32()? };
         let (incarnation, first) = (reader.number_u32()?, reader.number()?);
-        let count = reader.count(ENTRY_MIN)?;
-        first.checked_add(count as u64).ok_or(Malformed::TooLarge)?;
-        let mut coder = Coder::new(pes_per_node);
-        let entries = (0..count).map(|_| coder.read(reader)).collect::<Result<_, _>>()?;
+        let entries = Entries::read(reader, pes_per_node)?;
+        first.checked_add(entries.len() as u64).ok_or(Malformed::TooLarge)?;
         Ok(Batch { log, incarnation, first, entries })
     }
 }
@@ -55,14 +50,8 @@ impl Batch {
 /// As bytes, entries as compact as they ride on frames: a log since the job's beginning goes to the leader, and to whoever replays.
 impl Serialize for Batch {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let told = |entry: &Entry| match &entry.input {
-            Input::Lane { told, .. } => Some(told.len() as u32),
-            _ => None,
-        };
-        let pes_per_node = self.entries.iter().find_map(told).unwrap_or(1);
         let mut bytes = Vec::new();
-        put(&mut bytes, u64::from(pes_per_node));
-        self.write(&mut bytes, pes_per_node);
+        self.write(&mut bytes);
         serializer.serialize_bytes(&bytes)
     }
 }
@@ -86,8 +75,7 @@ impl Visitor<'_> for Written {
     fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Batch, E> {
         let read = || {
             let mut reader = Reader::new(bytes);
-            let pes_per_node = reader.number_u32()?;
-            let batch = Batch::read(&mut reader, pes_per_node)?;
+            let batch = Batch::read(&mut reader, None)?;
             reader.end().map(|()| batch)
         };
         read().map_err(E::custom)

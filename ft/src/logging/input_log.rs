@@ -1,13 +1,12 @@
 //! The entries of one log, packed, from the first that may be asked for to the last.
 //!
-//! Segments are closed when they are full and dropped when nothing of them may be asked for any more. What is in them
-//! is read from the start of one, so they are small.
+//! Segments are closed when they are full and dropped when nothing of them may be asked for any more.
 
 use std::collections::VecDeque;
 
-use super::coder::Coder;
+use super::coder;
+use super::entries::Entries;
 use super::entry::Entry;
-use super::varint::Reader;
 
 /// A segment is closed when it has so many bytes.
 const SEGMENT: usize = 4096;
@@ -15,24 +14,26 @@ const SEGMENT: usize = 4096;
 /// Consecutive entries of one log.
 #[derive(Clone, Debug)]
 pub struct InputLog {
-    pes_per_node: u32,
     segments: VecDeque<Segment>,
     first: u64,
     end: u64,
+    /// What they take, in all segments.
+    bytes: usize,
 }
 
 #[derive(Clone, Debug)]
 struct Segment {
     first: u64,
     bytes: Vec<u8>,
-    coder: Coder,
+    /// Where each ends.
+    ends: Vec<u32>,
 }
 
 impl InputLog {
     /// An empty one whose first entry will have this number.
     #[must_use]
-    pub fn starting_at(first: u64, pes_per_node: u32) -> Self {
-        InputLog { pes_per_node, segments: VecDeque::new(), first, end: first }
+    pub fn starting_at(first: u64) -> Self {
+        InputLog { segments: VecDeque::new(), first, end: first, bytes: 0 }
     }
 
     /// The number of the first entry that is there.
@@ -50,38 +51,50 @@ impl InputLog {
     /// The memory that it takes, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.segments.iter().map(|segment| segment.bytes.len()).sum()
+        self.bytes
     }
 
     /// One more. Returns its number.
     pub fn append(&mut self, entry: &Entry) -> u64 {
-        let (number, pes) = (self.end, self.pes_per_node);
-        if self.segments.back().is_none_or(|segment| segment.bytes.len() >= SEGMENT) {
-            self.segments.push_back(Segment { first: number, bytes: Vec::new(), coder: Coder::new(pes) });
-        }
-        let segment = self.segments.back_mut().expect("one that is open");
-        segment.coder.write(&mut segment.bytes, entry);
-        self.end += 1;
-        number
+        self.append_with(|bytes| coder::write(bytes, entry))
     }
 
-    /// Those from this number on, as far as they are there, with their numbers.
-    pub fn entries(&self, from: u64) -> impl Iterator<Item = (u64, Entry)> + '_ {
-        let ends = self.segments.iter().skip(1).map(|segment| segment.first).chain([self.end]);
-        let wanted = self.segments.iter().zip(ends).filter(move |(_, end)| *end > from);
-        let all = wanted
-            .flat_map(|(segment, end)| segment.read(self.pes_per_node).take((end - segment.first) as usize));
-        all.filter(move |(number, _)| *number >= from.max(self.first))
+    /// One more, which another log has as these bytes.
+    pub(super) fn append_packed(&mut self, packed: &[u8]) {
+        self.append_with(|bytes| bytes.extend_from_slice(packed));
+    }
+
+    fn append_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> u64 {
+        if self.segments.back().is_none_or(|segment| segment.bytes.len() >= SEGMENT) {
+            self.segments.push_back(Segment { first: self.end, bytes: Vec::new(), ends: Vec::new() });
+        }
+        let segment = self.segments.back_mut().expect("one that is open");
+        let before = segment.bytes.len();
+        write(&mut segment.bytes);
+        segment.ends.push(segment.bytes.len() as u32);
+        self.bytes += segment.bytes.len() - before + size_of::<u32>();
+        self.end += 1;
+        self.end - 1
+    }
+
+    /// Those from this number on, as far as they are there, and the number of the first of them.
+    #[must_use]
+    pub fn from(&self, from: u64) -> (u64, Entries) {
+        let from = from.max(self.first).min(self.end);
+        let mut entries = Entries::default();
+        let begin = self.segments.partition_point(|segment| segment.end() <= from);
+        for segment in self.segments.range(begin..) {
+            let skipped = from.saturating_sub(segment.first) as usize;
+            entries.extend(segment.ends.len() - skipped, &segment.bytes[segment.begin(skipped)..]);
+        }
+        (from, entries)
     }
 
     /// Nobody asks for entries before this one any more. Whole segments go.
     pub fn forget(&mut self, before: u64) {
         self.first = self.first.max(before.min(self.end));
-        while self.segments.get(1).is_some_and(|next| next.first <= self.first) {
-            self.segments.pop_front();
-        }
-        if self.first == self.end {
-            self.segments.clear();
+        while self.segments.front().is_some_and(|oldest| oldest.end() <= self.first) {
+            self.bytes -= self.segments.pop_front().map_or(0, |segment| segment.memory());
         }
     }
 
@@ -90,21 +103,32 @@ impl InputLog {
         if end >= self.end {
             return;
         }
-        let mut shorter = InputLog::starting_at(self.first.min(end), self.pes_per_node);
-        let kept = self.entries(self.first).take_while(|(number, _)| *number < end);
-        kept.for_each(|(_, entry)| {
-            shorter.append(&entry);
-        });
-        *self = shorter;
+        self.first = self.first.min(end);
+        self.end = end;
+        while self.segments.back().is_some_and(|newest| newest.first >= end) {
+            self.bytes -= self.segments.pop_back().map_or(0, |segment| segment.memory());
+        }
+        if let Some(newest) = self.segments.back_mut() {
+            self.bytes -= newest.memory();
+            let kept = (end - newest.first) as usize;
+            newest.bytes.truncate(newest.begin(kept));
+            newest.ends.truncate(kept);
+            self.bytes += newest.memory();
+        }
     }
 }
 
 impl Segment {
-    fn read(&self, pes_per_node: u32) -> impl Iterator<Item = (u64, Entry)> + '_ {
-        let (mut reader, mut coder) = (Reader::new(&self.bytes), Coder::new(pes_per_node));
-        (self.first..).map_while(move |number| {
-            let entry = (reader.left() > 0).then(|| coder.read(&mut reader))?;
-            Some((number, entry.expect("written here")))
-        })
+    fn end(&self) -> u64 {
+        self.first + self.ends.len() as u64
+    }
+
+    /// Where the entry begins that so many of the segment precede.
+    fn begin(&self, nth: usize) -> usize {
+        nth.checked_sub(1).map_or(0, |before| self.ends[before] as usize)
+    }
+
+    fn memory(&self) -> usize {
+        self.bytes.len() + self.ends.len() * size_of::<u32>()
     }
 }

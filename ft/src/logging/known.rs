@@ -36,9 +36,9 @@ impl Known {
         for (log, start) in starts {
             let mut found = BTreeMap::new();
             for batch in held.clone().filter(|batch| batch.log == *log) {
-                found.extend((batch.first..).zip(&batch.entries));
+                found.extend((batch.first..).zip(batch.entries.iter()));
             }
-            let row = (*start..).map_while(|number| found.get(&number).map(|entry| (*entry).clone()));
+            let row = (*start..).map_while(|number| found.remove(&number));
             known.logs.insert(*log, (*start, row.collect()));
         }
         known

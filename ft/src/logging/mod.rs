@@ -7,7 +7,7 @@
 //!
 //! | modules | are |
 //! |---|---|
-//! | [`Entry`], [`InputLog`], [`Batch`] | what a PE was given, and how that is kept and sent |
+//! | [`Entry`], [`Entries`], [`InputLog`], [`Batch`] | what a PE was given, and how that is kept and sent |
 //! | [`Retained`] | frames that their sender keeps |
 //! | [`Spread`], [`Ride`], [`Cuts`] | where entries go: to the keeper, and on frames until it has them |
 //! | [`Images`] | what a node has of images, its own and others' |
@@ -21,6 +21,7 @@ mod batch;
 mod budget;
 mod coder;
 mod cuts;
+mod entries;
 mod entry;
 mod gate;
 mod guide;
@@ -39,6 +40,7 @@ mod plan;
 mod position;
 mod retained;
 mod ride;
+mod rows;
 mod spread;
 #[cfg(test)]
 mod tests;
@@ -49,6 +51,7 @@ mod votes;
 pub use batch::Batch;
 pub use budget::Budget;
 pub use cuts::{Cut, Cuts};
+pub use entries::Entries;
 pub use entry::{Entry, Input};
 pub use gate::Gate;
 pub use guide::{Diverged, Guide, Step};

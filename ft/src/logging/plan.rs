@@ -148,7 +148,12 @@ impl Answers<'_> {
     /// What the PEs of a lost node are fed.
     fn fed(&self, node: NodeId, from: &Position, known: &Known) -> Vec<Batch> {
         let incarnation = self.lost.get(&node).map_or(0, |ended| ended + 1);
-        let batch = |(log, first)| Batch { log, incarnation, first, entries: known.entries(log).to_vec() };
+        let batch = |(log, first)| Batch {
+            log,
+            incarnation,
+            first,
+            entries: known.entries(log).iter().cloned().collect(),
+        };
         from.lengths(node, self.shape).map(batch).collect()
     }
 

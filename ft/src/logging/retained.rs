@@ -87,18 +87,25 @@ impl<F: Clone> Retained<F> {
     /// One frame, if it is there.
     #[must_use]
     pub fn get(&self, number: u64) -> Option<&F> {
-        self.from(number).next().filter(|(found, _)| *found == number).map(|(_, frame)| frame)
+        let newest = (self.open.first <= number).then_some(&self.open);
+        let older = || self.closed.get(self.closed_before(number)).map(|segment| &**segment);
+        let segment = newest.or_else(older).filter(|_| number >= self.first)?;
+        segment.frames.get(usize::try_from(number.checked_sub(segment.first)?).ok()?)
     }
 
     /// Those from this number on, with their numbers.
     pub fn from(&self, number: u64) -> impl Iterator<Item = (u64, &F)> {
         let number = number.max(self.first);
-        let all = self.closed.iter().map(|segment| &**segment).chain([&self.open]);
-        let wanted = all.filter(move |segment| segment.end() > number);
-        wanted.flat_map(move |segment| {
+        let closed = self.closed.range(self.closed_before(number)..);
+        closed.map(|segment| &**segment).chain([&self.open]).flat_map(move |segment| {
             let skipped = number.saturating_sub(segment.first);
             (segment.first + skipped..).zip(segment.frames.iter().skip(skipped as usize))
         })
+    }
+
+    /// How many closed segments end before this frame.
+    fn closed_before(&self, number: u64) -> usize {
+        self.closed.partition_point(|segment| segment.end() <= number)
     }
 
     /// Nobody asks for frames before this one any more. Whole segments go.

@@ -40,7 +40,7 @@ impl Ride {
         debug_assert_eq!(self.lengths.len(), pes_per_node as usize, "one length for each PE");
         self.lengths.iter().for_each(|length| put(bytes, *length));
         put(bytes, self.batches.len() as u64);
-        self.batches.iter().for_each(|batch| batch.write(bytes, pes_per_node));
+        self.batches.iter().for_each(|batch| batch.write(bytes));
         put(bytes, self.stable.len() as u64);
         for stable in &self.stable {
             put(bytes, u64::from(stable.log.node));
@@ -58,7 +58,8 @@ impl Ride {
         let (mut reader, pes) = (Reader::new(bytes), shape.pes_per_node);
         let lengths = (0..pes).map(|_| reader.number()).collect::<Result<_, _>>()?;
         let batches = reader.count(BATCH_MIN)?;
-        let batches = (0..batches).map(|_| Batch::read(&mut reader, pes)).collect::<Result<Vec<_>, _>>()?;
+        let batches =
+            (0..batches).map(|_| Batch::read(&mut reader, Some(pes))).collect::<Result<Vec<_>, _>>()?;
         let stable = reader.count(STABLE_MIN)?;
         let stable = (0..stable).map(|_| read_stable(&mut reader)).collect::<Result<Vec<_>, _>>()?;
         reader.end()?;

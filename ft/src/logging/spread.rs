@@ -12,11 +12,13 @@ use std::collections::BTreeMap;
 
 use super::batch::Batch;
 use super::cuts::{Cut, Cuts};
+use super::entries::Entries;
 use super::entry::Entry;
 use super::ids::{Incarnation, LogId, Shape};
 use super::input_log::InputLog;
 use super::lengths::Lengths;
 use super::ride::{Ride, Stable};
+use super::rows::Rows;
 use crate::NodeId;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
@@ -30,8 +32,8 @@ pub struct Spread {
     cuts: Cuts,
     /// Of its own PEs, by rank, from the oldest image that is kept on.
     own: Vec<InputLog>,
-    /// What may ride: by log, by number. Of stable entries there are none.
-    riding: BTreeMap<LogId, BTreeMap<u64, Entry>>,
+    /// What may ride of others' logs, of which stable entries are gone.
+    riding: BTreeMap<LogId, Rows>,
     /// What it keeps for those whose keeper it is.
     kept: BTreeMap<LogId, InputLog>,
     stable: Lengths,
@@ -55,7 +57,7 @@ impl Spread {
     /// Of a node of a job that begins, and whose keeper is this one.
     #[must_use]
     pub fn new(node: NodeId, keeper: NodeId, shape: Shape) -> Self {
-        let own = shape.logs_of(node).map(|_| InputLog::starting_at(0, shape.pes_per_node)).collect();
+        let own = shape.logs_of(node).map(|_| InputLog::starting_at(0)).collect();
         Spread {
             node,
             shape,
@@ -81,16 +83,15 @@ impl Spread {
         (lengths, told): (&[u64], Lengths),
         fed: &[Batch],
     ) -> Self {
-        let own = lengths.iter().map(|length| InputLog::starting_at(*length, shape.pes_per_node)).collect();
+        let own = lengths.iter().map(|length| InputLog::starting_at(*length)).collect();
         let flushed = Some(lengths.to_vec());
         // Whoever has the image has the logs up to it.
         let stable = shape.logs_of(node).zip(lengths.iter().copied()).collect();
         let mut spread =
             Spread { incarnations, cuts, own, flushed, told, stable, ..Spread::new(node, keeper, shape) };
         for batch in fed {
-            batch.entries.iter().for_each(|entry| {
-                spread.append(batch.log.rank, entry);
-            });
+            let own = &mut spread.own[batch.log.rank as usize];
+            batch.entries.packed().for_each(|entry| own.append_packed(entry));
         }
         spread
     }
@@ -118,10 +119,7 @@ impl Spread {
 
     /// An input came to one of the node's PEs. Returns its number.
     pub fn append(&mut self, rank: u32, entry: &Entry) -> u64 {
-        let log = LogId { node: self.node, rank };
-        let number = self.own[rank as usize].append(entry);
-        self.riding.entry(log).or_default().insert(number, entry.clone());
-        number
+        self.own[rank as usize].append(entry)
     }
 
     /// The lengths of the node's own logs, by rank.
@@ -139,19 +137,17 @@ impl Spread {
     /// What goes in front of the next frame to the PE of this rank on another node.
     pub fn ride(&mut self, to: NodeId, rank: u32) -> Ride {
         let lane = if mutated("carried-per-node") { 0 } else { rank };
-        let carried = self.carried.entry((to, lane)).or_default();
+        let mut carried = self.carried.remove(&(to, lane)).unwrap_or_default();
         let mut batches = Vec::new();
-        for (log, entries) in &self.riding {
+        for log in self.held().filter(|log| log.node != to) {
             let is_own = log.node == self.node;
             let is_left_out =
                 is_own && mutated("log-not-riding") || !is_own && mutated("others-log-not-riding");
-            if log.node == to || is_left_out {
-                continue;
-            }
-            let from = carried.entries.get(*log);
-            batches.extend(in_rows(*log, self.incarnations[log.node as usize], entries.range(from..)));
-            if let Some((last, _)) = entries.last_key_value() {
-                carried.entries.raise(*log, last + 1);
+            let end = self.end_of(log);
+            let from = carried.entries.get(log);
+            if !is_left_out && from < end {
+                batches.extend(self.unstable_of(log, from));
+                carried.entries.raise(log, end);
             }
         }
         let mut stable = Vec::new();
@@ -161,7 +157,33 @@ impl Spread {
                 stable.push(Stable { log, incarnation: self.incarnations[log.node as usize], length });
             }
         }
+        self.carried.insert((to, lane), carried);
         Ride { lengths: self.lengths(), batches, stable }
+    }
+
+    /// The logs of which it holds anything that may ride.
+    fn held(&self) -> impl Iterator<Item = LogId> + '_ {
+        let own = self.shape.logs_of(self.node);
+        own.chain(self.riding.keys().copied())
+    }
+
+    /// The number behind the last entry of a log that it holds.
+    fn end_of(&self, log: LogId) -> u64 {
+        match log.node == self.node {
+            true => self.own[log.rank as usize].end(),
+            false => self.riding.get(&log).and_then(Rows::end).unwrap_or(0),
+        }
+    }
+
+    /// What it holds of a log from this number on that is not known to be stable.
+    fn unstable_of(&self, log: LogId, from: u64) -> Vec<Batch> {
+        let rows = match log.node == self.node {
+            true => vec![self.own[log.rank as usize].from(from.max(self.stable.get(log)))],
+            false => self.riding.get(&log).map(|rows| rows.from(from)).unwrap_or_default(),
+        };
+        let incarnation = self.incarnation(log.node);
+        let rows = rows.into_iter().filter(|(_, entries)| !entries.is_empty());
+        rows.map(|(first, entries)| Batch { log, incarnation, first, entries }).collect()
     }
 
     /// What goes in front of a frame that was held back until all that it depends on was stable: nothing, but how
@@ -195,9 +217,11 @@ impl Spread {
         if batch.end() > end {
             sometimes("entries of a log rode that its node had never been fed");
         }
-        let numbered = (batch.first..end).zip(batch.entries);
-        let entries = self.riding.entry(batch.log).or_default();
-        entries.extend(numbered.skip_while(|(number, _)| *number < stable));
+        let Batch { log, first, entries, .. } = batch;
+        let fed = entries_before(entries, first, end);
+        let skipped = stable.saturating_sub(first).min(fed.len() as u64);
+        let unstable = if skipped == 0 { fed } else { fed.after(skipped as usize) };
+        self.riding.entry(log).or_default().insert(first + skipped, unstable);
     }
 
     /// So much of a log is stable, as somebody says.
@@ -207,8 +231,8 @@ impl Spread {
             return;
         }
         self.stable.raise(said.log, length);
-        if let Some(entries) = self.riding.get_mut(&said.log) {
-            *entries = entries.split_off(&length);
+        if let Some(rows) = self.riding.get_mut(&said.log) {
+            rows.forget(length);
         }
     }
 
@@ -219,7 +243,7 @@ impl Spread {
         let flushed = self.flushed.iter_mut().flatten();
         for ((rank, log), flushed) in (0..).zip(&self.own).zip(flushed) {
             let first = std::mem::replace(flushed, log.end());
-            let entries: Vec<_> = log.entries(first).map(|(_, entry)| entry).collect();
+            let (first, entries) = log.from(first);
             if !entries.is_empty() {
                 batches.push(Batch { log: LogId { node, rank }, incarnation, first, entries });
             }
@@ -244,17 +268,14 @@ impl Spread {
 
     fn keep_one(&mut self, batch: Batch) -> Option<Stable> {
         let Batch { log, incarnation, first, .. } = batch;
-        let pes = self.shape.pes_per_node;
-        let kept = self.kept.entry(log).or_insert_with(|| InputLog::starting_at(first, pes));
+        let kept = self.kept.entry(log).or_insert_with(|| InputLog::starting_at(first));
         if first > kept.end() {
             // Only a peer that makes things up leaves any out.
             return None;
         }
         let (end, new) = (self.cuts.end_of(log, incarnation), kept.end());
-        let numbered = (first..end).zip(&batch.entries).skip_while(|(number, _)| *number < new);
-        numbered.for_each(|(_, entry)| {
-            kept.append(entry);
-        });
+        let numbered = (first..end).zip(batch.entries.packed()).skip_while(|(number, _)| *number < new);
+        numbered.for_each(|(_, entry)| kept.append_packed(entry));
         let stable = Stable { log, incarnation, length: kept.end() };
         self.on_stable(stable);
         Some(stable)
@@ -264,10 +285,8 @@ impl Spread {
     #[must_use]
     pub fn unstable(&self) -> Lengths {
         let own = self.shape.logs_of(self.node).zip(self.lengths());
-        let ends =
-            |(log, entries): (&LogId, &BTreeMap<u64, Entry>)| Some((*log, entries.last_key_value()?.0 + 1));
-        let others = self.riding.iter().filter(|(log, _)| log.node != self.node);
-        let others = others.filter_map(ends).filter(|_| !mutated("line-waits-for-own-only"));
+        let ends = |(log, rows): (&LogId, &Rows)| Some((*log, rows.end()?));
+        let others = self.riding.iter().filter_map(ends).filter(|_| !mutated("line-waits-for-own-only"));
         own.chain(others).filter(|(log, length)| self.stable.get(*log) < *length).collect()
     }
 
@@ -309,7 +328,7 @@ impl Spread {
             log,
             incarnation: self.incarnations[log.node as usize],
             first: entries.first(),
-            entries: entries.entries(entries.first()).map(|(_, entry)| entry).collect(),
+            entries: entries.from(entries.first()).1,
         });
         let mut all: Vec<_> = whole.collect();
         all.extend(self.riding_of(|node| node != self.node && is_asked_for(node)));
@@ -323,9 +342,7 @@ impl Spread {
     }
 
     fn riding_of(&self, is_asked_for: impl Fn(NodeId) -> bool) -> Vec<Batch> {
-        let logs = self.riding.iter().filter(|(log, _)| is_asked_for(log.node));
-        logs.flat_map(|(log, entries)| in_rows(*log, self.incarnations[log.node as usize], entries.range(..)))
-            .collect()
+        self.held().filter(|log| is_asked_for(log.node)).flat_map(|log| self.unstable_of(log, 0)).collect()
     }
 
     /// A node has another process from now on, the one of this incarnation. All lanes to it begin anew.
@@ -343,8 +360,8 @@ impl Spread {
             }
             self.stable.lower(log, *end);
             self.told.lower(log, *end);
-            if let Some(entries) = self.riding.get_mut(&log) {
-                entries.split_off(end);
+            if let Some(rows) = self.riding.get_mut(&log) {
+                rows.truncate(*end);
             }
             if let Some(kept) = self.kept.get_mut(&log) {
                 kept.truncate(*end);
@@ -363,8 +380,8 @@ impl Spread {
         if let Some(kept) = self.kept.get_mut(&log) {
             kept.forget(before);
         }
-        if let Some(entries) = self.riding.get_mut(&log) {
-            *entries = entries.split_off(&before);
+        if let Some(rows) = self.riding.get_mut(&log) {
+            rows.forget(before);
         }
     }
 }
@@ -376,18 +393,10 @@ impl Carried {
     }
 }
 
-/// Entries as batches, one for each row of consecutive ones.
-fn in_rows<'a>(
-    log: LogId,
-    incarnation: Incarnation,
-    entries: impl Iterator<Item = (&'a u64, &'a Entry)>,
-) -> Vec<Batch> {
-    let mut rows: Vec<Batch> = Vec::new();
-    for (number, entry) in entries {
-        match rows.last_mut() {
-            Some(row) if row.end() == *number => row.entries.push(entry.clone()),
-            _ => rows.push(Batch { log, incarnation, first: *number, entries: vec![entry.clone()] }),
-        }
+/// Those of a row, which begins with this number, that are before another.
+fn entries_before(entries: Entries, first: u64, end: u64) -> Entries {
+    match end.saturating_sub(first) {
+        all if all >= entries.len() as u64 => entries,
+        some => entries.first(some as usize),
     }
-    rows
 }

@@ -59,6 +59,11 @@ impl<'a> Reader<'a> {
         self.left.len()
     }
 
+    /// All that is left.
+    pub(super) fn rest(&self) -> &'a [u8] {
+        self.left
+    }
+
     pub(super) fn byte(&mut self) -> Result<u8, Malformed> {
         let (first, rest) = self.left.split_first().ok_or(Malformed::Short)?;
         self.left = rest;

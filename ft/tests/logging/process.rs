@@ -397,7 +397,7 @@ impl Process {
         self.images = Images::starting_with(image.position.clone(), image);
         let fed = restore.fed.into_iter().map(|batch| batch.entries);
         let guides =
-            fed.zip(restore.horizons).map(|(entries, horizon)| Guide::new(entries, horizon)).collect();
+            fed.zip(restore.horizons).map(|(entries, horizon)| Guide::new(entries.iter(), horizon)).collect();
         self.stage = Stage::Guided { guides, has_told: false };
         for to in self.shape.others(self.node) {
             let taken = self.taken_from(to);

@@ -118,17 +118,17 @@ impl Links {
         }
     }
 
-    /// Writes what goes now.
-    pub(super) fn flush(&mut self) -> Option<Lost> {
-        let mut lost = None;
+    /// Writes what goes now; whether anything was written.
+    pub(super) fn flush(&mut self) -> (bool, Option<Lost>) {
+        let (mut wrote, mut lost) = (false, None);
         let links = &self.links;
         self.unflushed.retain(|node| {
             let Some(link) = links.get(node) else { return false };
-            link.flush();
+            wrote |= link.flush();
             lost = lost.take().or(link.error().map(|error| Lost { node: *node, error }));
             link.stays_listed()
         });
-        lost
+        (wrote, lost)
     }
 
     /// Whether so much waits for a link that no more is to be sent.

@@ -60,7 +60,12 @@ fn what_a_lost_process_had_beyond_its_log_is_void() {
 /// The same number means another entry after the restart: it rides again.
 fn what_was_told_beyond_the_log_is_told_again() {
     let (mut b, mut c) = (spread(1), spread(2));
-    let batch = |incarnation, at| Batch { log: log(0), incarnation, first: 0, entries: vec![entry(at)] };
+    let batch = |incarnation, at| Batch {
+        log: log(0),
+        incarnation,
+        first: 0,
+        entries: [entry(at)].into_iter().collect(),
+    };
     b.learn(batch(0, 5));
     assert_eq!(tell(&mut b, &mut c, (1, 2)), 1);
     let cut = Cut { node: 0, ended: 0, ends: vec![0] };
@@ -91,13 +96,14 @@ fn a_new_keeper_gets_everything_before_anything_else() {
     a.append(0, &entry(1));
     assert_eq!(a.flush(), []);
     a.flush_again();
-    assert_eq!(a.flush()[0].entries, [entry(0), entry(1)]);
+    assert!(a.flush()[0].entries.iter().eq([entry(0), entry(1)]));
 }
 
 #[test]
 fn a_gap_is_not_kept() {
     let mut b = spread(1);
-    let batch = |first| Batch { log: log(0), incarnation: 0, first, entries: vec![entry(first)] };
+    let batch =
+        |first| Batch { log: log(0), incarnation: 0, first, entries: [entry(first)].into_iter().collect() };
     assert_eq!(b.keep(vec![batch(0)]).len(), 1);
     assert_eq!(b.keep(vec![batch(2)]), []);
     assert_eq!(b.keep(vec![batch(1)])[0].length, 2);

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::super::{InputLog, Lengths, Output, Retained};
+use super::super::rows::Rows;
+use super::super::{Entries, InputLog, Lengths, Output, Retained};
 use super::{entry, log};
 
 proptest! {
@@ -28,6 +29,52 @@ proptest! {
     }
 }
 
+#[derive(Clone, Debug)]
+enum Change {
+    Insert(u64, u64),
+    Forget(u64),
+    Truncate(u64),
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    prop_oneof![
+        4 => (0_u64..200, 1_u64..40).prop_map(|(first, count)| Change::Insert(first, count)),
+        1 => (0_u64..200).prop_map(Change::Forget),
+        1 => (0_u64..240).prop_map(Change::Truncate),
+    ]
+}
+
+proptest! {
+    /// What came on several ways, against a map of single entries.
+    #[test]
+    fn rows_have_each_entry_once(changes in proptest::collection::vec(change(), 1..40), from in 0_u64..240) {
+        let (mut rows, mut all) = (Rows::default(), std::collections::BTreeMap::new());
+        for change in changes {
+            match change {
+                Change::Insert(first, count) => {
+                    let entries: Entries = (first..first + count).map(entry).collect();
+                    rows.insert(first, entries);
+                    all.extend((first..first + count).map(|number| (number, entry(number))));
+                }
+                Change::Forget(before) => {
+                    rows.forget(before);
+                    all = all.split_off(&before);
+                }
+                Change::Truncate(end) => {
+                    rows.truncate(end);
+                    all.split_off(&end);
+                }
+            }
+            prop_assert_eq!(rows.end(), all.last_key_value().map(|(last, _)| last + 1));
+            let found: Vec<_> = rows.from(from);
+            let gaps = found.windows(2).all(|pair| pair[0].0 + (pair[0].1.len() as u64) < pair[1].0);
+            prop_assert!(gaps, "what follows is in one row");
+            let found = found.iter().flat_map(|(first, entries)| (*first..).zip(entries.iter()));
+            prop_assert!(found.eq(all.range(from..).map(|(number, entry)| (*number, entry.clone()))));
+        }
+    }
+}
+
 #[test]
 fn memory_goes_with_whole_segments() {
     let mut kept = Retained::starting_at(0);
@@ -40,13 +87,13 @@ fn memory_goes_with_whole_segments() {
     assert!(kept.bytes() <= before * 6 / 10, "{} of {before} bytes", kept.bytes());
     assert_eq!(image.get(3), Some(&3), "an image keeps what it has");
 
-    let mut log = InputLog::starting_at(0, 1);
+    let mut log = InputLog::starting_at(0);
     (0..10_000).for_each(|at| {
         log.append(&entry(at));
     });
     let before = log.bytes();
     log.forget(5_000);
-    assert!(log.bytes() <= before * 6 / 10 && log.entries(0).count() == 5_000);
+    assert!(log.bytes() <= before * 6 / 10 && log.from(0).1.len() == 5_000);
 }
 
 fn lines_leave_when_all_that_they_depend_on_is_stable() {

@@ -34,8 +34,10 @@ impl Driver<'_> {
         let is_asked = || commands.has_any() || node.figures.iter().any(|figures| figures.is_asked());
         let has_work = || {
             let mut links = links.borrow_mut();
-            lost = lost.take().or(links.receive(came));
-            lost.is_some() || !came.is_empty() || is_asked()
+            // Nobody tells that there is room in memory for the rest of something long.
+            let (wrote, gone) = links.flush();
+            lost = lost.take().or(gone).or(links.receive(came));
+            wrote || lost.is_some() || !came.is_empty() || is_asked()
         };
         let parker = &node.parkers[FIRST as usize];
         let park = || {

@@ -114,7 +114,7 @@ impl Driver<'_> {
     }
 
     pub(super) fn flush_links(&mut self) {
-        let lost = self.links.flush();
+        let (_, lost) = self.links.flush();
         self.give_up(lost);
     }
 
