@@ -44,8 +44,7 @@ mod names {
     use super::refuse;
 
     refused! {
-        MPII_Comm_get_attr MPII_Comm_set_attr MPII_Grequest_set_lang_f77 MPII_Keyval_set_proxy
-        MPII_Type_get_attr MPII_Type_set_attr MPII_Win_get_attr MPII_Win_set_attr MPIX_Comm_agree
+        MPII_Grequest_set_lang_f77 MPII_Win_get_attr MPII_Win_set_attr MPIX_Comm_agree
         MPIX_Comm_failure_ack MPIX_Comm_failure_get_acked MPIX_Comm_revoke MPIX_Comm_shrink
         MPIX_Delete_error_class MPIX_Delete_error_code MPIX_Delete_error_string MPIX_GPU_query_support
         MPIX_Query_cuda_support MPIX_Query_hip_support MPIX_Query_ze_support

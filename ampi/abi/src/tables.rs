@@ -108,12 +108,14 @@ fn of_c<A: Abi>() -> Vec<(&'static str, usize)> {
 }
 
 fn special_of_mpich() -> Vec<(&'static str, usize)> {
-    vec![
+    let mut all = mpich::attributes::functions();
+    all.extend([
         ("MPIR_Dup_fn", attribute::copy_always::<mpich::Mpich> as *const () as usize),
         // Files alone are addresses there.
         ("MPI_File_c2f", common::io::to_fortran::<mpich::Mpich> as *const () as usize),
         ("MPI_File_f2c", common::io::to_c::<mpich::Mpich> as *const () as usize),
-    ]
+    ]);
+    all
 }
 
 fn special_of_open_mpi() -> Vec<(&'static str, usize)> {

@@ -42,6 +42,8 @@ pub struct Objects {
     pub retired: BTreeMap<u32, Communicator>,
     /// Keys of attributes whose functions are Fortran's.
     pub fortran_keys: BTreeMap<u32, bool>,
+    /// Keys of attributes whose functions are called by others of the program: by the one that copies, by the one that deletes.
+    pub key_proxies: BTreeMap<u32, (u64, u64)>,
     /// Where handles that are addresses point to.
     pub words: Words,
     /// Where the program has its copies of the interface's data.

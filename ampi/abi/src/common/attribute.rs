@@ -39,7 +39,7 @@ impl Bearer {
 }
 
 /// The key of the program's number.
-fn key_of<A: Abi>(keyval: c_int) -> Result<u32, Class> {
+pub fn key_of<A: Abi>(keyval: c_int) -> Result<u32, Class> {
     keyval.checked_sub(A::FIRST_KEYVAL).and_then(|key| u32::try_from(key).ok()).ok_or(Class::Keyval)
 }
 
@@ -190,6 +190,19 @@ type DeleteInC<A> = unsafe extern "C" fn(<A as Abi>::Handle, c_int, u64, u64) ->
 type DeleteInFortran<A> =
     unsafe extern "C" fn(*mut <A as Abi>::Handle, *mut c_int, *mut u64, *mut u64, *mut c_int);
 
+/// How a value was given, as MPICH tells proxies: as an integer of the length of an address.
+pub const AS_INTEGER: c_int = 1;
+
+/// Calls the program's function, which is its first argument.
+type CopyByProxy<A> =
+    unsafe extern "C" fn(u64, <A as Abi>::Handle, c_int, u64, c_int, u64, *mut u64, *mut c_int) -> c_int;
+type DeleteByProxy<A> = unsafe extern "C" fn(u64, <A as Abi>::Handle, c_int, c_int, u64, u64) -> c_int;
+
+/// The functions by which those of a key are called, if others than MPI's own do that.
+fn proxies(key: u32) -> Result<Option<(u64, u64)>, Class> {
+    local(|process| Ok(process.objects.key_proxies.get(&key).copied()))
+}
+
 /// Asks the program whether and how a value is copied, in the language that the key was made in.
 fn ask_to_copy<A: Abi>(bearer: Bearer, asked: Asked) -> Result<Option<u64>, Class> {
     let mut keyval = keyval_of::<A>(asked.key);
@@ -201,6 +214,10 @@ fn ask_to_copy<A: Abi>(bearer: Bearer, asked: Asked) -> Result<Option<u64>, Clas
             let mut handle = <A::Fortran>::handle(bearer.kind, bearer.number);
             let ask = std::mem::transmute::<usize, CopyInFortran<A::Fortran>>(asked.function as usize);
             ask(&mut handle, &mut keyval, &mut extra, &mut value, &mut copied, &mut flag, &mut code);
+        } else if let Some((proxy, _)) = proxies(asked.key)? {
+            let handle = <A::C>::handle(bearer.kind, bearer.number);
+            let ask = std::mem::transmute::<usize, CopyByProxy<A::C>>(proxy as usize);
+            code = ask(asked.function, handle, keyval, extra, AS_INTEGER, value, &mut copied, &mut flag);
         } else {
             let handle = <A::C>::handle(bearer.kind, bearer.number);
             let ask = std::mem::transmute::<usize, CopyInC<A::C>>(asked.function as usize);
@@ -220,6 +237,10 @@ fn ask_to_delete<A: Abi>(bearer: Bearer, asked: Asked) -> Outcome {
             let mut handle = <A::Fortran>::handle(bearer.kind, bearer.number);
             let ask = std::mem::transmute::<usize, DeleteInFortran<A::Fortran>>(asked.function as usize);
             ask(&mut handle, &mut keyval, &mut value, &mut extra, &mut code);
+        } else if let Some((_, proxy)) = proxies(asked.key)? {
+            let handle = <A::C>::handle(bearer.kind, bearer.number);
+            let ask = std::mem::transmute::<usize, DeleteByProxy<A::C>>(proxy as usize);
+            code = ask(asked.function, handle, keyval, AS_INTEGER, value, extra);
         } else {
             let handle = <A::C>::handle(bearer.kind, bearer.number);
             let ask = std::mem::transmute::<usize, DeleteInC<A::C>>(asked.function as usize);
@@ -262,7 +283,11 @@ pub fn predefined<A: Abi>(attribute: Attribute) -> Result<*const c_int, Class> {
     })
 }
 
-unsafe fn get<A: Abi>(bearer: Bearer, keyval: c_int, value: *mut u64, flag: *mut c_int) -> Outcome {
+/// Writes the value of a key, if it has one, and whether it has: of a predefined one, its place.
+///
+/// # Safety
+/// Places for results are as MPI says.
+pub unsafe fn get<A: Abi>(bearer: Bearer, keyval: c_int, value: *mut u64, flag: *mut c_int) -> Outcome {
     let found = match A::attribute(keyval) {
         Some(attribute) if bearer.kind == Kind::Comm => Some(predefined::<A>(attribute)? as u64),
         _ => value_of::<A>(bearer, keyval)?,

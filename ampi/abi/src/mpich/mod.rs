@@ -1,5 +1,6 @@
 //! MPICH's interface: handles are ints whose highest bits say what they are.
 
+pub mod attributes;
 mod datatypes;
 
 pub use datatypes::DATATYPES;

@@ -1,11 +1,38 @@
 ! `use mpi_f08`: handles are types, buffers are of any type, and errors need not be asked for.
+module marks
+  use mpi_f08
+  implicit none
+  integer(kind=MPI_ADDRESS_KIND), save :: step = 100
+contains
+  subroutine copy_mark(old, key, extra, mark, copied, flag, error)
+    type(MPI_Comm) :: old
+    integer :: key, error
+    integer(kind=MPI_ADDRESS_KIND) :: extra, mark, copied
+    logical :: flag
+    copied = mark + extra
+    flag = .true.
+    error = MPI_SUCCESS
+  end subroutine
+  subroutine discard_mark(old, key, mark, extra, error)
+    type(MPI_Comm) :: old
+    integer :: key, error
+    integer(kind=MPI_ADDRESS_KIND) :: mark, extra
+    print '(a,2i5)', 'discarded', mark, extra
+    error = MPI_SUCCESS
+  end subroutine
+end module
+
 program ring
   use mpi_f08
+  use marks
   implicit none
   integer :: rank, ranks, token, total, i
   type(MPI_Status) :: status
   type(MPI_Request) :: requests(2)
-  type(MPI_Comm) :: half
+  type(MPI_Comm) :: half, twin
+  integer :: key
+  integer(kind=MPI_ADDRESS_KIND) :: mark, most_tags
+  logical :: has_mark, has_tags
   type(MPI_Datatype) :: pair
   integer :: values(4), got(4), count
   double precision :: mine, most
@@ -30,5 +57,17 @@ program ring
   call MPI_Type_free(pair)
   print '(a,i3,4i4,3i4,2f6.1,4i4,l2)', 'rank', rank, got, total, token, status%MPI_SOURCE, most, mine, values, &
     status%MPI_TAG == 5 .and. count == 1
+  call MPI_Comm_create_keyval(copy_mark, discard_mark, key, step)
+  mark = rank
+  call MPI_Comm_set_attr(half, key, mark)
+  call MPI_Comm_dup(half, twin)
+  call MPI_Comm_get_attr(twin, key, mark, has_mark)
+  call MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, most_tags, has_tags)
+  print '(a,i3,i5,3l2)', 'marked', rank, mark, has_mark, has_tags, most_tags >= 32767
+  call MPI_Comm_delete_attr(half, key)
+  call MPI_Comm_get_attr(half, key, mark, has_mark)
+  call MPI_Comm_free(twin)
+  call MPI_Comm_free_keyval(key)
+  print '(a,i3,l2)', 'unmarked', rank, has_mark
   call MPI_Finalize()
 end program

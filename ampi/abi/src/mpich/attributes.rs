@@ -1,0 +1,103 @@
+//! Attributes as MPICH's library for Fortran 2008 asks for them: functions of MPICH's inside (`libmpichfort.so.12` calls them, 4.0).
+//!
+//! Values are integers of the length of an address, predefined ones too. The functions that a program gives are called by proxies of that
+//! library, which know how.
+
+use std::ffi::c_int;
+
+use talisman_ampi::objects::Kind;
+
+use super::Mpich;
+use crate::abi::Abi;
+use crate::common::attribute::{self, AS_INTEGER, Bearer, key_of, predefined};
+use crate::common::call::{Outcome, done_anywhere, local, put};
+
+/// A value that is asked for as an `int`; else [`AS_INTEGER`], or where it is.
+const AS_INT: c_int = 3;
+
+/// The functions, by name.
+pub fn functions() -> Vec<(&'static str, usize)> {
+    vec![
+        ("MPII_Keyval_set_proxy", set_proxies as *const () as usize),
+        ("MPII_Comm_set_attr", set_of_communicator as *const () as usize),
+        ("MPII_Comm_get_attr", get_of_communicator as *const () as usize),
+        ("MPII_Type_set_attr", set_of_datatype as *const () as usize),
+        ("MPII_Type_get_attr", get_of_datatype as *const () as usize),
+    ]
+}
+
+extern "C" fn set_proxies(keyval: c_int, copy: u64, delete: u64) {
+    // A key that is none has no functions either.
+    if let Ok(key) = key_of::<Mpich>(keyval) {
+        let kept = local(|process| {
+            process.objects.key_proxies.insert(key, (copy, delete));
+            Ok(())
+        });
+        debug_assert!(kept.is_ok(), "nothing in there fails");
+    }
+}
+
+extern "C" fn set_of_communicator(handle: c_int, keyval: c_int, value: u64, _: c_int) -> c_int {
+    // SAFETY: the handle is the program's.
+    let outcome = unsafe { set(Kind::Comm, handle, keyval, value) };
+    done_anywhere::<Mpich>("MPI_Comm_set_attr", outcome)
+}
+
+extern "C" fn set_of_datatype(handle: c_int, keyval: c_int, value: u64, _: c_int) -> c_int {
+    // SAFETY: the handle is the program's.
+    let outcome = unsafe { set(Kind::Datatype, handle, keyval, value) };
+    done_anywhere::<Mpich>("MPI_Type_set_attr", outcome)
+}
+
+unsafe fn set(kind: Kind, handle: c_int, keyval: c_int, value: u64) -> Outcome {
+    // SAFETY: the caller's promise.
+    attribute::set::<Mpich>(unsafe { Bearer::of::<Mpich>(kind, handle) }?, keyval, value)
+}
+
+unsafe extern "C" fn get_of_communicator(
+    handle: c_int,
+    keyval: c_int,
+    to: *mut u64,
+    flag: *mut c_int,
+    how: c_int,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    let outcome = unsafe { get(Kind::Comm, (handle, keyval), (to, flag), how) };
+    done_anywhere::<Mpich>("MPI_Comm_get_attr", outcome)
+}
+
+unsafe extern "C" fn get_of_datatype(
+    handle: c_int,
+    keyval: c_int,
+    to: *mut u64,
+    flag: *mut c_int,
+    how: c_int,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    let outcome = unsafe { get(Kind::Datatype, (handle, keyval), (to, flag), how) };
+    done_anywhere::<Mpich>("MPI_Type_get_attr", outcome)
+}
+
+unsafe fn get(
+    kind: Kind,
+    (handle, keyval): (c_int, c_int),
+    (to, flag): (*mut u64, *mut c_int),
+    how: c_int,
+) -> Outcome {
+    // SAFETY: the caller's promise; the place of a predefined value is ours.
+    unsafe {
+        let bearer = Bearer::of::<Mpich>(kind, handle)?;
+        let read = how == AS_INTEGER || how == AS_INT;
+        match Mpich::attribute(keyval).filter(|_| read && kind == Kind::Comm) {
+            None => attribute::get::<Mpich>(bearer, keyval, to, flag),
+            Some(asked) => {
+                let value = predefined::<Mpich>(asked)?.read();
+                put(flag, 1)?;
+                match how {
+                    AS_INT => put(to.cast::<c_int>(), value),
+                    _ => put(to.cast::<i64>(), i64::from(value)),
+                }
+            }
+        }
+    }
+}
