@@ -1,10 +1,11 @@
 //! Runners that pass sums on around a ring, and note in a file that they do: `logging_processes program --relay …`.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::Mutex;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::process::{Pid, Signal, kill_process};
 use talisman::prelude::*;
@@ -42,6 +43,9 @@ struct Options {
     /// Each runner takes what it has itself: nothing but sums goes between PEs
     #[arg(long)]
     pairs: bool,
+    /// In each round so many runners, all of a process, wait for each other in their entries: each needs a thread of its own
+    #[arg(long)]
+    meet: Option<u32>,
     /// After this round, a checkpoint is asked for and waited for
     #[arg(long)]
     save_at: Option<u64>,
@@ -100,6 +104,15 @@ impl Runner {
         self.sum = self.sum.rotate_left(7) ^ self.taken;
         writeln!(cx.output(), "runner {} in round {round}: {:016x}", cx.index(), self.sum);
         self.sum >> 8
+    }
+
+    /// Entries that wait for those of the other runners of their process, and come to nothing.
+    #[entry]
+    async fn meet(&mut self, cx: &mut Cx<Self>, round: u64, runners: u32) -> u64 {
+        // Until the others have heard of it: what one sends leaves when its turn is over.
+        cx.sleep(Duration::from_micros(200)).await;
+        meet_in_process(round, runners);
+        0
     }
 
     /// What a process executes, also when it runs again.
@@ -169,6 +182,22 @@ impl Pup for Trap {
     }
 }
 
+/// How many runners of this process have come to each round.
+static MET: Mutex<BTreeMap<u64, u32>> = Mutex::new(BTreeMap::new());
+/// No entry is waited for for longer.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Returns when so many runners of this process are in here at the same time, or have been.
+fn meet_in_process(round: u64, runners: u32) {
+    let met = || MET.lock().expect("nobody panics with it").get(&round).copied().unwrap_or(0);
+    *MET.lock().expect("nobody panics with it").entry(round).or_default() += 1;
+    let since = Instant::now();
+    while met() < runners {
+        assert!(since.elapsed() < PATIENCE, "{} of {runners} runners of a process run at once", met());
+        std::thread::sleep(Duration::from_micros(20));
+    }
+}
+
 /// What no entry may look at in a job that logs.
 fn what_is_never_the_same(what: &str) -> u64 {
     match what {
@@ -221,6 +250,10 @@ async fn main(cx: &mut Cx, options: Options) {
         cx.quiescence().await;
         let sum: u64 = runners.sum(round).reduce(Sum).await;
         all = all.rotate_left(3) ^ sum;
+        if let Some(together) = options.meet {
+            let met: u64 = runners.meet(round, together).reduce(Sum).await;
+            all ^= met;
+        }
         cx.step(round);
         if options.save_at == Some(round) {
             let saved: u64 = saver.save().await;

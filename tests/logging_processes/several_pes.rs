@@ -10,6 +10,8 @@ use crate::system::signal;
 
 crate::trials::checks!(
     nobody_is_lost_of_several_pes,
+    all_pes_of_a_node_run_at_once,
+    all_pes_of_a_node_run_at_once_when_they_run_again,
     all_pes_of_a_lost_node_go_back_together,
     several_nodes_of_several_pes_are_lost,
     several_pes_go_back_to_the_last_cut,
@@ -32,6 +34,32 @@ fn nobody_is_lost_of_several_pes() {
         let left = Relay::start(shape, &format!("--ft logging {NO_CUTS} {words}")).end(0, &[]);
         left.is_like(&undisturbed(shape, words));
         only_these_nodes(&left, shape, &[]);
+    }
+}
+
+/// Their entries wait for each other: on one thread none of them would ever return.
+fn all_pes_of_a_node_run_at_once() {
+    for (shape, options) in [
+        ((2, 2, "shm"), "--ft logging"),
+        ((2, 3, "tcp"), "--ft logging"),
+        ((2, 2, "tcp"), "--ft logging:strict"),
+    ] {
+        let words = format!("--meet {} --rounds 20", shape.1);
+        let left = Relay::start(shape, &format!("{options} {NO_CUTS} {words}")).end(0, &[]);
+        left.is_like(&undisturbed(shape, &words));
+        left.only_these_went_back(20, &[]);
+    }
+}
+
+/// Also after a cut, from which all have begun anew.
+fn all_pes_of_a_node_run_at_once_when_they_run_again() {
+    for (options, cuts) in [("--ft logging", NO_CUTS), ("--ft logging --ckpt-every 15steps", "")] {
+        let shape = (3, 2, "shm");
+        let relay = Relay::start(shape, &format!("{options} {cuts} {SLOW} --meet 2"));
+        kill(relay.wait_for(2, 40, &[]));
+        let left = relay.end(0, &["nobody else went back"]);
+        left.is_like(&undisturbed(shape, "--meet 2"));
+        left.went_back_to(ROUNDS, &[(2, 2), (3, 2)]);
     }
 }
 

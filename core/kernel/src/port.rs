@@ -512,6 +512,10 @@ pub enum Parcel {
     Frame { head: Box<[u8]>, segments: Vec<Segment> },
 }
 
+// SAFETY: whoever has it owns the envelope, and nobody else knows of that. What an envelope carries goes between the threads of
+// a node, by a ring's slot that has its address.
+unsafe impl Send for Parcel {}
+
 impl Outbox {
     fn send(&self, pe: &Pe, to: PeId, envelope: NonNull<Envelope>) {
         let mut bytes = 0;

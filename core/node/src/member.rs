@@ -143,6 +143,7 @@ impl Own {
             control: control.clone(),
             job: Arc::downgrade(&job),
             runs_again: runs_again.clone(),
+            said: said.clone(),
         };
         job.join(Box::new(voice));
         connections.wakes(&node);

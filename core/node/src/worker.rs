@@ -257,12 +257,22 @@ impl Default for Suspicion {
 impl Suspicion {
     /// How long this PE may be without work before it suspects something.
     pub(super) fn patience(&self, pe: &Pe) -> Option<Duration> {
-        (pe.is_first() && !pe.detector().is_counting()).then_some(self.0)
+        self.patience_of(pe.is_first() && !pe.detector().is_counting())
+    }
+
+    /// The same of one that may, or may not, suspect anything.
+    pub(super) fn patience_of(&self, may_suspect: bool) -> Option<Duration> {
+        may_suspect.then_some(self.0)
     }
 
     /// It was.
     pub(super) fn rise(&mut self, pe: &Pe) {
         pe.command(Command::Suspect);
+        self.was_told();
+    }
+
+    /// The PE is told so.
+    pub(super) fn was_told(&mut self) {
         self.0 = (self.0 * 2).min(LAST_SUSPICION);
     }
 }

@@ -7,7 +7,7 @@ use super::cut::Next;
 use super::image::Image;
 use super::letter::Letter;
 use super::mark::{Differs, Mark};
-use super::recorder::Record;
+use super::recorder::{Lent, Record};
 use super::ring::Rings;
 use super::words::{Out, Said, Word};
 use talisman_ft::event::Event;
@@ -298,6 +298,21 @@ impl Member {
                 self.spread.append(rank, &entry);
                 self.has_new = true;
             }
+        }
+    }
+
+    /// The PE of this rank, which may be on another thread, is about to do something: what it is told with. Until that is
+    /// [back](Member::take_back) nothing else is to be given to it. What it takes in is in its log from now on.
+    pub fn lend(&mut self, rank: u32) -> Lent {
+        self.absorb();
+        self.record(rank).lend()
+    }
+
+    /// That has come of it. Before anything leaves that the PE has sent: whoever takes that depends on what it was given.
+    pub fn take_back(&mut self, rank: u32, lent: Lent) {
+        self.record(rank).take_back(lent);
+        if !mutated("log-behind-what-was-sent") {
+            self.absorb();
         }
     }
 

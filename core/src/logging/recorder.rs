@@ -20,6 +20,10 @@ const IDLE_WORK: u32 = 0;
 #[derive(Clone, Default)]
 pub struct Record(Rc<RefCell<Kept>>);
 
+/// What is in a [`Record`], on its way between the thread of a PE and that of its node.
+#[derive(Default)]
+pub struct Lent(Kept);
+
 #[derive(Default)]
 struct Kept {
     /// Messages that the PE has run.
@@ -45,6 +49,16 @@ impl Record {
         Box::new(self.clone())
     }
 
+    /// All that is in it goes to another thread, where the PE is. Until it comes back nothing is to be asked or told here.
+    pub fn lend(&self) -> Lent {
+        Lent(self.0.take())
+    }
+
+    /// What was lent is here.
+    pub fn take_back(&self, lent: Lent) {
+        self.0.replace(lent.0);
+    }
+
     /// Entries since this was last asked.
     pub fn take_fresh(&self) -> Vec<Entry> {
         std::mem::take(&mut self.0.borrow_mut().fresh)
@@ -67,6 +81,12 @@ impl Record {
         }
         let run = kept.run;
         kept.guide.as_ref().map(|guide| guide.next(run, own, has_messages)).transpose()
+    }
+
+    /// Whether it runs a message next if it runs again, however much it has sent by now.
+    pub fn runs_on(&self) -> bool {
+        let kept = self.0.borrow();
+        kept.diverged.is_none() && kept.guide.as_ref().is_some_and(|guide| guide.runs_on(kept.run))
     }
 
     /// It is about to be given what the last step said.

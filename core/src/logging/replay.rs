@@ -10,6 +10,22 @@ use talisman_kernel::pe::{Here, Pe};
 use talisman_kernel::port::Parcel;
 use talisman_kernel::wire;
 
+/// What a PE does next that runs again, for the thread that it is on: it is given an input, or runs a message.
+pub struct Again {
+    input: Option<Input>,
+    taken: Vec<Taken>,
+}
+
+/// What is next for a PE that runs again.
+pub enum Next {
+    /// This.
+    Do(Again),
+    /// Frames that have not come yet.
+    Wait,
+    /// Nothing: it has sent all that anybody took of it.
+    AtHorizon,
+}
+
 /// What came of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replayed {
@@ -26,32 +42,30 @@ pub enum Replayed {
 /// # Errors
 /// It did not do what it had done before, or something is not what it was.
 pub fn step(member: &mut Member, rank: u32, pe: &Pe, set_clock: impl Fn(u64)) -> Result<Replayed, String> {
-    let next = match member.next_step(rank, may_run(pe))? {
-        None | Some(Step::AtHorizon) => return Ok(Replayed::AtHorizon),
-        Some(Step::Run) => None,
-        Some(Step::Take(input)) => Some(input),
-    };
-    let taken = match &next {
-        Some(Input::Lane { from, frames, .. }) => member.take_again(*from, rank, *frames as usize)?,
-        Some(Input::Ring { rank: from, slots, .. }) => {
-            member.rings.take((*from, rank), Some(*slots as usize))
-        }
-        _ => Some(Vec::new()),
-    };
-    let Some(taken) = taken else { return Ok(Replayed::Waits) };
-    if let Some(Input::Command(packed)) = &next
-        && let Ok(Given::Time(now)) = Given::read(packed)
-    {
-        member.record(rank).was_at(now);
+    match member.next_again(rank, may_run(pe))? {
+        Next::Do(again) => again.perform(pe, set_clock).map(|()| Replayed::Did),
+        Next::Wait => Ok(Replayed::Waits),
+        Next::AtHorizon => Ok(Replayed::AtHorizon),
     }
-    if next.is_some() {
-        // First: it may read values that are next.
-        member.record(rank).took();
+}
+
+impl Again {
+    /// The PE does it, on its thread. Its clock is set by `set_clock`.
+    ///
+    /// # Errors
+    /// Something is not what it was.
+    pub fn perform(self, pe: &Pe, set_clock: impl Fn(u64)) -> Result<(), String> {
+        let _here = Here::enter(pe);
+        let mut done = Ok(());
+        caught(pe, || done = give(pe, self.input, self.taken, set_clock));
+        done
     }
+}
+
+/// A PE runs one message again.
+pub fn run_again(pe: &Pe) {
     let _here = Here::enter(pe);
-    let mut done = Ok(());
-    caught(pe, || done = give(pe, next, taken, set_clock));
-    done.map(|()| Replayed::Did)
+    caught(pe, || _ = pe.turn(OneMessage));
 }
 
 /// Whether there is a message that it could run.
@@ -92,6 +106,36 @@ pub fn take_in(pe: &Pe, taken: Taken) -> Result<(), String> {
 }
 
 impl Member {
+    /// What the PE of this rank does next, which runs again; whether it has a message to run.
+    ///
+    /// # Errors
+    /// It did not do what it had done before, or something is not what it was.
+    pub fn next_again(&mut self, rank: u32, has_messages: bool) -> Result<Next, String> {
+        let input = match self.next_step(rank, has_messages)? {
+            None | Some(Step::AtHorizon) => return Ok(Next::AtHorizon),
+            Some(Step::Run) => None,
+            Some(Step::Take(input)) => Some(input),
+        };
+        let taken = match &input {
+            Some(Input::Lane { from, frames, .. }) => self.take_again(*from, rank, *frames as usize)?,
+            Some(Input::Ring { rank: from, slots, .. }) => {
+                self.rings.take((*from, rank), Some(*slots as usize))
+            }
+            _ => Some(Vec::new()),
+        };
+        let Some(taken) = taken else { return Ok(Next::Wait) };
+        if let Some(Input::Command(packed)) = &input
+            && let Ok(Given::Time(now)) = Given::read(packed)
+        {
+            self.record(rank).was_at(now);
+        }
+        if input.is_some() {
+            // First: it may read values that are next.
+            self.record(rank).took();
+        }
+        Ok(Next::Do(Again { input, taken }))
+    }
+
     /// The next frames of a lane that are for the PE of its rank, if so many have come; the others go on by rings.
     fn take_again(&mut self, from: NodeId, rank: u32, count: usize) -> Result<Option<Vec<Taken>>, String> {
         let Some(waiting) = self.waiting.get_mut(&(from, rank)).filter(|waiting| waiting.len() >= count)

@@ -78,6 +78,12 @@ impl Guide {
         }
     }
 
+    /// Whether a message runs next, after so many, however much it has sent by now: its log has more, and that comes later.
+    #[must_use]
+    pub fn runs_on(&self, run: u64) -> bool {
+        self.left.front().is_some_and(|entry| entry.at > run)
+    }
+
     /// It was given what the last step said.
     pub fn took(&mut self) {
         self.left.pop_front();

@@ -120,10 +120,11 @@ const SEEDS_WITH_CUTS: u64 = 40;
 const SEEDS_MAX: u64 = 2_000;
 
 /// Of what the logging of a whole world rests on. What is not here is noticed in `ft/tests/logging`.
-const MISTAKES: [(&str, u64); 11] = [
+const MISTAKES: [(&str, u64); 12] = [
     ("time-not-logged", 0),
     ("frame-taken-not-logged", 0),
     ("slot-taken-not-logged", 0),
+    ("log-behind-what-was-sent", 0),
     ("timer-not-logged", 0),
     ("frame-not-retained", 0),
     ("sent-again-though-taken", 0),

@@ -1,32 +1,35 @@
 //! The loop of a node that logs: it hears the launcher and the other nodes, gives its PEs turns or has them run again, and carries away
-//! what the node has for others. Its PEs take turns on this thread.
+//! what the node has for others. The only PE of a node has its turns on this thread, several have theirs each on its own
+//! ([`Task`](super::task::Task)); all else is done here, so that it is of one moment.
 
+mod handing;
 mod hearing;
 mod idle;
 mod leaving;
 mod lines;
 mod turns;
 
+use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::hosted::Hosted;
+use super::desk::Returns;
 use super::kept::Kept;
 use super::links::{Came, Links};
+use super::seat::Seat;
+use super::task::{Answer, Task};
 use super::{Left, LoggedNode};
-use crate::node_record::{end_record, record_writer_of};
 use crate::worker::Suspicion;
-use talisman_base::clock::Clock;
 use talisman_control::protocol::PeerInLife;
 use talisman_core::logging::image::{Beginning, Image};
 use talisman_core::logging::line_door::LineDoor;
 use talisman_core::logging::member::Member;
-use talisman_core::record::item::Begins;
-use talisman_core::record::writer::RecordWriter;
 use talisman_ft::double::Contents;
 use talisman_ft::logging::{Keepers, Shape};
-use talisman_kernel::pe::Pe;
-use talisman_kernel::pe::recorder::Recorder;
+use talisman_kernel::node::Node;
+use talisman_kernel::pe::turn::Command;
+use talisman_observe::stats::Totals;
 use talisman_sched::idle::Idle;
 
 /// What is on a link: a letter, or a word beside it.
@@ -40,17 +43,19 @@ const FLUSH_IDLE: Duration = Duration::from_micros(200);
 /// People are told when so many bytes are kept, and each time of twice as many.
 const MUCH_KEPT: usize = 1 << 30;
 
-/// A node that logs, on the thread of its PEs.
+/// A node that logs.
 pub(super) struct Driver<'a> {
     of: &'a LoggedNode,
-    program: &'a (dyn Fn(&Pe) + Sync),
     shape: Shape,
     member: Member,
     links: Links,
-    /// Where it is written what its only PE is given, if that is asked for.
-    writer: Option<RecordWriter>,
-    /// By rank.
-    pes: Vec<Hosted>,
+    /// What its PEs are of.
+    node: Arc<Node>,
+    /// Its PEs, by rank, and what those on other threads have done.
+    seats: Vec<Seat<'a>>,
+    returns: Arc<Returns>,
+    /// What somebody outside wants of the first of them.
+    asked: VecDeque<Command>,
     /// New processes of others that are not linked with this one yet.
     newcomers: Vec<PeerInLife>,
     came: Vec<Came>,
@@ -69,8 +74,6 @@ pub(super) struct Driver<'a> {
     idle_since: Option<Instant>,
     idle: Idle,
     suspicion: Suspicion,
-    /// How the job ended here has been said.
-    has_said_end: bool,
     /// The job ends as soon as all is printed; whether that is so here, and has been said.
     finishing: bool,
     has_finished: bool,
@@ -79,17 +82,18 @@ pub(super) struct Driver<'a> {
 }
 
 impl<'a> Driver<'a> {
-    pub(super) fn new(of: &'a LoggedNode, links: Links, program: &'a (dyn Fn(&Pe) + Sync)) -> Self {
+    pub(super) fn new(of: &'a LoggedNode, links: Links, seats: Vec<Seat<'a>>, returns: Arc<Returns>) -> Self {
         let (number, shape) = (of.task.number, Shape { nodes: of.task.nodes, pes_per_node: of.task.pes });
         let keepers = Keepers::named(of.task.keepers.clone());
         let mut driver = Driver {
             of,
-            program,
             shape,
             member: Member::blank(number, shape, 0).kept_by(keepers.of(number)).strict(of.is_strict),
             links,
-            writer: record_writer_of(&of.node(), of.task.life),
-            pes: (0..shape.pes_per_node).map(Hosted::new).collect(),
+            node: of.node(),
+            seats,
+            returns,
+            asked: VecDeque::new(),
             newcomers: Vec::new(),
             came: Vec::new(),
             door: LineDoor::default(),
@@ -102,7 +106,6 @@ impl<'a> Driver<'a> {
             idle_since: None,
             idle: Idle::new(),
             suspicion: Suspicion::default(),
-            has_said_end: false,
             finishing: false,
             has_finished: false,
             has_failed: false,
@@ -111,7 +114,7 @@ impl<'a> Driver<'a> {
             let kept: Vec<_> = keepers.wards(number).map(|ward| first_image(ward, shape)).collect();
             let first = Member::first(first_image(number, shape), shape, &kept);
             driver.member = first.kept_by(keepers.of(number)).strict(of.is_strict);
-            driver.begin(&first_image(number, shape));
+            driver.begin(first_image(number, shape));
         }
         driver
     }
@@ -120,6 +123,7 @@ impl<'a> Driver<'a> {
     pub(super) fn run(mut self) -> Left {
         while !self.of.commands.is_stopped() {
             let heard = self.hear_launcher() | self.hear_others() | self.meet_newcomers();
+            let heard = heard | self.take_back_some();
             let worked = self.work() | self.see_to_cut();
             self.look_at_kept();
             self.tell_figures();
@@ -146,19 +150,19 @@ impl<'a> Driver<'a> {
 
     /// To who looks at the job.
     fn tell_figures(&mut self) {
-        let Driver { pes, kept, member, .. } = self;
-        for (rank, pe) in
-            pes.iter().enumerate().filter_map(|(rank, hosted)| Some((rank, hosted.pe.as_ref()?)))
-        {
+        for rank in self.ranks().filter(|rank| self.is_asked_for_figures(*rank)).collect::<Vec<_>>() {
             // What the node keeps is told once.
-            pe.tell_figures(|| {
-                if rank > 0 {
-                    return 0;
-                }
-                kept.count(member);
-                kept.bytes()
-            });
+            if rank == FIRST {
+                self.kept.count(&self.member);
+            }
+            let kept = if rank == FIRST { self.kept.bytes() } else { 0 };
+            self.hand(rank, self.now(), Task::Figures { kept });
         }
+    }
+
+    /// Whether a PE is wanted for that which could tell.
+    fn is_asked_for_figures(&self, rank: u32) -> bool {
+        self.seat(rank).is_ready() && self.node.figures[rank as usize].is_asked()
     }
 
     fn fail(&mut self, why: String) {
@@ -174,37 +178,27 @@ impl<'a> Driver<'a> {
         0..self.shape.pes_per_node
     }
 
-    fn pe(&self, rank: u32) -> &Hosted {
-        &self.pes[rank as usize]
+    fn seat(&self, rank: u32) -> &Seat<'a> {
+        &self.seats[rank as usize]
     }
 
-    fn begin(&mut self, image: &Image) {
-        let (of, program) = (self.of, self.program);
+    /// The time of the job, in nanoseconds.
+    fn now(&self) -> u64 {
+        self.of.start.elapsed().as_nanos() as u64
+    }
+
+    fn begin(&mut self, image: Image) {
+        let image = Arc::new(image);
         for rank in self.ranks() {
-            let id = of.task.number * self.shape.pes_per_node + rank;
-            let clock = |time| Clock::set_in_turns(time, of.start);
-            let given = (clock, self.recorder(rank, image));
-            match self.pes[rank as usize].begin(id, of.node(), image, given, program) {
-                Ok(()) => self.collect(rank),
-                Err(why) => self.fail(why),
-            }
+            let id = self.of.task.number * self.shape.pes_per_node + rank;
+            let (node, image) = (self.node.clone(), image.clone());
+            self.seats[rank as usize].idle_turns = 0;
+            self.hand(rank, 0, Task::Begin { id, node, image });
         }
+        self.gather();
     }
 
-    /// Tells the member what the PE of this rank is given, and writes it down if that is asked for.
-    fn recorder(&self, rank: u32, image: &Image) -> Box<dyn Recorder> {
-        let recorder = self.member.record(rank).recorder();
-        let Some(writer) = &self.writer else { return recorder };
-        let with = match image.states.first() {
-            None | Some(Beginning::Nothing | Beginning::Message(_)) => Begins::Nothing,
-            Some(Beginning::Program) => Begins::Program,
-            Some(Beginning::Parts(parts)) => Begins::Parts(parts.clone()),
-        };
-        writer.begins(image.made_at, image.line, with);
-        writer.recorder(Some(recorder))
-    }
-
-    fn begin_again(&mut self, image: &Image) {
+    fn begin_again(&mut self, image: Image) {
         self.of.runs_again.store(true, Ordering::Relaxed);
         image.results.iter().for_each(|(name, value)| self.of.job.record(name, value.clone()));
         self.ranks().for_each(|rank| self.member.record(rank).was_at(image.made_at));
@@ -215,19 +209,25 @@ impl<'a> Driver<'a> {
     // The end.
 
     fn end(mut self) -> Left {
+        self.gather();
         self.links.goodbye();
         _ = self.links.flush();
-        self.writer.iter().for_each(|writer| end_record(writer, &self.of.job));
         let kept = self.kept.report(&self.member);
         self.discard_rings();
         let wall = self.of.start.elapsed();
-        (self.pes.into_iter().map(|pe| pe.end(wall)).collect(), kept)
+        let totals = self.ranks().map(|rank| match self.ask(rank, Task::End(wall)) {
+            Answer::Totals(totals) => totals,
+            _ => Totals::default(),
+        });
+        (totals.collect(), kept)
     }
 
     /// What went between its PEs, and nobody takes any more.
     fn discard_rings(&mut self) {
         let parcels = self.member.take_rings();
-        self.pe(FIRST).discard(parcels);
+        if !parcels.is_empty() {
+            self.ask(FIRST, Task::Discard(parcels));
+        }
     }
 }
 

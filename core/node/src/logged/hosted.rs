@@ -1,83 +1,149 @@
-//! A PE of a node that logs, with its clock.
+//! A PE of a node that logs, with its clock: what it does on its thread.
 
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::LoggedNode;
+use super::round::{Pace, Round};
+use super::task::{Answer, Done, Handed, Stand, Task};
+use crate::node_record::{end_record, record_writer_of};
 use talisman_base::clock::Clock;
 use talisman_base::ids::PeId;
 use talisman_core::checkpoint::cut::CutOnPe;
 use talisman_core::leftovers::LeftoversOnPe;
-use talisman_core::logging::image::Image;
-use talisman_core::logging::replay::may_run;
+use talisman_core::logging::image::{Beginning, Image};
+use talisman_core::logging::recorder::Record;
+use talisman_core::logging::replay::{Again, may_run, run_again};
+use talisman_core::quiescence::QuiescenceOnPe;
+use talisman_core::record::item::Begins;
+use talisman_core::record::writer::RecordWriter;
 use talisman_core::services::SERVICES;
-use talisman_ft::Version;
 use talisman_kernel::node::Node;
 use talisman_kernel::panics::caught;
 use talisman_kernel::pe::input_log::InputLog;
 use talisman_kernel::pe::recorder::Recorder;
-use talisman_kernel::pe::turn::{Command, Feed};
+use talisman_kernel::pe::turn::Feed;
 use talisman_kernel::pe::{Here, Pe};
 use talisman_kernel::port::{Outbox, Parcel, Port, Sent};
 use talisman_kernel::witness::Why;
 use talisman_observe::stats::{Totals, count};
 
+/// Messages that a PE runs again before the others are heard.
+const STEPS: usize = 64;
+/// The rank of the PE in whose place the driver of its node sleeps.
+const FIRST: usize = 0;
+
 /// A PE, by its rank in its node. It sends into an outbox, and its clock stands still in a turn.
-pub(super) struct Hosted {
+pub(super) struct Hosted<'a> {
+    of: &'a LoggedNode,
+    program: &'a (dyn Fn(&Pe) + Sync),
     rank: u32,
     /// None before its image has come.
-    pub(super) pe: Option<Pe>,
+    pe: Option<Pe>,
     /// In nanoseconds.
     clock: Rc<Cell<u64>>,
-    /// Turns in a row in which it has done nothing, and nothing had come.
-    pub(super) idle_turns: u32,
+    /// What it is told with. Between two tasks all that is in it is with the driver.
+    record: Record,
+    /// Where it is written what it is given, if that is asked for.
+    writer: Option<RecordWriter>,
     /// What the PEs before this one have counted.
     totals: Totals,
+    pace: Pace,
 }
 
-impl Hosted {
-    pub(super) fn new(rank: u32) -> Self {
-        Hosted { rank, pe: None, clock: Rc::default(), idle_turns: 0, totals: Totals::default() }
+impl<'a> Hosted<'a> {
+    pub(super) fn new(of: &'a LoggedNode, program: &'a (dyn Fn(&Pe) + Sync), rank: u32) -> Self {
+        let writer = record_writer_of(&of.node(), of.task.life);
+        let (clock, record, totals) = (Rc::default(), Record::default(), Totals::default());
+        Hosted { of, program, rank, pe: None, clock, record, writer, totals, pace: Pace::default() }
+    }
+
+    pub(super) fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    /// Does something, and tells all that has come of it.
+    pub(super) fn perform(&mut self, Handed { now, record, task }: Handed) -> Done {
+        self.record.take_back(record);
+        self.clock.set(self.clock.get().max(now));
+        let answer = self.answer(task);
+        let (sent, said) = (self.take_sent(), self.of.said.take(self.rank));
+        Done { record: self.record.lend(), sent, said, stand: self.stand(), answer }
+    }
+
+    fn answer(&mut self, task: Task) -> Answer {
+        match task {
+            Task::Begin { id, node, image } => return or_failed(self.begin(id, node, &image)),
+            Task::EndInLine => {
+                self.end_in_line();
+                return Answer::Nothing;
+            }
+            Task::End(wall) => return Answer::Totals(self.end(wall)),
+            _ => {}
+        }
+        let Some(pe) = &self.pe else { return Answer::Nothing };
+        match task {
+            Task::Turn { taken, runs, bytes } => {
+                let until = pe.stats.bytes_between_nodes.get().saturating_add(bytes);
+                return Answer::Did(self.turn(pe, Round::new(taken, runs, &self.pace, until)));
+            }
+            Task::Again(again) => return or_failed(self.again(pe, again)),
+            Task::Command(command) => {
+                let _here = Here::enter(pe);
+                caught(pe, || pe.command(command));
+            }
+            Task::Figures { kept } => pe.tell_figures(|| kept),
+            Task::Part(version) => {
+                let gone =
+                    |error| Answer::Failed(format!("its part of checkpoint {version} is gone: {error}"));
+                return pe.part_of_cut(version).map_or_else(gone, Answer::Part);
+            }
+            Task::Contents(version) => {
+                let gone =
+                    |error| Answer::Failed(format!("its part of checkpoint {version} is gone: {error}"));
+                let contents = pe.contents_of_cut(version);
+                pe.drop_cut(version);
+                return contents.map_or_else(gone, Answer::Contents);
+            }
+            Task::Describe(differs) => return Answer::Described(differs.frame.describe(pe)),
+            Task::Discard(parcels) => discard(pe, parcels),
+            Task::Begin { .. } | Task::EndInLine | Task::End(_) => {}
+        }
+        Answer::Nothing
     }
 
     /// A fresh one begins with what an image has.
-    ///
-    /// # Errors
-    /// It cannot.
-    pub(super) fn begin(
-        &mut self,
-        id: PeId,
-        node: Arc<Node>,
-        image: &Image,
-        (clock, recorder): (impl FnOnce(Rc<Cell<u64>>) -> Clock, Box<dyn Recorder>),
-        program: impl Fn(&Pe),
-    ) -> Result<(), String> {
+    fn begin(&mut self, id: PeId, node: Arc<Node>, image: &Image) -> Result<(), String> {
         self.clock.set(image.made_at);
-        self.idle_turns = 0;
-        let clock = clock(self.clock.clone());
+        let clock = Clock::set_in_turns(self.clock.clone(), self.of.start);
         let mut pe = Pe::new(id, node, clock, Port::Simulated(Outbox::default()), SERVICES);
         pe.begin_measuring();
-        pe.input_log = InputLog::Told(recorder);
+        pe.input_log = InputLog::Told(self.recorder(image));
         let mut begun = Ok(());
-        caught(&pe, || begun = image.begin(&pe, self.rank, program));
+        let here = Here::enter(&pe);
+        caught(&pe, || begun = image.begin(&pe, self.rank, self.program));
+        drop(here);
         self.pe = Some(pe);
         begun
     }
 
-    /// The time of the job, which does not go back.
-    pub(super) fn set_clock(&self, now: Duration) {
-        self.clock.set(self.clock.get().max(now.as_nanos() as u64));
+    /// Tells its record what the PE is given, and writes it down if that is asked for.
+    fn recorder(&self, image: &Image) -> Box<dyn Recorder> {
+        let recorder = self.record.recorder();
+        let Some(writer) = &self.writer else { return recorder };
+        let with = match image.states.get(self.rank as usize) {
+            None | Some(Beginning::Nothing | Beginning::Message(_)) => Begins::Nothing,
+            Some(Beginning::Program) => Begins::Program,
+            Some(Beginning::Parts(parts)) => Begins::Parts(parts.clone()),
+        };
+        writer.begins(image.made_at, image.line, with);
+        writer.recorder(Some(recorder))
     }
 
-    /// What its clock says, and how that is set.
-    pub(super) fn clock(&self) -> &Rc<Cell<u64>> {
-        &self.clock
-    }
-
-    /// Whether anything was done in a turn.
-    pub(super) fn turn(&self, feed: impl Feed) -> bool {
-        let Some(pe) = &self.pe else { return false };
+    /// Whether anything was done.
+    fn turn(&self, pe: &Pe, feed: impl Feed) -> bool {
         let mut did = false;
         let _here = Here::enter(pe);
         let _seen = pe.node.windows[self.rank as usize].open(pe);
@@ -85,36 +151,39 @@ impl Hosted {
         did
     }
 
-    /// Somebody beside the PEs asks for something.
-    pub(super) fn command(&mut self, command: Command) {
-        self.idle_turns = 0;
-        self.with(|pe| pe.command(command));
-    }
-
-    /// Its program's code may run in this.
-    pub(super) fn with(&self, run: impl FnOnce(&Pe)) {
-        if let Some(pe) = &self.pe {
-            let _here = Here::enter(pe);
-            caught(pe, || run(pe));
+    fn again(&self, pe: &Pe, again: Again) -> Result<(), String> {
+        let _seen = pe.node.windows[self.rank as usize].open(pe);
+        again.perform(pe, |time| self.clock.set(time))?;
+        let mut steps = 1;
+        while steps < STEPS && self.record.runs_on() && may_run(pe) {
+            run_again(pe);
+            steps += 1;
         }
+        Ok(())
     }
 
     /// What it has sent since this was last asked.
-    pub(super) fn take_sent(&self) -> Vec<Sent> {
+    fn take_sent(&self) -> Vec<Sent> {
         match &self.pe {
             Some(Pe { port: Port::Simulated(outbox), .. }) => outbox.take(),
             _ => Vec::new(),
         }
     }
 
-    /// Whether it has a message to run.
-    pub(super) fn may_run(&self) -> bool {
-        self.pe.as_ref().is_some_and(may_run)
-    }
-
-    /// The version of which it has taken its part.
-    pub(super) fn cut(&self) -> Option<Version> {
-        self.pe.as_ref()?.has_cut()
+    fn stand(&self) -> Stand {
+        let Some(pe) = &self.pe else { return Stand::default() };
+        Stand {
+            is_there: true,
+            clock: self.clock.get(),
+            may_run: may_run(pe),
+            waiting: pe.waiting_messages(),
+            has_chores: pe.chores.get(),
+            is_frozen: pe.frozen.get(),
+            timer: pe.timers.next(),
+            hopes: pe.timers.next_for_progress().is_some(),
+            may_suspect: pe.is_first() && !pe.detector().is_counting(),
+            cut: pe.has_cut(),
+        }
     }
 
     pub(super) fn count_idleness(&self, idle: Duration, released: Duration) {
@@ -124,16 +193,21 @@ impl Hosted {
         }
     }
 
-    /// It goes, with all that is in it: the next line has begun.
-    pub(super) fn end_in_line(&mut self) {
+    /// The driver may sleep. While there is no PE, it waits for what this one does.
+    pub(super) fn wake_driver(&self) {
+        self.pe.iter().for_each(|pe| pe.node.parkers[FIRST].unpark_if_parked());
+    }
+
+    fn end_in_line(&mut self) {
         if let Some(pe) = self.pe.take() {
             pe.end_cut();
             self.totals.add(&pe.stats.totals());
         }
     }
 
-    /// The job is over, which took so long. What its PEs have counted.
-    pub(super) fn end(mut self, wall: Duration) -> Totals {
+    /// What its PEs have counted.
+    fn end(&mut self, wall: Duration) -> Totals {
+        self.writer.iter().for_each(|writer| end_record(writer, &self.of.job));
         if let Some(pe) = self.pe.take() {
             pe.stats.wall_ns.set(wall.as_nanos() as u64);
             let here = Here::enter(&pe);
@@ -141,17 +215,19 @@ impl Hosted {
             drop(here);
             self.totals.add(&pe.stats.totals());
         }
-        self.totals
+        std::mem::take(&mut self.totals)
     }
+}
 
-    /// Messages between the PEs of the node that nobody takes any more.
-    pub(super) fn discard(&self, parcels: Vec<Parcel>) {
-        let Some(pe) = &self.pe else { return };
-        let _here = Here::enter(pe);
-        for parcel in parcels {
-            if let Parcel::Message(envelope) = parcel {
-                pe.discard(envelope, Why::Over);
-            }
+fn or_failed(done: Result<(), String>) -> Answer {
+    done.map_or_else(Answer::Failed, |()| Answer::Nothing)
+}
+
+fn discard(pe: &Pe, parcels: Vec<Parcel>) {
+    let _here = Here::enter(pe);
+    for parcel in parcels {
+        if let Parcel::Message(envelope) = parcel {
+            pe.discard(envelope, Why::Over);
         }
     }
 }

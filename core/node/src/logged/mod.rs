@@ -1,28 +1,36 @@
 //! A node of a job that logs its messages (`--ft logging`): its PEs, its links, and what the launcher tells it.
 //!
-//! The protocol and what a node keeps are in [`talisman_core::logging`]; a [`Driver`](driver::Driver) brings it frames and words, and runs its PEs.
+//! The protocol and what a node keeps are in [`talisman_core::logging`]; a [`Driver`](driver::Driver) brings it frames and words, and has
+//! its PEs run, on threads of their own where there are several.
 //! A PE has a clock that stands still in a turn, and sends into an outbox, as in the simulation of messages: so what it is given is all
 //! that decides what it does. The process lives as long as the job, or until it is lost; no other process stops when one is.
 
 mod commands;
+mod desk;
 mod driver;
 mod hosted;
 mod kept;
 mod links;
 mod output_lines;
+mod round;
+mod seat;
+mod task;
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
 use super::connections::Connections;
 use super::held_up::{HeldUp, LOOK_EVERY};
 use super::threads::{stack_size, thread_name};
+use desk::{Desk, Returns};
 use driver::Driver;
+use hosted::Hosted;
 use links::Links;
+use seat::Seat;
 use talisman_cluster::{Control, fixed_layout};
 use talisman_control::protocol::{NodeReport, Task, ToLauncher};
 use talisman_job::LogKept;
@@ -71,18 +79,17 @@ impl LoggedNode {
         let (done, is_done) = channel();
         let (this, program) = (&self, &program);
         let (totals, kept) = thread::scope(|scope| {
+            let threads = this.begin_threads(scope, program);
             let drive = move || {
                 let left = match Links::new(parts) {
-                    Ok(links) => Driver::new(this, links, program).run(),
+                    Ok(links) => this.driver(links, threads, program).run(),
                     Err(error) => this.control.failed(format!("its links cannot be watched: {error}")),
                 };
                 let _ = done.send(());
                 left
             };
             let drive = move || if fixed_layout::is_here() { this.at_fixed_place(drive) } else { drive() };
-            let named = thread::Builder::new().name(thread_name(this.task.number));
-            let sized = stack_size().into_iter().fold(named, thread::Builder::stack_size);
-            match sized.spawn_scoped(scope, drive) {
+            match as_pe(this.name()).spawn_scoped(scope, drive) {
                 Ok(pe) => {
                     this.watch(&is_done);
                     pe.join().unwrap_or_else(|_| {
@@ -95,9 +102,48 @@ impl LoggedNode {
         self.control.done(self.report(totals, kept));
     }
 
+    /// The threads of its PEs, if there are several: where each finds what it is to do, and where all put what they have done.
+    fn begin_threads<'scope, 'env: 'scope>(
+        &'env self,
+        scope: &'scope Scope<'scope, 'env>,
+        program: &'env (dyn Fn(&Pe) + Sync),
+    ) -> (Vec<Arc<Desk>>, Arc<Returns>) {
+        let (pes, returns) = (self.task.pes, Arc::new(Returns::default()));
+        let ranks = (0..pes).filter(|_| pes > 1);
+        let begin = |rank| {
+            let (desk, returns) = (Arc::new(Desk::new()), returns.clone());
+            let of_thread = desk.clone();
+            let pe = move || desk::work(Hosted::new(self, program, rank), &of_thread, &returns);
+            let begun = as_pe(thread_name(self.task.number * pes + rank)).spawn_scoped(scope, pe);
+            if let Err(error) = begun {
+                self.control.failed(format!("the system gives no thread for its PE {rank}: {error}"));
+            }
+            desk
+        };
+        (ranks.map(begin).collect(), returns)
+    }
+
+    fn driver<'a>(
+        &'a self,
+        links: Links,
+        (desks, returns): (Vec<Arc<Desk>>, Arc<Returns>),
+        program: &'a (dyn Fn(&Pe) + Sync),
+    ) -> Driver<'a> {
+        let seats = match desks.is_empty() {
+            true => vec![Seat::here(Hosted::new(self, program, 0))],
+            false => desks.into_iter().map(Seat::on_thread).collect(),
+        };
+        Driver::new(self, links, seats, returns)
+    }
+
+    /// That of its driver's thread: where this is the only PE's as well, as PEs are called.
+    fn name(&self) -> String {
+        if self.task.pes == 1 { thread_name(self.task.number) } else { format!("node{}", self.task.number) }
+    }
+
     /// Drives the PEs on a thread at the same place in every process, for which this one waits.
     fn at_fixed_place(&self, drive: impl FnOnce() -> Left + Send) -> Left {
-        match fixed_layout::thread::run(&thread_name(self.task.number), drive) {
+        match fixed_layout::thread::run(&self.name(), drive) {
             Ok(left) => left.unwrap_or_else(|panic| resume_unwind(panic)),
             Err(error) => {
                 self.control.failed(format!("its thread cannot be where it is on all nodes: {error}"))
@@ -128,11 +174,11 @@ impl LoggedNode {
     ///
     /// # Errors
     /// What the system refuses.
-    fn renew_node(&self) -> Result<(), String> {
+    fn renew_node(&self) -> Result<Arc<Node>, String> {
         let fresh = (self.make_node)()?;
         self.connections.wakes(&fresh);
-        *self.node.lock().unwrap_or_else(PoisonError::into_inner) = fresh;
-        Ok(())
+        *self.node.lock().unwrap_or_else(PoisonError::into_inner) = fresh.clone();
+        Ok(fresh)
     }
 
     fn report(&self, totals: Vec<Totals>, kept: LogKept) -> NodeReport {
@@ -150,6 +196,11 @@ impl LoggedNode {
     }
 }
 
+/// A thread for what a PE does.
+fn as_pe(name: String) -> thread::Builder {
+    stack_size().into_iter().fold(thread::Builder::new().name(name), thread::Builder::stack_size)
+}
+
 /// The beginning of the job's time, in a process that came when the program had been running for so long.
 pub(crate) fn start_of(running: Duration) -> Instant {
     let now = Instant::now();
@@ -161,10 +212,13 @@ pub(crate) struct LoggedVoice {
     pub(crate) control: Control,
     pub(crate) job: std::sync::Weak<Job>,
     pub(crate) runs_again: Arc<AtomicBool>,
+    pub(crate) said: OutputLines,
 }
 
 impl Others for LoggedVoice {
-    fn end(&self, _: &End) {}
+    fn end(&self, end: &End) {
+        self.said.end(end.clone());
+    }
 
     fn suspect(&self, node: u32, why: String) {
         self.control.send(ToLauncher::Suspect { node, why });

@@ -1,21 +1,35 @@
-//! Lines that a program prints, before anybody knows that no loss can take them back.
+//! What a program says, before anybody knows that no loss can take it back: lines that it prints, and that the job ends.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Takes the lines of a program, for the thread that looks for them.
+use talisman_core::logging::words::Said;
+use talisman_job::job::End;
+use talisman_kernel::pe::try_current;
+
+/// Takes what a program says on each PE of a node, by its rank.
 #[derive(Clone, Default)]
-pub(crate) struct OutputLines(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct OutputLines(Arc<Mutex<BTreeMap<u32, Vec<Said>>>>);
 
 impl OutputLines {
-    /// Those since this was last asked, without their ends.
-    pub(super) fn take(&self) -> Vec<String> {
-        let bytes = std::mem::take(&mut *self.lock());
-        let Some(bytes) = bytes.strip_suffix(b"\n") else { return Vec::new() };
-        bytes.split(|byte| *byte == b'\n').map(|line| String::from_utf8_lossy(line).into_owned()).collect()
+    /// What was said on the PE of this rank since this was last asked: lines without their ends.
+    pub(super) fn take(&self, rank: u32) -> Vec<Said> {
+        self.lock().get_mut(&rank).map(std::mem::take).unwrap_or_default()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<u8>> {
+    /// The job has ended on the PE of this thread.
+    pub(super) fn end(&self, end: End) {
+        self.say([Said::End(end)]);
+    }
+
+    fn say(&self, said: impl IntoIterator<Item = Said>) {
+        // Nobody but PEs has anything to say.
+        let rank = try_current(|pe| pe.id - pe.first_pe).unwrap_or(0);
+        self.lock().entry(rank).or_default().extend(said);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<u32, Vec<Said>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -23,7 +37,8 @@ impl OutputLines {
 /// Whole lines come at once.
 impl Write for OutputLines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.lock().extend_from_slice(bytes);
+        let lines = bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|byte| *byte == b'\n');
+        self.say(lines.map(|line| Said::Line(String::from_utf8_lossy(line).into_owned())));
         Ok(bytes.len())
     }
 
@@ -38,13 +53,17 @@ mod tests {
     use talisman_job::Output;
 
     #[test]
-    fn lines_are_taken_once_and_in_order() {
+    fn what_is_said_is_taken_once_and_in_order() {
         let lines = OutputLines::default();
         let output = Output::to(lines.clone());
-        assert_eq!(lines.take(), [""; 0]);
+        assert_eq!(lines.take(0), []);
         output.print("one\ntwo");
         output.print("");
-        assert_eq!(lines.take(), ["one", "two", ""]);
-        assert_eq!(lines.take(), [""; 0]);
+        lines.end(End { status: 7, message: None });
+        assert_eq!(lines.take(1), []);
+        let line = |text: &str| Said::Line(text.into());
+        let end = Said::End(End { status: 7, message: None });
+        assert_eq!(lines.take(0), [line("one"), line("two"), line(""), end]);
+        assert_eq!(lines.take(0), []);
     }
 }

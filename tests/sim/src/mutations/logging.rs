@@ -18,6 +18,13 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         seen_by: "",
     },
     Mutation {
+        name: "log-behind-what-was-sent",
+        places: &["logging/member.rs"],
+        rule: "What a PE was given in a turn is logged before anything leaves that it has sent in it.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
         name: "frame-taken-not-logged",
         places: &["logging/member.rs"],
         rule: "That a frame is taken in is logged.",

@@ -2,9 +2,9 @@
 
 use std::sync::atomic;
 
-use super::turns::Round;
 use super::{Driver, FIRST, LETTER, WORD};
 use crate::logged::links::{Came, Lost, bytes_of};
+use crate::logged::task::Task;
 use talisman_control::logging::messages::ToMember;
 use talisman_control::protocol::{Place, ToLauncher};
 use talisman_core::logging::letter::Letter;
@@ -47,7 +47,9 @@ impl Driver<'_> {
         }
     }
 
+    /// All PEs are at nothing then: whoever leads asks how far the node has come.
     pub(super) fn obey(&mut self, order: Order, places: &[Place], line: Version) {
+        self.gather();
         match &order {
             Order::Ask { lost, .. } => self.read_out(lost),
             Order::Announce { .. } => self.expect(places),
@@ -76,8 +78,10 @@ impl Driver<'_> {
         }
         for rank in self.ranks() {
             while self.member.has_mail(rank, |from| lost.contains(&from)) && !self.has_failed {
-                let taken = self.take_mail(rank, |from| lost.contains(&from), false);
-                _ = self.turn_with(rank, Round::of(taken, 0));
+                let now = self.seat(rank).stand.clock;
+                let taken = self.take_mail(rank, now, |from| lost.contains(&from), false);
+                self.hand(rank, 0, Task::Turn { taken, runs: false, bytes: u64::MAX });
+                self.gather();
             }
         }
     }

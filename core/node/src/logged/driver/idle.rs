@@ -4,6 +4,8 @@ use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use super::{Driver, FIRST, FLUSH_IDLE};
+use crate::logged::task::Task;
+use talisman_kernel::pe::turn::Command;
 
 /// Nobody tells that there is a connection with a new process, or room in memory: it is looked so often.
 const LOOK: Duration = Duration::from_micros(500);
@@ -12,7 +14,7 @@ impl Driver<'_> {
     pub(super) fn end_idleness(&mut self) {
         if let Some(since) = self.idle_since.take() {
             let idle = since.elapsed();
-            self.pes.iter().for_each(|pe| pe.count_idleness(idle, Duration::ZERO));
+            self.seats.iter().for_each(|seat| seat.count_idleness(idle, Duration::ZERO));
         }
     }
 
@@ -30,8 +32,9 @@ impl Driver<'_> {
         let mut lost = None;
         let links = RefCell::new(links);
         let (given, mut asleep) = (self.idle.given(), Duration::ZERO);
-        let node = self.of.node();
-        let is_asked = || commands.has_any() || node.figures.iter().any(|figures| figures.is_asked());
+        let (node, returns, seats) = (&self.node, &self.returns, &self.seats);
+        let tells = |rank: usize| seats[rank].is_ready() && node.figures[rank].is_asked();
+        let is_asked = || commands.has_any() || returns.has_any() || (0..seats.len()).any(tells);
         let has_work = || {
             let mut links = links.borrow_mut();
             // Nobody tells that there is room in memory for the rest of something long.
@@ -54,18 +57,18 @@ impl Driver<'_> {
         }
         // No input of a PE: what it measures with that is logged.
         let released = self.idle.given().saturating_sub(given) + asleep;
-        self.pes.iter().for_each(|pe| pe.count_idleness(Duration::ZERO, released));
+        self.seats.iter().for_each(|seat| seat.count_idleness(Duration::ZERO, released));
         self.give_up(lost);
     }
 
     pub(super) fn longest_sleep(&self, since: Instant) -> Option<Duration> {
         let flush = self.member.wants_flush().then_some(FLUSH_IDLE);
         let look = (!self.newcomers.is_empty() || self.links.is_behind_in_memory()).then_some(LOOK);
-        let pes = self.pes.iter().filter_map(|hosted| hosted.pe.as_ref());
-        let pes = pes.filter(|pe| self.runs() && !pe.frozen.get());
-        let timer = pes.clone().filter_map(|pe| pe.timers.next()).min();
+        let pes = self.seats.iter().filter(|seat| self.runs() && seat.is_ready());
+        let pes = pes.map(|seat| &seat.stand).filter(|stand| !stand.is_frozen);
+        let timer = pes.clone().filter_map(|stand| stand.timer).min();
         let timer = timer.map(|due| due.saturating_sub(self.of.start.elapsed()));
-        let patience = pes.filter_map(|pe| self.suspicion.patience(pe)).min();
+        let patience = pes.filter_map(|stand| self.suspicion.patience_of(stand.may_suspect)).min();
         let patience = patience.map(|patience| patience.saturating_sub(since.elapsed()));
         [flush, look, timer, patience].into_iter().flatten().min()
     }
@@ -76,19 +79,18 @@ impl Driver<'_> {
 
     /// PE 0 that has had nothing to do for too long finds out whether anybody ever will.
     pub(super) fn suspects(&mut self, since: Instant) -> bool {
-        let first = self.pe(FIRST).pe.as_ref().filter(|pe| self.runs() && !pe.frozen.get());
-        let Some(pe) = first else { return false };
-        let hopes = pe.timers.next_for_progress().is_some();
-        let patience = self.suspicion.patience(pe).filter(|_| !hopes);
+        let first = self.seat(FIRST);
+        let stand = &first.stand;
+        if !self.runs() || !first.is_ready() || stand.is_frozen {
+            return false;
+        }
+        let patience = self.suspicion.patience_of(stand.may_suspect).filter(|_| !stand.hopes);
         if patience.is_none_or(|patience| since.elapsed() < patience) {
             return false;
         }
         self.idle_since = None;
-        self.pe(FIRST).set_clock(self.of.start.elapsed());
-        let mut suspicion = std::mem::take(&mut self.suspicion);
-        self.pe(FIRST).with(|pe| suspicion.rise(pe));
-        self.suspicion = suspicion;
-        self.collect(FIRST);
+        self.suspicion.was_told();
+        self.hand(FIRST, self.now(), Task::Command(Command::Suspect));
         true
     }
 }

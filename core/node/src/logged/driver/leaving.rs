@@ -4,32 +4,30 @@ use std::time::{Duration, Instant};
 
 use super::{Driver, FIRST, LETTER, WORD};
 use crate::logged::links::BEHIND;
+use crate::logged::task::{Answer, Task};
 use talisman_control::logging::fragments::pieces_of;
 use talisman_control::logging::messages::{FromMember, Said};
 use talisman_control::protocol::{Stop, ToLauncher};
+use talisman_core::logging::mark::Differs;
 use talisman_core::logging::wire;
 use talisman_core::logging::words::{self, Out};
 use talisman_ft::event::Event;
 use talisman_job::job::End;
+use talisman_kernel::port::Sent;
 
 /// So often it is looked how much is kept.
 const LOOK_AT_MEMORY: Duration = Duration::from_secs(1);
 
 impl Driver<'_> {
-    /// What the PE of this rank has done is logged, and leaves as far as it may.
-    pub(super) fn collect(&mut self, rank: u32) {
-        self.member.absorb();
-        for line in self.of.said.take() {
-            self.member.say(rank, words::Said::Line(line));
+    /// What the PE of this rank was given is logged, and what it has said and sent leaves as far as it may.
+    pub(super) fn collect(&mut self, rank: u32, said: Vec<words::Said>, sent: Vec<Sent>) {
+        for said in said {
+            if !matches!(said, words::Said::End(_)) || !self.of.commands.is_stopped() {
+                self.member.say(rank, said);
+            }
         }
-        if let Some(end) =
-            self.of.job.how_it_ended().filter(|_| !self.has_said_end && !self.of.commands.is_stopped())
-        {
-            self.has_said_end = true;
-            self.member.say(rank, words::Said::End(end));
-        }
-        for sent in self.pe(rank).take_sent() {
-            self.member.send(rank, sent.to, sent.parcel);
+        for Sent { to, parcel, .. } in sent {
+            self.member.send(rank, to, parcel);
         }
         self.settle();
     }
@@ -41,9 +39,10 @@ impl Driver<'_> {
             self.member.flush();
         }
         self.member.release();
-        let pes = &self.pes;
+        let seats = &self.seats;
         if self.member.is_guided()
-            && let Err(why) = self.member.tell_if_at_horizon(|rank| pes[rank as usize].may_run())
+            && self.all_are_ready()
+            && let Err(why) = self.member.tell_if_at_horizon(|rank| seats[rank as usize].stand.may_run)
         {
             self.fail(why);
         }
@@ -51,6 +50,7 @@ impl Driver<'_> {
     }
 
     pub(super) fn carry(&mut self) {
+        let mut first_that_differs = None;
         for out in self.member.take_out() {
             match out {
                 Out::Letter(rank, to, letter) => {
@@ -67,18 +67,27 @@ impl Driver<'_> {
                 }
                 // The loop looks.
                 Out::Wake(_) => {}
-                Out::Begin(image) => self.begin_again(&image),
+                Out::Begin(image) => self.begin_again(*image),
                 Out::Holds(version, session) => {
                     let contents = self.contents.clone();
                     self.say(&FromMember::Holds { version, session, contents });
                 }
-                Out::Differs(differs) => {
-                    let first = self.pe(FIRST).pe.as_ref();
-                    let described = first.map(|pe| differs.frame.describe(pe)).unwrap_or_default();
-                    self.fail(differs.message(&described));
-                }
+                Out::Differs(differs) => _ = first_that_differs.get_or_insert(differs),
             }
         }
+        first_that_differs.into_iter().for_each(|differs| self.end_as_it_differs(differs));
+    }
+
+    /// The program breaks the rule: a PE that runs again has sent something else.
+    fn end_as_it_differs(&mut self, differs: Box<Differs>) {
+        if self.has_failed {
+            return;
+        }
+        let described = match self.ask(FIRST, Task::Describe(differs.clone())) {
+            Answer::Described(described) => described,
+            _ => String::new(),
+        };
+        self.fail(differs.message(&described));
     }
 
     pub(super) fn say(&mut self, word: &FromMember) {
@@ -118,9 +127,10 @@ impl Driver<'_> {
         self.give_up(lost);
     }
 
-    /// The job ends, and all that the program has said here is printed.
+    /// The job ends, and all that the program has said here is printed. What a PE is at may say something.
     pub(super) fn finish(&mut self) {
-        let is_finished = self.finishing && self.member.is_live() && !self.member.has_unprinted();
+        let is_finished =
+            self.finishing && self.member.is_live() && !self.is_any_out() && !self.member.has_unprinted();
         if is_finished && !std::mem::replace(&mut self.has_finished, true) {
             self.say(&FromMember::Finished);
         }

@@ -1,12 +1,13 @@
 //! How a node comes from one line to the next: its PEs have taken their parts of a cut, which are held
 //! twice, and are made anew from them.
 
-use super::{Driver, FIRST, Hosted};
+use super::{Driver, FIRST};
+use crate::logged::task::{Answer, Task};
 use talisman_control::logging::messages::FromMember;
-use talisman_core::checkpoint::cut::CutOnPe;
 use talisman_core::logging::image::{Beginning, Image};
 use talisman_core::logging::member::Member;
 use talisman_ft::Version;
+use talisman_ft::double::Contents;
 use talisman_kernel::pe::turn::Command;
 
 impl Driver<'_> {
@@ -25,25 +26,28 @@ impl Driver<'_> {
         is_new
     }
 
-    /// The version of which all its PEs have taken their parts.
+    /// The version of which all its PEs have taken their parts, which are at nothing else.
     fn cut(&self) -> Option<Version> {
-        let mut cuts = self.pes.iter().map(Hosted::cut);
+        let mut cuts = self.seats.iter().map(|seat| seat.stand.cut.filter(|_| seat.is_ready()));
         let first = cuts.next()??;
         cuts.all(|cut| cut == Some(first)).then_some(first)
     }
 
     fn image_of_cut(&mut self, version: Version) -> Result<Image, String> {
-        let pes: Vec<_> = self.pes.iter().filter_map(|hosted| hosted.pe.as_ref()).collect();
-        let parts = pes.iter().map(|pe| pe.part_of_cut(version)).collect::<Result<Vec<_>, _>>();
-        let contents = pes.first().map(|pe| pe.contents_of_cut(version)).transpose();
-        let gone = |error| format!("its part of checkpoint {version} is gone: {error}");
-        let (parts, contents) = (parts.map_err(gone)?, contents.map_err(gone)?);
+        let states = self.ranks().map(|rank| match self.ask(rank, Task::Part(version)) {
+            Answer::Part(part) => Ok(Beginning::Parts(part)),
+            Answer::Failed(why) => Err(why),
+            _ => Err(format!("PE {rank} of the node has no part of checkpoint {version}")),
+        });
+        let states = states.collect::<Result<Vec<_>, _>>()?;
         // They share the place where these are.
-        pes.first().into_iter().for_each(|pe| pe.drop_cut(version));
-        self.contents = contents.unwrap_or_default();
+        self.contents = match self.ask(FIRST, Task::Contents(version)) {
+            Answer::Contents(contents) => contents,
+            Answer::Failed(why) => return Err(why),
+            _ => Contents::default(),
+        };
         let (number, results) = (self.of.task.number, self.of.job.results());
-        let made_at = self.pes.iter().map(|hosted| hosted.clock().get()).max().unwrap_or(0);
-        let states = parts.into_iter().map(Beginning::Parts).collect();
+        let made_at = self.seats.iter().map(|seat| seat.stand.clock).max().unwrap_or(0);
         Ok(Image::first(number, self.shape, made_at, states).of_cut(version, results))
     }
 
@@ -52,15 +56,9 @@ impl Driver<'_> {
         self.command(Command::Checkpoint { asked: from_outside.then_some(false), leaving: Vec::new() });
     }
 
-    /// Somebody beside the PEs asks for something.
-    pub(super) fn command(&mut self, command: Command) {
-        self.pe(FIRST).set_clock(self.of.start.elapsed());
-        self.pes[FIRST as usize].command(command);
-        self.collect(FIRST);
-    }
-
     /// The cut of this version is committed: nobody goes back behind it.
     pub(super) fn begin_line(&mut self, version: Version) {
+        self.gather();
         self.kept.count(&self.member);
         self.end_pes();
         let blank = Member::blank(self.of.task.number, self.shape, self.member.incarnation());
@@ -70,7 +68,7 @@ impl Driver<'_> {
                 self.kept.begin_line();
                 self.wants_cut = false;
                 self.enter(version);
-                self.begin(&image);
+                self.begin(image);
             }
             Err(why) => self.fail(why),
         }
@@ -79,18 +77,15 @@ impl Driver<'_> {
     /// Its PEs go, with all that is in them and between them.
     fn end_pes(&mut self) {
         self.discard_rings();
-        let now = self.of.start.elapsed();
-        for pe in &mut self.pes {
-            pe.set_clock(now);
-            pe.end_in_line();
-        }
+        self.ranks().for_each(|rank| _ = self.ask(rank, Task::EndInLine));
         if self.of.task.number == 0
             && let Some(taken) = self.of.job.checkpoints().pop()
         {
             self.say(&FromMember::Took(taken.into()));
         }
-        if let Err(why) = self.of.renew_node() {
-            self.fail(why);
+        match self.of.renew_node() {
+            Ok(node) => self.node = node,
+            Err(why) => self.fail(why),
         }
     }
 

@@ -74,6 +74,9 @@ impl Cluster {
     /// The version of which all PEs of a live node have taken their parts.
     fn cut_of(&mut self, node: NodeId) -> Option<Version> {
         self.logged_mut().member(node).filter(|member| member.is_live())?;
+        if self.is_any_out(node) {
+            return None;
+        }
         let mut cuts = self.pes_of(node).iter().map(|pe| pe.has_cut().filter(|_| !pe.node.job.is_over()));
         let first = cuts.next()??;
         cuts.all(|cut| cut == Some(first)).then_some(first)
@@ -110,6 +113,7 @@ impl Cluster {
 
     /// A node hears that the next line has begun: its PEs go, and others are made from its part.
     pub(super) fn begin_line(&mut self, job: &Job, node: NodeId, version: Version, rules: &mut impl Rules) {
+        self.gather(node, rules);
         let now = self.clock.get();
         let Some(mut member) = self.logged_mut().members[node as usize].take() else { return };
         self.discard_all(node, member.take_rings());

@@ -44,9 +44,17 @@ impl Cluster {
         let is_over = logged.ending.is_some();
         let stage = logged.member(node).map(|member| (member.is_live(), member.is_guided()));
         match stage {
+            // It has one already, and is woken when that is over.
+            _ if self.logged().overlaps.is_out(pe) => {
+                if self.takes_turn(pe, at) {
+                    self.logged_mut().overlaps.want_turn(pe);
+                }
+            }
             Some((true, _)) if !is_over => {
                 self.ask_in_turn(pe, at);
+                self.hand_out(pe);
                 rules.turn(self, pe, at);
+                self.end_handing();
                 self.see_to_cut(job, node);
             }
             // None is planned for who is not there.
@@ -64,12 +72,16 @@ impl Cluster {
         let (mut goes_on, mut took) = (true, 0);
         for _ in 0..steps {
             match self.replay_step(pe, now) {
-                Ok((Replayed::Did, step)) => took += step,
+                Ok((Replayed::Did, step)) => {
+                    took += step;
+                    self.hand_out(pe);
+                }
                 Ok((Replayed::Waits | Replayed::AtHorizon, _)) => goes_on = false,
                 Err(why) => job.end(1, Some(why)),
             }
             rules.collect(self, pe);
-            if !goes_on || job.is_over() {
+            self.end_handing();
+            if !goes_on || job.is_over() || self.logged().overlaps.is_out(pe) {
                 break;
             }
         }
@@ -135,6 +147,8 @@ impl Cluster {
         let line = member.line();
         match member.take(rank, now, is_asked_for, with_rings) {
             Ok((all, came)) => {
+                // As when it is handed to another thread.
+                member.absorb();
                 came.into_iter()
                     .for_each(|came| logged.shadow.take(line, came.lane, came.number, came.frame));
                 all
@@ -149,20 +163,14 @@ impl Cluster {
     /// What a node has to put on its way after one of its PEs has done something, or somebody has told it something.
     pub(in crate::messages) fn sent_logged(&mut self, id: PeId, sent: Vec<Sent>) -> Vec<Sent> {
         let (node, rank) = self.place(id);
+        let said = self.take_said(id);
+        let Some((said, sent)) = self.held_or_back(id, said, sent) else { return Vec::new() };
+        let is_any_out = self.is_any_out(node);
         let first = self.shape.first_pe(node);
         let (pes, logged) = (&self.pes, self.logged.as_mut().expect("a job that logs"));
         let pe = &pes[id as usize];
         let Some(Some(member)) = logged.members.get_mut(node as usize) else { return Vec::new() };
-        member.absorb();
-        let heard = logged.heard.entry(node).or_default();
-        for line in pe.node.job.output.captured().into_iter().skip(heard.lines) {
-            heard.lines += 1;
-            member.say(rank, Said::Line(line));
-        }
-        if let Some(end) = pe.node.job.how_it_ended().filter(|_| !heard.end) {
-            heard.end = true;
-            member.say(rank, Said::End(end));
-        }
+        said.into_iter().for_each(|said| member.say(rank, said));
         let mut wrong = None;
         for Sent { to, parcel, .. } in sent {
             let frame = Frame::of(&parcel);
@@ -174,6 +182,7 @@ impl Cluster {
         }
         member.release();
         if member.is_guided()
+            && !is_any_out
             && let Err(why) = member.tell_if_at_horizon(|rank| may_run(&pes[(first + rank) as usize]))
         {
             wrong = wrong.or(Some(why));
@@ -185,6 +194,22 @@ impl Cluster {
         self.flush_soon(node);
         self.carry(node);
         self.logged_mut().letters.remove(&id).unwrap_or_default()
+    }
+
+    /// What the program has said since this was last asked, on this PE.
+    fn take_said(&mut self, id: PeId) -> Vec<Said> {
+        let (node, _) = self.place(id);
+        let (pes, logged) = (&self.pes, self.logged.as_mut().expect("a job that logs"));
+        let job = &pes[id as usize].node.job;
+        if logged.member(node).is_none() {
+            return Vec::new();
+        }
+        let heard = logged.heard.entry(node).or_default();
+        let lines = job.output.captured().split_off(heard.lines);
+        heard.lines += lines.len();
+        let end = job.how_it_ended().filter(|_| !heard.end);
+        heard.end |= end.is_some();
+        lines.into_iter().map(Said::Line).chain(end.map(Said::End)).collect()
     }
 
     fn flush_soon(&mut self, node: NodeId) {
@@ -277,6 +302,10 @@ impl Cluster {
             }
             Mail::Start { node, incarnation } => self.start(node, incarnation),
             Mail::Flush { node, incarnation } => self.flush(job, node, incarnation, rules),
+            Mail::TurnOver { pe, turn } => {
+                self.on_turn_over(pe, turn, rules);
+                self.see_to_cut(job, self.shape.node_of(pe));
+            }
             // Of a process that is no more, or to it.
             _ => {}
         }

@@ -7,6 +7,7 @@
 mod cuts;
 mod driving;
 mod output;
+mod overlap;
 mod post;
 mod recovery;
 mod shadow;
@@ -22,6 +23,7 @@ use super::chance::Chance;
 use super::model::Model;
 use super::{Cluster, Machine, Rules};
 use cuts::FromNode;
+use overlap::Overlaps;
 use post::Post;
 use shadow::Shadow;
 use talisman_base::clock::Meter;
@@ -107,6 +109,9 @@ pub struct Logged {
     /// By node.
     doors: Vec<LineDoor<FromNode>>,
     post: Post,
+    /// Whether turns of the PEs of a node overlap, and those that do.
+    draws_overlaps: bool,
+    overlaps: Overlaps,
     shadow: Shadow,
     /// What a PE has put on its lanes, and the simulator has not put on its way.
     letters: BTreeMap<PeId, Vec<Sent>>,
@@ -241,6 +246,9 @@ impl Logged {
             meter: setting.pause.map_or(Meter::Uneven(Rc::default()), |_| Meter::Clock),
             doors: images.iter().map(|_| LineDoor::default()).collect(),
             post: Post::new(config.seed, setting.pause),
+            // On the model of a machine nothing takes a time that the model does not say.
+            draws_overlaps: setting.pause.is_none(),
+            overlaps: Overlaps::default(),
             shadow: Shadow::default(),
             letters: BTreeMap::new(),
             begins: Vec::new(),
@@ -268,7 +276,7 @@ impl Logged {
 
     /// Whether all is printed that anybody has said.
     fn is_all_printed(&self) -> bool {
-        !self.members.iter().flatten().any(Member::has_unprinted)
+        !self.members.iter().flatten().any(Member::has_unprinted) && !self.is_any_at_something()
     }
 }
 

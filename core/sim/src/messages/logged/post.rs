@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use talisman_base::ids::PeId;
 use talisman_base::rng::Rng;
 use talisman_core::logging::words::{Said, Word};
 use talisman_ft::event::Event;
@@ -13,6 +14,9 @@ use talisman_ft::{NodeId, Version};
 const TAKES_NS: (u64, u64) = (3_000, 120_000);
 /// A node sends its keeper its log so much after it was given something; a seed takes one of these.
 const FLUSH_NS: [(u64, u64); 2] = [(1_000, 60_000), (50_000, 900_000)];
+
+/// What a turn of a PE on a thread of its own takes until its node hears of it.
+const TURN_NS: (u64, u64) = (200, 40_000);
 
 /// Something on its way.
 pub(super) enum Mail {
@@ -34,6 +38,8 @@ pub(super) enum Mail {
     Start { node: NodeId, incarnation: Incarnation },
     /// It is time to send the keeper what is new.
     Flush { node: NodeId, incarnation: Incarnation },
+    /// What a PE did in this turn comes back to its node.
+    TurnOver { pe: PeId, turn: u64 },
 }
 
 /// Where something comes from: a node, or whoever leads and prints.
@@ -86,7 +92,11 @@ impl Post {
     }
 
     fn takes(&mut self, mail: &Mail) -> u64 {
-        let (least, most) = if matches!(mail, Mail::Flush { .. }) { self.flush_ns } else { TAKES_NS };
+        let (least, most) = match mail {
+            Mail::Flush { .. } => self.flush_ns,
+            Mail::TurnOver { .. } => TURN_NS,
+            _ => TAKES_NS,
+        };
         match self.pause.filter(|_| matches!(mail, Mail::Start { .. })) {
             Some(pause) => pause.as_nanos() as u64,
             None => least + self.rng.below(most - least),
@@ -106,6 +116,6 @@ fn ends(mail: &Mail) -> Option<(End, End)> {
         Mail::Say { from, .. } => Some((End::Node(from.node), End::Leader)),
         Mail::Order { to, .. } | Mail::Line { to, .. } => Some((End::Leader, End::Node(*to))),
         Mail::Printed { to, .. } => Some((End::Leader, End::Node(to.node))),
-        Mail::Start { .. } | Mail::Flush { .. } => None,
+        Mail::Start { .. } | Mail::Flush { .. } | Mail::TurnOver { .. } => None,
     }
 }

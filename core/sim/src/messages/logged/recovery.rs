@@ -49,6 +49,8 @@ impl Cluster {
     fn end_process(&mut self, node: NodeId) {
         let Some(mut member) = self.logged_mut().members[node as usize].take() else { return };
         self.discard_all(node, member.take_rings());
+        let held = self.take_held(node);
+        self.discard_all(node, held);
         let logged = self.logged_mut();
         *logged.went_back.lost.entry(node).or_default() += 1;
         logged.heard.remove(&node);
@@ -74,6 +76,8 @@ impl Cluster {
         for node in 0..self.shape.nodes {
             let parcels = self.logged_mut().member(node).map_or(Vec::new(), Member::take_rings);
             self.discard_all(node, parcels);
+            let held = self.take_held(node);
+            self.discard_all(node, held);
         }
     }
 
@@ -126,6 +130,7 @@ impl Cluster {
         line: Version,
         rules: &mut impl Rules,
     ) {
+        self.gather(node, rules);
         match &order {
             Order::Ask { lost, .. } => self.read_to_the_end(node, lost, rules),
             Order::Restore { .. } => self.begin_process(job, node, line, rules),

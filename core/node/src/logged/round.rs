@@ -1,0 +1,113 @@
+//! A turn of a PE of a node that logs.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use talisman_core::logging::member::Taken;
+use talisman_core::logging::replay::take_in;
+use talisman_kernel::pe::Pe;
+use talisman_kernel::pe::turn::Feed;
+
+/// Messages run in a turn, if they are short.
+const BATCH: usize = 64;
+/// After so many messages it is looked at the clock.
+const BETWEEN_CLOCKS: usize = 16;
+/// A turn takes about so long, if its entries do not take longer.
+const TURN: Duration = Duration::from_micros(100);
+
+/// How many messages a PE runs in a turn: fewer where entries take long, since what they send leaves when the turn is over.
+pub(super) struct Pace(Cell<usize>);
+
+impl Default for Pace {
+    fn default() -> Self {
+        Pace(Cell::new(BATCH))
+    }
+}
+
+impl Pace {
+    /// So many have run in a turn that took so long.
+    fn ran(&self, ran: usize, took: Duration) {
+        let most = self.0.get();
+        if took > 2 * TURN {
+            self.0.set((most / 4).max(1));
+        } else if ran == most && took < TURN / 4 {
+            self.0.set((most * 2).min(BATCH));
+        }
+    }
+}
+
+/// What the driver lets its PE do in a turn.
+pub(super) struct Round<'a> {
+    taken: Vec<Taken>,
+    most: usize,
+    pace: &'a Pace,
+    ran: usize,
+    since: Instant,
+    /// It ends when the PE has sent so many bytes in all.
+    until: u64,
+}
+
+impl<'a> Round<'a> {
+    /// It takes this in, and runs messages, if it may.
+    pub(super) fn new(taken: Vec<Taken>, runs: bool, pace: &'a Pace, until: u64) -> Self {
+        let most = if runs { pace.0.get() } else { 0 };
+        Round { taken, most, pace, ran: 0, since: Instant::now(), until }
+    }
+}
+
+impl Drop for Round<'_> {
+    /// The turn is over.
+    fn drop(&mut self) {
+        if self.ran > 0 {
+            self.pace.ran(self.ran, self.since.elapsed());
+        }
+    }
+}
+
+impl Feed for Round<'_> {
+    fn take_in(&mut self, pe: &Pe) -> bool {
+        let any = !self.taken.is_empty();
+        for taken in self.taken.drain(..) {
+            if let Err(why) = take_in(pe, taken) {
+                pe.node.job.end(1, Some(why));
+            }
+        }
+        any
+    }
+
+    fn most(&self) -> usize {
+        self.most
+    }
+
+    fn is_enough(&mut self, pe: &Pe, ran: usize) -> bool {
+        self.ran = ran;
+        pe.stats.bytes_between_nodes.get() >= self.until
+            || ran.is_multiple_of(BETWEEN_CLOCKS) && self.since.elapsed() > TURN
+    }
+
+    fn looks_at_timers(&self) -> bool {
+        self.most > 0
+    }
+
+    fn may_rest(&self, pe: &Pe) -> bool {
+        self.most > 0 && pe.chores.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_entries_run_one_by_one_and_short_ones_in_batches() {
+        let pace = Pace::default();
+        (0..4).for_each(|_| pace.ran(1, 3 * TURN));
+        assert_eq!(pace.0.get(), 1);
+        pace.ran(1, TURN);
+        assert_eq!(pace.0.get(), 1);
+        (0..8).for_each(|_| pace.ran(pace.0.get(), TURN / 10));
+        assert_eq!(pace.0.get(), BATCH);
+        pace.ran(1, TURN / 10);
+        assert_eq!(pace.0.get(), BATCH, "there were no more");
+    }
+}
