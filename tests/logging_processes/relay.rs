@@ -42,6 +42,9 @@ struct Options {
     /// Each runner takes what it has itself: nothing but sums goes between PEs
     #[arg(long)]
     pairs: bool,
+    /// Nothing is printed before the end
+    #[arg(long)]
+    quiet: bool,
     /// After this round, a checkpoint is asked for and waited for
     #[arg(long)]
     save_at: Option<u64>,
@@ -98,7 +101,9 @@ impl Runner {
     #[entry]
     fn sum(&mut self, cx: &mut Cx<Self>, round: u64) -> u64 {
         self.sum = self.sum.rotate_left(7) ^ self.taken;
-        writeln!(cx.output(), "runner {} in round {round}: {:016x}", cx.index(), self.sum);
+        if !self.options.quiet {
+            writeln!(cx.output(), "runner {} in round {round}: {:016x}", cx.index(), self.sum);
+        }
         self.sum >> 8
     }
 

@@ -68,6 +68,11 @@ use crate::launcher::{
     the_launcher_of_a_job_with_a_node_that_is_stopped, the_launcher_of_other_programs_and_on_disk,
     the_report_is_that_of_the_whole_job,
 };
+use crate::logged::{
+    a_checkpoint_of_a_job_that_logs_when_it_is_asked_for, a_job_goes_on_with_logging,
+    a_job_that_logs_is_started_again, a_job_that_logs_is_started_again_more_than_once,
+    nothing_is_left_of_a_job_that_logs_and_ends,
+};
 use crate::membership::{
     members_are_the_same_whenever_nodes_are_killed, members_are_the_same_whoever_is_lost_at_a_step,
 };
@@ -189,6 +194,11 @@ trials!(
     damaged_files_are_named_and_nothing_is_overwritten,
     both_buddies_on_disk,
     folders_that_cannot_be_used,
+    a_job_that_logs_is_started_again,
+    a_job_goes_on_with_logging,
+    a_job_that_logs_is_started_again_more_than_once,
+    a_checkpoint_of_a_job_that_logs_when_it_is_asked_for,
+    nothing_is_left_of_a_job_that_logs_and_ends,
     a_disk_that_is_full needs disks,
     a_folder_that_cannot_be_written_any_more needs disks,
     a_disk_that_does_not_take_what_is_asked_for needs disks,

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use super::hosted::Hosted;
 use super::kept::Kept;
 use super::links::{Came, Links};
+use super::writing::Writing;
 use super::{Left, LoggedNode};
 use crate::node_record::{end_record, record_writer_of};
 use crate::worker::Suspicion;
@@ -21,13 +22,16 @@ use talisman_control::protocol::PeerInLife;
 use talisman_core::logging::image::{Beginning, Image};
 use talisman_core::logging::line_door::LineDoor;
 use talisman_core::logging::member::Member;
+use talisman_core::logging::on_disk::absent_in;
 use talisman_core::record::item::Begins;
 use talisman_core::record::writer::RecordWriter;
+use talisman_ft::NodeId;
 use talisman_ft::double::Contents;
 use talisman_ft::logging::{Keepers, Shape};
 use talisman_kernel::pe::Pe;
 use talisman_kernel::pe::recorder::Recorder;
 use talisman_sched::idle::Idle;
+use talisman_store::restart::Restart;
 
 /// What is on a link: a letter, or a word beside it.
 const LETTER: u8 = 0;
@@ -47,6 +51,8 @@ pub(super) struct Driver<'a> {
     shape: Shape,
     member: Member,
     links: Links,
+    /// What writes the parts of a line.
+    writing: Writing,
     /// Where it is written what its only PE is given, if that is asked for.
     writer: Option<RecordWriter>,
     /// By rank.
@@ -86,8 +92,9 @@ impl<'a> Driver<'a> {
             of,
             program,
             shape,
-            member: Member::blank(number, shape, 0).kept_by(keepers.of(number)).strict(of.is_strict),
+            member: Member::blank(number, shape, 0),
             links,
+            writing: Writing::default(),
             writer: record_writer_of(&of.node(), of.task.life),
             pes: (0..shape.pes_per_node).map(Hosted::new).collect(),
             newcomers: Vec::new(),
@@ -107,13 +114,22 @@ impl<'a> Driver<'a> {
             has_finished: false,
             has_failed: false,
         };
+        driver.member = driver.placed(Member::blank(number, shape, 0), keepers.of(number));
         if of.task.life == 0 {
-            let kept: Vec<_> = keepers.wards(number).map(|ward| first_image(ward, shape)).collect();
-            let first = Member::first(first_image(number, shape), shape, &kept);
-            driver.member = first.kept_by(keepers.of(number)).strict(of.is_strict);
-            driver.begin(&first_image(number, shape));
+            let first = |node| first_image(node, shape, of.task.restart.as_ref());
+            let kept: Vec<_> = keepers.wards(number).map(first).collect();
+            let own = first(number);
+            let member = Member::first(own.clone(), shape, &kept).in_line(own.line);
+            driver.member = driver.placed(member, keepers.of(number));
+            driver.enter(own.line);
+            driver.begin(&own);
         }
         driver
+    }
+
+    /// With this keeper, among those that there are.
+    fn placed(&self, member: Member, keeper: NodeId) -> Member {
+        member.kept_by(keeper).without(absent_in(&self.of.view)).strict(self.of.is_strict)
     }
 
     /// Until the job is over; what its PEs have counted.
@@ -196,7 +212,8 @@ impl<'a> Driver<'a> {
         let recorder = self.member.record(rank).recorder();
         let Some(writer) = &self.writer else { return recorder };
         let with = match image.states.first() {
-            None | Some(Beginning::Nothing | Beginning::Message(_)) => Begins::Nothing,
+            // No job is recorded that goes on from a former one.
+            None | Some(Beginning::Nothing | Beginning::Message(_) | Beginning::Former) => Begins::Nothing,
             Some(Beginning::Program) => Begins::Program,
             Some(Beginning::Parts(parts)) => Begins::Parts(parts.clone()),
         };
@@ -217,6 +234,7 @@ impl<'a> Driver<'a> {
     fn end(mut self) -> Left {
         self.links.goodbye();
         _ = self.links.flush();
+        self.writing.finish();
         self.writer.iter().for_each(|writer| end_record(writer, &self.of.job));
         let kept = self.kept.report(&self.member);
         self.discard_rings();
@@ -232,7 +250,10 @@ impl<'a> Driver<'a> {
 }
 
 /// What a node of a job begins with.
-fn first_image(node: u32, shape: Shape) -> Image {
+fn first_image(node: u32, shape: Shape, restart: Option<&Restart>) -> Image {
+    if let Some(restart) = restart {
+        return Image::of_former(node, shape, restart.version);
+    }
     let state = |rank| if node == 0 && rank == 0 { Beginning::Program } else { Beginning::Nothing };
     Image::first(node, shape, 0, (0..shape.pes_per_node).map(state).collect())
 }

@@ -10,6 +10,7 @@ mod hosted;
 mod kept;
 mod links;
 mod output_lines;
+mod writing;
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,12 +26,14 @@ use driver::Driver;
 use links::Links;
 use talisman_cluster::{Control, fixed_layout};
 use talisman_control::protocol::{NodeReport, Task, ToLauncher};
+use talisman_ft::view::View;
 use talisman_job::LogKept;
 use talisman_job::job::{End, Job, Others};
 use talisman_job::lines::Lines;
 use talisman_kernel::node::Node;
 use talisman_kernel::pe::Pe;
 use talisman_observe::stats::Totals;
+use talisman_store::versions::Store;
 
 pub(crate) use commands::LoggedCommands;
 pub(crate) use links::Parts;
@@ -48,6 +51,10 @@ pub(crate) struct LoggedNode {
     pub(crate) control: Control,
     pub(crate) job: Arc<Job>,
     pub(crate) connections: Arc<Connections>,
+    /// Who is there.
+    pub(crate) view: View,
+    /// What writes parts of checkpoints.
+    pub(crate) store: Arc<Store>,
     /// What its PEs are of. Another one comes with each line: nothing of it is in the parts.
     pub(crate) node: Mutex<Arc<Node>>,
     /// Makes another one.
@@ -92,6 +99,10 @@ impl LoggedNode {
                 Err(error) => this.control.failed(format!("the system gives no thread for its PEs: {error}")),
             }
         });
+        if self.job.how_it_ended().is_some_and(|end| end.status == 0) {
+            // Nobody goes on from anything.
+            self.store.clear(self.view.there().collect());
+        }
         self.control.done(self.report(totals, kept));
     }
 
@@ -180,7 +191,11 @@ impl Others for LoggedVoice {
         self.control.send(ToLauncher::Note(text));
     }
 
-    fn say(&self, _: Lines) {}
+    /// What a former job had reported: it goes into later checkpoints as well.
+    fn say(&self, lines: Lines) {
+        let Some(job) = self.job.upgrade() else { return };
+        lines.results.iter().for_each(|(name, value)| job.record(name, value.clone()));
+    }
 
     fn step(&self, _: u64) {
         let job = self.job.upgrade().filter(|_| !self.runs_again.load(Ordering::Relaxed));
