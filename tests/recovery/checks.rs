@@ -95,9 +95,9 @@ use crate::seen::{
     whoever_leads_next_serves_the_page_again,
 };
 use crate::spread::{
-    hosts_are_lost_one_after_the_other, nodes_are_added_beside_a_spare_of_another_host,
-    nodes_are_added_during_a_recovery_of_several_hosts, nodes_are_added_on_another_host,
-    spares_on_another_host,
+    a_host_with_all_its_nodes_is_lost_of_a_job_that_logs, hosts_are_lost_one_after_the_other,
+    nodes_are_added_beside_a_spare_of_another_host, nodes_are_added_during_a_recovery_of_several_hosts,
+    nodes_are_added_on_another_host, spares_on_another_host,
 };
 use crate::standby::{
     a_job_that_is_to_end_is_not_started_again, a_job_whose_launchers_are_lost_each_time_that_it_starts_ends,
@@ -228,6 +228,7 @@ trials!(
     a_job_that_has_grown_is_started_again,
     lost_at_random_moments_while_nodes_are_added,
     hosts_are_lost_one_after_the_other,
+    a_host_with_all_its_nodes_is_lost_of_a_job_that_logs,
     a_process_that_aborts_in_the_same_round_each_time,
     a_process_that_has_a_fault_once,
     spares_on_another_host,
