@@ -18,6 +18,8 @@ mod balanced;
 mod beyond;
 #[path = "logging_processes/cuts.rs"]
 mod cuts;
+#[path = "logging_processes/disk.rs"]
+mod disk;
 #[path = "logging_processes/examples.rs"]
 mod examples;
 #[path = "logging_processes/executions.rs"]
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
                 strict::all(),
                 balanced::all(),
                 several_pes::all(),
+                disk::all(),
             ];
             harness::run(tests.into_iter().flatten().collect())
         }

@@ -48,6 +48,8 @@ mod joining;
 mod kills;
 #[path = "recovery/launcher.rs"]
 mod launcher;
+#[path = "recovery/logged.rs"]
+mod logged;
 #[path = "recovery/membership.rs"]
 mod membership;
 #[path = "recovery/moments.rs"]

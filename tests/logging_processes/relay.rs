@@ -46,6 +46,9 @@ struct Options {
     /// In each round so many runners, all of a process, wait for each other in their entries: each needs a thread of its own
     #[arg(long)]
     meet: Option<u32>,
+    /// Nothing is printed before the end
+    #[arg(long)]
+    quiet: bool,
     /// After this round, a checkpoint is asked for and waited for
     #[arg(long)]
     save_at: Option<u64>,
@@ -102,7 +105,9 @@ impl Runner {
     #[entry]
     fn sum(&mut self, cx: &mut Cx<Self>, round: u64) -> u64 {
         self.sum = self.sum.rotate_left(7) ^ self.taken;
-        writeln!(cx.output(), "runner {} in round {round}: {:016x}", cx.index(), self.sum);
+        if !self.options.quiet {
+            writeln!(cx.output(), "runner {} in round {round}: {:016x}", cx.index(), self.sum);
+        }
         self.sum >> 8
     }
 

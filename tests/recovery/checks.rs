@@ -68,6 +68,11 @@ use crate::launcher::{
     the_launcher_of_a_job_with_a_node_that_is_stopped, the_launcher_of_other_programs_and_on_disk,
     the_report_is_that_of_the_whole_job,
 };
+use crate::logged::{
+    a_checkpoint_of_a_job_that_logs_when_it_is_asked_for, a_job_goes_on_with_logging,
+    a_job_that_logs_is_started_again, a_job_that_logs_is_started_again_more_than_once,
+    nothing_is_left_of_a_job_that_logs_and_ends,
+};
 use crate::membership::{
     members_are_the_same_whenever_nodes_are_killed, members_are_the_same_whoever_is_lost_at_a_step,
 };
@@ -90,9 +95,9 @@ use crate::seen::{
     whoever_leads_next_serves_the_page_again,
 };
 use crate::spread::{
-    hosts_are_lost_one_after_the_other, nodes_are_added_beside_a_spare_of_another_host,
-    nodes_are_added_during_a_recovery_of_several_hosts, nodes_are_added_on_another_host,
-    spares_on_another_host,
+    a_host_with_all_its_nodes_is_lost_of_a_job_that_logs, hosts_are_lost_one_after_the_other,
+    nodes_are_added_beside_a_spare_of_another_host, nodes_are_added_during_a_recovery_of_several_hosts,
+    nodes_are_added_on_another_host, spares_on_another_host,
 };
 use crate::standby::{
     a_job_that_is_to_end_is_not_started_again, a_job_whose_launchers_are_lost_each_time_that_it_starts_ends,
@@ -189,6 +194,11 @@ trials!(
     damaged_files_are_named_and_nothing_is_overwritten,
     both_buddies_on_disk,
     folders_that_cannot_be_used,
+    a_job_that_logs_is_started_again,
+    a_job_goes_on_with_logging,
+    a_job_that_logs_is_started_again_more_than_once,
+    a_checkpoint_of_a_job_that_logs_when_it_is_asked_for,
+    nothing_is_left_of_a_job_that_logs_and_ends,
     a_disk_that_is_full needs disks,
     a_folder_that_cannot_be_written_any_more needs disks,
     a_disk_that_does_not_take_what_is_asked_for needs disks,
@@ -218,6 +228,7 @@ trials!(
     a_job_that_has_grown_is_started_again,
     lost_at_random_moments_while_nodes_are_added,
     hosts_are_lost_one_after_the_other,
+    a_host_with_all_its_nodes_is_lost_of_a_job_that_logs,
     a_process_that_aborts_in_the_same_round_each_time,
     a_process_that_has_a_fault_once,
     spares_on_another_host,

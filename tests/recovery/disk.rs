@@ -27,7 +27,7 @@ impl Folder {
     }
 
     /// The same files in another folder.
-    fn copy(&self) -> Folder {
+    pub fn copy(&self) -> Folder {
         let copy = Folder::new();
         for file in self.files() {
             let to = copy.0.join(file.strip_prefix(&self.0).unwrap());
@@ -91,6 +91,18 @@ impl Folder {
             manifests.iter().filter(|manifest| manifest.file_name() == one.file_name()).count()
         };
         manifests.iter().any(|manifest| same(manifest) == nodes)
+    }
+
+    /// Whether all of a version is there twice, taken on so many nodes with so many PEs each.
+    pub fn has_whole(&self, nodes: u32, pes: u32) -> bool {
+        let (copies, files) = (self.copies(), self.files());
+        let is_whole = |version: &u64| {
+            let part = |pe: u32| copies.get(&OsString::from(format!("v{version}-pe{pe}.part")));
+            let manifest = format!("v{version}.manifest");
+            let manifests = files.iter().filter(|file| name(file) == manifest).count();
+            manifests == nodes as usize && (0..nodes * pes).all(|pe| part(pe) == Some(&2))
+        };
+        self.versions().iter().any(is_whole)
     }
 
     /// Whether so many nodes, of one PE each, have all of a version: the newest may have been amid its way to the disks.

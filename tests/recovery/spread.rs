@@ -41,13 +41,17 @@ impl Hosts {
     }
 
     pub fn start(&self, shape: Shape, options: &str) -> Run {
+        self.start_with("--ft double", shape, options)
+    }
+
+    fn start_with(&self, ft: &str, shape: Shape, options: &str) -> Run {
         let path = std::env::var("PATH").unwrap_or_default();
         let path = format!("{}:{path}", self.programs.display());
         let by = |mut command: Command| {
             command.env("PATH", &path);
             command
         };
-        LONG.start_by(shape, &format!("--hosts {} --ft double {options}", self.file.name()), by)
+        LONG.start_by(shape, &format!("--hosts {} {ft} {options}", self.file.name()), by)
     }
 }
 
@@ -94,6 +98,32 @@ pub fn hosts_are_lost_one_after_the_other() {
     let mut losses = run.survives(&expected).losses;
     losses.sort_unstable();
     assert_eq!(losses, [(0, true), (1, true), (2, true), (2, true)]);
+}
+
+/// With all its nodes, each of which would be the next one's keeper if there were but one host: what they were given is kept on the other.
+pub fn a_host_with_all_its_nodes_is_lost_of_a_job_that_logs() {
+    let shape = (4, 1, "tcp");
+    let expected = LONG.undisturbed(shape);
+    for (lost, every, others) in [("a", NEVER, [2, 3]), ("b", "--ckpt-every 4steps", [0, 1])] {
+        let hosts = Hosts::new("a slots=2\nb slots=2\n");
+        let folder = Folder::new();
+        let run = hosts.start_with("--ft logging", shape, &format!("{every} {}", folder.holding()));
+        run.job.wait_for("at 14");
+        signal(agent(&run, lost), Signal::KILL);
+        run.job.wait_for_error("nobody else went back");
+        nodes(&run, if lost == "a" { "b" } else { "a" }, 4);
+        folder.let_go();
+        let left = run.survives(&expected);
+        let lost: Vec<u64> = (0..4).filter(|node| !others.contains(node)).collect();
+        let mut losses = left.losses;
+        losses.sort_unstable();
+        assert_eq!(
+            losses,
+            lost.iter().map(|node| (*node, true)).collect::<Vec<_>>(),
+            "{}",
+            left.ended.said()
+        );
+    }
 }
 
 /// The copy of what it has is not on the host where it is by now.

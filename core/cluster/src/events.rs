@@ -77,7 +77,7 @@ pub(super) fn decided(action: &coordinator::Action) {
                 send = ?order.send, "a node is to go on"
             );
         }
-        Action::Send(node, message) => {
+        Action::Send(node, message) | Action::SendWhenPrinted(node, message) => {
             debug!(target: CONTROL, node, what = %name(message), "a node is told")
         }
         Action::Kill(node) => debug!(target: CONTROL, node, "a node is killed"),

@@ -47,7 +47,7 @@ pub fn find_out(
         keeping.restart =
             keeping.restart.map(|restart| Restart { hosts: names, key: key.clone(), ..restart });
     }
-    if options.ft.takes_checkpoints() {
+    if options.ft.has_checkpoints() {
         keep(&mut keeping, program, (options, key), mark)?;
     }
     Ok(keeping)
@@ -59,8 +59,9 @@ fn keep(
     (options, key): (&RunArgs, KeyFile),
     mark: JobMark,
 ) -> Result<(), String> {
-    let has_all = options.ft == FaultTolerance::Disk;
     let given = options.ckpt_dir.as_deref().map(absolute).transpose()?;
+    // A job that logs keeps all where it was given a folder.
+    let has_all = options.ft == FaultTolerance::Disk || options.ft.logs() && given.is_some();
     // Without any checkpoint on disk, one may yet be asked for, and the folder does not matter before.
     let is_needed = options.hosts.is_none() && (has_all || given.is_some());
     let restarted = keeping.restart.as_ref().map(|restart| restart.dir.clone());

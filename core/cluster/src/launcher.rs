@@ -17,6 +17,7 @@ use crate::children::Executable;
 use crate::console::{Console, Wires};
 use crate::descriptors;
 use crate::exhaustion::Exhaustion;
+use crate::going_back::GoingBack;
 use crate::host_pool::{HostPool, shares};
 use crate::keeping::{self, absolute, key_of};
 use crate::local::Events;
@@ -37,6 +38,7 @@ use talisman_control::kills::Kills;
 use talisman_control::outcome::{ClusterOutcome, Ended};
 use talisman_control::plan::Plan;
 use talisman_control::protocol::{Fetch, ToLauncher, ToNode};
+use talisman_ft::Version;
 use talisman_job::Program;
 use talisman_job::asking::Request;
 use talisman_job::diagnostics::{say, subjects::CONTROL};
@@ -61,6 +63,24 @@ const STARTS: u32 = 4;
 /// before the program has begun, others start the job again, as often as its turn says.
 pub fn launch(program: &Program, types: &dyn ProgramTypes, options: &RunArgs, turn: Turn) -> ClusterOutcome {
     descriptors::raise_limit();
+    let mut turn = turn;
+    let mut going_back = GoingBack::new(options);
+    let had_folder = options.ckpt_dir.as_deref().is_none_or(Path::exists);
+    loop {
+        let mut outcome = launch_until_begun((program, types), going_back.options(), turn);
+        if !going_back.goes_back(&mut outcome) {
+            return going_back.and_before(outcome);
+        }
+        turn = Turn { made_folder: turn.made_folder || !had_folder, back_to: going_back.least(), ..turn };
+    }
+}
+
+/// The same, without a look at what the end leaves to go back to.
+fn launch_until_begun(
+    (program, types): (&Program, &dyn ProgramTypes),
+    options: &RunArgs,
+    turn: Turn,
+) -> ClusterOutcome {
     let means = Means { executable: Executable::this(), memory: host_memory, turn };
     let mut left = STARTS;
     loop {
@@ -113,6 +133,15 @@ pub fn launch_with(
         Ok(keeping) => keeping,
         Err(ended) => return Ok(ended),
     };
+    let is_too_old =
+        |least: &Version| plan.keeping.restart.as_ref().is_none_or(|restart| restart.version < *least);
+    if let Some(version) = means.turn.back_to.filter(is_too_old) {
+        let message = format!("checkpoint {version} is not whole on disk any more; the job cannot go on");
+        return Ok(ClusterOutcome::unreachable(message));
+    }
+    if means.turn.back_to.is_some() {
+        plan.keeping.restart.iter_mut().for_each(|restart| restart.is_own = true);
+    }
     if means.turn.made_folder {
         plan.keeping.checkpoint_dirs.iter_mut().for_each(|checkpoint_dirs| checkpoint_dirs.is_new = true);
     }
@@ -300,7 +329,8 @@ impl Launcher {
                 Action::Send(
                     node,
                     message @ (ToNode::LinesSeen { .. } | ToNode::Settle(_) | ToNode::Leave),
-                ) => {
+                )
+                | Action::SendWhenPrinted(node, message) => {
                     self.print(Print::Written(node, message));
                 }
                 Action::Send(node, message) => self.sites.send(node, message),

@@ -38,6 +38,7 @@ pub mod descriptors;
 pub mod events;
 pub mod exhaustion;
 pub mod fixed_layout;
+mod going_back;
 pub mod host_pool;
 pub mod hostile;
 pub mod keeping;

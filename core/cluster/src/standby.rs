@@ -29,6 +29,7 @@ use tracing::{error, info};
 
 use crate::children::{self, Executable, leave_open};
 use crate::naming;
+use talisman_ft::Version;
 use talisman_job::ExitStatus;
 use talisman_job::Program;
 use talisman_job::diagnostics::{say, subjects::CONTROL};
@@ -43,13 +44,15 @@ pub struct Turn {
     pub others: u32,
     /// Whether one of those before it has made the folder for checkpoints, so that it is the job's to remove.
     pub made_folder: bool,
+    /// The job goes on from no older version than this one: what it did before has been seen.
+    pub back_to: Option<Version>,
 }
 
 impl Turn {
     /// Of the process that somebody started.
-    const FIRST: Turn = Turn { others: STANDBYS, made_folder: false };
+    const FIRST: Turn = Turn { others: STANDBYS, made_folder: false, back_to: None };
     /// Nobody stands by.
-    pub const LAST: Turn = Turn { others: 0, made_folder: false };
+    pub const LAST: Turn = Turn { others: 0, ..Turn::FIRST };
 }
 
 /// A node of this host has begun, or nodes of other hosts are known to have; or somebody ends the job.
@@ -176,7 +179,8 @@ fn keep(pipe: io::PipeReader, turn: Turn, tell: &Sender<OwnedFd>) {
     if let Some(name) = args.next() {
         command.arg0(name);
     }
-    let Turn { others, made_folder } = turn;
+    // Nobody stands by for a job that may go back so.
+    let Turn { others, made_folder, back_to: _ } = turn;
     command.args(args).env(VARIABLE, format!("{} {others} {}", pipe.as_raw_fd(), u8::from(made_folder)));
     leave_open(&mut command, vec![pipe.as_raw_fd()]);
     let Ok(mut child) = command.spawn() else { return };
@@ -224,7 +228,7 @@ fn inherit(value: &str) -> Option<(io::PipeReader, Turn)> {
     let [number, others, made] = words[..] else { return None };
     let number = number.parse().ok().filter(|number| *number > 2)?;
     let made_folder = ["0", "1"].iter().position(|known| *known == made)? == 1;
-    let turn = Turn { others: others.parse().ok()?, made_folder };
+    let turn = Turn { others: others.parse().ok()?, made_folder, ..Turn::FIRST };
     keep_from_children(number).ok()?;
     // SAFETY: it is open, and the launcher left it for this process alone; the variable that names it is gone.
     Some((unsafe { OwnedFd::from_raw_fd(number) }.into(), turn))

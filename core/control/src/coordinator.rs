@@ -13,6 +13,7 @@
 //! its launcher.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::event::Event;
@@ -31,6 +32,7 @@ use layouts::Layouts;
 use requests::Requests;
 use spares::Spares;
 use talisman_base::layout::mark::LayoutMark;
+use talisman_ft::Version;
 use talisman_job::lines::Piece;
 use talisman_job::progress::Steps;
 use talisman_job::{Failure, NotInjected, Results};
@@ -59,12 +61,15 @@ mod surviving;
 mod taking_over;
 #[cfg(test)]
 mod tests;
+mod writing;
 
 /// What the launcher is to do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// Say something to a node.
     Send(u32, ToNode),
+    /// The same, once all is printed that was to be before.
+    SendWhenPrinted(u32, ToNode),
     /// Kill a node at once.
     Kill(u32),
     /// Start another process for a node that has none any more.
@@ -121,6 +126,8 @@ pub struct Coordinator {
     lives: u64,
     /// Whose loss ended a job that survives losses, before that had begun.
     early_loss: Option<String>,
+    /// What the job goes back to that cannot go on.
+    back: Option<Back>,
     actions: Vec<Action>,
 }
 
@@ -138,6 +145,17 @@ pub struct End {
     pub results: Results,
     /// It ended since this happened before the program had begun, and would survive that once it has: it can be started again.
     pub early_loss: Option<String>,
+    /// It logged, and has lost more than can be restored; but nothing was printed since this.
+    pub back: Option<Back>,
+}
+
+/// A checkpoint on disk that a whole job goes back to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Back {
+    /// In this folder.
+    pub dir: PathBuf,
+    /// Which one.
+    pub version: Version,
 }
 
 impl Coordinator {
@@ -154,6 +172,7 @@ impl Coordinator {
             expected: BTreeMap::new(),
             lives: 0,
             early_loss: None,
+            back: None,
             spares: Spares::new(plan.nodes, plan.spares),
             requests: Requests::default(),
             seen: Seen::default(),
@@ -218,8 +237,8 @@ impl Coordinator {
         }
         let (failures, results) =
             self.recovery.map_or_else(|| (logged, self.before.results()), Recovery::into_report);
-        let (stop, early_loss) = (self.verdict.stop(), self.early_loss);
-        End { stop, reports, steps, failures, not_injected, results, early_loss }
+        let (stop, early_loss, back) = (self.verdict.stop(), self.early_loss, self.back);
+        End { stop, reports, steps, failures, not_injected, results, early_loss, back }
     }
 
     /// Something happened to a node. `out_of_memory` says whether the system has killed anybody for want of memory.

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use crate::coordinator::End;
+use crate::coordinator::{Back, End};
 use crate::job_result::UNRECOVERABLE;
 use talisman_job::progress::Steps;
 use talisman_job::undelivered::Leftovers;
@@ -44,6 +44,8 @@ pub struct ClusterOutcome {
     pub not_injected: Vec<NotInjected>,
     /// The loss of a node before the program had begun: see [`End`].
     pub early_loss: Option<String>,
+    /// What the job may be started again from, though it cannot go on: see [`End`].
+    pub back: Option<Back>,
 }
 
 /// What is known when all nodes are gone.
@@ -55,7 +57,7 @@ pub struct Ended {
 
 /// The reports of all nodes as one, for a job with so many PEs on each.
 pub fn merge(ended: Ended, pes: usize) -> ClusterOutcome {
-    let Ended { end: End { stop, reports, steps, failures, not_injected, results, early_loss }, wall } =
+    let Ended { end: End { stop, reports, steps, failures, not_injected, results, early_loss, back }, wall } =
         ended;
     let told = reports.iter().map(|report| report.wall).max().filter(|wall| !wall.is_zero());
     let mut outcome = ClusterOutcome {
@@ -68,6 +70,7 @@ pub fn merge(ended: Ended, pes: usize) -> ClusterOutcome {
         not_injected,
         results,
         early_loss,
+        back,
         ..ClusterOutcome::default()
     };
     let mut leftovers = Leftovers::default();

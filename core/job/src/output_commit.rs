@@ -54,6 +54,11 @@ pub struct SavedPeriod {
 }
 
 impl SavedPeriod {
+    /// What was reported on a node until this version, where its lines are printed.
+    pub fn of_results(version: Version, node: NodeId, results: Results) -> SavedPeriod {
+        SavedPeriod { version, node, said: Period { results, lines: Vec::new() } }
+    }
+
     /// Its lines are printed in this way.
     pub fn without_lines(mut self, print: impl Fn(&str)) -> SavedPeriod {
         self.said.lines.drain(..).for_each(|line| print(&line));

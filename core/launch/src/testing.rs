@@ -191,10 +191,24 @@ impl Test {
         self.struck_by_cut(after, Blow::AskForCut)
     }
 
+    /// The same, where after so many events, and a cut, all nodes are lost, and so many others go on from what those have on disk. Lines that
+    /// were printed since the cut come again.
+    #[doc(hidden)]
+    pub fn started_again(self, after: u64, nodes: u32) -> Self {
+        self.struck_by_cut(after, Blow::StartAgain(nodes))
+    }
+
     fn struck_by_cut(mut self, after: u64, what: Blow) -> Self {
         self.strikes.get_or_insert_default().push(Strike { when: When::Events(after), what });
         self.options.ft = FaultTolerance::Logging;
         self
+    }
+
+    /// Whether other nodes go on from what those of the job have on disk.
+    #[doc(hidden)]
+    pub fn is_started_again(&self) -> bool {
+        let strikes = self.strikes.iter().flatten();
+        strikes.into_iter().any(|strike| matches!(strike.what, Blow::StartAgain(_)))
     }
 
     /// Runs a program to its end, with what its `main` takes beside `cx`: `()` if that is nothing, else a tuple, such as

@@ -72,7 +72,8 @@ pub fn run(options: &RunArgs, joining: Joining, output: Output, main: impl Fn(&P
         Err(error) => control.failed(error),
     };
     let reconnect = |lane| connections.reconnect(lane);
-    let store = store(&task, layout, &control).unwrap_or_else(|error| control.failed(error.to_string()));
+    let store =
+        store((&task, logs), layout, &control).unwrap_or_else(|error| control.failed(error.to_string()));
     if job.survives() {
         store.lend_pages();
     }
@@ -133,9 +134,10 @@ impl Own {
             control.failed(format!("cannot be linked with the other nodes: {error}"))
         });
         let (number, for_node) = (task.number, job.clone());
+        let (view, kept_in) = (first_order(&task).view, store.clone());
+        let pes = talisman_base::view::View::new(view.clone(), host.shape.pes_per_node);
         let make_node = move || {
-            let view = talisman_base::view::View::whole(host.shape);
-            let ready = host.ready(view, store.clone(), number, config.clone(), &for_node, vec![None]);
+            let ready = host.ready(pes.clone(), store.clone(), number, config.clone(), &for_node, vec![None]);
             ready.map(|ready| ready.node).map_err(|error| error.to_string())
         };
         let node = make_node().unwrap_or_else(|error| control.failed(error));
@@ -158,6 +160,8 @@ impl Own {
             control,
             job,
             connections,
+            view,
+            store: kept_in,
             node,
             make_node,
             commands,
@@ -286,17 +290,21 @@ impl Member {
     }
 }
 
-/// What holds the parts of checkpoints: as the task says, on disk too, all or those that are asked for.
-fn store(task: &Task, layout: Option<LayoutMark>, control: &Control) -> Result<Arc<Store>, WriterError> {
+/// What holds the parts of checkpoints: as the task says, on disk too, all or those that are asked for. In a job that logs, the launcher asks.
+fn store(
+    (task, logs): (&Task, bool),
+    layout: Option<LayoutMark>,
+    control: &Control,
+) -> Result<Arc<Store>, WriterError> {
     let store = Arc::new(Store::default());
     let nodes = task.restart.as_ref().map_or(task.nodes, |restart| restart.view.nodes());
     let shape = Shape { nodes, pes_per_node: task.pes };
     let marked = |job: &JobMark| JobMark { layout, ..job.clone() };
     match &task.checkpoint_dirs {
-        Some(CheckpointDirs { dir, key, has_all: true, job, .. }) => {
+        Some(CheckpointDirs { dir, key, has_all: true, job, .. }) if !logs => {
             store.keep_in((dir, key), task.number, marked(job), shape)?;
         }
-        Some(CheckpointDirs { dir, key, has_all: false, job, .. }) => {
+        Some(CheckpointDirs { dir, key, job, .. }) => {
             store.write_what_is_asked_for_in((dir, key), task.number, marked(job), shape);
         }
         None => {}

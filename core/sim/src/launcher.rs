@@ -217,7 +217,9 @@ impl Launcher {
         let mut unstarted = Vec::new();
         for action in self.coordinator.take_actions() {
             match action {
-                Action::Send(node, message) => deeds.letters.push(Letter::ToNode(node, message)),
+                Action::Send(node, message) | Action::SendWhenPrinted(node, message) => {
+                    deeds.letters.push(Letter::ToNode(node, message));
+                }
                 Action::Kill(node) => {
                     self.hosts.values_mut().for_each(|host| host.watch.on_kill(now, node));
                     deeds.letters.push(Letter::Kill(node));

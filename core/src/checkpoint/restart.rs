@@ -8,6 +8,7 @@ use super::reading::{make_room, parts_of};
 use crate::balance::message::Why as Balancing;
 use crate::balance::root::BalancingRootOnPe;
 use crate::checkpoint::CheckpointsOnPe;
+use crate::checkpoint::cut::CutOnPe;
 use crate::checkpoint::image_transfer::ImageTransferOnPe;
 use crate::checkpoint::restore::RestoreOnPe;
 use talisman_ft::Version;
@@ -32,6 +33,27 @@ pub impl Pe {
             None => {}
         }
         Ok(())
+    }
+
+    /// In a job that logs, at its beginning: goes on from this version of a former job, as whoever has the same number does again after a loss.
+    /// `false` if the program's code panicked.
+    ///
+    /// # Errors
+    /// A part is not there, or is not what it was.
+    fn go_on_from_former(&self, version: Version) -> Result<bool, StoreError> {
+        let missing = StoreError::Missing { pe: self.id, version };
+        let next = self.node.store.former(version).ok_or(missing)?.restart.next_version;
+        let mut parts = parts_of(&self.node.store, version, self.id)?;
+        let said: Vec<_> = parts.iter_mut().flat_map(|part| std::mem::take(&mut part.said)).collect();
+        if !said.is_empty() {
+            self.node.job.take_up(said);
+        }
+        self.go_on_from_cut(next - 1, &parts);
+        let is_back = self.restore(parts);
+        if is_back && self.is_first() {
+            self.want_balance(Balancing::Membership, None);
+        }
+        Ok(is_back)
     }
 
     fn go_back(&self, version: Version, order: &Order) -> Result<(), StoreError> {

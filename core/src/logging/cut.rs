@@ -100,6 +100,7 @@ impl Member {
         let mut next = Member {
             line: version,
             keeper: self.keeper,
+            absent: self.absent,
             stage: Stage::Live,
             session: self.session,
             spread: self.spread.in_next_line(),

@@ -14,7 +14,10 @@ use talisman_pup::Packed;
 use super::wire::packed;
 use crate::checkpoint::cut::CutOnPe;
 use crate::checkpoint::part::Part;
+use crate::checkpoint::restart::RestartOnPe;
 use crate::checkpoint::restore::RestoreOnPe;
+
+const PANICKED: &str = "the program's code panicked when it went on from its parts";
 
 /// A node's place in the line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -44,6 +47,8 @@ pub enum Beginning {
     Message(#[serde(with = "packed")] Packed),
     /// Parts of a checkpoint.
     Parts(#[serde(with = "packed")] Packed),
+    /// What a former job has left on disk of the line's version, which every process can read.
+    Former,
 }
 
 impl Image {
@@ -51,6 +56,12 @@ impl Image {
     pub fn first(of: NodeId, shape: Shape, made_at: u64, states: Vec<Beginning>) -> Image {
         let position = Position::at_beginning(of, shape);
         Image { of, line: 0, position, made_at, states, results: Results::default() }
+    }
+
+    /// Of a node of a job that goes on from this version of a former one.
+    pub fn of_former(of: NodeId, shape: Shape, version: Version) -> Image {
+        let states = (0..shape.pes_per_node).map(|_| Beginning::Former).collect();
+        Image { line: version, ..Image::first(of, shape, 0, states) }
     }
 
     /// Of a node at the cut of this version, whose program had reported this.
@@ -83,9 +94,14 @@ impl Image {
                 pe.go_on_from_cut(self.line, &parts);
                 match pe.restore(parts) {
                     true => Ok(()),
-                    false => Err("the program's code panicked when it went on from its parts".into()),
+                    false => Err(PANICKED.into()),
                 }
             }
+            Beginning::Former => match pe.go_on_from_former(self.line) {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(PANICKED.into()),
+                Err(error) => Err(error.to_string()),
+            },
         }
     }
 }

@@ -88,6 +88,8 @@ pub struct Member {
     /// Who has its images and log.
     pub(super) keeper: NodeId,
     pub(super) shape: Shape,
+    /// Numbers that no node has: they are sent nothing.
+    pub(super) absent: BTreeSet<NodeId>,
     pub(super) incarnation: Incarnation,
     pub(super) line: Version,
     pub(super) stage: Stage,
@@ -150,6 +152,7 @@ impl Member {
             node,
             keeper: shape.next_around(node),
             shape,
+            absent: BTreeSet::new(),
             incarnation,
             line: 0,
             stage: Stage::Blank,
@@ -182,6 +185,11 @@ impl Member {
         Member { keeper, spread: self.spread.kept_by(keeper), ..self }
     }
 
+    /// The same where no node has these numbers. To be told before it is restored.
+    pub fn without(self, absent: BTreeSet<NodeId>) -> Member {
+        Member { absent, ..self }
+    }
+
     /// The same, from which nothing leaves before its log is stable, if so. To be told before anything is sent.
     pub fn strict(self, is_strict: bool) -> Member {
         Member { gate: is_strict.then(Gate::default), ..self }
@@ -200,6 +208,11 @@ impl Member {
     /// The same, of which somebody wants to see all frames that it takes.
     pub fn watched(self) -> Member {
         Member { is_watched: true, ..self }
+    }
+
+    /// Its node.
+    pub fn node(&self) -> NodeId {
+        self.node
     }
 
     /// Which process of its node it is.

@@ -184,7 +184,7 @@ impl Member {
         self.stage = Stage::Beginning;
         self.has_new = true;
         self.put(Out::Begin(Box::new(image)));
-        for to in self.shape.others(self.node) {
+        for to in self.shape.others(self.node).filter(|to| !self.absent.contains(to)).collect::<Vec<_>>() {
             let (taken, marks) = (self.taken_from(to), self.marks_of(to));
             self.tell(to, Word::From { taken, marks, answer: true });
         }

@@ -86,6 +86,11 @@ impl<I> Images<I> {
         self.kept.iter().flat_map(|(of, images)| images.iter().map(|(position, _)| (*of, position)))
     }
 
+    /// All that are kept for others, by whose they are.
+    pub fn all_kept(&self) -> impl Iterator<Item = &I> {
+        self.kept.values().flatten().map(|(_, image)| image)
+    }
+
     /// One that is kept for another.
     #[must_use]
     pub fn find(&self, of: NodeId, number: ImageId) -> Option<&I> {

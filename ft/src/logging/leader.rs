@@ -100,6 +100,8 @@ pub enum Order {
 pub struct Leader {
     shape: Shape,
     keepers: Keepers,
+    /// Numbers that no node has: nobody sends them anything, or waits for them.
+    absent: BTreeSet<NodeId>,
     incarnations: Vec<Incarnation>,
     /// Nodes that are not live.
     lost: BTreeSet<NodeId>,
@@ -128,6 +130,7 @@ impl Leader {
         Leader {
             shape,
             keepers: Keepers::around(shape.nodes),
+            absent: BTreeSet::new(),
             incarnations: vec![0; shape.nodes as usize],
             lost: BTreeSet::new(),
             session: 0,
@@ -142,6 +145,17 @@ impl Leader {
     #[must_use]
     pub fn kept_by(self, keepers: Keepers) -> Self {
         Leader { keepers, ..self }
+    }
+
+    /// The same where no node has these numbers.
+    #[must_use]
+    pub fn without(self, absent: impl IntoIterator<Item = NodeId>) -> Self {
+        Leader { absent: absent.into_iter().collect(), ..self }
+    }
+
+    /// The nodes that there are, lost or not, in increasing order.
+    pub fn there(&self) -> impl Iterator<Item = NodeId> + '_ {
+        (0..self.shape.nodes).filter(|node| !self.absent.contains(node))
     }
 
     /// All nodes begin a new line with images that are kept by their keepers: nobody goes back behind it. To be told while all are live.
@@ -196,10 +210,12 @@ impl Leader {
         if mutated("second-loss-forgets-first") {
             self.lost.clear();
         }
-        self.lost.extend(nodes.into_iter().filter(|node| *node < self.shape.nodes));
+        let absent = &self.absent;
+        let is_node = |node: &NodeId| *node < self.shape.nodes && !absent.contains(node);
+        self.lost.extend(nodes.into_iter().filter(is_node));
         self.session += 1;
-        self.phase = Phase::Asking { held: BTreeMap::new(), arrived: BTreeSet::new() };
-        if self.lost.len() == self.shape.nodes as usize {
+        self.phase = Phase::Asking { held: self.of_absent(), arrived: BTreeSet::new() };
+        if self.survivors().next().is_none() {
             return self.give_up(Loss::Everybody);
         }
         self.lost.iter().for_each(|node| self.incarnations[*node as usize] += 1);
@@ -234,6 +250,15 @@ impl Leader {
             held.insert(node, holdings);
         }
         self.plan_if_all_have_answered()
+    }
+
+    /// Whoever is not there has sent nothing, and was sent nothing.
+    fn of_absent(&self) -> BTreeMap<NodeId, Holdings> {
+        let nothing = |node: &NodeId| {
+            let present = Position::at_beginning(*node, self.shape);
+            (*node, Holdings { present, ..Holdings::default() })
+        };
+        self.absent.iter().filter(|_| !mutated("absent-have-no-place")).map(nothing).collect()
     }
 
     fn plan_if_all_have_answered(&mut self) -> Vec<Order> {
@@ -361,7 +386,7 @@ impl Leader {
     }
 
     fn survivors(&self) -> impl Iterator<Item = NodeId> + '_ {
-        (0..self.shape.nodes).filter(|node| !self.lost.contains(node))
+        self.there().filter(|node| !self.lost.contains(node))
     }
 
     fn give_up(&mut self, loss: Loss) -> Vec<Order> {

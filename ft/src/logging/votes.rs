@@ -12,9 +12,8 @@ use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 
 /// What whoever leads knows of the cut under way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Votes {
-    nodes: u32,
     /// The version of the last cut that all hold, 0 at the job's beginning; and that before it.
     line: Version,
     former: Version,
@@ -23,10 +22,10 @@ pub struct Votes {
 }
 
 impl Votes {
-    /// Of a job of so many nodes that begins.
+    /// Of a job that goes on from this version of a former one, which is its first line.
     #[must_use]
-    pub fn new(nodes: u32) -> Self {
-        Votes { nodes, line: 0, former: 0, holds: BTreeMap::new() }
+    pub fn going_on(line: Version) -> Self {
+        Votes { line, former: line, holds: BTreeMap::new() }
     }
 
     /// The line that the job is in: lost nodes go back to it.
@@ -37,7 +36,7 @@ impl Votes {
 
     /// A node holds its part of a cut twice, as of a recovery.
     pub fn on_holds(&mut self, node: NodeId, version: Version, session: Session, leader: &Leader) {
-        if session == leader.session() && version > self.line && node < self.nodes {
+        if session == leader.session() && version > self.line && leader.there().any(|one| one == node) {
             self.holds.insert(node, version);
         } else {
             sometimes("a node held its part of a cut before a loss of which it had not heard");
@@ -54,7 +53,7 @@ impl Votes {
     /// Begins the next line, if all hold their parts of one cut and nobody is lost: its version.
     pub fn begin_line(&mut self, leader: &mut Leader) -> Option<Version> {
         let version = *self.holds.values().max()?;
-        let missing = (0..self.nodes).filter(|node| self.holds.get(node) != Some(&version)).count();
+        let missing = leader.there().filter(|node| self.holds.get(node) != Some(&version)).count();
         let is_whole = missing == 0 || missing == 1 && mutated("line-begins-before-the-last-holds");
         let is_running = leader.is_running() || mutated("held-before-a-loss-counts");
         if !is_whole || !is_running {

@@ -56,6 +56,8 @@ pub struct Restart {
     pub moves_members: bool,
     /// Seeds `cx.rng()`.
     pub seed: u64,
+    /// The job itself has written that, as it was started before under the same launcher.
+    pub is_own: bool,
     /// Where everything was in the processes that it was taken in, if the program needed that to be the same in all.
     pub layout: Option<LayoutMark>,
 }
@@ -105,6 +107,7 @@ impl Restart {
             hosts: Vec::new(),
             moves_members,
             seed: manifest.job.seed,
+            is_own: false,
             layout: manifest.job.layout,
         }
     }

@@ -418,6 +418,9 @@ pub const MARKS: &[Mark] = &[
     may("a restored node said what had been printed"),
     may("a job that logs ended since it would have been lost again and again"),
     may("a job that logs lost more than can be restored"),
+    may("a job that logs went back to a checkpoint on disk"),
+    may("a line began while the disks had not written the one before it"),
+    may("a node was lost while its line was written"),
     may("a node held its part of a cut before a loss of which it had not heard"),
     may("a node heard of others in the next line before it was told that this has begun"),
 ];

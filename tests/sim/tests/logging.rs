@@ -70,6 +70,22 @@ fn balanced_job(seed: u64) -> (Test, Plan) {
     (test.balancing(strategy, Every::Time(Duration::from_micros(60 + seed * 41 % 300))), plan)
 }
 
+/// One of which all nodes are lost after a cut. As many others, or more, or fewer, go on from their disks, are cut and lose nodes as well.
+fn job_started_again(seed: u64) -> (Test, Plan) {
+    let by_steps = |options: &mut RunArgs| options.ckpt_every = Some(CkptEvery::Steps(u64::MAX));
+    let pes = 1 + seed as u32 / 2 % 2;
+    let nodes = 3 + seed as u32 % 4;
+    let lost = (seed % 2) as u32;
+    let test = Test::new().pes(pes).simulated(5, seed).with_options(by_steps).cutting(40 + seed * 37 % 500);
+    let test = test.started_again(seed * 13 % 320, nodes);
+    let test = match seed % 3 {
+        0 => test.losing(seed * 7 % 300, &[lost]),
+        1 => test.asking_for_cut(seed * 7 % 200).losing(seed * 11 % 320, &[lost]),
+        _ => test.cutting(seed * 7 % 200).started_again(seed % 90, 8 - nodes).losing(90, &[lost]),
+    };
+    (test, Plan { save_after: (seed % 5 < 2).then_some(4), ..TALKING })
+}
+
 type Jobs = fn(u64) -> (Test, Plan);
 
 /// What is wrong about how the job of a seed comes to its end, if anything is.
@@ -79,6 +95,9 @@ fn wrong(jobs: Jobs, seed: u64) -> Option<String> {
     let expected = program::lines(plan);
     let mut output = ran.output.clone();
     output.sort_unstable();
+    if test.is_started_again() {
+        output.dedup();
+    }
     let results = ["tokens", "sum"].map(|name| ran.results.value(name).is_some());
     let went_back = &ran.went_back;
     let is_lost = |(node, times): (&u32, &u32)| went_back.lost.get(node).is_some_and(|lost| times <= lost);
@@ -174,6 +193,17 @@ fn without_a_mistake_all_comes_out_right() {
 fn nodes_are_lost_at_any_moment_of_a_cut() {
     all_come_out_right(job_with_cuts, SEEDS_WITH_CUTS);
     all_come_out_right(job_of_many_cuts, SEEDS_WITH_CUTS);
+}
+
+#[test]
+fn a_job_is_started_again_from_its_disks() {
+    all_come_out_right(job_started_again, SEEDS_WITH_CUTS);
+}
+
+#[test]
+fn every_mistake_about_disks_is_noticed() {
+    let mistakes = [("results-not-on-disk", 0), ("absent-have-no-place", 0)];
+    assert_eq!(unnoticed(&mistakes, job_started_again, SEEDS), [""; 0]);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::time::Duration;
 use talisman_ft::logging::{LogId, Loss, Order};
 
 use super::arriving::COMES_WITHIN;
-use super::{Action, Coordinator, GRACE_AFTER_FAILURE, GRACE_AFTER_LOSS};
+use super::{Action, Back, Coordinator, GRACE_AFTER_FAILURE, GRACE_AFTER_LOSS};
 use crate::exit_cause::{How, KillReason};
 use crate::logging::fragments::{WordPiece, pieces_of};
 use crate::logging::messages::{FromMember, Said, ToMember};
@@ -130,6 +130,7 @@ impl Coordinator {
                     .for_each(|logging| logging.on_holds(node, version, session, contents.clone()));
                 self.begin_line_if_all_hold();
             }
+            FromMember::Written { version, wrong } => self.on_written_logged(node, version, wrong),
             FromMember::Took(taken) => {
                 self.logging.iter_mut().for_each(|logging| logging.on_took((*taken).clone()))
             }
@@ -144,7 +145,7 @@ impl Coordinator {
     fn begin_line_if_all_hold(&mut self) {
         let Some(version) = self.logging.as_mut().and_then(Logging::begin_line) else { return };
         self.those_running().into_iter().for_each(|node| self.tell_logged(node, &ToMember::Line { version }));
-        self.answer_with_checkpoint(version);
+        self.write_line(version);
         self.ask_for_balance_again();
     }
 
@@ -175,14 +176,13 @@ impl Coordinator {
 
     /// Also when time goes by: a failure is waited for only so long.
     pub(super) fn end_if_all_is_printed(&mut self, now: Duration) {
-        let nodes = self.plan.nodes;
         let end = self.logging.as_mut().filter(|_| !self.verdict.is_over());
-        if let Some(stop) = end.and_then(|logging| logging.take_end(now, nodes)) {
+        if let Some(stop) = end.and_then(|logging| logging.take_end(now)) {
             self.on_word(now, stop);
         }
     }
 
-    fn those_running(&self) -> Vec<u32> {
+    pub(super) fn those_running(&self) -> Vec<u32> {
         let mut running = self.roster.living();
         running.retain(|node| self.roster[*node].stage == Stage::Running);
         running
@@ -206,6 +206,7 @@ impl Coordinator {
                 }
                 Order::GoLive { to, .. } => {
                     self.order_logged(to, order, Vec::new());
+                    self.write_line_again(to);
                     if self.logging.as_ref().is_some_and(Logging::is_ending) {
                         self.tell_logged(to, &ToMember::Finish);
                     }
@@ -233,10 +234,13 @@ impl Coordinator {
         self.tell_logged(to, &ToMember::Order { order, places, line });
     }
 
-    fn tell_logged(&mut self, node: u32, word: &ToMember) {
+    pub(super) fn tell_logged(&mut self, node: u32, word: &ToMember) {
         match pieces_of(word) {
             Ok(pieces) => {
-                let send = |piece| Action::Send(node, ToNode::Logging(piece));
+                // Whoever begins again from what is written does not print again what was printed before.
+                let is_later = matches!(word, ToMember::Write { .. });
+                let how = if is_later { Action::SendWhenPrinted } else { Action::Send };
+                let send = |piece| how(node, ToNode::Logging(piece));
                 self.actions.extend(pieces.into_iter().map(send));
             }
             Err(error) => {
@@ -246,8 +250,8 @@ impl Coordinator {
     }
 
     fn settle_logged(&mut self, now: Duration) {
-        let (time, nodes) = (self.running_for(now), self.plan.nodes);
-        let line = self.logging.as_mut().map(|logging| logging.settle(time, nodes));
+        let time = self.running_for(now);
+        let line = self.logging.as_mut().map(|logging| logging.settle(time));
         self.actions.extend(line.map(Action::Say));
         self.begin_line_if_all_hold();
         self.ask_for_checkpoints_again();
@@ -258,7 +262,16 @@ impl Coordinator {
         sometimes("a job that logs lost more than can be restored");
         let what = self.logging.as_ref().and_then(Logging::last_loss).unwrap_or_default();
         let why = self.logging.as_ref().map(|logging| logging.given_up(&what, loss, &self.plan.keepers));
-        self.verdict.on_loss(why.unwrap_or(what));
+        let why = why.unwrap_or(what);
+        self.back = self.what_is_on_disk();
+        if let Some(Back { version, .. }) = &self.back {
+            sometimes("a job that logs went back to a checkpoint on disk");
+            let text = format!(
+                "{why}; nothing was printed since checkpoint {version}, which is on disk: all go back to it"
+            );
+            self.actions.push(Action::Warn(text));
+        }
+        self.verdict.on_loss(why);
         self.stop(now, Some(GRACE_AFTER_LOSS));
     }
 }

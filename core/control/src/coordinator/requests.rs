@@ -93,10 +93,17 @@ impl Coordinator {
         }
     }
 
-    /// A job that logs has a checkpoint of this version: whoever waits for one is answered.
-    pub(super) fn answer_with_checkpoint(&mut self, version: Version) {
-        for (number, _) in std::mem::take(&mut self.requests.waiting) {
-            let text = self.taken(version, None);
+    /// A job that logs has a checkpoint of this version: of those who wait for one, the first so many are answered. Why it is not on disk, if it
+    /// was to be.
+    pub(super) fn answer_with_checkpoint(
+        &mut self,
+        version: Version,
+        asked: usize,
+        not_written: Option<&str>,
+    ) {
+        let asked = asked.min(self.requests.waiting.len());
+        for (number, _) in self.requests.waiting.drain(..asked).collect::<Vec<_>>() {
+            let text = self.taken(version, not_written);
             self.actions.push(Action::Answer(number, text));
         }
     }

@@ -25,6 +25,18 @@ pub enum ToMember {
         /// Which.
         version: Version,
     },
+    /// What it has of this line, its own part and those that it keeps for others, is to be on its disk; the answer is [`FromMember::Written`].
+    Write {
+        /// Which.
+        version: Version,
+    },
+    /// All have said how it went.
+    AllWritten {
+        /// Of which line.
+        version: Version,
+        /// All of it is on disks: what was written before is not needed any more. Else none of it is.
+        is_whole: bool,
+    },
     /// So much of what its program has said on one of its PEs has been printed.
     Printed {
         /// On the PE of this rank.
@@ -67,6 +79,13 @@ pub enum FromMember {
     },
     /// Of the first node, in the next line: what the cut had cost.
     Took(Box<CheckpointTaken>),
+    /// The answer to [`ToMember::Write`].
+    Written {
+        /// Which line.
+        version: Version,
+        /// Why it is not on disk, if it is not.
+        wrong: Option<String>,
+    },
     /// The answer to [`ToMember::Finish`]: all that its program has said is printed.
     Finished,
 }

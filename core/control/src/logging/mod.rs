@@ -3,6 +3,7 @@
 
 pub mod fragments;
 pub mod messages;
+pub mod writing;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -22,6 +23,8 @@ use crate::plan::Plan;
 use crate::protocol::Stop;
 use fragments::Joined;
 use messages::FromMember;
+use talisman_observe::mutations::mutated;
+use writing::{Writing, Written};
 
 /// So many processes in a row may be lost before a node goes on, or by a fault of their own while the job comes no further.
 const BORNE: u32 = 3;
@@ -50,6 +53,9 @@ pub struct Logging {
     tries: BTreeMap<u32, u32>,
     /// Of the last cut that all hold, and of the next one.
     votes: Votes,
+    writing: Writing,
+    /// The newest version that is whole on disks, and how much had been printed when its line began.
+    on_disk: Option<(Version, u64)>,
     /// By node: what its part of the next cut has, and of which that is; and what that of the line has.
     next_contents: BTreeMap<u32, (Version, Contents)>,
     contents: BTreeMap<u32, Contents>,
@@ -77,12 +83,14 @@ impl Logging {
     /// Of a job that begins.
     pub fn new(plan: &Plan) -> Self {
         let shape = Shape { nodes: plan.nodes, pes_per_node: plan.pes };
+        let before = plan.keeping.restart.as_ref().map_or(0, |restart| restart.version);
         Logging {
             leader: Leader::new(
                 shape,
                 (0..plan.nodes).map(|node| Position::at_beginning(node, shape)).collect(),
             )
-            .kept_by(Keepers::named(plan.keepers.clone())),
+            .kept_by(Keepers::named(plan.keepers.clone()))
+            .without(plan.begins_with..plan.nodes),
             joined: (0..plan.nodes).map(|_| Joined::default()).collect(),
             newest: vec![0; plan.nodes as usize],
             wanted: BTreeSet::new(),
@@ -93,7 +101,9 @@ impl Logging {
             failures: Vec::new(),
             faults: (0, 0),
             tries: BTreeMap::new(),
-            votes: Votes::new(plan.nodes),
+            votes: Votes::going_on(before),
+            writing: Writing::default(),
+            on_disk: plan.keeping.restart.as_ref().map(|restart| (restart.version, 0)),
             next_contents: BTreeMap::new(),
             contents: BTreeMap::new(),
             taken: VecDeque::new(),
@@ -121,6 +131,31 @@ impl Logging {
         Some(version)
     }
 
+    /// The line that is written on disks.
+    pub fn writing(&mut self) -> &mut Writing {
+        &mut self.writing
+    }
+
+    /// The line that the job is in is to be written, by these nodes; so many wait for that. Whether it is.
+    pub fn begin_writing(&mut self, nodes: impl IntoIterator<Item = u32>, asked: usize) -> bool {
+        self.writing.begin((self.line(), self.said), nodes, asked)
+    }
+
+    /// A node has written what it has of a line, or why not. What came of all, when that is known.
+    pub fn on_written(&mut self, node: u32, version: Version, wrong: Option<String>) -> Option<Written> {
+        let written = self.writing.on_written(node, version, wrong)?;
+        if written.wrong.is_none() {
+            self.on_disk = Some((written.version, written.said));
+        }
+        Some(written)
+    }
+
+    /// The newest version on disk, if nobody has seen anything of what was done since.
+    pub fn unseen_since(&self) -> Option<Version> {
+        let (version, said) = self.on_disk?;
+        (said == self.said || mutated("printed-is-unseen")).then_some(version)
+    }
+
     /// What a cut had cost.
     pub fn on_took(&mut self, taken: CheckpointTaken) {
         if self.taken.len() == TAKEN_MAX {
@@ -146,6 +181,7 @@ impl Logging {
         self.restoring.remove(&node);
         self.finished.remove(&node);
         self.votes.on_lost();
+        self.writing.on_lost(node);
         *self.tries.entry(node).or_default() += 1;
         self.lead(Event::Lost(vec![node]))
     }
@@ -211,6 +247,7 @@ impl Logging {
             FromMember::Said { .. }
             | FromMember::Finished
             | FromMember::Holds { .. }
+            | FromMember::Written { .. }
             | FromMember::Took(_) => Vec::new(),
         }
     }
@@ -250,14 +287,19 @@ impl Logging {
     }
 
     /// How the job ends, if nothing is waited for any more.
-    pub fn take_end(&mut self, now: Duration, nodes: u32) -> Option<Stop> {
+    pub fn take_end(&mut self, now: Duration) -> Option<Stop> {
         let is_over = self.end_by.is_some_and(|by| by <= now);
-        let is_complete = self.is_running() && self.finished.len() == nodes as usize;
+        let is_complete = self.is_running() && self.finished.len() == self.nodes() as usize;
         (is_over || is_complete).then(|| self.end.take()).flatten()
     }
 
+    fn nodes(&self) -> u32 {
+        self.leader.there().count() as u32
+    }
+
     /// All nodes are live again: a line for people.
-    pub fn settle(&mut self, now: Duration, nodes: u32) -> String {
+    pub fn settle(&mut self, now: Duration) -> String {
+        let nodes = self.nodes();
         let (mut lost, mut longest) = (Vec::new(), Duration::ZERO);
         let version = Some(self.line()).filter(|line| *line > 0);
         for failure in self.failures.iter_mut().filter(|failure| failure.recover_s.is_none()) {

@@ -71,11 +71,11 @@ fn the_job_ends_when_all_is_printed_and_a_failure_is_waited_for_only_so_long() {
     let now = Duration::from_secs(1);
     assert!(logging.on_end(Stop::default(), None));
     logging.on_finished(0);
-    assert_eq!(logging.take_end(now, 2), None);
+    assert_eq!(logging.take_end(now), None);
     let failure = Stop { status: 1, message: Some("why".into()) };
     assert!(!logging.on_end(failure.clone(), Some(Duration::from_secs(2))));
-    assert_eq!(logging.take_end(now, 2), None);
-    assert_eq!(logging.take_end(Duration::from_secs(2), 2), Some(failure));
+    assert_eq!(logging.take_end(now), None);
+    assert_eq!(logging.take_end(Duration::from_secs(2)), Some(failure));
 }
 
 #[test]
@@ -137,5 +137,48 @@ fn what_a_node_had_that_is_lost_with_its_keeper_is_counted() {
         "node 1 (4 objects, held by nodes 1 and 2)",
     ] {
         assert!(why.contains(text), "no {text:?} in {why}");
+    }
+}
+
+#[test]
+fn a_job_goes_back_to_disk_only_if_nothing_was_printed_since() {
+    let mut logging = logging(2);
+    let begin = |logging: &mut Logging, version| {
+        (0..2).for_each(|node| logging.on_holds(node, version, 0, blocks(0)));
+        assert_eq!(logging.begin_line(), Some(version));
+    };
+    logging.is_news(log(0, 0), 0);
+    begin(&mut logging, 1);
+    assert!(logging.begin_writing(0..2, 0));
+    assert_eq!(logging.unseen_since(), None, "it is not on disk");
+    logging.on_written(0, 1, None);
+    assert!(logging.on_written(1, 1, None).is_some());
+    assert_eq!(logging.unseen_since(), Some(1));
+    begin(&mut logging, 2);
+    assert_eq!(logging.unseen_since(), Some(1), "the later line has printed nothing either");
+    logging.is_news(log(1, 0), 0);
+    assert_eq!(logging.unseen_since(), None);
+    begin(&mut logging, 3);
+    assert!(logging.begin_writing(0..2, 0));
+    logging.is_news(log(1, 0), 0);
+    logging.on_written(0, 3, None);
+    logging.on_written(1, 3, None);
+    assert_eq!(logging.unseen_since(), None, "something was printed since that line began");
+}
+
+/// Each deliberate mistake about checkpoints on disk is noticed.
+#[cfg(feature = "mutations")]
+#[test]
+fn mistakes_about_disks_are_noticed() {
+    use talisman_observe::mutations::choose;
+    let checks: [(&str, fn()); 2] = [
+        ("printed-is-unseen", a_job_goes_back_to_disk_only_if_nothing_was_printed_since),
+        ("line-is-written-when-one-has", a_job_goes_back_to_disk_only_if_nothing_was_printed_since),
+    ];
+    for (mistake, check) in checks {
+        choose(Some(mistake));
+        let failed = std::panic::catch_unwind(check).is_err();
+        choose(None);
+        assert!(failed, "{mistake}");
     }
 }

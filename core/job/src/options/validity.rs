@@ -192,17 +192,11 @@ impl RunArgs {
         }
     }
 
-    /// A job that logs keeps nothing on disk, and has as many nodes as at its start.
+    /// A job that logs has as many nodes as at its start.
     fn validate_logging(&self) -> Result<(), OptionsError> {
-        let refused = [
-            ("--ckpt-dir", self.ckpt_dir.is_some()),
-            ("--ckpt-key", self.ckpt_key.is_some()),
-            ("--restart", self.restart.is_some()),
-            ("--max-nodes", self.max_nodes.is_some()),
-        ];
-        match refused.into_iter().find(|(_, is_given)| *is_given) {
+        match self.max_nodes {
             _ if self.simulate => Err(OptionsError::LoggingSimulated),
-            Some((option, _)) => Err(OptionsError::NotWithLogging { option }),
+            Some(_) => Err(OptionsError::NotWithLogging { option: "--max-nodes" }),
             None if self.mtbf.is_some_and(|mtbf| mtbf.is_zero()) => Err(OptionsError::NoTimeBetweenFailures),
             None if self.nodes == 1 && self.hosts.is_none() => Err(OptionsError::LoggingAlone),
             None => self.validate_log_budget().and_then(|()| self.validate_replacements()),

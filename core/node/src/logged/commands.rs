@@ -10,6 +10,7 @@ use talisman_cluster::member::NodeCommands;
 use talisman_control::logging::fragments::{Joined, WordPiece};
 use talisman_control::logging::messages::ToMember;
 use talisman_control::protocol::Stop;
+use talisman_ft::Version;
 use talisman_job::job::{End, Job};
 use talisman_job::progress::Steps;
 use talisman_job::snapshot::figures::NodeFigures;
@@ -33,6 +34,8 @@ struct Heard {
     /// Somebody wants a checkpoint, or so many steps of load balancing.
     wants_checkpoint: bool,
     wanted_steps: u32,
+    /// A line is on this node's disk, or why not.
+    written: Option<(Version, Option<String>)>,
     /// A word could not be read: why.
     garbled: Option<String>,
     stop: Option<Stop>,
@@ -76,6 +79,16 @@ impl LoggedCommands {
     /// How many steps of load balancing somebody wants that have not been asked for here.
     pub(super) fn take_wanted_steps(&self) -> u32 {
         std::mem::take(&mut self.lock().wanted_steps)
+    }
+
+    /// What became of the line that was to be written, once.
+    pub(super) fn take_written(&self) -> Option<(Version, Option<String>)> {
+        self.lock().written.take()
+    }
+
+    /// This line is on disk, or why not.
+    pub(super) fn wrote(&self, line: Version, wrong: Option<String>) {
+        self.hear(|heard| heard.written = Some((line, wrong)));
     }
 
     /// Whether the job is over, as the launcher has said.

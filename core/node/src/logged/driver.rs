@@ -19,18 +19,22 @@ use super::kept::Kept;
 use super::links::{Came, Links};
 use super::seat::Seat;
 use super::task::{Answer, Task};
+use super::writing::Writing;
 use super::{Left, LoggedNode};
 use crate::worker::Suspicion;
 use talisman_control::protocol::PeerInLife;
 use talisman_core::logging::image::{Beginning, Image};
 use talisman_core::logging::line_door::LineDoor;
 use talisman_core::logging::member::Member;
+use talisman_core::logging::on_disk::absent_in;
+use talisman_ft::NodeId;
 use talisman_ft::double::Contents;
 use talisman_ft::logging::{Keepers, Shape};
 use talisman_kernel::node::Node;
 use talisman_kernel::pe::turn::Command;
 use talisman_observe::stats::Totals;
 use talisman_sched::idle::Idle;
+use talisman_store::restart::Restart;
 
 /// What is on a link: a letter, or a word beside it.
 const LETTER: u8 = 0;
@@ -56,6 +60,8 @@ pub(super) struct Driver<'a> {
     returns: Arc<Returns>,
     /// What somebody outside wants of the first of them.
     asked: VecDeque<Command>,
+    /// What writes the parts of a line.
+    writing: Writing,
     /// New processes of others that are not linked with this one yet.
     newcomers: Vec<PeerInLife>,
     came: Vec<Came>,
@@ -88,12 +94,13 @@ impl<'a> Driver<'a> {
         let mut driver = Driver {
             of,
             shape,
-            member: Member::blank(number, shape, 0).kept_by(keepers.of(number)).strict(of.is_strict),
+            member: Member::blank(number, shape, 0),
             links,
             node: of.node(),
             seats,
             returns,
             asked: VecDeque::new(),
+            writing: Writing::default(),
             newcomers: Vec::new(),
             came: Vec::new(),
             door: LineDoor::default(),
@@ -110,13 +117,22 @@ impl<'a> Driver<'a> {
             has_finished: false,
             has_failed: false,
         };
+        driver.member = driver.placed(Member::blank(number, shape, 0), keepers.of(number));
         if of.task.life == 0 {
-            let kept: Vec<_> = keepers.wards(number).map(|ward| first_image(ward, shape)).collect();
-            let first = Member::first(first_image(number, shape), shape, &kept);
-            driver.member = first.kept_by(keepers.of(number)).strict(of.is_strict);
-            driver.begin(first_image(number, shape));
+            let first = |node| first_image(node, shape, of.task.restart.as_ref());
+            let kept: Vec<_> = keepers.wards(number).map(first).collect();
+            let own = first(number);
+            let member = Member::first(own.clone(), shape, &kept).in_line(own.line);
+            driver.member = driver.placed(member, keepers.of(number));
+            driver.enter(own.line);
+            driver.begin(own);
         }
         driver
+    }
+
+    /// With this keeper, among those that there are.
+    fn placed(&self, member: Member, keeper: NodeId) -> Member {
+        member.kept_by(keeper).without(absent_in(&self.of.view)).strict(self.of.is_strict)
     }
 
     /// Until the job is over; what its PEs have counted.
@@ -212,6 +228,7 @@ impl<'a> Driver<'a> {
         self.gather();
         self.links.goodbye();
         _ = self.links.flush();
+        self.writing.finish();
         let kept = self.kept.report(&self.member);
         self.discard_rings();
         let wall = self.of.start.elapsed();
@@ -232,7 +249,10 @@ impl<'a> Driver<'a> {
 }
 
 /// What a node of a job begins with.
-fn first_image(node: u32, shape: Shape) -> Image {
+fn first_image(node: u32, shape: Shape, restart: Option<&Restart>) -> Image {
+    if let Some(restart) = restart {
+        return Image::of_former(node, shape, restart.version);
+    }
     let state = |rank| if node == 0 && rank == 0 { Beginning::Program } else { Beginning::Nothing };
     Image::first(node, shape, 0, (0..shape.pes_per_node).map(state).collect())
 }

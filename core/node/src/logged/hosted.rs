@@ -134,7 +134,8 @@ impl<'a> Hosted<'a> {
         let recorder = self.record.recorder();
         let Some(writer) = &self.writer else { return recorder };
         let with = match image.states.get(self.rank as usize) {
-            None | Some(Beginning::Nothing | Beginning::Message(_)) => Begins::Nothing,
+            // No job is recorded that goes on from a former one.
+            None | Some(Beginning::Nothing | Beginning::Message(_) | Beginning::Former) => Begins::Nothing,
             Some(Beginning::Program) => Begins::Program,
             Some(Beginning::Parts(parts)) => Begins::Parts(parts.clone()),
         };

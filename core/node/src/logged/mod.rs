@@ -15,6 +15,7 @@ mod output_lines;
 mod round;
 mod seat;
 mod task;
+mod writing;
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,12 +34,14 @@ use links::Links;
 use seat::Seat;
 use talisman_cluster::{Control, fixed_layout};
 use talisman_control::protocol::{NodeReport, Task, ToLauncher};
+use talisman_ft::view::View;
 use talisman_job::LogKept;
 use talisman_job::job::{End, Job, Others};
 use talisman_job::lines::Lines;
 use talisman_kernel::node::Node;
 use talisman_kernel::pe::Pe;
 use talisman_observe::stats::Totals;
+use talisman_store::versions::Store;
 
 pub(crate) use commands::LoggedCommands;
 pub(crate) use links::Parts;
@@ -56,6 +59,10 @@ pub(crate) struct LoggedNode {
     pub(crate) control: Control,
     pub(crate) job: Arc<Job>,
     pub(crate) connections: Arc<Connections>,
+    /// Who is there.
+    pub(crate) view: View,
+    /// What writes parts of checkpoints.
+    pub(crate) store: Arc<Store>,
     /// What its PEs are of. Another one comes with each line: nothing of it is in the parts.
     pub(crate) node: Mutex<Arc<Node>>,
     /// Makes another one.
@@ -99,6 +106,10 @@ impl LoggedNode {
                 Err(error) => this.control.failed(format!("the system gives no thread for its PEs: {error}")),
             }
         });
+        if self.job.how_it_ended().is_some_and(|end| end.status == 0) {
+            // Nobody goes on from anything.
+            self.store.clear(self.view.there().collect());
+        }
         self.control.done(self.report(totals, kept));
     }
 
@@ -234,7 +245,11 @@ impl Others for LoggedVoice {
         self.control.send(ToLauncher::Note(text));
     }
 
-    fn say(&self, _: Lines) {}
+    /// What a former job had reported: it goes into later checkpoints as well.
+    fn say(&self, lines: Lines) {
+        let Some(job) = self.job.upgrade() else { return };
+        lines.results.iter().for_each(|(name, value)| job.record(name, value.clone()));
+    }
 
     fn step(&self, _: u64) {
         let job = self.job.upgrade().filter(|_| !self.runs_again.load(Ordering::Relaxed));

@@ -1,7 +1,7 @@
 //! What the leader of a recovery does, step by step.
 
 use super::super::leader::{Leader, Order};
-use super::super::{Holdings, Lane, Loss, Missing, Orphan, Position};
+use super::super::{Holdings, Keepers, Lane, Loss, Missing, Orphan, Position};
 use super::{SHAPE, lane, log};
 
 fn image(number: u64) -> Position {
@@ -54,6 +54,32 @@ fn one_is_lost_and_all_others_go_on() {
     assert_eq!(leader.on_at_horizon(1, 1), []);
     assert_eq!(leader.on_covered(0, 1), [Order::GoLive { to: 1, session: 1 }, Order::Degraded(false)]);
     assert!(leader.is_running());
+}
+
+/// Of a job that goes on from one with more nodes.
+#[test]
+fn nobody_waits_for_numbers_that_no_node_has() {
+    let keepers = Keepers::named(vec![1, 2, 0, 3]);
+    let mut leader = leader().kept_by(keepers).without([3]);
+    assert_eq!(leader.there().collect::<Vec<_>>(), [0, 1, 2]);
+    assert_eq!(asked(&leader.on_lost([1, 3])), [0, 2]);
+    let keeps = |of: u32, held: Holdings| Holdings { kept: vec![(of, image(0))], ..held };
+    assert_eq!(leader.on_held(0, 1, keeps(2, held(0, &[]))), []);
+    assert_eq!(leader.on_held(2, 1, keeps(1, held(2, &[]))), []);
+    assert_eq!(leader.on_arrived(1, 1).len(), 2, "to each survivor");
+    assert_eq!(leader.on_announced(0, 1), []);
+    let restore = leader.on_announced(2, 1);
+    assert!(matches!(&restore[..], [Order::Restore { to: 1, .. }]), "{restore:?}");
+    assert_eq!(leader.on_at_horizon(1, 1), []);
+    assert_eq!(leader.on_covered(0, 1), [Order::GoLive { to: 1, session: 1 }, Order::Degraded(false)]);
+    let all = leader.on_lost([0, 1, 2]);
+    assert_eq!(all, [Order::GiveUp(Loss::Everybody)]);
+}
+
+#[cfg(feature = "mutations")]
+#[test]
+fn numbers_without_a_node_have_a_place_in_the_line() {
+    assert!(super::notices("absent-have-no-place", nobody_waits_for_numbers_that_no_node_has));
 }
 
 #[test]

@@ -9,7 +9,7 @@ fn leader() -> Leader {
 
 /// All but the last one hold their parts of version 3.
 fn all_but_one(leader: &Leader) -> Votes {
-    let mut votes = Votes::new(4);
+    let mut votes = Votes::default();
     (0..3).for_each(|node| votes.on_holds(node, 3, 0, leader));
     votes
 }

@@ -159,7 +159,8 @@ impl Store {
         *self.lock() = Versions::default();
         if let Some(archive) = self.archive.get() {
             // What it went on from was not written by this job, unless all is to be on disk.
-            let from = self.former.get().map_or(0, |former| former.restart.next_version);
+            let former = self.former.get().filter(|former| !former.restart.is_own);
+            let from = former.map_or(0, |former| former.restart.next_version);
             archive.clear(from, &there, &self.versions);
         }
         self.begin(Work::Clear(0, there));

@@ -291,6 +291,13 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         seen_by: "",
     },
     Mutation {
+        name: "absent-have-no-place",
+        places: &["ft/logging/leader.rs"],
+        rule: "Who is not there has sent nothing, and was sent nothing.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
         name: "line-begins-before-the-last-holds",
         places: &["ft/logging/votes.rs"],
         rule: "The next line begins when all hold their parts.",

@@ -109,6 +109,27 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         seen_by: "",
     },
     Mutation {
+        name: "results-not-on-disk",
+        places: &["logging/on_disk.rs"],
+        rule: "What a program has reported on a node is in its part on disk.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "line-is-written-when-one-has",
+        places: &["control/logging/writing.rs"],
+        rule: "A checkpoint is on disk when all nodes have written their parts.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "printed-is-unseen",
+        places: &["control/logging/mod.rs"],
+        rule: "A job goes back to a checkpoint on disk only if nothing was printed since.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
         name: "waiting-for-a-cut-not-in-it",
         places: &["checkpoint/capture.rs"],
         rule: "Who waits for a cut is told by those that are made anew from it.",

@@ -28,6 +28,7 @@ fn restart(layout: Option<LayoutMark>) -> Restart {
         view: View::whole(1),
         moves_members: false,
         seed: 0,
+        is_own: false,
         layout,
     }
 }

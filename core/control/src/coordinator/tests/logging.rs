@@ -46,6 +46,8 @@ fn orders(told: &[(u32, ToMember)]) -> Vec<(u32, &'static str)> {
         ToMember::Order { order: Order::GoLive { .. }, .. } => "go live",
         ToMember::Order { .. } => "another",
         ToMember::Line { .. } => "line",
+        ToMember::Write { .. } => "write",
+        ToMember::AllWritten { .. } => "all written",
         ToMember::Printed { .. } => "printed",
         ToMember::Finish => "finish",
     };

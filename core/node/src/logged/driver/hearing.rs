@@ -5,7 +5,7 @@ use std::sync::atomic;
 use super::{Driver, FIRST, LETTER, WORD};
 use crate::logged::links::{Came, Lost, bytes_of};
 use crate::logged::task::Task;
-use talisman_control::logging::messages::ToMember;
+use talisman_control::logging::messages::{FromMember, ToMember};
 use talisman_control::protocol::{Place, ToLauncher};
 use talisman_core::logging::letter::Letter;
 use talisman_core::logging::member::Member;
@@ -32,6 +32,9 @@ impl Driver<'_> {
                 self.command(Command::Balance);
             }
         }
+        if let Some((version, wrong)) = self.of.commands.take_written() {
+            self.say(&FromMember::Written { version, wrong });
+        }
         true
     }
 
@@ -43,6 +46,8 @@ impl Driver<'_> {
             ToMember::Printed { rank, .. } => self.fail(format!("the launcher speaks of PE {rank} of it")),
             ToMember::Finish => self.finishing = true,
             ToMember::Line { version } => self.begin_line(version),
+            ToMember::Write { version } => self.write_line(version),
+            ToMember::AllWritten { version, is_whole } => self.end_writing(version, is_whole),
             ToMember::Order { order, places, line } => self.obey(order, &places, line),
         }
     }
@@ -56,8 +61,8 @@ impl Driver<'_> {
             Order::Restore { to, incarnations, .. } => {
                 let incarnation = incarnations.get(*to as usize).copied().unwrap_or_default();
                 let keeper = self.member.keeper();
-                let blank = Member::blank(*to, self.shape, incarnation).kept_by(keeper).in_line(line);
-                self.member = blank.strict(self.of.is_strict);
+                let blank = Member::blank(*to, self.shape, incarnation).in_line(line);
+                self.member = self.placed(blank, keeper);
                 self.expect(places);
                 self.enter(line);
             }

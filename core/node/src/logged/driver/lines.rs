@@ -3,6 +3,7 @@
 
 use super::{Driver, FIRST};
 use crate::logged::task::{Answer, Task};
+use talisman_base::view::View;
 use talisman_control::logging::messages::FromMember;
 use talisman_core::logging::image::{Beginning, Image};
 use talisman_core::logging::member::Member;
@@ -87,6 +88,24 @@ impl Driver<'_> {
             Ok(node) => self.node = node,
             Err(why) => self.fail(why),
         }
+    }
+
+    /// What this node has of the line is to be on its disk.
+    pub(super) fn write_line(&mut self, version: Version) {
+        if self.member.line() != version {
+            let wrong = Some(format!("node {} is not in that line any more", self.of.task.number));
+            return self.say(&FromMember::Written { version, wrong });
+        }
+        let (images, view) =
+            (self.member.line_images(), View::new(self.of.view.clone(), self.shape.pes_per_node));
+        self.writing.begin((version, images), view, &self.of.store, &self.of.commands);
+    }
+
+    /// All have said how that went: what was written before it is not needed any more, or what was written of it is not.
+    pub(super) fn end_writing(&mut self, version: Version, is_whole: bool) {
+        self.writing.finish();
+        self.of.store.all_written(version, is_whole);
+        self.of.store.give_up(version);
     }
 
     /// It is in this line from now on: what others have sent in it already is taken.

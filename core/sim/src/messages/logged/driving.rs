@@ -316,7 +316,7 @@ impl Cluster {
     fn start(&mut self, node: NodeId, incarnation: Incarnation) {
         let logged = self.logged_mut();
         if logged.newest[node as usize] == incarnation {
-            logged.members[node as usize] = Some(Member::blank(node, logged.shape, incarnation));
+            logged.members[node as usize] = Some(logged.blank(node));
             logged.doors[node as usize] = LineDoor::default();
             let event = Event::Arrived(node, incarnation);
             self.post(Mail::Report { from: node, incarnation, event });

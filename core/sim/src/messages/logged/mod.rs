@@ -4,6 +4,7 @@
 //! way and how long it takes, the processes that come in the place of lost ones, and whoever prints. Everything that a restarted node does
 //! is held against what has happened (`shadow.rs`); a difference ends the job.
 
+mod again;
 mod cuts;
 mod driving;
 mod output;
@@ -22,6 +23,7 @@ use std::time::Duration;
 use super::chance::Chance;
 use super::model::Model;
 use super::{Cluster, Machine, Rules};
+use crate::disks_after::Remains;
 use cuts::FromNode;
 use overlap::Overlaps;
 use post::Post;
@@ -33,8 +35,9 @@ use talisman_base::view::View;
 use talisman_core::logging::image::{Beginning, Image};
 use talisman_core::logging::line_door::LineDoor;
 use talisman_core::logging::member::Member;
-use talisman_ft::NodeId;
-use talisman_ft::logging::{self, Incarnation, Leader, Votes};
+use talisman_core::logging::on_disk::absent_in;
+use talisman_ft::logging::{self, Incarnation, Keepers, Leader, Votes};
+use talisman_ft::{NodeId, Version};
 use talisman_job::Output;
 use talisman_job::job::{End, Job};
 use talisman_kernel::node::Config;
@@ -74,6 +77,9 @@ pub enum Blow {
     AskForCut,
     /// The same, and what follows comes when all nodes have begun the next line.
     Cut,
+    /// All are lost at once, after a cut, and a job of so many nodes goes on from what they have on disk. What it has printed since then is
+    /// printed again.
+    StartAgain(u32),
 }
 
 /// Who went back.
@@ -96,6 +102,9 @@ pub struct Logged {
     shape: logging::Shape,
     config: Config,
     view: Arc<View>,
+    /// What the job goes on from, and how many processes it has for that.
+    former: Option<(Rc<Remains>, Shape)>,
+    keepers: Keepers,
     members: Vec<Option<Member>>,
     /// The newest process of each node, started or about to be.
     newest: Vec<Incarnation>,
@@ -180,13 +189,17 @@ impl Setting<'_> {
             0 => Beginning::Message(first.clone()),
             _ => Beginning::Nothing,
         };
-        let mut cluster = Cluster::logging(self, begins);
+        let of_node = |node| (self.shape.first_pe(node)..self.shape.first_pe(node + 1)).map(begins).collect();
+        let image = |node| Image::first(node, Logged::shape_of(self.shape), 0, of_node(node));
+        let start = Start { view: View::whole(self.shape), line: 0, former: None };
+        let mut cluster = Cluster::logging(self, start, image);
         cluster.begin_job(job, &mut rules);
         for strike in strikes {
             cluster.go_on_until(job, &mut rules, strike.when);
             match &strike.what {
                 Blow::Lose(nodes) => cluster.lose(job, nodes),
                 Blow::AskForCut => cluster.want_cut(),
+                Blow::StartAgain(nodes) => cluster = cluster.started_again(self, job, *nodes, &mut rules),
                 Blow::Cut => {
                     let (line, most) = (cluster.logged().votes.line(), cluster.trace.events + EVENTS_MAX);
                     cluster.want_cut();
@@ -220,27 +233,37 @@ impl Setting<'_> {
     }
 }
 
+/// How a job begins.
+struct Start {
+    view: View,
+    line: Version,
+    /// What it goes on from, and how many processes it has for that.
+    former: Option<(Rc<Remains>, Shape)>,
+}
+
 impl Logged {
-    fn new(setting: &Setting<'_>, begins: impl Fn(PeId) -> Beginning) -> Self {
+    fn shape_of(shape: Shape) -> logging::Shape {
+        logging::Shape { nodes: shape.nodes, pes_per_node: shape.pes_per_node }
+    }
+
+    fn new(setting: &Setting<'_>, start: Start, image: impl Fn(NodeId) -> Image) -> Self {
         let (shape, config) = (setting.shape, setting.config);
-        let of_ft = logging::Shape { nodes: shape.nodes, pes_per_node: shape.pes_per_node };
-        let first = |node| shape.first_pe(node);
-        let states = |node| (first(node)..first(node + 1)).map(&begins).collect();
-        let images: Vec<_> =
-            (0..shape.nodes).map(|node| Image::first(node, of_ft, 0, states(node))).collect();
-        let kept = |node: NodeId| images.iter().filter(move |image| of_ft.next_around(image.of) == node);
-        let member = |image: &Image| {
-            let kept: Vec<_> = kept(image.of).cloned().collect();
-            Some(Member::first(image.clone(), of_ft, &kept).watched())
-        };
-        Logged {
+        let (of_ft, of_nodes) = (Logged::shape_of(shape), start.view.of_nodes().clone());
+        let there: Vec<NodeId> = of_nodes.there().collect();
+        let keepers = Keepers::around(there.len() as u32);
+        let images: Vec<_> = (0..shape.nodes).map(image).collect();
+        let mut logged = Logged {
             shape: of_ft,
             config: config.clone(),
-            view: Arc::new(View::whole(shape)),
-            members: images.iter().map(member).collect(),
+            view: Arc::new(start.view),
+            former: start.former,
+            keepers: keepers.clone(),
+            members: images.iter().map(|_| None).collect(),
             newest: vec![0; shape.nodes as usize],
-            leader: Leader::new(of_ft, images.iter().map(|image| image.position.clone()).collect()),
-            votes: Votes::new(shape.nodes),
+            leader: Leader::new(of_ft, images.iter().map(|image| image.position.clone()).collect())
+                .kept_by(keepers.clone())
+                .without(absent_in(&of_nodes)),
+            votes: Votes::going_on(start.line),
             wants_cut: false,
             asks_for_cut: false,
             meter: setting.pause.map_or(Meter::Uneven(Rc::default()), |_| Meter::Clock),
@@ -258,7 +281,20 @@ impl Logged {
             went_back: WentBack::default(),
             lost_at: None,
             now: 0,
+        };
+        for node in there {
+            let kept: Vec<_> = keepers.wards(node).map(|ward| images[ward as usize].clone()).collect();
+            let first = Member::first(images[node as usize].clone(), of_ft, &kept).in_line(start.line);
+            logged.members[node as usize] = Some(logged.placed(first));
+            _ = logged.doors[node as usize].enter(start.line);
         }
+        logged
+    }
+
+    /// With its keeper, among those that there are.
+    fn placed(&self, member: Member) -> Member {
+        let keeper = self.keepers.of(member.node());
+        member.kept_by(keeper).without(absent_in(self.view.of_nodes())).watched()
     }
 
     pub(super) fn set_time(&mut self, now: u64) {
@@ -282,12 +318,12 @@ impl Logged {
 
 impl Cluster {
     /// One whose nodes begin with this, and log.
-    fn logging(setting: &Setting<'_>, begins: impl Fn(PeId) -> Beginning) -> Self {
+    fn logging(setting: &Setting<'_>, start: Start, image: impl Fn(NodeId) -> Image) -> Self {
         let (shape, config) = (setting.shape, setting.config);
-        let logged = Logged::new(setting, begins);
+        let logged = Logged::new(setting, start, image);
         let job = || Job::new(Output::capture());
         let view = logged.view.clone();
-        let stores: Vec<_> = (0..shape.nodes).map(|_| (Arc::default(), job())).collect();
+        let stores: Vec<_> = (0..shape.nodes).map(|_| (logged.fresh_store(), job())).collect();
         let mut cluster = Cluster::of_jobs(view, &stores, shape, config, 0);
         cluster.logged = Some(Box::new(logged));
         cluster
@@ -324,7 +360,7 @@ impl Cluster {
         }
         for pe in 0..self.shape.pes() {
             let (node, rank) = self.place(pe);
-            let member = self.logged_mut().member(node).expect("all are there");
+            let Some(member) = self.logged_mut().member(node) else { continue };
             let image = member.own_image().expect("a job begins with one of each").clone();
             let recorder = member.record(rank).recorder();
             self.begin_pe(job, pe, &image, recorder, rules);

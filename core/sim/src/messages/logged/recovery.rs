@@ -164,8 +164,8 @@ impl Cluster {
     /// A process that has nothing yet is told in which line the others are.
     fn begin_process(&mut self, job: &Job, node: NodeId, line: Version, rules: &mut impl Rules) {
         let logged = self.logged_mut();
-        let blank = Member::blank(node, logged.shape, logged.newest[node as usize]);
-        logged.members[node as usize] = Some(blank.in_line(line).watched());
+        let blank = logged.blank(node).in_line(line);
+        logged.members[node as usize] = Some(blank);
         self.enter(job, node, line, rules);
     }
 
@@ -221,8 +221,8 @@ impl Cluster {
 
     /// The same of the process that says what it says to this job.
     pub(super) fn make_pes_of(&mut self, number: NodeId, job: Arc<Job>) {
-        let Logged { view, config, .. } = self.logged();
-        let node = Node::in_view(view.clone(), Arc::default(), self.shape, number, config.clone(), job);
+        let (Logged { view, config, .. }, store) = (self.logged(), self.logged().fresh_store());
+        let node = Node::in_view(view.clone(), store, self.shape, number, config.clone(), job);
         for id in self.shape.first_pe(number)..self.shape.first_pe(number + 1) {
             let (now, meter) = (self.clock.clone(), self.logged().meter.clone());
             let clock = Clock::Simulated(Simulated { now, computed: cores::computed, meter });
