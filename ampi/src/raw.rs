@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use crate::api::request::count_look;
 use crate::engine::{Condition, Pattern, Token};
-use crate::rank::{CallError, outside, wait_for};
+pub use crate::rank::TracedCall;
+use crate::rank::{CallError, outside, wait_in_call};
 use crate::thread::suspend;
 
 /// Suspends the rank that calls until these requests have ended, in this call of the program.
@@ -19,7 +20,7 @@ pub fn wait_all(name: &'static str, requests: &[Token]) -> Result<(), CallError>
         [request] => Condition::One(*request),
         _ => Condition::All(requests.to_vec()),
     };
-    wait_for(condition, name, Location::caller())
+    wait_in_call(condition, name, Location::caller())
 }
 
 /// Suspends the rank that calls until one of these requests has ended, in this call of the program.
@@ -28,7 +29,7 @@ pub fn wait_all(name: &'static str, requests: &[Token]) -> Result<(), CallError>
 /// If no rank calls.
 #[track_caller]
 pub fn wait_any(name: &'static str, requests: &[Token]) -> Result<(), CallError> {
-    wait_for(|| Condition::Any(requests.to_vec()), name, Location::caller())
+    wait_in_call(|| Condition::Any(requests.to_vec()), name, Location::caller())
 }
 
 /// Suspends the rank that calls until a message is there that this accepts, in this call of the program.
@@ -37,7 +38,7 @@ pub fn wait_any(name: &'static str, requests: &[Token]) -> Result<(), CallError>
 /// If no rank calls.
 #[track_caller]
 pub fn wait_message(name: &'static str, pattern: Pattern) -> Result<(), CallError> {
-    wait_for(|| Condition::Message(pattern), name, Location::caller())
+    wait_in_call(|| Condition::Message(pattern), name, Location::caller())
 }
 
 /// Time since the job started.

@@ -67,6 +67,21 @@ impl<C: Chare> Cx<C> {
         unsafe { self.head.as_ref() }
     }
 
+    /// Whether what PEs do is traced (`--trace`).
+    #[doc(hidden)]
+    pub fn is_traced(&self) -> bool {
+        self.run().tracer.is_some()
+    }
+
+    /// For a trace: a virtual rank calls what has this name, or its call has ended.
+    #[doc(hidden)]
+    pub fn trace_rank(&self, rank: u32, call: Option<&str>) {
+        match call {
+            Some(name) => self.run().trace_rank_call(rank, name),
+            None => self.run().trace_rank_goes_on(rank),
+        }
+    }
+
     #[doc(hidden)]
     #[inline]
     pub fn __reply<R: Pup>(&mut self, value: &R) {
@@ -367,6 +382,7 @@ impl<C: Chare> Cx<C> {
     /// The program finished its step `step` (counted from 1): for `--progress` and `--report`.
     pub fn step(&mut self, step: u64) {
         self.run().node.job.step(step);
+        self.run().trace_step(step);
         self.run().note_step(step);
     }
 

@@ -1,12 +1,17 @@
 //! What ranks have for themselves, and what they print.
 
-use crate::job::{BOTH, Interface, c_compiler, cxx_compiler, mpirun, printed, printed_of, program, sorted};
+use std::process::Command;
+
+use crate::job::{
+    BOTH, Interface, c_compiler, cxx_compiler, folder, mpirun, printed, printed_of, program, sorted,
+};
 use crate::trials::checks;
 
 checks!(
     ranks_have_what_processes_have needs c_compiler,
     lines_are_whole_and_labelled needs c_compiler,
     input_goes_to_rank_0 needs c_compiler,
+    calls_are_in_the_trace needs c_compiler,
     exceptions_are_caught needs cxx_compiler,
 );
 
@@ -24,6 +29,33 @@ fn ranks_have_what_processes_have() {
             let expected: Vec<String> =
                 (0..ranks).map(|rank| format!("rank {rank} of {ranks}: sum {sum}, a value")).collect();
             assert_eq!(sorted(&printed(&mut mpirun(&words))), expected, "{interface:?} {words:?}");
+        }
+    }
+}
+
+fn calls_are_in_the_trace() {
+    for interface in BOTH {
+        let file = program("basics.c", interface);
+        let file = file.to_str().expect("a name that is text");
+        let trace = folder().join(format!("{interface:?}.pftrace"));
+        let name = trace.to_str().expect("a name that is text");
+        printed(&mut mpirun(&[
+            "-n",
+            "4",
+            "--nodes",
+            "2",
+            "--trace",
+            name,
+            "-x",
+            "GIVEN=a value",
+            file,
+            "two words",
+            "-n",
+        ]));
+        let summary = Command::new(env!("CARGO_BIN_EXE_talisman")).arg("trace").arg(&trace).output();
+        let said = String::from_utf8_lossy(&summary.expect("it has been built").stdout).into_owned();
+        for call in ["Calls of ranks", "MPI_Init", "MPI_Comm_rank", "MPI_Finalize"] {
+            assert!(said.contains(call), "{interface:?} {call}: {said}");
         }
     }
 }

@@ -19,7 +19,7 @@ use super::neighbors;
 use super::rollback::Rollback;
 use super::sayings::Sayings;
 use super::sending::send;
-use super::{Memory, Outgoing, Outside, Program, Rank, RankError, Said, Wish, held, program};
+use super::{Memory, Outgoing, Outside, Program, Rank, RankError, Said, Wish, held, program, traced};
 use crate::engine::{Frame, Payload};
 use crate::process_state;
 use crate::report;
@@ -66,6 +66,7 @@ impl<P: Program> RankElement<P> {
     #[init]
     fn new(cx: &mut Cx<Self>, ranks: u32, memory: Memory<P>, moves_always: bool) -> Self {
         process_state::prepare();
+        traced::set(cx.is_traced());
         let number = cx.index() as u32;
         let slot = match cx.shares_process() {
             true => Slot::new_in_turn(number),
@@ -135,6 +136,7 @@ impl<P: Program> RankElement<P> {
     #[restored]
     fn restored(&mut self, cx: &mut Cx<Self>, why: Restored) {
         process_state::prepare();
+        traced::set(cx.is_traced());
         if !cx.shares_process() {
             self.rank.show(cx.node());
         }
@@ -362,6 +364,10 @@ impl<P: Program> Outside for Calls<'_, P> {
 
     fn pe(&self) -> (u32, u32) {
         (self.cx.pe(), self.cx.pes())
+    }
+
+    fn trace_call(&mut self, call: Option<&str>) {
+        self.cx.trace_rank(self.cx.index() as u32, call);
     }
 
     fn step(&mut self, step: u64) {

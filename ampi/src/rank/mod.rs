@@ -19,6 +19,7 @@ mod running;
 mod sayings;
 mod sending;
 mod site;
+mod traced;
 
 use std::collections::VecDeque;
 
@@ -42,9 +43,10 @@ pub use outside::{Alone, Outside, Wish};
 pub use program::{Memory, Program, end};
 pub use running::{CallError, call, end_job, wait_all, wait_any, wait_message};
 use running::{Running, Slots};
-pub(crate) use running::{call_and_wait, mailbox, next_post, outside, pause, wait_for};
+pub(crate) use running::{call_and_wait, mailbox, next_post, outside, pause, wait_for, wait_in_call};
 pub use sayings::Said;
 pub use site::Site;
+pub use traced::TracedCall;
 
 use thiserror::Error;
 

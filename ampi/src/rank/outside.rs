@@ -16,6 +16,9 @@ pub trait Outside {
     /// The PE that the rank is on, of so many.
     fn pe(&self) -> (u32, u32);
 
+    /// The rank calls what has this name, or its call has ended: for a trace.
+    fn trace_call(&mut self, _call: Option<&str>) {}
+
     /// The program has finished this step, counted from 1.
     fn step(&mut self, step: u64);
 

@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use super::memory::ProgramMemory;
 use super::operations::call_operations;
-use super::{Agenda, Outgoing, Outside, RankError, Site, Texts};
+use super::{Agenda, Outgoing, Outside, RankError, Site, Texts, TracedCall};
 use crate::engine::{Actions, Condition, Pattern, Rank, Token};
 use crate::process::{PerformError, Process};
 use crate::slot::on_process_heap;
@@ -174,6 +174,7 @@ pub(crate) unsafe fn call_and_wait<T: Copy>(
     call: &'static str,
     place: &'static Location<'static>,
 ) -> Result<T, CallError> {
+    let _traced = TracedCall::begin(call);
     call_operations()?;
     let (result, next) = with(|running| {
         let result = running.work(work)?;
@@ -182,7 +183,7 @@ pub(crate) unsafe fn call_and_wait<T: Copy>(
     })??;
     match (next, begun(&result)) {
         (Next::Wait, _) => suspend_until(has_come)?,
-        (Next::Ask, Some(request)) => wait_for(|| Condition::One(request), call, place)?,
+        (Next::Ask, Some(request)) => wait_in_call(|| Condition::One(request), call, place)?,
         _ => {}
     }
     Ok(result)
@@ -293,6 +294,19 @@ pub fn wait_message(pattern: Pattern) -> Result<(), CallError> {
 /// # Errors
 /// If no rank calls.
 pub(crate) fn wait_for(
+    condition: impl FnOnce() -> Condition,
+    call: &'static str,
+    place: &'static Location<'static>,
+) -> Result<(), CallError> {
+    let _traced = TracedCall::begin(call);
+    wait_in_call(condition, call, place)
+}
+
+/// The same within a call that tells a trace of itself.
+///
+/// # Errors
+/// If no rank calls.
+pub(crate) fn wait_in_call(
     condition: impl FnOnce() -> Condition,
     call: &'static str,
     place: &'static Location<'static>,

@@ -16,6 +16,7 @@ use talisman_base::view::View;
 use talisman_job::balancing::LbSettings;
 use talisman_job::checkpoints::CkptSettings;
 use talisman_job::job::{Job, Stop};
+use talisman_job::options::Traced;
 use talisman_job::{Measures, RunArgs};
 use talisman_sched::park::Parker;
 use talisman_store::versions::Store;
@@ -77,15 +78,14 @@ impl Config {
 
 /// What is to be traced, if anything is.
 fn traced(options: &RunArgs) -> Option<TraceSettings> {
-    let window = options.trace_window.map(|window| (window.from, window.until));
     let nodes = u64::from(options.numbers().max(1));
     let bytes_max = options.trace_size / nodes;
     let simulated_pes = options.simulate.then(|| nodes * u64::from(options.pes_per_node()));
     options.trace.as_ref().map(|file| {
         let file = file.clone();
         // A simulated clock says when something was: nothing is left out before.
-        let window = window.filter(|_| !options.simulate);
-        TraceSettings { file, window, bytes_max, simulated_pes }
+        let parts = if options.simulate { Traced::default() } else { options.traced() };
+        TraceSettings { file, parts, bytes_max, simulated_pes }
     })
 }
 

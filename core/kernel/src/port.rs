@@ -216,7 +216,9 @@ impl Port {
             Port::Threads(threads) => match (threads.rank(pe, to), &threads.net) {
                 (Some(rank), _) => {
                     if pe.tracer.is_some() {
-                        pe.trace_leaves(to, 0, pe.trace_take(envelope));
+                        let at = pe.clock_of_trace();
+                        pe.trace_take(envelope);
+                        pe.trace_left(at, to, 0);
                     }
                     threads.put(rank, into_words(pe, envelope));
                 }
@@ -267,7 +269,7 @@ impl Port {
             return false;
         }
         count(&pe.stats.between_pes, 1);
-        pe.trace_leaves(to, 0, None);
+        pe.trace_leaves(to, None);
         threads.put(rank, small_words(object, entry, args));
         true
     }
@@ -286,7 +288,7 @@ impl Port {
     /// A message from another node, for another PE of this one.
     pub fn pass_on(&self, pe: &Pe, rank: PeId, envelope: NonNull<Envelope>, origin: Option<Origin>) {
         let Port::Threads(threads) = self else { unreachable!("simulated messages go to their PE at once") };
-        pe.trace_leaves(pe.first_pe + rank, 0, origin);
+        pe.trace_leaves(pe.first_pe + rank, origin);
         threads.put(rank, by_pointer(envelope));
     }
 
@@ -521,7 +523,7 @@ impl Outbox {
         let mut bytes = 0;
         let at = pe.clock.ticks();
         let is_near = pe.node.shape.node_of(to) == pe.node.number;
-        let relayed = pe.trace_take(envelope);
+        pe.trace_take(envelope);
         let parcel = if is_near && !pe.node.config.replays {
             Parcel::Message(envelope)
         } else {
@@ -539,7 +541,7 @@ impl Outbox {
             let Some(frame) = frame else { return };
             frame
         };
-        pe.trace_left(at, to, bytes.into(), relayed);
+        pe.trace_left(at, to, bytes.into());
         let sent = Sent { to, at, bytes, parcel };
         match is_unlucky(pe) {
             true => self.put_wrongly(sent),

@@ -12,7 +12,7 @@ use tracing::{error, info, warn};
 
 use crate::replay_pe;
 use crate::run::run;
-use crate::trace::{Extras, MergeError, gather};
+use crate::trace::{Extras, MergeError, gain_in, gather};
 use talisman_cluster::{
     self as cluster, Turn, fixed_layout, member::Joining, remote::agent, takeover::successor::Heir,
 };
@@ -221,15 +221,17 @@ fn finish(program: &Program, options: &RunArgs, output: &Output, outcome: &Outco
         complain(program, &error.to_string());
         status = status.or(ExitStatus::ProgramFailed);
     }
-    let report = report(program, options, outcome, status);
+    let mut tried = None;
+    if let Some(file) = &options.trace {
+        status = status.or(gather_trace(program, options, outcome, file));
+        tried = gain_in(file);
+    }
+    let report = report(program, options, outcome, status, tried);
     if !options.no_advice {
         report
             .advice
             .iter()
             .for_each(|line| say(|| info!(target: LAUNCH, program = program.name, "advice: {line}")));
-    }
-    if let Some(file) = &options.trace {
-        status = status.or(gather_trace(program, options, outcome, file));
     }
     if let Some(path) = &options.report
         && let Err(error) = report.write(path)
@@ -242,8 +244,7 @@ fn finish(program: &Program, options: &RunArgs, output: &Output, outcome: &Outco
 
 /// Puts the parts of the trace together.
 fn gather_trace(program: &Program, options: &RunArgs, outcome: &Outcome, file: &Path) -> ExitStatus {
-    let window = options.trace_window.map(|window| (window.from, window.until));
-    let extras = Extras { window, failures: &outcome.failures };
+    let extras = Extras { traced: options.traced(), failures: &outcome.failures };
     match gather(file, options.nodes, &extras) {
         Ok(said) => {
             let name = program.name;
@@ -281,7 +282,14 @@ fn warn_of_undelivered(program: &Program, undelivered: &[Undelivered]) {
     }
 }
 
-fn report(program: &Program, options: &RunArgs, outcome: &Outcome, status: ExitStatus) -> Report {
+/// What became of the job; what a balancer would have saved is known by trying it.
+fn report(
+    program: &Program,
+    options: &RunArgs,
+    outcome: &Outcome,
+    status: ExitStatus,
+    tried: Option<String>,
+) -> Report {
     let mut report = Report {
         program: program.name.into(),
         status: status.code(),
@@ -301,7 +309,7 @@ fn report(program: &Program, options: &RunArgs, outcome: &Outcome, status: ExitS
         not_injected: outcome.not_injected.clone(),
         advice: vec![],
     };
-    report.advice = options.asked().map_or(vec![], |asked| advice(&report, asked));
+    report.advice = options.asked().map_or(vec![], |asked| advice(&report, asked, tried));
     report
 }
 

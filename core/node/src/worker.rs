@@ -144,6 +144,7 @@ impl Feed for Round<'_> {
         }
         if let Some(net) = self.port.net.as_ref().filter(|net| net.is_flush_due(pe)) {
             net.flush(pe);
+            pe.trace_pause();
             self.flushes += 1;
             if self.flushes == FLUSHES {
                 return true;

@@ -16,6 +16,7 @@ use crate::system::signal;
 checks!(
     have_every_call_and_message,
     have_a_loss_and_what_follows,
+    have_the_calls_of_ranks,
     are_left_by_jobs_that_died,
     are_refused_where_they_cannot_be_written,
     keep_to_their_window_and_their_size,
@@ -71,6 +72,23 @@ fn have_a_loss_and_what_follows() {
     let said = talisman(&["trace".as_ref(), trace.0.0.as_os_str(), "--html".as_ref(), html.0.0.as_os_str()]);
     assert!(said.contains("node 1 was lost at"), "{said}");
     assert!(fs::read_to_string(&html.0.0).unwrap().contains("node 1 was lost at"));
+}
+
+fn have_the_calls_of_ranks() {
+    let trace = TraceFile::new("ranks");
+    let words = format!("--ranks 4 --laps 10 --move-every 4 --trace {}", trace.name());
+    run(example("mpi_ring", &words, (2, 1, "shm"))).expect(0, &[]).quietly();
+    let events = trace.read();
+    for rank in 0..4 {
+        let track = format!("rank {rank}");
+        let (begins, ends) = (|event: &&Event| event.kind == BEGINS, |event: &&Event| event.kind == ENDS);
+        let calls = events.of(&track).filter(begins);
+        let receives = calls.clone().filter(|event| event.name.contains("receive")).count();
+        assert!(receives >= 10, "{track} receives once in each lap: {receives}");
+        assert_eq!(events.of(&track).filter(ends).count(), calls.count(), "{track}: each call returns");
+    }
+    let said = talisman(&[OsStr::new("trace"), trace.0.0.as_os_str()]);
+    assert!(said.contains("Calls of ranks") && said.contains("receive"), "{said}");
 }
 
 fn are_left_by_jobs_that_died() {

@@ -20,6 +20,7 @@ macro_rules! calls {
                     // SAFETY: handles, buffers and places for results are the program's, by its promise.
                     unsafe { $body }
                 };
+                let _traced = talisman_ampi::raw::TracedCall::begin(concat!("MPI_", $name));
                 let outcome = body();
                 $crate::common::calls!(@done $name, outcome $(, $communicator)? $(; $file)?)
             }

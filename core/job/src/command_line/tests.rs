@@ -129,7 +129,7 @@ fn in_the_short_help_each_option_has_a_line() {
 }
 
 /// For each option that takes a value, one that it cannot have, and what is said to be wanted.
-const WRONG: [(&str, &str, &str); 29] = [
+const WRONG: [(&str, &str, &str); 30] = [
     ("nodes", "abc", "write how many nodes, from 1 to 65536, in decimal digits"),
     ("pes", "0x4", "write how many PEs each node has, from 1 to 1024, in decimal digits"),
     ("seed", "0x10", "write a number from 0 to 18446744073709551615, in decimal digits"),
@@ -157,6 +157,7 @@ const WRONG: [(&str, &str, &str); 29] = [
     ("record", "", "a value is required"),
     ("trace", "", "a value is required"),
     ("trace-window", "20s..10s", "write for example 10s..20s"),
+    ("trace-every", "10s/1s", "write for example 200ms/10s"),
     ("trace-size", "10x", "64KiB"),
     ("log", "talisman::balance=loud", "`loud` is no level; write a level (off, error, "),
 ];
@@ -190,8 +191,9 @@ fn a_negative_number_is_a_wrong_value() {
 }
 
 /// Options that change nothing as they stand there, and what is said of each; whether they are refused.
-const IDLE: [(&[&str], &str, bool); 25] = [
+const IDLE: [(&[&str], &str, bool); 26] = [
     (&["--trace-window", "1s..2s"], "--trace-window has no effect: without --trace", true),
+    (&["--trace-every", "1ms/2s"], "--trace-every has no effect: without --trace", true),
     (&["--trace-size", "1MiB"], "--trace-size has no effect: without --trace", true),
     (&["--mtbf", "1h"], "--mtbf has no effect: without --ft", true),
     (

@@ -22,6 +22,7 @@ impl Default for RunArgs {
             report: None,
             trace: None,
             trace_window: None,
+            trace_every: None,
             trace_size: 1 << 30,
             dashboard: None,
             progress: false,

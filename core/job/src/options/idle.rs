@@ -44,7 +44,7 @@ impl RunArgs {
             idle.push(said("talisman-lb-log", NO_BALANCER));
         }
         if self.trace.is_none() {
-            let ids = ["talisman-trace-window", "talisman-trace-size"];
+            let ids = ["talisman-trace-window", "talisman-trace-every", "talisman-trace-size"];
             idle.extend(ids.map(|id| needing(id, NO_TRACE, Some("talisman-trace"))));
         }
         if self.ft == FaultTolerance::Off {

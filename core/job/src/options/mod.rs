@@ -35,7 +35,7 @@ pub use paths::{RECORD_ENDING, TRACE_LOCK, TRACE_PART_ENDING, own_trace_parts, t
 use talisman_base::history::Few;
 use talisman_base::layout;
 pub use talisman_base::transport::{Transport, TransportChoice};
-pub use trace_window::TraceWindow;
+pub use trace_window::{TraceEvery, TraceWindow, Traced};
 pub use validity::{NODES_MAX, PES_IN_ALL_MAX, PES_MAX, PROCESSES_MAX, SILENCE_MIN};
 
 /// PEs per simulated node when `--pes` is not given: fixed, so that a seed means the same run on every machine.
@@ -43,7 +43,7 @@ pub const PES_SIMULATED: u32 = 2;
 
 /// The `clap` names of the runtime's options, in the order of their help. They are also the long names an option falls back to when the
 /// program has an option of the same name itself (`--seed` is then the program's, `--talisman-seed` ours).
-pub const IDS: [&str; 43] = [
+pub const IDS: [&str; 44] = [
     "talisman-nodes",
     "talisman-pes",
     "talisman-seed",
@@ -81,6 +81,7 @@ pub const IDS: [&str; 43] = [
     "talisman-report",
     "talisman-trace",
     "talisman-trace-window",
+    "talisman-trace-every",
     "talisman-trace-size",
     "talisman-dashboard",
     "talisman-progress",
@@ -448,6 +449,19 @@ pub struct RunArgs {
     #[arg(value_name = "FROM..UNTIL")]
     pub trace_window: Option<TraceWindow>,
 
+    /// With --trace: so much of each period, as 200ms/10s
+    ///
+    /// Periods begin with the program, or with the window.
+    #[arg(
+        id = "talisman-trace-every",
+        long = "trace-every",
+        env = "TALISMAN_TRACE_EVERY",
+        hide_env_values = true
+    )]
+    #[arg(help_heading = SEEING)]
+    #[arg(value_name = "PART/PERIOD")]
+    pub trace_every: Option<TraceEvery>,
+
     /// With --trace: disk space for its parts
     ///
     /// Each node has its share of it. What comes later is not kept.
@@ -506,6 +520,12 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
+    /// Which parts of the job are traced, if it is.
+    #[doc(hidden)]
+    pub fn traced(&self) -> Traced {
+        Traced { window: self.trace_window, every: self.trace_every }
+    }
+
     /// The options as a command of their own, which nothing is read with.
     pub fn command_of_options() -> Command {
         RunArgs::augment_args(Command::new("options"))

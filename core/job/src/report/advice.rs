@@ -38,7 +38,8 @@ pub struct Asked {
     pub cores: Option<u32>,
 }
 
-/// A line for each thing that cost much, the dearest kinds first. None for a job that failed, or was short.
+/// A line for each thing that cost much, the dearest kinds first. None for a job that failed, or was short. Where a strategy has
+/// been tried on what PEs did last, that is said in place of what may be saved.
 ///
 /// ```
 /// use talisman_job::report::{PeTimes, Report};
@@ -50,15 +51,16 @@ pub struct Asked {
 ///     Asked { balances: false, minds_messages: false, chooses_period: true, mtbf_s: None, cores: Some(2) };
 /// let line = "PE 0 was busy for 98 % of the time, a PE on average for 61 %: --balancer greedy-refine may save \
 ///             up to 37 s of 100 s, if objects can be moved";
-/// assert_eq!(advice(&report, asked), [line]);
+/// assert_eq!(advice(&report, asked, None), [line]);
 /// ```
-pub fn advice(report: &Report, asked: Asked) -> Vec<String> {
+pub fn advice(report: &Report, asked: Asked, tried: Option<String>) -> Vec<String> {
     if report.status != 0 || report.wall_s < SHORTEST_S {
         return vec![];
     }
-    let rules: [fn(&Report, Asked) -> Option<String>; 6] =
-        [shared_cores, imbalance, waiting, far, grain, checkpoints];
-    rules.iter().filter_map(|rule| rule(report, asked)).collect()
+    let rules: [fn(&Report, Asked) -> Option<String>; 4] = [waiting, far, grain, checkpoints];
+    let balance = if is_crowded(report, asked) { None } else { tried.or_else(|| imbalance(report, asked)) };
+    let others = rules.iter().filter_map(|rule| rule(report, asked));
+    shared_cores(report, asked).into_iter().chain(balance).chain(others).collect()
 }
 
 /// More PEs than cores: they take turns, and so do those who wait for them.
@@ -210,7 +212,7 @@ mod tests {
 
     #[track_caller]
     fn says(report: &Report, asked: Asked, begins: &[&str]) {
-        let lines = advice(report, asked);
+        let lines = advice(report, asked, None);
         let fit = lines.len() == begins.len()
             && lines.iter().zip(begins).all(|(line, begin)| line.starts_with(begin));
         assert!(fit, "{lines:#?}");
@@ -246,6 +248,15 @@ mod tests {
         says(&Report { failures: vec![Failure::default()], ..uneven.clone() }, ASKED, &[]);
         says(&Report { wall_s: 1.0, ..uneven.clone() }, ASKED, &[]);
         says(&Report { status: 1, ..uneven }, ASKED, &[]);
+    }
+
+    #[test]
+    fn what_a_strategy_made_of_the_last_step_is_said_in_place_of_a_guess() {
+        let (uneven, tried) = (job(&[0.2, 0.9, 0.3]), || Some("PE 1: --balancer refine".to_owned()));
+        assert_eq!(advice(&uneven, ASKED, tried()), ["PE 1: --balancer refine"]);
+        let crowded = advice(&uneven, Asked { cores: Some(2), ..ASKED }, tried());
+        assert!(crowded.len() == 1 && crowded[0].starts_with("3 PEs shared 2 cores"), "{crowded:?}");
+        assert!(advice(&Report { status: 1, ..uneven }, ASKED, tried()).is_empty());
     }
 
     #[test]

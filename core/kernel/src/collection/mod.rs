@@ -21,7 +21,7 @@ use crate::location::{Place, Places, Switches};
 use crate::message::envelope::Envelope;
 use crate::node::Node;
 use crate::order::reconcile::Orders;
-use crate::registry::ChareType;
+use crate::registry::{ChareType, Registry};
 use description::{Description, Fill};
 use states::States;
 use talisman_base::ids::{CollectionId, ObjId, PeId, single_home};
@@ -37,6 +37,8 @@ pub struct Collection {
     pub chare: &'static ChareType,
     /// Of the chare type; a message for another type is not for this collection.
     pub key: u64,
+    /// The number of the chare type among those of the program, where that is traced.
+    pub number: u32,
     /// The box of elements it was created with, if it was.
     pub bounds: Option<Bounds>,
     map: Map,
@@ -114,6 +116,11 @@ fn mapped(chare: &ChareType, map: &Map, bounds: Option<&Bounds>, pes: u32, index
     (chare.home)(map, index, bounds, pes).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// The number of a chare type among those of the program.
+fn number_of(chare: &ChareType) -> u32 {
+    Registry::get().find(chare.key).map_or(u32::MAX, |(number, _)| number)
+}
+
 impl Collection {
     pub fn new(of: &Description, chare: &'static ChareType, node: &Node, here: PeId) -> Self {
         let (shape, view) = (node.shape, node.view.clone());
@@ -122,6 +129,7 @@ impl Collection {
             id: of.id,
             chare,
             key: chare.key,
+            number: if node.config.trace.is_some() { number_of(chare) } else { u32::MAX },
             bounds: of.bounds,
             map: of.map.clone(),
             pes: of.pes,

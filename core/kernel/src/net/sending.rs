@@ -35,7 +35,8 @@ impl Net {
             unreachable!("a PE has a link to every other node that is there, and node {node} is not")
         };
         // It may have come before this thread goes on behind the link.
-        let (at, relayed, mut sent) = (pe.clock_of_trace(), pe.trace_take(envelope), 0);
+        let (at, mut sent) = (pe.clock_of_trace(), 0);
+        pe.trace_take(envelope);
         let left = wire::pack(pe, envelope, |head, segments| {
             let bytes = head.len() + segments.iter().map(|segment| segment.bytes().len()).sum::<usize>();
             count(&pe.stats.bytes_between_nodes, bytes as u64);
@@ -51,7 +52,7 @@ impl Net {
         });
         if left.is_some() {
             let near_end = pe.id - pe.first_pe;
-            pe.trace_left(at, pe.node.shape.first_pe(node) + near_end, sent, relayed);
+            pe.trace_left(at, pe.node.shape.first_pe(node) + near_end, sent);
         }
         if left == Some(true) {
             if !(link.is_watched() && self.may_write_at_once(pe) && link.is_written()) {

@@ -19,6 +19,8 @@ pub enum InputLog {
     /// It does not: costs a branch for each turn.
     #[default]
     Off,
+    /// It does not either, and its trace is told of turns.
+    Traced,
     /// It does.
     Kept(Box<Kept>),
     /// It is given what another was.
@@ -127,10 +129,12 @@ impl Frame {
 }
 
 impl InputLog {
-    /// That of a new PE, whose inputs are kept if so.
-    pub fn of(is_kept: bool, clock: &Clock) -> InputLog {
-        if !is_kept {
-            return InputLog::Off;
+    /// That of a new PE, whose inputs are kept if so, or which is traced.
+    pub fn of(is_kept: bool, is_traced: bool, clock: &Clock) -> InputLog {
+        match is_traced {
+            _ if is_kept => {}
+            true => return InputLog::Traced,
+            false => return InputLog::Off,
         }
         let now = clock.now().as_nanos() as u64;
         let (steps, values) = (RefCell::default(), RefCell::default());
@@ -216,7 +220,7 @@ impl InputLog {
         match self {
             InputLog::Kept(kept) => kept.values.borrow_mut().push_back(bytes()),
             InputLog::Told(recorder) => recorder.value(bytes()),
-            InputLog::Off | InputLog::Again(_) => {}
+            InputLog::Off | InputLog::Traced | InputLog::Again(_) => {}
         }
     }
 
@@ -229,7 +233,7 @@ impl InputLog {
                 value
             }
             InputLog::Told(recorder) => recorder.value_again(),
-            InputLog::Off | InputLog::Kept(_) => None,
+            InputLog::Off | InputLog::Traced | InputLog::Kept(_) => None,
         }
     }
 
@@ -238,7 +242,7 @@ impl InputLog {
         match self {
             InputLog::Again(_) => true,
             InputLog::Told(recorder) => recorder.runs_again(),
-            InputLog::Off | InputLog::Kept(_) => false,
+            InputLog::Off | InputLog::Traced | InputLog::Kept(_) => false,
         }
     }
 
@@ -251,7 +255,7 @@ impl InputLog {
     pub fn take(&mut self) -> Option<(u64, Vec<Logged>, VecDeque<Vec<u8>>)> {
         match std::mem::take(self) {
             InputLog::Kept(kept) => Some((kept.made_at, kept.steps.into_inner(), kept.values.into_inner())),
-            InputLog::Off | InputLog::Again(_) | InputLog::Told(_) => None,
+            InputLog::Off | InputLog::Traced | InputLog::Again(_) | InputLog::Told(_) => None,
         }
     }
 }

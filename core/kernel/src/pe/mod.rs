@@ -127,7 +127,7 @@ impl Pe {
             first_pe: node.shape.first_pe(node.number),
             measuring: Measuring::new(node.config.measures, &clock, node.config.trace.is_some()),
             tracer: node.config.trace.as_ref().map(|sink| sink.tracer(id, node.view.of_nodes().epoch)),
-            input_log: InputLog::of(node.config.replays, &clock),
+            input_log: InputLog::of(node.config.replays, node.config.trace.is_some(), &clock),
             clock,
             port,
             pool: Pool::new(node.depot.clone()),
@@ -262,7 +262,7 @@ impl Pe {
 
     /// The same when the message has been read, or goes on as bytes.
     pub fn release(&self, mut envelope: NonNull<Envelope>) {
-        self.trace_take(envelope);
+        self.trace_gone(envelope);
         // SAFETY: the caller owns the envelope.
         let message = unsafe { envelope.as_mut() };
         if mutated("arguments-not-dropped") {

@@ -5,6 +5,7 @@
 //! Everything else a PE does follows from these and from what it has been, so a fresh PE that is given the same does the same. An
 //! [`InputLog`](super::input_log::InputLog) keeps what was given.
 
+use super::input_log::InputLog;
 use super::{Pe, try_current};
 use talisman_job::job::Asked;
 use talisman_observe::stats::count;
@@ -67,16 +68,21 @@ impl Pe {
     pub fn turn(&self, mut feed: impl Feed) -> bool {
         match self.input_log.is_off() {
             true => self.take_turn::<false>(&mut feed),
-            false => self.take_turn_logged(feed),
+            false => self.take_turn_watched(feed),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn take_turn_logged(&self, mut feed: impl Feed) -> bool {
+    fn take_turn_watched(&self, mut feed: impl Feed) -> bool {
+        self.trace_pause();
         self.input_log.note_time(self);
-        let any = self.take_turn::<true>(&mut feed);
+        let any = match self.input_log {
+            InputLog::Traced => self.take_turn::<false>(&mut feed),
+            _ => self.take_turn::<true>(&mut feed),
+        };
         self.input_log.note_end_of_turn();
+        self.trace_pause();
         any
     }
 

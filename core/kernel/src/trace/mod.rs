@@ -1,21 +1,21 @@
-//! What a PE writes down of what it does (`--trace`): records into a ring of its own, which another thread empties.
+//! What a PE writes down of what it does (`--trace`): words into a ring of its own, which another thread empties.
 //!
 //! A PE that is not traced does nothing for it on a message's way within it: objects of one that is have a flag, which is
 //! looked at with those that say whether an entry is to be timed, and calls look at the word by which traffic is measured.
 //! Between PEs it is one branch.
 //!
-//! Which message an entry is called by has to be known when it runs. Meanwhile the message may wait in the queue, or for
-//! its object. So its way is kept beside, by the place of its envelope in memory.
+//! Nothing is looked up here. Which message an entry is called by is found when the words are read: they say into which
+//! envelope a message came, and by which envelope an entry was called. An entry that follows another begins when that one
+//! ended, as far as nothing lies between.
 
 mod channels;
+mod ring;
 mod sink;
 
 use std::cell::{Cell, RefCell};
 use std::mem::offset_of;
+use std::num::NonZero;
 use std::ptr::{NonNull, from_ref};
-
-use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
 
 pub use channels::Origin;
 pub use sink::{Drained, TraceSettings, TraceSink};
@@ -25,79 +25,140 @@ use crate::message::envelope::Envelope;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::pe::execute::Call;
-use crate::registry::{ChareType, Registry};
 use channels::Channels;
-use sink::Input;
+use sink::Desk;
 use talisman_base::ids::PeId;
 use talisman_observe::event::Event;
+use talisman_observe::trace::words::{Called, FAR, Item, first, moment, place_of};
 use talisman_observe::trace::{Kind, Record, calls, seconds};
 
 /// What a PE that is traced has for it.
 pub struct Tracer {
-    input: RefCell<Input>,
+    desk: Desk,
+    pe: PeId,
+    /// When the last item was that has a time, in ticks.
+    last: Cell<u64>,
+    /// Items are missing: the next one says so.
+    has_gap: Cell<bool>,
+    /// When the last call ended, if nothing was done since.
+    boundary: Cell<Option<NonZero<u64>>>,
+    /// Whether what is called is called by a message that is in no envelope any more.
+    has_cause: Cell<bool>,
     channels: RefCell<Channels>,
-    /// The ways of messages that wait here, by their envelopes.
-    waiting: RefCell<HashMap<usize, Origin, FxBuildHasher>>,
-    /// That of the message that is being run, where it is in no envelope any more.
-    cause: Cell<Option<Origin>>,
-    /// The chare type that was last looked up.
-    last: Cell<(usize, u32)>,
 }
 
+/// No item is near to this moment: the next one says its own.
+const NEVER: u64 = u64::MAX / 2;
+
 impl Tracer {
-    fn new(input: Input) -> Tracer {
+    fn new(desk: Desk, pe: PeId) -> Tracer {
         Tracer {
-            input: RefCell::new(input),
+            desk,
+            pe,
+            last: Cell::new(NEVER),
+            has_gap: Cell::new(false),
+            boundary: Cell::new(None),
+            has_cause: Cell::new(false),
             channels: RefCell::default(),
-            waiting: RefCell::default(),
-            cause: Cell::default(),
-            last: Cell::new((0, 0)),
         }
     }
 
-    #[inline]
-    fn put(&self, record: Record) {
-        self.input.borrow_mut().put(record);
+    /// Something that happened then.
+    #[inline(always)]
+    fn put<const N: usize>(&self, item: Item, ticks: u64, place: u64, more: [u64; N]) {
+        let mut since = ticks.wrapping_sub(self.last.get());
+        if since >= FAR || !self.desk.is_on() {
+            if !self.begins_anew(ticks) {
+                return;
+            }
+            since = 0;
+        }
+        match self.desk.ring.put(first(item, since, place), more) {
+            true => self.last.set(ticks),
+            false => self.miss(),
+        }
     }
 
-    /// The number of a chare type among those of the program.
-    #[inline]
-    fn number_of(&self, chare: &'static ChareType) -> u32 {
-        let place = from_ref(chare).addr();
-        match self.last.get() {
-            (last, number) if last == place => number,
-            _ => {
-                let number = Registry::get().find(chare.key).map_or(u32::MAX, |(number, _)| number);
-                self.last.set((place, number));
-                number
+    /// Something that says how others are to be read.
+    #[inline(always)]
+    fn note<const N: usize>(&self, item: Item, place: u64, more: [u64; N]) {
+        if (self.last.get() == NEVER || !self.desk.is_on()) && !self.goes_on() {
+            return;
+        }
+        if !self.desk.ring.put(first(item, 0, place), more) {
+            self.miss();
+        }
+    }
+
+    /// A record that is not among what happens most.
+    fn whole(&self, record: Record) {
+        self.boundary.set(None);
+        self.note(Item::Whole, 0, record.to_words());
+    }
+
+    /// Tells that items are missing, if some are; `false` if this one is, too.
+    #[cold]
+    fn goes_on(&self) -> bool {
+        if !self.desk.is_on() {
+            self.breaks_off();
+            return false;
+        }
+        if self.has_gap.get() {
+            match self.desk.ring.put(first(Item::Gap, 0, 0), []) {
+                true => self.has_gap.set(false),
+                false => self.miss(),
             }
         }
+        !self.has_gap.get()
     }
 
-    /// A message leaves for the end of a way, perhaps one that had come by another.
-    fn leaves(&self, ticks: u64, to: PeId, bytes: u64, relayed: Option<Origin>) -> u64 {
-        if let Some(Origin { from, number }) = relayed {
-            self.put(Record { wide: from, low: number, ..Record::at(ticks, Kind::Relayed) });
+    /// The same, and tells the time.
+    #[cold]
+    fn begins_anew(&self, ticks: u64) -> bool {
+        if !self.goes_on() {
+            return false;
         }
-        let number = self.channels.borrow_mut().sent(to);
-        self.put(Record { wide: to, low: number, high: bytes, ..Record::at(ticks, Kind::Sent) });
-        number
+        let has_room = self.desk.ring.put(moment(ticks), []);
+        if !has_room {
+            self.miss();
+        }
+        has_room
     }
 
-    /// The way of the message that a call is for.
-    #[inline]
-    fn cause_of(&self, call: &Call<'_>) -> Option<Origin> {
-        let in_envelope = match call {
-            Call::Entry { words, .. } => self.waiting.borrow_mut().remove(&key_of(words)),
-            _ => None,
-        };
-        in_envelope.or(self.cause.get())
+    /// There is no room for an item.
+    #[cold]
+    fn miss(&self) {
+        self.desk.drop_one();
+        self.breaks_off();
+    }
+
+    fn breaks_off(&self) {
+        self.has_gap.set(true);
+        self.last.set(NEVER);
+    }
+
+    /// A message leaves for the end of a way: the one that was taken last, if so.
+    fn leaves(&self, ticks: u64, to: PeId, bytes: u64, is_taken: bool) {
+        let number = self.channels.borrow_mut().sent(to);
+        let sent = Record { wide: to, low: number, high: bytes, ..Record::at(ticks, Kind::Sent) };
+        self.boundary.set(None);
+        self.note(Item::Whole, is_taken.into(), sent.to_words());
     }
 }
 
 /// The place of the envelope that has these words, if one does.
-fn key_of(words: &Words) -> usize {
-    from_ref(words).addr().wrapping_sub(offset_of!(Envelope, words))
+#[inline(always)]
+fn place_with(words: &Words) -> u64 {
+    place_of(from_ref(words).addr().wrapping_sub(offset_of!(Envelope, words)))
+}
+
+#[inline(always)]
+fn place(envelope: NonNull<Envelope>) -> u64 {
+    place_of(envelope.addr().get())
+}
+
+fn way(Origin { from, number }: Origin) -> [u64; 2] {
+    [from.into(), number]
 }
 
 /// What is called, as a trace has it.
@@ -119,51 +180,66 @@ impl Pe {
     }
 
     /// User code begins: the object is called for this.
+    #[inline]
     pub fn trace_begin(&self, object: &Head, call: &Call<'_>) {
         let Some(tracer) = &self.tracer else { return };
-        let ticks = self.clock.ticks();
-        if let Some(Origin { from, number }) = tracer.cause_of(call) {
-            tracer.put(Record { wide: from, low: number, ..Record::at(ticks, Kind::Caused) });
+        let ticks = tracer.boundary.get().map_or_else(|| self.clock.ticks(), NonZero::get);
+        let place = match call {
+            Call::Entry { words, .. } => place_with(words),
+            _ => 0,
+        };
+        let chare = object.collection().number;
+        let called = Called { call: number_of(call), chare, index: object.index() };
+        match called.narrow() {
+            Some(words) => tracer.put(Item::Begins, ticks, place, words),
+            None => tracer.put(Item::BeginsWide, ticks, place, called.wide()),
         }
-        let (small, wide) = (number_of(call), tracer.number_of(object.collection().chare));
-        tracer.put(Record { small, wide, ..Record::at(ticks, Kind::Begins) }.of_index(object.index()));
     }
 
     /// It has ended.
+    #[inline]
     pub fn trace_end(&self) {
-        self.trace_kind(Kind::Ends);
+        let Some(tracer) = &self.tracer else { return };
+        let ticks = self.clock.ticks();
+        tracer.put(Item::Ends, ticks, 0, []);
+        tracer.boundary.set(NonZero::new(ticks));
+    }
+
+    /// What is called next does not begin at once.
+    pub fn trace_pause(&self) {
+        self.tracer.iter().for_each(|tracer| tracer.boundary.set(None));
     }
 
     /// Something happened that needs no more words.
     pub fn trace_kind(&self, kind: Kind) {
         if let Some(tracer) = &self.tracer {
-            tracer.put(Record::at(self.clock.ticks(), kind));
+            tracer.whole(Record::at(self.clock.ticks(), kind));
         }
     }
 
     /// A message was made that stays on this PE; the words are in its envelope.
-    #[cold]
+    #[inline]
     pub fn trace_made(&self, words: &Words) {
-        let Some(tracer) = &self.tracer else { return };
-        let number = tracer.leaves(self.clock.ticks(), self.id, 0, None);
-        // A PE gets from itself what it sends to itself.
-        tracer.waiting.borrow_mut().insert(key_of(words), Origin { from: self.id, number });
+        if let Some(tracer) = &self.tracer {
+            tracer.put(Item::Made, self.clock.ticks(), place_with(words), []);
+        }
     }
 
     /// A message is put into the queue; if it has been made here, and not told yet, it is now.
     pub fn trace_stays(&self, message: &Envelope) {
-        let Some(tracer) = &self.tracer else { return };
-        let is_told = tracer.waiting.borrow().contains_key(&key_of(&message.words));
-        if message.from == self.id && !is_told {
-            self.trace_made(&message.words);
+        if let Some(tracer) = &self.tracer
+            && message.from == tracer.pe
+        {
+            tracer.put(Item::Stays, self.clock.ticks(), place(NonNull::from(message)), []);
         }
     }
 
     /// A message goes to the end of a way, and has come by another, if it says so.
     #[inline]
-    pub fn trace_leaves(&self, to: PeId, bytes: u64, relayed: Option<Origin>) {
+    pub fn trace_leaves(&self, to: PeId, relayed: Option<Origin>) {
         if let Some(tracer) = &self.tracer {
-            tracer.leaves(self.clock.ticks(), to, bytes, relayed);
+            relayed.into_iter().for_each(|relayed| tracer.note(Item::TakenDirectly, 0, way(relayed)));
+            tracer.leaves(self.clock.ticks(), to, 0, relayed.is_some());
         }
     }
 
@@ -173,11 +249,19 @@ impl Pe {
         if self.tracer.is_some() { self.clock.ticks() } else { 0 }
     }
 
-    /// The same as [`Pe::trace_leaves`] of one that left then.
+    /// The message of this envelope is about to leave, and is not in it any more then.
     #[inline]
-    pub fn trace_left(&self, ticks: u64, to: PeId, bytes: u64, relayed: Option<Origin>) {
+    pub fn trace_take(&self, envelope: NonNull<Envelope>) {
         if let Some(tracer) = &self.tracer {
-            tracer.leaves(ticks, to, bytes, relayed);
+            tracer.note(Item::Taken, place(envelope), []);
+        }
+    }
+
+    /// The message that was taken has left at that time for the end of a way.
+    #[inline]
+    pub fn trace_left(&self, ticks: u64, to: PeId, bytes: u64) {
+        if let Some(tracer) = &self.tracer {
+            tracer.leaves(ticks, to, bytes, true);
         }
     }
 
@@ -192,29 +276,36 @@ impl Pe {
     #[inline]
     pub fn trace_keep(&self, envelope: NonNull<Envelope>, origin: Option<Origin>) {
         if let (Some(tracer), Some(origin)) = (&self.tracer, origin) {
-            tracer.waiting.borrow_mut().insert(envelope.addr().get(), origin);
+            tracer.note(Item::Kept, place(envelope), way(origin));
         }
     }
 
-    /// The message of this envelope is not in it any more: by which way it has come.
+    /// The message of this envelope is gone.
     #[inline]
-    pub fn trace_take(&self, envelope: NonNull<Envelope>) -> Option<Origin> {
-        self.tracer.as_ref()?.waiting.borrow_mut().remove(&envelope.addr().get())
+    pub fn trace_gone(&self, envelope: NonNull<Envelope>) {
+        if let Some(tracer) = &self.tracer {
+            tracer.note(Item::Gone, place(envelope), []);
+        }
     }
 
     /// What is called from now on is called by the message that came by this way; or by none in particular.
     #[inline]
     pub fn trace_cause(&self, origin: Option<Origin>) {
-        if let Some(tracer) = &self.tracer {
-            tracer.cause.set(origin);
+        let Some(tracer) = &self.tracer else { return };
+        let had_cause = tracer.has_cause.replace(origin.is_some());
+        match origin {
+            Some(origin) => tracer.note(Item::CausesDirectly, 0, way(origin)),
+            None if had_cause => tracer.note(Item::CausesEnd, 0, []),
+            None => {}
         }
     }
 
-    /// The same of the message in this envelope.
+    /// It is called by the message in this envelope, which is in it no more then.
     #[inline]
     pub fn trace_cause_in(&self, envelope: NonNull<Envelope>) {
-        if self.tracer.is_some() {
-            self.trace_cause(self.trace_take(envelope));
+        if let Some(tracer) = &self.tracer {
+            tracer.has_cause.set(true);
+            tracer.note(Item::Causes, place(envelope), []);
         }
     }
 
@@ -222,16 +313,39 @@ impl Pe {
     pub fn trace_idle(&self, idle_ns: u64, released_ns: u64) {
         if let Some(tracer) = &self.tracer {
             let idle = Record::at(self.clock.ticks(), Kind::Idle);
-            tracer.put(Record { low: idle_ns, high: released_ns, ..idle });
+            tracer.whole(Record { low: idle_ns, high: released_ns, ..idle });
+        }
+    }
+
+    /// The program has done this step.
+    pub fn trace_step(&self, step: u64) {
+        if let Some(tracer) = &self.tracer {
+            tracer.whole(Record { low: step, ..Record::at(self.clock.ticks(), Kind::Step) });
+        }
+    }
+
+    /// A virtual rank, whose object runs, calls what has this name.
+    pub fn trace_rank_call(&self, rank: u32, name: &str) {
+        if let Some(tracer) = &self.tracer {
+            let (calls, on) = Record::of_rank_call(self.clock.ticks(), rank, name);
+            tracer.whole(calls);
+            on.into_iter().for_each(|on| tracer.whole(on));
+        }
+    }
+
+    /// Its call has ended.
+    pub fn trace_rank_goes_on(&self, rank: u32) {
+        if let Some(tracer) = &self.tracer {
+            tracer.whole(Record { wide: rank, ..Record::at(self.clock.ticks(), Kind::RankGoesOn) });
         }
     }
 
     /// An object leaves for another PE.
     pub fn trace_move(&self, object: &Head, to: PeId) {
         if let Some(tracer) = &self.tracer {
-            let small = tracer.number_of(object.collection().chare).min(u16::MAX.into()) as u16;
+            let small = object.collection().number.min(u16::MAX.into()) as u16;
             let moves = Record { small, wide: to, ..Record::at(self.clock.ticks(), Kind::Moves) };
-            tracer.put(moves.of_index(object.index()));
+            tracer.whole(moves.of_index(object.index()));
         }
     }
 
@@ -242,23 +356,23 @@ impl Pe {
         let few = |count: u64| count.min(u32::MAX.into()) as u32;
         match *event {
             Event::CheckpointBegins { version, .. } => {
-                tracer.put(Record { low: version, ..at(Kind::CheckpointBegins) });
+                tracer.whole(Record { low: version, ..at(Kind::CheckpointBegins) });
             }
             Event::CheckpointTaken { version, objects, bytes } => {
                 let taken = Record { wide: few(objects), low: version, ..at(Kind::CheckpointTaken) };
-                tracer.put(Record { high: bytes, ..taken });
+                tracer.whole(Record { high: bytes, ..taken });
             }
             Event::CheckpointCommitted { version } => {
-                tracer.put(Record { low: version, ..at(Kind::CheckpointCommitted) });
+                tracer.whole(Record { low: version, ..at(Kind::CheckpointCommitted) });
             }
-            Event::GoesBack { version, .. } => tracer.put(Record { low: version, ..at(Kind::GoesBack) }),
-            Event::StepBegins { step, .. } => tracer.put(Record { low: step, ..at(Kind::StepBegins) }),
+            Event::GoesBack { version, .. } => tracer.whole(Record { low: version, ..at(Kind::GoesBack) }),
+            Event::StepBegins { step, .. } => tracer.whole(Record { low: step, ..at(Kind::StepBegins) }),
             Event::StepEnds {
                 step, moves, max_before_s, average_before_s, max_predicted_s, step_s, ..
             } => {
                 let ends = Record { wide: few(moves), low: step, ..at(Kind::StepEnds) };
-                tracer.put(Record { high: seconds(max_before_s, average_before_s), ..ends });
-                tracer.put(Record { low: seconds(max_predicted_s, step_s), ..at(Kind::StepGain) });
+                tracer.whole(Record { high: seconds(max_before_s, average_before_s), ..ends });
+                tracer.whole(Record { low: seconds(max_predicted_s, step_s), ..at(Kind::StepGain) });
             }
             // Moves are told with their index (`trace_move`).
             Event::LoadsSeen { .. } | Event::Moves { .. } => {}

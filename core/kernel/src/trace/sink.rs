@@ -4,26 +4,26 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use super::Tracer;
 use talisman_base::ids::PeId;
-use talisman_observe::trace::Record;
-use talisman_sched::ring::{self, Consumer, Producer};
+use talisman_job::options::Traced;
 
-/// Records that a ring holds: 8 MiB in a ring's slots. Emptied a hundred times a second, that is 13 million in a second.
-const CAPACITY: usize = 1 << 17;
+use super::ring::{self, Input, Output as Ring};
+
+/// Words that a ring holds: 4 MiB. Emptied a hundred times a second, that is eight million messages in a second.
+const CAPACITY: usize = 1 << 19;
 
 /// The same of all rings of a simulated job, half a gigabyte.
-const SIMULATED: u64 = 1 << 23;
+const SIMULATED: u64 = 1 << 26;
 
 /// What is to be traced, and where it goes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TraceSettings {
     /// The trace of the job. Nodes write their parts beside it.
     pub file: PathBuf,
-    /// From when to when, since the program's start; all of it if nothing is said.
-    pub window: Option<(Duration, Duration)>,
+    /// Which parts of the job are.
+    pub parts: Traced,
     /// Bytes that the parts of a node may have.
     pub bytes_max: u64,
     /// Whether all PEs of the job are in this process, of so many, and none of their rings is emptied before its end.
@@ -42,8 +42,8 @@ struct Shared {
 }
 
 /// A PE's end of its ring.
-pub(super) struct Input {
-    ring: Producer<Record>,
+pub(super) struct Desk {
+    pub(super) ring: Input,
     shared: Arc<Shared>,
     dropped: Arc<AtomicU64>,
 }
@@ -51,19 +51,26 @@ pub(super) struct Input {
 struct Output {
     pe: PeId,
     epoch: u32,
-    ring: Consumer<Record>,
-    /// Records for which there was no room.
+    ring: Ring,
+    /// Items for which there was no room.
     dropped: Arc<AtomicU64>,
 }
 
-/// What was taken from the ring of one PE.
+/// What there is of one PE.
 pub struct Drained<'a> {
     pub pe: PeId,
     /// The period between two losses in which the PE lives.
     pub epoch: u32,
-    pub records: &'a [Record],
-    /// So many more were dropped so far, for which there was no room.
+    /// So many items were dropped so far, for which there was no room.
     pub dropped: u64,
+    ring: &'a mut Ring,
+}
+
+impl Drained<'_> {
+    /// Appends what the PE has written, in bytes; whether that was anything.
+    pub fn take(&mut self, bytes: &mut Vec<u8>) -> bool {
+        self.ring.take(bytes)
+    }
 }
 
 impl fmt::Debug for TraceSink {
@@ -72,20 +79,23 @@ impl fmt::Debug for TraceSink {
     }
 }
 
-impl Input {
-    /// One more; there may be no room for it, which is counted.
-    #[inline]
-    pub(super) fn put(&mut self, record: Record) {
-        if self.shared.is_on.load(Ordering::Relaxed) && self.ring.try_push(record).is_err() {
-            self.dropped.fetch_add(1, Ordering::Relaxed);
-        }
+impl Desk {
+    /// Whether records are kept now.
+    #[inline(always)]
+    pub(super) fn is_on(&self) -> bool {
+        self.shared.is_on.load(Ordering::Relaxed)
+    }
+
+    /// There was no room for an item.
+    pub(super) fn drop_one(&self) {
+        self.dropped.fetch_add(1, Ordering::Relaxed);
     }
 }
 
 impl TraceSink {
-    /// One in which nothing is kept before [`TraceSink::turn`] says so, if there is a window.
+    /// One in which nothing is kept before [`TraceSink::turn`] says so, if only parts of the job are traced.
     pub fn new(settings: TraceSettings) -> TraceSink {
-        let is_on = AtomicBool::new(settings.window.is_none());
+        let is_on = AtomicBool::new(settings.parts.is_all());
         TraceSink(Arc::new(Shared { settings, is_on, outputs: Mutex::default() }))
     }
 
@@ -102,27 +112,19 @@ impl TraceSink {
     pub fn tracer(&self, pe: PeId, epoch: u32) -> Box<Tracer> {
         let share = |pes| 1 << (SIMULATED / u64::max(pes, 1)).max(2).ilog2();
         let capacity = self.0.settings.simulated_pes.map_or(CAPACITY, |pes| CAPACITY.min(share(pes)));
-        let (producer, consumer) = ring::ring(capacity);
+        let (input, output) = ring::ring(capacity);
         let dropped = Arc::new(AtomicU64::new(0));
-        let output = Output { pe, epoch, ring: consumer, dropped: dropped.clone() };
-        self.outputs().push(output);
-        Box::new(Tracer::new(Input { ring: producer, shared: self.0.clone(), dropped }))
+        self.outputs().push(Output { pe, epoch, ring: output, dropped: dropped.clone() });
+        Box::new(Tracer::new(Desk { ring: input, shared: self.0.clone(), dropped }, pe))
     }
 
-    /// Takes what is in all rings, up to a ring's content of each. Those of PEs that are gone go when they are empty.
+    /// Shows all rings, for what is in them to be taken. Those of PEs that are gone go.
     pub fn drain(&self, mut take: impl FnMut(Drained<'_>)) {
-        let mut records = Vec::new();
-        self.outputs().retain_mut(|output| {
+        self.outputs().retain_mut(|Output { pe, epoch, ring, dropped }| {
             // Before the ring is looked at: what is written before a PE goes is in there then.
-            let is_last = Arc::strong_count(&output.dropped) == 1;
-            records.clear();
-            let taken = output.ring.drain(CAPACITY, |record| records.push(*record));
-            output.ring.publish();
-            let dropped = output.dropped.load(Ordering::Relaxed);
-            if taken > 0 {
-                take(Drained { pe: output.pe, epoch: output.epoch, records: &records, dropped });
-            }
-            !is_last || taken == CAPACITY
+            let is_last = Arc::strong_count(dropped) == 1;
+            take(Drained { pe: *pe, epoch: *epoch, dropped: dropped.load(Ordering::Relaxed), ring });
+            !is_last
         });
     }
 
@@ -134,38 +136,69 @@ impl TraceSink {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use talisman_observe::trace::Kind;
+    use std::time::Duration;
 
-    fn drained(sink: &TraceSink) -> Vec<(PeId, usize, u64)> {
+    use super::*;
+    use talisman_job::options::TraceWindow;
+    use talisman_observe::trace::Kind;
+    use talisman_observe::trace::words::{Item, moment};
+
+    /// Of each PE: words that were taken, and how many items were dropped.
+    fn drained(sink: &TraceSink) -> Vec<(PeId, Vec<u64>, u64)> {
         let mut all = Vec::new();
-        sink.drain(|of| all.push((of.pe, of.records.len(), of.dropped)));
+        sink.drain(|mut of| {
+            let mut bytes = Vec::new();
+            of.take(&mut bytes);
+            let words = bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
+            all.push((of.pe, words, of.dropped));
+        });
         all
     }
 
+    fn put(tracer: &Tracer, ticks: u64) {
+        tracer.put(Item::Ends, ticks, 0, []);
+    }
+
     #[test]
-    fn a_ring_is_bounded_and_counts_what_it_has_no_room_for() {
+    fn a_ring_is_bounded_and_says_where_it_had_no_room() {
         let sink = TraceSink::new(TraceSettings::default());
         let tracer = sink.tracer(3, 0);
-        (0..CAPACITY + 5).for_each(|n| tracer.put(Record::at(n as u64, Kind::Ends)));
-        assert_eq!(drained(&sink), [(3, CAPACITY, 5)]);
-        tracer.put(Record::at(0, Kind::Ends));
+        // A moment, and then one each.
+        (0..CAPACITY + 4).for_each(|n| put(&tracer, n as u64));
+        let [(3, words, 5)] = &drained(&sink)[..] else { panic!("it has lost 5") };
+        assert_eq!((words.len(), words[0]), (CAPACITY, moment(0)));
+        put(&tracer, 9);
         drop(tracer);
-        assert_eq!(drained(&sink), [(3, 1, 5)], "what a PE wrote before it went is there");
-        assert!(sink.outputs().is_empty(), "and then its ring goes");
+        let [(3, words, 5)] = &drained(&sink)[..] else { panic!("and no more") };
+        let items = words.iter().map(|word| Item::of(*word)).collect::<Vec<_>>();
+        assert_eq!(items, [Some(Item::Gap), Some(Item::Moment), Some(Item::Ends)]);
+        assert!(sink.outputs().is_empty(), "what a PE wrote before it went is there, and then its ring goes");
     }
 
     #[test]
     fn nothing_is_kept_outside_of_the_window() {
-        let window = Some((Duration::from_secs(1), Duration::from_secs(2)));
-        let sink = TraceSink::new(TraceSettings { window, ..TraceSettings::default() });
+        let window = TraceWindow { from: Duration::from_secs(1), until: Duration::from_secs(2) };
+        let parts = Traced { window: Some(window), every: None };
+        let sink = TraceSink::new(TraceSettings { parts, ..TraceSettings::default() });
         let tracer = sink.tracer(0, 0);
-        let put = || tracer.put(Record::at(0, Kind::Ends));
-        put();
+        put(&tracer, 1);
         sink.turn(true);
-        put();
+        put(&tracer, 2);
         sink.turn(false);
-        put();
-        assert_eq!(drained(&sink), [(0, 1, 0)]);
+        put(&tracer, 3);
+        let [(0, words, 0)] = &drained(&sink)[..] else { panic!("nothing is dropped") };
+        let items = words.iter().map(|word| Item::of(*word)).collect::<Vec<_>>();
+        assert_eq!(items, [Some(Item::Gap), Some(Item::Moment), Some(Item::Ends)]);
+        assert_eq!(words[1], moment(2));
+    }
+
+    #[test]
+    fn a_whole_record_has_its_own_time() {
+        let sink = TraceSink::new(TraceSettings::default());
+        let tracer = sink.tracer(0, 0);
+        let record = talisman_observe::trace::Record::at(1 << 40, Kind::Moves);
+        tracer.whole(record);
+        let [(0, words, 0)] = &drained(&sink)[..] else { panic!("nothing is dropped") };
+        assert_eq!(words[1..], record.to_words());
     }
 }

@@ -2,13 +2,20 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::html::page;
 use super::merge::{Extras, MergeError, index_of_program, merge, parts_in};
-use super::reader::ReadError;
+use super::path::{Part, look_at};
+use super::reader::{ReadError, TraceReader};
 use super::summary::Summary;
 use super::terminal::text;
-use talisman_job::options::{TRACE_LOCK, trace_parts};
+use talisman_job::options::{TRACE_LOCK, TraceWindow, trace_parts};
+
+/// Of a trace with more events no critical path is looked for unless that is said: it has to be read once more.
+const EVENTS_MAX: u64 = 1 << 24;
+/// A longer trace is not read at the end of its job.
+const BYTES_AT_END: u64 = 64 << 20;
 
 #[derive(clap::Args)]
 pub(crate) struct Trace {
@@ -18,6 +25,9 @@ pub(crate) struct Trace {
     /// Write a page with plots too, which any browser shows
     #[arg(long, value_name = "FILE.html")]
     html: Option<PathBuf>,
+    /// Find the critical path of this part of the time, not of the last step; since the program's start
+    #[arg(long, value_name = "FROM..UNTIL")]
+    path: Option<TraceWindow>,
 }
 
 /// There is no summary.
@@ -45,13 +55,37 @@ impl Trace {
                 parts.display()
             );
         }
-        let summary = Summary::of(&self.file)?;
+        let mut summary = Summary::of(&self.file)?;
+        if let Some(part) = self.part(&summary) {
+            let looked = look_at(TraceReader::open(&self.file)?, &part, &summary.job)?;
+            summary.looked = Some((part, looked));
+        }
         if let Some(file) = &self.html {
             let refused = |why| TraceError::Refused { file: file.clone(), why };
             fs::write(file, page(&summary)).map_err(refused)?;
         }
         Ok(said + &text(&summary))
     }
+
+    /// The part whose critical path is to be found: of a long trace, only if it is said.
+    fn part(&self, summary: &Summary) -> Option<Part> {
+        let ns = |time: Duration| time.as_nanos() as u64;
+        let said = self.path.map(|TraceWindow { from, until }| Part {
+            what: "of --path".into(),
+            from: ns(from),
+            until: ns(until),
+        });
+        said.or_else(|| (summary.events <= EVENTS_MAX).then(|| Part::last_of(summary)))
+    }
+}
+
+/// What a balancer would have saved of the last step of a trace, if it can be read in a second or so, and it is worth it.
+pub(crate) fn gain_in(file: &Path) -> Option<String> {
+    fs::metadata(file).ok().filter(|file| file.len() <= BYTES_AT_END)?;
+    let summary = Summary::of(file).ok()?;
+    let part = Part::last_of(&summary);
+    let looked = look_at(TraceReader::open(file).ok()?, &part, &summary.job).ok()?;
+    looked.gain.map(|gain| gain.sentence(&part))
 }
 
 /// An index of which only the program knows what it is.
@@ -82,7 +116,7 @@ pub(crate) fn gather(file: &Path, nodes: u32, extras: &Extras<'_>) -> Result<Vec
             parts.display()
         ));
     }
-    if let (Some((from, until)), 0) = (extras.window, merged.kept) {
+    if let (Some(TraceWindow { from, until }), 0) = (extras.traced.window, merged.kept) {
         let (from, until) = (from.as_secs_f64(), until.as_secs_f64());
         said.push(format!("nothing was done from {from} to {until} s after the start (--trace-window)"));
     }

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use super::summary::Summary;
 use super::terminal::{
-    CHECKPOINTS, STEPS, about, busiest_pairs, by_time, percent, rows_of_checkpoints, rows_of_steps,
+    CHECKPOINTS, LINKS, PATH, RANK_CALLS, STEPS, about, busiest_pairs, by_time, links_of_path, percent,
+    rows_of_checkpoints, rows_of_path, rows_of_rank_calls, rows_of_steps, sentence_of_gain, sentence_of_path,
     sentences_of_losses, time,
 };
 use super::usage::{BINS, Usage};
@@ -41,8 +42,19 @@ pub fn page(summary: &Summary) -> String {
          <title>Trace of {title}</title><style>{STYLE}</style></head><body>\n<h1>Trace of {title}</h1>\n"
     );
     page.push_str(&head(summary));
-    let sections: [fn(&Summary) -> Option<String>; 8] =
-        [usage, profile, grains, messages, outliers, steps, checkpoints, losses];
+    let sections: [fn(&Summary) -> Option<String>; 11] = [
+        usage,
+        profile,
+        rank_calls,
+        gain,
+        critical_path,
+        grains,
+        messages,
+        outliers,
+        steps,
+        checkpoints,
+        losses,
+    ];
     sections.iter().filter_map(|section| section(summary)).for_each(|section| page.push_str(&section));
     page.push_str("</body></html>\n");
     page
@@ -136,6 +148,25 @@ fn begin_plot(what: &str, height: f64) -> String {
     format!(
         "<svg role=\"img\" aria-label=\"{what}\" viewBox=\"0 0 {WIDTH} {height:.0}\"><title>{what}</title>"
     )
+}
+
+fn rank_calls(summary: &Summary) -> Option<String> {
+    let rows = rows_of_rank_calls(summary);
+    rows.first()?;
+    let title = "Calls of ranks, from when each began until it returned";
+    Some(section(title, "", &table(RANK_CALLS, rows.into_iter())))
+}
+
+fn gain(summary: &Summary) -> Option<String> {
+    Some(section("Balance", "", &format!("<p>{}</p>", escaped(&sentence_of_gain(summary)?))))
+}
+
+/// The shares of entries and PEs, and the last calls.
+fn critical_path(summary: &Summary) -> Option<String> {
+    let sentence = format!("<p>{}</p>", escaped(&sentence_of_path(summary)?));
+    let shares = table(PATH, rows_of_path(summary).into_iter());
+    let links = table(LINKS, links_of_path(summary).into_iter());
+    Some(section("Critical path", "", &(sentence + &shares + &links)))
 }
 
 fn grains(summary: &Summary) -> Option<String> {

@@ -13,7 +13,7 @@ use super::perfetto::{
 use super::sequence::{Program, Sequence, ShowIndex, write};
 use super::tracks::Track;
 use talisman_job::Failure;
-use talisman_job::options::TRACE_PART_ENDING;
+use talisman_job::options::{TRACE_PART_ENDING, Traced};
 use talisman_kernel::registry::Registry;
 use talisman_node::trace::part_file::{Moment, Origin, PartError, PartReader, Strip};
 use talisman_observe::trace::Kind;
@@ -41,8 +41,8 @@ pub enum MergeError {
 /// What is known beside the parts.
 #[derive(Default)]
 pub struct Extras<'a> {
-    /// From when to when, since the program's start.
-    pub window: Option<(Duration, Duration)>,
+    /// Which parts of the job are in the trace.
+    pub traced: Traced,
     /// Nodes that were lost.
     pub failures: &'a [Failure],
 }
@@ -253,7 +253,6 @@ impl<'a, W: Write> Merger<'a, W> {
         let mut reader = PartReader::open(part)?;
         let origin = reader.origin().clone();
         let shift = self.start_ns + self.offsets[&origin.host].ns;
-        let window = extras.window.map(|(from, until)| from.as_nanos() as i64..until.as_nanos() as i64);
         let program = Program { chares: &origin.chares, show_index };
         // As many strips as there are PEs have the same moment.
         let (mut before, mut current) = (origin.moment, origin.moment);
@@ -266,8 +265,10 @@ impl<'a, W: Write> Merger<'a, W> {
             sequence.live(strip.epoch, &mut out);
             for record in &strip.records {
                 let at = ns_of(record.ticks, before, current) - shift;
-                if window.as_ref().is_none_or(|window| window.contains(&at)) {
-                    sequence.record(at.max(0) as u64, record, &program, &mut out);
+                let at = at.max(0) as u64;
+                if let Some(part) = extras.traced.part_at(Duration::from_nanos(at)) {
+                    sequence.go_to(part, &mut out);
+                    sequence.record(at, record, &program, &mut out);
                     merged.kept += 1;
                 }
             }
@@ -287,8 +288,9 @@ impl<'a, W: Write> Merger<'a, W> {
     /// What the job is, its tracks, and its losses.
     fn begin(&mut self, merged: &Merged, extras: &Extras<'_>) -> io::Result<()> {
         let mut out = Vec::new();
-        let mut tracks =
-            BTreeMap::from([(Track::Job, None), (Track::Checkpoints, None), (Track::Steps, None)]);
+        let mut tracks = BTreeMap::from(
+            [Track::Job, Track::Checkpoints, Track::Steps, Track::Program].map(|track| (track, None)),
+        );
         for origin in self.origins {
             tracks.insert(Track::Host(origin.host), None);
             for (node, rank) in
@@ -315,6 +317,7 @@ impl<'a, W: Write> Merger<'a, W> {
             number("nodes", first.nodes.into()),
             number("pes_per_node", first.pes_per_node.into()),
             number("hosts", self.offsets.len() as u64),
+            text("movable", &first.movable().join("\n")),
         ];
         said.extend(merged.error_ns.map(|error| number("clock_error_ns", error as u64)));
         job_packet(0, TrackEvent { name: Some(NAME.into()), debug_annotations: said, ..of_type(INSTANT) })

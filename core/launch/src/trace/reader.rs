@@ -9,8 +9,8 @@ use prost::Message as _;
 use rustc_hash::FxBuildHasher;
 
 use super::perfetto::{Annotation, INSTANT, Named, PACKET_TAG, Packet, SLICE_BEGIN, SLICE_END, TrackEvent};
-use super::sequence::ENTRY;
 use super::tracks::Track;
+use super::vocabulary::ENTRY;
 
 /// No packet of ours is longer.
 const PACKET_MAX: u64 = 16 << 20;
@@ -127,13 +127,11 @@ impl<'a> Event<'a> {
     }
 
     /// Arrows that go out of it.
-    #[cfg(test)]
     pub fn arrows_out(&self) -> &'a [u64] {
         &self.event.flow_ids
     }
 
     /// Arrows that end in it.
-    #[cfg(test)]
     pub fn arrows_in(&self) -> &'a [u64] {
         &self.event.terminating_flow_ids
     }

@@ -2,68 +2,25 @@
 //!
 //! All packets of a PE are one sequence, which tells each name once and then refers to it by a number.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use prost::Message as _;
 
 use super::perfetto::{
     Annotation, INSTANT, InternedData, NEEDS_STATE, Named, Packet, PacketDefaults, SLICE_BEGIN, SLICE_END,
-    STATE_CLEARED, TrackEvent, TrackEventDefaults, before_packet, with_float, with_number, with_text,
+    STATE_CLEARED, TrackDescriptor, TrackEvent, TrackEventDefaults, before_packet, with_float, with_number,
+    with_text,
 };
 use super::tracks::Track;
+use super::vocabulary::{ANNOTATIONS, CATEGORIES, ENTRY, IDLE, MESSAGE, MPI, RUNTIME, annotation, names};
 use talisman_node::trace::part_file::ChareNames;
 use talisman_observe::trace::{Kind, Record, calls, seconds_in};
 
-/// What annotations are called, by their numbers from 1 on.
-pub const ANNOTATIONS: [&str; 17] = [
-    "index",
-    "to",
-    "bytes",
-    "asleep_ns",
-    "version",
-    "objects",
-    "moves",
-    "step",
-    "max_before_s",
-    "average_before_s",
-    "max_predicted_s",
-    "step_s",
-    "dropped",
-    "from",
-    "number",
-    "chare",
-    "epoch",
-];
+/// Names of ranks' calls that are told by number: MPI has fewer functions.
+const CALLS_MAX: usize = 1 << 12;
 
-/// The number of an annotation's name.
-pub fn annotation(name: &str) -> u64 {
-    let place = ANNOTATIONS.iter().position(|known| *known == name);
-    place.expect("it is in the table") as u64 + 1
-}
-
-/// Events that are no entries, by the numbers of their names.
-pub mod names {
-    pub const IDLE: &str = "idle";
-    pub const SEND: &str = "send";
-    pub const PASS_ON: &str = "pass on";
-    pub const FROZEN: &str = "frozen";
-    pub const CHECKPOINT: &str = "checkpoint";
-    pub const TAKEN: &str = "all parts taken";
-    pub const GOES_BACK: &str = "goes back";
-    pub const STEP: &str = "balancing step";
-    pub const MOVES: &str = "moves";
-    pub const DROPPED: &str = "records dropped";
-    /// All of them: their numbers are their places, from 1 on.
-    pub const ALL: [&str; 10] =
-        [IDLE, SEND, PASS_ON, FROZEN, CHECKPOINT, TAKEN, GOES_BACK, STEP, MOVES, DROPPED];
-}
-
-/// Categories, by their numbers from 1 on: what an event is about.
-pub const CATEGORIES: [&str; 4] = ["entry", "message", "idle", "runtime"];
-pub const ENTRY: u64 = 1;
-const MESSAGE: u64 = 2;
-const IDLE: u64 = 3;
-const RUNTIME: u64 = 4;
+/// The first number of a name of a rank's call: there are no more entries than this.
+const CALLS_FROM: u64 = 1 << 33;
 
 /// Indices that are told by number: as many take a megabyte or so.
 const INDICES_MAX: usize = 1 << 14;
@@ -82,9 +39,16 @@ pub struct Program<'a> {
 pub struct Sequence {
     pe: u32,
     epoch: u32,
+    part: u64,
     has_begun: bool,
     entries: HashMap<(u32, u16), u64>,
     indices: HashMap<(u32, u128), u64>,
+    /// Names of ranks' calls.
+    calls: HashMap<String, u64>,
+    /// Tracks of ranks that were told.
+    ranks: HashSet<u32>,
+    /// A rank's call whose name may go on.
+    rank_call: Option<(u64, Record)>,
     /// Whether an entry runs.
     runs: bool,
     is_frozen: bool,
@@ -112,20 +76,31 @@ impl Sequence {
         }
     }
 
+    /// What follows is in this part of the job, as far as not all of it is traced.
+    pub fn go_to(&mut self, part: u64, out: &mut Vec<u8>) {
+        if self.part != part {
+            self.close(out);
+            self.part = part;
+        }
+    }
+
     /// Nothing follows: what is open ends at the last moment.
     pub fn close(&mut self, out: &mut Vec<u8>) {
         let at = self.last_ns;
+        if let Some((since, call)) = self.rank_call.take() {
+            self.rank_calls(since, &call, None, out);
+        }
         if std::mem::take(&mut self.runs) {
             self.put(at, event(SLICE_END), out);
         }
         if std::mem::take(&mut self.is_frozen) {
-            self.put(at, on(Track::Frozen(self.pe), event(SLICE_END)), out);
+            self.put(at, on_track(Track::Frozen(self.pe), event(SLICE_END)), out);
         }
         if std::mem::take(&mut self.checkpoints) {
-            self.put(at, on(Track::Checkpoints, event(SLICE_END)), out);
+            self.put(at, on_track(Track::Checkpoints, event(SLICE_END)), out);
         }
         if std::mem::take(&mut self.steps) {
-            self.put(at, on(Track::Steps, event(SLICE_END)), out);
+            self.put(at, on_track(Track::Steps, event(SLICE_END)), out);
         }
         (self.cause, self.relayed) = (None, None);
     }
@@ -144,6 +119,10 @@ impl Sequence {
         let at = at.max(self.last_ns);
         self.last_ns = at;
         let Some(kind) = Kind::of(record.kind) else { return };
+        let on = (kind == Kind::RankCallsOn).then_some(record);
+        if let Some((since, call)) = self.rank_call.take() {
+            self.rank_calls(since, &call, on, out);
+        }
         match kind {
             Kind::Begins => self.begin_entry(at, record, program, out),
             Kind::Ends => {
@@ -167,7 +146,38 @@ impl Sequence {
             }
             Kind::StepBegins | Kind::StepEnds | Kind::StepGain => self.step(at, kind, record, out),
             Kind::Moves => self.move_away(at, record, program, out),
+            Kind::Step => {
+                let step = with_number(annotation("step"), record.low);
+                let event = named(INSTANT, RUNTIME, names::PROGRAM_STEP, vec![step]);
+                self.put(at, on_track(Track::Program, event), out);
+            }
+            Kind::RankCalls => self.rank_call = Some((at, *record)),
+            Kind::RankCallsOn => {}
+            Kind::RankGoesOn => self.put(at, on_track(Track::Rank(record.wide), event(SLICE_END)), out),
         }
+    }
+
+    /// A rank has called MPI at this moment.
+    fn rank_calls(&mut self, at: u64, call: &Record, on: Option<&Record>, out: &mut Vec<u8>) {
+        let (track, name, mut told) =
+            (Track::Rank(call.wide), call.name_of_rank_call(on), InternedData::default());
+        if self.ranks.insert(call.wide) {
+            write(&descriptor_of(self.pe, track), out);
+        }
+        // Behind the numbers of entries: those are fewer than there are of them in a program.
+        let next = CALLS_FROM + self.calls.len() as u64;
+        let mut event = TrackEvent { category_iids: vec![MPI], ..event(SLICE_BEGIN) };
+        match self.calls.get(&name) {
+            Some(iid) => event.name_iid = Some(*iid),
+            None if self.calls.len() < CALLS_MAX => {
+                event.name_iid = Some(next);
+                told.event_names.push(Named { iid: next, name: name.clone() });
+                self.calls.insert(name, next);
+            }
+            None => event.name = Some(name),
+        }
+        let told = (!told.event_names.is_empty()).then_some(told);
+        self.put_with(at, on_track(track, event), told, out);
     }
 
     fn begin_entry(&mut self, at: u64, record: &Record, program: &Program<'_>, out: &mut Vec<u8>) {
@@ -249,14 +259,14 @@ impl Sequence {
             (false, true) => event(SLICE_END),
             _ => return,
         };
-        self.put(at, on(Track::Frozen(self.pe), event), out);
+        self.put(at, on_track(Track::Frozen(self.pe), event), out);
     }
 
     fn checkpoint(&mut self, at: u64, kind: Kind, record: &Record, out: &mut Vec<u8>) {
         let version = with_number(annotation("version"), record.low);
         let is_open = self.checkpoints;
         if is_open && kind != Kind::CheckpointTaken {
-            self.put(at, on(Track::Checkpoints, event(SLICE_END)), out);
+            self.put(at, on_track(Track::Checkpoints, event(SLICE_END)), out);
         }
         self.checkpoints = match kind {
             Kind::CheckpointBegins => true,
@@ -272,7 +282,7 @@ impl Sequence {
             }
             _ => return,
         };
-        self.put(at, on(Track::Checkpoints, event), out);
+        self.put(at, on_track(Track::Checkpoints, event), out);
     }
 
     /// What a step was good for is known at its end: an instant tells it.
@@ -281,7 +291,7 @@ impl Sequence {
         let float = |name, value: f32| with_float(annotation(name), value.into());
         let is_open = self.steps;
         if is_open && kind != Kind::StepGain {
-            self.put(at, on(Track::Steps, event(SLICE_END)), out);
+            self.put(at, on_track(Track::Steps, event(SLICE_END)), out);
         }
         self.steps = kind == Kind::StepBegins;
         let event = match kind {
@@ -300,7 +310,7 @@ impl Sequence {
                 named(INSTANT, RUNTIME, names::STEP, gain)
             }
         };
-        self.put(at, on(Track::Steps, event), out);
+        self.put(at, on_track(Track::Steps, event), out);
     }
 
     fn move_away(&mut self, at: u64, record: &Record, program: &Program<'_>, out: &mut Vec<u8>) {
@@ -366,6 +376,13 @@ fn beginning(pe: u32) -> Packet {
     }
 }
 
+/// What tells of a track that not every trace has.
+fn descriptor_of(pe: u32, track: Track) -> Packet {
+    let track = TrackDescriptor { uuid: track.uuid(), name: track.name(), parent_uuid: None };
+    let trusted_packet_sequence_id = sequence_id(pe);
+    Packet { trusted_packet_sequence_id, track_descriptor: Some(track), ..Packet::default() }
+}
+
 /// A packet behind others.
 pub fn write(packet: &Packet, out: &mut Vec<u8>) {
     before_packet(packet.encoded_len(), out);
@@ -382,7 +399,7 @@ fn named(r#type: i32, category: u64, name: &str, debug_annotations: Vec<Annotati
     TrackEvent { category_iids, name_iid, debug_annotations, ..event(r#type) }
 }
 
-fn on(track: Track, event: TrackEvent) -> TrackEvent {
+fn on_track(track: Track, event: TrackEvent) -> TrackEvent {
     TrackEvent { track_uuid: Some(track.uuid()), ..event }
 }
 

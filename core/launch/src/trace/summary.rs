@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use super::histogram::Histogram;
 use super::merge::{LOSS, NAME};
+use super::path::{Looked, Part};
 use super::reader::{Event, Names, ReadError, Text, TraceReader, What};
-use super::sequence::names;
 use super::tracks::Track;
 use super::usage::Usage;
+use super::vocabulary::names;
 use std::path::Path;
 
 /// Entries that took longest, as many are told.
@@ -17,7 +18,9 @@ const OUTLIERS: usize = 10;
 const PAIRS_MAX: usize = 1 << 20;
 /// Rows of pictures over time.
 const ROWS_MAX: usize = 4096;
-/// Checkpoints, balancing steps, losses and moves of a PE back, as many are kept of each.
+/// Ranks whose calls are looked at.
+const RANKS_MAX: usize = 1 << 20;
+/// Checkpoints, balancing steps, losses, steps of the program and moves of a PE back, as many are kept of each.
 const EVENTS_MAX: usize = 1 << 16;
 
 /// What one PE did.
@@ -106,6 +109,8 @@ pub struct OfJob {
     pub hosts: u64,
     /// By how much times of two hosts may be wrong against each other; none if only calendars tell.
     pub clock_error_ns: Option<u64>,
+    /// Chares whose objects can be moved.
+    pub movable: Vec<String>,
 }
 
 /// What is found in a trace.
@@ -121,6 +126,14 @@ pub struct Summary {
     pub usage: Usage,
     /// What entries took, by their names' numbers.
     pub profile: Usage,
+    /// What ranks called, by the numbers of names: from the call until it returned.
+    pub rank_calls: BTreeMap<u32, OfEntry>,
+    /// Since when a rank is in which call.
+    in_call: HashMap<u32, (u64, u32)>,
+    /// Steps of the program, and when they were done.
+    pub marks: Vec<(u64, u64)>,
+    /// A part of the time, and what is known of it alone, if somebody has looked at it.
+    pub looked: Option<(Part, Looked)>,
     /// Messages and bytes from one PE to another: bytes where these are on different nodes.
     pub pairs: HashMap<(u32, u32), (u64, u64)>,
     /// Messages of pairs that are not counted each by itself.
@@ -164,6 +177,10 @@ impl Summary {
             grains: Histogram::default(),
             usage: Usage::new(ROWS_MAX),
             profile: Usage::new(ROWS_MAX),
+            rank_calls: BTreeMap::new(),
+            in_call: HashMap::new(),
+            marks: Vec::new(),
+            looked: None,
             pairs: HashMap::new(),
             other_pairs: 0,
             outliers: BinaryHeap::new(),
@@ -209,6 +226,8 @@ impl Summary {
             }
             Track::Checkpoints => self.see_checkpoint(event),
             Track::Steps => self.see_step(event),
+            Track::Program => self.see_mark(event),
+            Track::Rank(rank) => self.see_rank(rank, event),
             Track::Job => self.see_job(event, names),
             Track::Host(_) | Track::Node(_) => {}
         }
@@ -321,6 +340,31 @@ impl Summary {
         }
     }
 
+    /// Several objects may say that a step was done: the last one does it.
+    fn see_mark(&mut self, event: &Event<'_>) {
+        let Some(step) = event.number("step") else { return };
+        match self.marks.binary_search_by_key(&step, |(step, _)| *step) {
+            Ok(place) => self.marks[place].1 = self.marks[place].1.max(event.at),
+            Err(place) if self.marks.len() < EVENTS_MAX => self.marks.insert(place, (step, event.at)),
+            Err(_) => {}
+        }
+    }
+
+    /// A call during which the rank moves to another node may end before it begins, in the order of the file: it is not told.
+    fn see_rank(&mut self, rank: u32, event: &Event<'_>) {
+        match (event.what, event.name) {
+            (What::Begins, Some(name)) if self.in_call.len() < RANKS_MAX => {
+                self.in_call.insert(rank, (event.at, name));
+            }
+            (What::Ends, _) => {
+                let Some((since, name)) = self.in_call.remove(&rank) else { return };
+                let (ns, call) = (event.at.saturating_sub(since), self.rank_calls.entry(name).or_default());
+                (call.calls, call.ns, call.max_ns) = (call.calls + 1, call.ns + ns, call.max_ns.max(ns));
+            }
+            _ => {}
+        }
+    }
+
     fn see_job(&mut self, event: &Event<'_>, names: &Names) {
         let name = event.name.map_or("", |name| names.get(name));
         match (event.what, name.strip_prefix(LOSS)) {
@@ -331,6 +375,7 @@ impl Summary {
                     pes_per_node: event.number("pes_per_node").unwrap_or(0),
                     hosts: event.number("hosts").unwrap_or(0),
                     clock_error_ns: event.number("clock_error_ns"),
+                    movable: event.text("movable").unwrap_or_default().lines().map(str::to_owned).collect(),
                 };
             }
             (What::Begins, Some(who)) if self.losses.len() < EVENTS_MAX => {

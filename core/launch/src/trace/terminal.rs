@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::path::{Link, Looked};
 use super::summary::{OfEntry, Summary};
 use super::usage::BINS;
 
@@ -12,8 +13,20 @@ const MATRIX_MAX: usize = 8;
 
 /// All of it.
 pub fn text(summary: &Summary) -> String {
-    let parts: [fn(&Summary) -> Option<String>; 9] =
-        [head, usage, entries, grains, outliers, messages, steps, checkpoints, losses];
+    let parts: [fn(&Summary) -> Option<String>; 12] = [
+        head,
+        usage,
+        entries,
+        rank_calls,
+        gain,
+        critical_path,
+        grains,
+        outliers,
+        messages,
+        steps,
+        checkpoints,
+        losses,
+    ];
     let parts: Vec<_> = parts.iter().filter_map(|part| part(summary)).collect();
     parts.join("\n")
 }
@@ -134,6 +147,91 @@ fn entries(summary: &Summary) -> Option<String> {
             summary.names.get(*name)
         )
         .ok()?;
+    }
+    Some(said)
+}
+
+/// What ranks called, the most first: time from the call until it returned.
+pub fn rows_of_rank_calls(summary: &Summary) -> Vec<[String; 5]> {
+    let mut calls: Vec<_> = summary.rank_calls.iter().collect();
+    calls.sort_by_key(|(name, of)| (std::cmp::Reverse(of.ns), **name));
+    let row = |(name, of): (&u32, &OfEntry)| {
+        let mean = time(of.ns / of.calls.max(1));
+        [summary.names.get(*name).to_owned(), time(of.ns), of.calls.to_string(), mean, time(of.max_ns)]
+    };
+    calls.into_iter().map(row).collect()
+}
+
+/// What the columns of [`rows_of_rank_calls`] are.
+pub const RANK_CALLS: [&str; 5] = ["call", "time", "calls", "mean", "longest"];
+
+fn rank_calls(summary: &Summary) -> Option<String> {
+    let rows = rows_of_rank_calls(summary);
+    rows.first()?;
+    let mut said = "Calls of ranks, from when each began until it returned\n".to_owned();
+    table(&mut said, &RANK_CALLS, rows.into_iter())?;
+    Some(said)
+}
+
+/// What a critical path says, as a sentence; none if nobody has looked for one.
+pub fn sentence_of_path(summary: &Summary) -> Option<String> {
+    let (part, Looked { path, .. }) = summary.looked.as_ref()?;
+    let when = format!("{}, {} to {}", part.what, time(part.from), time(part.until));
+    let Some(path) = path else {
+        return Some(format!(
+            "{when}: there is none, or too much is in it; choose a part with --path 10s..11s"
+        ));
+    };
+    let (took, share) = (time(path.ns), percent(path.ns, part.ns()));
+    let (calls, messages) = (plural(path.calls, "call"), plural(path.messages, "message"));
+    Some(format!("{when}: {took} in {calls} with {messages} between them, {share} of the time"))
+}
+
+/// What a balancer would have saved, as a sentence; none if nothing.
+pub fn sentence_of_gain(summary: &Summary) -> Option<String> {
+    let (part, looked) = summary.looked.as_ref()?;
+    looked.gain.as_ref().map(|gain| gain.sentence(part))
+}
+
+/// Entries on the path in words: time, share of the path, calls.
+pub fn rows_of_path(summary: &Summary) -> Vec<[String; 4]> {
+    let Some((_, Looked { path: Some(path), .. })) = &summary.looked else { return Vec::new() };
+    let entries = path.entries.iter().map(|(name, ns, calls)| {
+        [summary.names.get(*name).to_owned(), time(*ns), percent(*ns, path.ns), calls.to_string()]
+    });
+    let pes = path
+        .pes
+        .iter()
+        .map(|(pe, ns)| [format!("on PE {pe}"), time(*ns), percent(*ns, path.ns), String::new()]);
+    entries.take(LINES).chain(pes.take(LINES)).collect()
+}
+
+/// What the columns of [`rows_of_path`] are.
+pub const PATH: [&str; 4] = ["entry or PE", "time", "share", "calls"];
+
+/// Its last calls, each a line.
+pub fn links_of_path(summary: &Summary) -> Vec<[String; 4]> {
+    let Some((_, Looked { path: Some(path), .. })) = &summary.looked else { return Vec::new() };
+    let link = |link: &Link| {
+        let who = format!("{} of [{}]", summary.names.get(link.name), link.index);
+        [who, time(link.ns), time(link.at), link.pe.to_string()]
+    };
+    path.links.iter().map(link).collect()
+}
+
+/// What the columns of [`links_of_path`] are.
+pub const LINKS: [&str; 4] = ["its last calls", "on the path for", "at", "PE"];
+
+fn gain(summary: &Summary) -> Option<String> {
+    Some(format!("Balance\n  {}\n", sentence_of_gain(summary)?))
+}
+
+fn critical_path(summary: &Summary) -> Option<String> {
+    let mut said = format!("Critical path {}\n", sentence_of_path(summary)?);
+    let rows = rows_of_path(summary);
+    if !rows.is_empty() {
+        table(&mut said, &PATH, rows.into_iter())?;
+        table(&mut said, &LINKS, links_of_path(summary).into_iter())?;
     }
     Some(said)
 }

@@ -15,6 +15,10 @@ pub enum Track {
     Pe(u32),
     /// When a PE was frozen for checkpoints.
     Frozen(u32),
+    /// Steps of the program, as it says.
+    Program,
+    /// What a virtual rank calls.
+    Rank(u32),
 }
 
 /// Above the number of a host, node or PE. Its first three letters are not to be 0: that is Perfetto's own track.
@@ -30,6 +34,8 @@ impl Track {
             Track::Node(number) => (5, number),
             Track::Pe(number) => (6, number),
             Track::Frozen(number) => (7, number),
+            Track::Program => (8, 0),
+            Track::Rank(number) => (9, number),
         };
         kind << KIND | u64::from(number)
     }
@@ -45,6 +51,8 @@ impl Track {
             (5, _) => Some(Track::Node(number)),
             (6, _) => Some(Track::Pe(number)),
             (7, _) => Some(Track::Frozen(number)),
+            (8, 0) => Some(Track::Program),
+            (9, _) => Some(Track::Rank(number)),
             _ => None,
         }
     }
@@ -58,6 +66,8 @@ impl Track {
             Track::Node(number) => format!("node {number}"),
             Track::Pe(number) => format!("PE {number}"),
             Track::Frozen(number) => format!("PE {number} frozen"),
+            Track::Program => "steps".into(),
+            Track::Rank(number) => format!("rank {number}"),
         }
     }
 }
@@ -77,6 +87,8 @@ mod tests {
             Track::Node(number),
             Track::Pe(number),
             Track::Frozen(3),
+            Track::Program,
+            Track::Rank(number),
         ];
         all.iter().for_each(|track| assert_eq!(Track::of(track.uuid()), Some(*track)));
         assert_eq!((Track::of(0), Track::of(1 << KIND | 1), Track::of(u64::MAX)), (None, None, None));

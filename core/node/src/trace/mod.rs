@@ -3,8 +3,10 @@
 //! | file | is |
 //! |---|---|
 //! | [`part_file`] | the format, as it is written and read |
+//! | `decoder` | from what PEs write to records |
 //! | `writer` | the thread that empties the rings of the PEs |
 
+mod decoder;
 pub mod part_file;
 mod writer;
 

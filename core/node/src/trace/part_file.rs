@@ -7,28 +7,30 @@
 //! | 4, 4, … | a block: its length, its CRC-32, then its content |
 //!
 //! The first block is the [`Origin`], packed. Each other one is of one PE: its number and epoch (4 bytes each), how many
-//! records were dropped so far (8), a moment by its clock in ticks and by the system's in nanoseconds (8 each), and then
-//! records ([`Record::to_bytes`]), all of them from before that moment.
+//! items were dropped so far (8), a moment by its clock in ticks and by the system's in nanoseconds (8 each), and then what
+//! it wrote, whole [`Item`](talisman_observe::trace::words::Item)s, all of them from before that moment.
 //!
 //! A block is written at once, and none is ever changed. Of a process that died all is there but what it had not written
 //! yet; a block that it was about to write may be there in part.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
+use super::decoder::Decoder;
 use talisman_job::options::{NODES_MAX, PES_MAX};
-use talisman_observe::trace::{RECORD, Record};
+use talisman_observe::trace::Record;
 use talisman_pup::{Pup, from_bytes, to_bytes};
 
 const MAGIC: &[u8; 16] = b"talisman-trace-p";
-/// What this writes. It changes with what records are.
-pub const FORMAT: u32 = 1;
+/// What this writes. It changes with what items are.
+pub const FORMAT: u32 = 2;
 /// Before a block: its length and sum.
 const BLOCK_HEAD: usize = 8;
-/// Before the records of a block.
+/// Before the items of a block.
 const STRIP_HEAD: usize = 32;
-/// No block is longer: a ring has fewer records, and a header some names.
+/// No block is longer: a ring has fewer words, and a header some names.
 const BLOCK_MAX: usize = 64 << 20;
 
 /// A part of a trace cannot be read.
@@ -86,6 +88,13 @@ pub struct Origin {
     pub chares: Vec<ChareNames>,
 }
 
+impl Origin {
+    /// Names of chares whose objects can be moved.
+    pub fn movable(&self) -> Vec<&str> {
+        self.chares.iter().filter(|chare| chare.moves).map(|chare| chare.name.as_str()).collect()
+    }
+}
+
 /// A moment by two clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pup)]
 pub struct Moment {
@@ -100,6 +109,8 @@ pub struct Moment {
 pub struct ChareNames {
     pub name: String,
     pub entries: Vec<String>,
+    /// Whether its objects can be moved.
+    pub moves: bool,
 }
 
 /// What one PE did up to a moment.
@@ -108,7 +119,7 @@ pub struct Strip {
     pub pe: u32,
     /// The period between two losses in which the PE lives.
     pub epoch: u32,
-    /// Records of its that were dropped so far.
+    /// Items of its that were dropped so far.
     pub dropped: u64,
     pub moment: Moment,
     pub records: Vec<Record>,
@@ -125,18 +136,33 @@ pub fn begin(mut file: impl Write, origin: &Origin) -> io::Result<()> {
     file.write_all(&header)
 }
 
-/// What a strip is in a file.
-pub fn block_of(strip: &Strip) -> Vec<u8> {
-    let mut content = Vec::with_capacity(STRIP_HEAD + strip.records.len() * RECORD);
-    content.extend(strip.pe.to_le_bytes());
-    content.extend(strip.epoch.to_le_bytes());
-    content.extend(strip.dropped.to_le_bytes());
-    content.extend(strip.moment.ticks.to_le_bytes());
-    content.extend(strip.moment.ns.to_le_bytes());
-    strip.records.iter().for_each(|record| content.extend(record.to_bytes()));
-    let mut block = Vec::with_capacity(BLOCK_HEAD + content.len());
-    append_block(&mut block, &content);
-    block
+/// A block of one PE that is being made. One is used again and again: its memory stays.
+#[derive(Debug, Default)]
+pub struct Block {
+    bytes: Vec<u8>,
+}
+
+impl Block {
+    /// Begins with a PE in this epoch, of which so many items were dropped. What it wrote is to be appended, in bytes.
+    pub fn begin(&mut self, pe: u32, epoch: u32, dropped: u64) -> &mut Vec<u8> {
+        self.bytes.clear();
+        self.bytes.resize(BLOCK_HEAD, 0);
+        self.bytes.extend(pe.to_le_bytes());
+        self.bytes.extend(epoch.to_le_bytes());
+        self.bytes.extend(dropped.to_le_bytes());
+        self.bytes.resize(BLOCK_HEAD + STRIP_HEAD, 0);
+        &mut self.bytes
+    }
+
+    /// All of it was written before this moment. The block as it is in a file.
+    pub fn end(&mut self, moment: Moment) -> &[u8] {
+        let (head, content) = self.bytes.split_at_mut(BLOCK_HEAD);
+        content[16..24].copy_from_slice(&moment.ticks.to_le_bytes());
+        content[24..STRIP_HEAD].copy_from_slice(&moment.ns.to_le_bytes());
+        head[..4].copy_from_slice(&(content.len() as u32).to_le_bytes());
+        head[4..].copy_from_slice(&crc32fast::hash(content).to_le_bytes());
+        &self.bytes
+    }
 }
 
 fn append_block(file: &mut Vec<u8>, content: &[u8]) {
@@ -153,6 +179,8 @@ pub struct PartReader<R = BufReader<File>> {
     at: u64,
     is_cut: bool,
     origin: Origin,
+    /// What is known of each PE, in each of its lives.
+    decoders: HashMap<(u32, u32), Decoder>,
 }
 
 impl PartReader {
@@ -182,7 +210,8 @@ impl<R: Read> PartReader<R> {
             _ => {}
         }
         let (file, at) = (file.to_owned(), head.len() as u64);
-        let mut reader = PartReader { file, from, at, is_cut: false, origin: Origin::default() };
+        let (origin, decoders) = (Origin::default(), HashMap::new());
+        let mut reader = PartReader { file, from, at, is_cut: false, origin, decoders };
         let header = reader.block()?.ok_or_else(|| reader.other("its header is not whole"))?;
         reader.origin = from_bytes(&header).map_err(|why| reader.other(&why.to_string()))?;
         let Origin { node, nodes_here, nodes, .. } = reader.origin;
@@ -209,23 +238,23 @@ impl<R: Read> PartReader<R> {
     pub fn next_strip(&mut self) -> Result<Option<Strip>, PartError> {
         let begins = self.at;
         let Some(content) = self.block()? else { return Ok(None) };
-        let damaged = |why: &str| PartError::Damaged { file: self.file.clone(), at: begins, why: why.into() };
-        let Some((head, records)) = content.split_at_checked(STRIP_HEAD) else {
+        let file = self.file.clone();
+        let damaged = |why: &str| PartError::Damaged { file: file.clone(), at: begins, why: why.into() };
+        let Some((head, items)) = content.split_at_checked(STRIP_HEAD) else {
             return Err(damaged("it is too short"));
         };
-        let (records, rest) = records.as_chunks::<RECORD>();
+        let (words, rest) = items.as_chunks::<8>();
         if !rest.is_empty() {
-            return Err(damaged("it ends within a record"));
+            return Err(damaged("it ends within a word"));
         }
         let short = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| head[at + i]));
         let long = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| head[at + i]));
-        Ok(Some(Strip {
-            pe: short(0),
-            epoch: short(4),
-            dropped: long(8),
-            moment: Moment { ticks: long(16), ns: long(24) },
-            records: records.iter().map(Record::of_bytes).collect(),
-        }))
+        let (pe, epoch) = (short(0), short(4));
+        let words: Vec<u64> = words.iter().map(|word| u64::from_le_bytes(*word)).collect();
+        let decoder = self.decoders.entry((pe, epoch)).or_insert_with(|| Decoder::of(pe));
+        let records = decoder.read(&words).map_err(|why| damaged(&why))?;
+        let moment = Moment { ticks: long(16), ns: long(24) };
+        Ok(Some(Strip { pe, epoch, dropped: long(8), moment, records }))
     }
 
     fn other(&self, why: &str) -> PartError {
@@ -268,9 +297,17 @@ impl<R: Read> PartReader<R> {
 mod tests {
     use super::*;
     use talisman_observe::trace::Kind;
+    use talisman_observe::trace::words::whole;
+
+    fn block_of(strip: &Strip) -> Vec<u8> {
+        let mut block = Block::default();
+        let words = block.begin(strip.pe, strip.epoch, strip.dropped);
+        words.extend(whole(&strip.records).iter().flat_map(|word| word.to_le_bytes()));
+        block.end(strip.moment).to_vec()
+    }
 
     fn written() -> (Vec<u8>, Origin, Strip) {
-        let names = ChareNames { name: "Block".into(), entries: vec!["step".into()] };
+        let names = ChareNames { name: "Block".into(), entries: vec!["step".into()], moves: true };
         let origin = Origin {
             program: "heat".into(),
             nodes_here: 1,

@@ -9,12 +9,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use rustix::fs::OFlags;
 use rustix::time::{ClockId, clock_gettime};
 
-use super::part_file::{ChareNames, Moment, Origin, Strip, begin, block_of};
+use super::part_file::{Block, ChareNames, Moment, Origin, begin};
 use talisman_base::clock::Clock;
 use talisman_job::options::{TRACE_PART_ENDING, own_trace_parts};
+use talisman_kernel::kind::Kind;
 use talisman_kernel::node::Node;
 use talisman_kernel::registry::{ChareType, Registry};
-use talisman_kernel::trace::{Drained, TraceSink};
+use talisman_kernel::trace::TraceSink;
 
 /// So often rings are emptied. A process that is killed loses what was done since.
 const EVERY: Duration = Duration::from_millis(10);
@@ -31,6 +32,8 @@ pub(crate) struct TraceWriter {
     start: Instant,
     /// Why no more is written.
     ended: Option<String>,
+    /// Those of the PEs, made anew each time.
+    blocks: Vec<Block>,
 }
 
 impl TraceWriter {
@@ -43,7 +46,7 @@ impl TraceWriter {
         let Some(sink) = node.config.trace.clone() else { return Ok(None) };
         let file = part_of(node, &sink)?;
         let written = file.metadata()?.len();
-        let mut writer = TraceWriter { sink, file, written, start, ended: None };
+        let mut writer = TraceWriter { sink, file, written, start, ended: None, blocks: Vec::new() };
         if written == 0 {
             let since = writer.start.elapsed().as_nanos() as u64;
             let calendar = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -64,30 +67,24 @@ impl TraceWriter {
         while over.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
             self.drain();
         }
-        // Twice: rings are left as full as they are long.
-        self.drain();
         self.drain();
         self.ended
     }
 
     fn drain(&mut self) {
         self.turn();
-        let (sink, mut strips) = (self.sink.clone(), Vec::new());
-        sink.drain(|Drained { pe, epoch, records, dropped }| {
-            let (records, moment) = (records.to_vec(), Moment::default());
-            strips.push(Strip { pe, epoch, dropped, moment, records });
-        });
+        let mut blocks = std::mem::take(&mut self.blocks);
+        let filled = take_all(&self.sink, &mut blocks);
         let moment = self.moment();
-        for strip in strips {
-            self.write(&block_of(&Strip { moment, ..strip }));
-        }
+        blocks[..filled].iter_mut().for_each(|block| self.write(block.end(moment)));
+        self.blocks = blocks;
     }
 
-    /// Records are kept in the window, and for a moment before and behind it.
+    /// Records are kept in what is traced, and for a moment before and behind it.
     fn turn(&self) {
-        if let Some((from, until)) = self.sink.settings().window {
-            let now = self.start.elapsed();
-            self.sink.turn(from <= now + 2 * EVERY && now <= until + EVERY);
+        let parts = self.sink.settings().parts;
+        if !parts.is_all() {
+            self.sink.turn(parts.is_near(self.start.elapsed(), 2 * EVERY));
         }
     }
 
@@ -124,6 +121,7 @@ fn origin_of(node: &Node) -> Origin {
     let names = |chare: &&'static ChareType| ChareNames {
         name: (chare.name)(),
         entries: chare.entries.iter().map(|entry| entry.name.to_owned()).collect(),
+        moves: chare.kind == Kind::Array,
     };
     let executable = std::env::current_exe().ok();
     let program = executable.as_ref().and_then(|file| file.file_name()).unwrap_or_default();
@@ -150,10 +148,21 @@ pub fn write_simulated_trace(node: &Node, wall: Duration) -> io::Result<()> {
     begin(&file, &Origin { nodes_here: node.shape.nodes, ..origin_of(node) })?;
     let end = wall.as_nanos() as u64;
     let (moment, mut blocks) = (Moment { ticks: end, ns: end }, Vec::new());
-    sink.drain(|Drained { pe, epoch, records, dropped }| {
-        blocks.push(block_of(&Strip { pe, epoch, dropped, moment, records: records.to_vec() }));
+    let filled = take_all(sink, &mut blocks);
+    blocks[..filled].iter_mut().try_for_each(|block| file.write_all(block.end(moment)))
+}
+
+/// Takes what all PEs have written, a block for each that has written something; how many. There are more if need be.
+fn take_all(sink: &TraceSink, blocks: &mut Vec<Block>) -> usize {
+    let mut filled = 0;
+    sink.drain(|mut of| {
+        if filled == blocks.len() {
+            blocks.push(Block::default());
+        }
+        let words = blocks[filled].begin(of.pe, of.epoch, of.dropped);
+        filled += usize::from(of.take(words));
     });
-    blocks.iter().try_for_each(|block| file.write_all(block))
+    filled
 }
 
 /// The clock that all processes of a host have.

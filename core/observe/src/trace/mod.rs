@@ -1,8 +1,10 @@
-//! What a trace is made of (`--trace`): records of 32 bytes, each of something that a PE did.
+//! What a trace is made of (`--trace`): records, each of something that a PE did. As a PE writes them they are [`words`].
 //!
 //! A message has no number of its own. It is known by its way: the n-th message from one PE to another is the n-th that
 //! arrives there, since two PEs always have one way, which keeps the order. A message that another PE passes on has two
 //! ways, one after the other; a message that stays on its PE is one from that PE to itself.
+
+pub mod words;
 
 /// Something that a PE did, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -21,9 +23,6 @@ pub struct Record {
     /// See there.
     pub high: u64,
 }
-
-/// Bytes of a record in a file.
-pub const RECORD: usize = 32;
 
 /// What a record is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -64,6 +63,14 @@ pub enum Kind {
     StepGain = 15,
     /// An object leaves. `small`: the chare's number; `wide`: the PE that it goes to; `low`, `high`: the index.
     Moves = 16,
+    /// The program has done a step, as it says. `low`: its number.
+    Step = 17,
+    /// A virtual rank calls MPI. `wide`: the rank; `small`: bytes of the call's name; `low`, `high`: the first of them.
+    RankCalls = 18,
+    /// Behind [`Kind::RankCalls`], where the name is longer. `low`, `high`: the next bytes.
+    RankCallsOn = 19,
+    /// Its call has ended. `wide`: the rank.
+    RankGoesOn = 20,
 }
 
 /// What [`Kind::Begins`] says in place of an entry's number where no entry is called.
@@ -95,7 +102,7 @@ pub mod calls {
 }
 
 impl Kind {
-    const ALL: [Kind; 16] = [
+    const ALL: [Kind; 20] = [
         Kind::Begins,
         Kind::Ends,
         Kind::Sent,
@@ -112,6 +119,10 @@ impl Kind {
         Kind::StepEnds,
         Kind::StepGain,
         Kind::Moves,
+        Kind::Step,
+        Kind::RankCalls,
+        Kind::RankCallsOn,
+        Kind::RankGoesOn,
     ];
 
     /// The kind of this number, if there is one.
@@ -133,29 +144,27 @@ impl Record {
         Record { low: index as u64, high: (index >> 64) as u64, ..self }
     }
 
+    /// What a virtual rank calls: a record, and another one where the name is long. More than 32 bytes are left out.
+    pub fn of_rank_call(ticks: u64, rank: u32, name: &str) -> (Record, Option<Record>) {
+        let mut bytes = [0; 2 * 16];
+        let length = name.len().min(bytes.len());
+        bytes[..length].copy_from_slice(&name.as_bytes()[..length]);
+        let [first, next] = [0, 16].map(|from| u128::from_le_bytes(std::array::from_fn(|i| bytes[from + i])));
+        let calls = Record { small: length as u16, wide: rank, ..Record::at(ticks, Kind::RankCalls) };
+        let on = Record { wide: rank, ..Record::at(ticks, Kind::RankCallsOn) };
+        (calls.of_index(first), (length > 16).then(|| on.of_index(next)))
+    }
+
+    /// The name back.
+    pub fn name_of_rank_call(&self, on: Option<&Record>) -> String {
+        let more = on.map_or(0, Record::index);
+        let bytes = [self.index().to_le_bytes(), more.to_le_bytes()].concat();
+        String::from_utf8_lossy(&bytes[..bytes.len().min(self.small.into())]).into_owned()
+    }
+
     /// The index, where `low` and `high` are one.
     pub fn index(&self) -> u128 {
         u128::from(self.low) | u128::from(self.high) << 64
-    }
-
-    /// As in a file: all numbers little-endian, in their order.
-    pub fn to_bytes(&self) -> [u8; RECORD] {
-        let mut bytes = [0; RECORD];
-        bytes[..8].copy_from_slice(&self.ticks.to_le_bytes());
-        bytes[8..10].copy_from_slice(&self.kind.to_le_bytes());
-        bytes[10..12].copy_from_slice(&self.small.to_le_bytes());
-        bytes[12..16].copy_from_slice(&self.wide.to_le_bytes());
-        bytes[16..24].copy_from_slice(&self.low.to_le_bytes());
-        bytes[24..].copy_from_slice(&self.high.to_le_bytes());
-        bytes
-    }
-
-    /// The same back.
-    pub fn of_bytes(bytes: &[u8; RECORD]) -> Record {
-        let long = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
-        let short = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
-        let wide = u32::from_le_bytes(std::array::from_fn(|i| bytes[12 + i]));
-        Record { ticks: long(0), kind: short(8), small: short(10), wide, low: long(16), high: long(24) }
     }
 }
 
@@ -174,13 +183,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_is_32_bytes_and_comes_back() {
-        assert_eq!(size_of::<Record>(), RECORD);
-        let record = Record { small: 7, wide: 8, ..Record::at(u64::MAX - 1, Kind::Moves) };
-        let record = record.of_index(u128::MAX / 3);
-        assert_eq!(Record::of_bytes(&record.to_bytes()), record);
+    fn a_record_has_an_index_or_two_numbers() {
+        let record = Record::at(u64::MAX - 1, Kind::Moves).of_index(u128::MAX / 3);
         assert_eq!((record.index(), Kind::of(record.kind)), (u128::MAX / 3, Some(Kind::Moves)));
-        assert_eq!((Kind::of(0), Kind::of(17)), (None, None));
+        assert_eq!((Kind::of(0), Kind::of(21)), (None, None));
         assert_eq!(seconds_in(seconds(1.5, 0.25)), (1.5, 0.25));
+    }
+
+    #[test]
+    fn the_name_of_a_call_comes_back() {
+        for name in ["", "MPI_Send", "MPI_Allgatherv_c", "MPI_Neighbor_alltoallv_init"] {
+            let (calls, on) = Record::of_rank_call(1, 7, name);
+            assert_eq!(calls.name_of_rank_call(on.as_ref()), name);
+            assert_eq!((on.is_some(), calls.wide), (name.len() > 16, 7));
+        }
+        let (calls, on) = Record::of_rank_call(1, 7, &"x".repeat(40));
+        assert_eq!(calls.name_of_rank_call(on.as_ref()), "x".repeat(32));
     }
 }

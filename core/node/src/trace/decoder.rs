@@ -1,0 +1,188 @@
+//! From what a PE wrote to records: which message a call was made by is found here.
+
+use std::collections::HashMap;
+
+use talisman_observe::trace::words::{Called, Item, moment_in, parts_of};
+use talisman_observe::trace::{Kind, Record};
+
+/// Messages that wait on one PE, as many are known: more are in no program's queue.
+const WAITING_MAX: usize = 1 << 22;
+
+/// By which way a message came: the PE at its other end, and the number on it.
+type Way = (u32, u64);
+
+/// What is known of a PE from what it has written so far.
+#[derive(Debug, Default)]
+pub(super) struct Decoder {
+    pe: u32,
+    ticks: u64,
+    /// The ways of messages that wait, by the places of their envelopes.
+    waiting: HashMap<u64, Way>,
+    /// That of the message that is being run, where it is in no envelope any more.
+    cause: Option<Way>,
+    /// That of the one that is to leave.
+    taken: Option<Way>,
+    /// Messages that stayed on the PE.
+    made: u64,
+}
+
+impl Decoder {
+    pub(super) fn of(pe: u32) -> Decoder {
+        Decoder { pe, ..Decoder::default() }
+    }
+
+    /// Goes on with these words, whole items; the records that they are.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub(super) fn read(&mut self, words: &[u64]) -> Result<Vec<Record>, String> {
+        let (mut records, mut at) = (Vec::with_capacity(words.len() / 2), 0);
+        while let Some(first) = words.get(at) {
+            let item = Item::of(*first).ok_or_else(|| format!("its word {at} begins nothing"))?;
+            let end = at + 1 + item.more();
+            let more = words.get(at + 1..end).ok_or("it ends within an item")?;
+            self.item(item, *first, more, &mut records);
+            at = end;
+        }
+        Ok(records)
+    }
+
+    fn item(&mut self, item: Item, first: u64, more: &[u64], records: &mut Vec<Record>) {
+        let (since, place) = parts_of(first);
+        if item.is_timed() {
+            self.ticks = self.ticks.wrapping_add(since);
+        }
+        match (item, more) {
+            (Item::Moment, _) => self.ticks = moment_in(first),
+            (Item::Begins, [word, low]) => self.begin(place, Called::of_narrow(*word, *low), records),
+            (Item::BeginsWide, [one, two, three]) => {
+                self.begin(place, Called::of_wide([*one, *two, *three]), records);
+            }
+            (Item::Ends, _) => records.push(Record::at(self.ticks, Kind::Ends)),
+            (Item::Made, _) => self.make(place, records),
+            (Item::Stays, _) => {
+                if !self.waiting.contains_key(&place) {
+                    self.make(place, records);
+                }
+            }
+            (Item::Kept, [from, number]) => self.keep(place, (*from as u32, *number)),
+            (Item::Causes, _) => self.cause = self.waiting.remove(&place),
+            (Item::CausesDirectly, [from, number]) => self.cause = Some((*from as u32, *number)),
+            (Item::CausesEnd, _) => self.cause = None,
+            (Item::Taken, _) => self.taken = self.waiting.remove(&place),
+            (Item::TakenDirectly, [from, number]) => self.taken = Some((*from as u32, *number)),
+            (Item::Gone, _) => drop(self.waiting.remove(&place)),
+            (Item::Whole, [ticks, what, low, high]) => {
+                let record = Record::of_words([*ticks, *what, *low, *high]);
+                if place != 0 {
+                    records.extend(self.taken.take().map(|way| by(way, record.ticks, Kind::Relayed)));
+                }
+                records.push(record);
+            }
+            (Item::Gap, _) => *self = Decoder { made: self.made, ..Decoder::of(self.pe) },
+            // As many words are behind an item as it has.
+            _ => {}
+        }
+    }
+
+    fn begin(&mut self, place: u64, called: Called, records: &mut Vec<Record>) {
+        let cause = self.waiting.remove(&place).or(self.cause);
+        records.extend(cause.map(|way| by(way, self.ticks, Kind::Caused)));
+        let begins = Record::at(self.ticks, Kind::Begins);
+        records.push(Record { small: called.call, wide: called.chare, ..begins }.of_index(called.index));
+    }
+
+    /// A message stays on the PE, which gets from itself what it sends to itself.
+    fn make(&mut self, place: u64, records: &mut Vec<Record>) {
+        self.made += 1;
+        let way = (self.pe, self.made);
+        self.keep(place, way);
+        records.push(by(way, self.ticks, Kind::Sent));
+    }
+
+    fn keep(&mut self, place: u64, way: Way) {
+        if place != 0 && self.waiting.len() < WAITING_MAX {
+            self.waiting.insert(place, way);
+        }
+    }
+}
+
+fn by((pe, number): Way, ticks: u64, kind: Kind) -> Record {
+    Record { wide: pe, low: number, ..Record::at(ticks, kind) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use talisman_observe::trace::words::{first, moment};
+
+    fn read(words: &[u64]) -> Vec<Record> {
+        Decoder::of(3).read(words).unwrap()
+    }
+
+    fn call(place: u64) -> [u64; 3] {
+        let called = Called { call: 1, chare: 2, index: 7 };
+        let [word, low] = called.narrow().unwrap();
+        [first(Item::Begins, 10, place), word, low]
+    }
+
+    fn begins(ticks: u64) -> Record {
+        Record { small: 1, wide: 2, ..Record::at(ticks, Kind::Begins) }.of_index(7)
+    }
+
+    #[test]
+    fn a_call_is_made_by_the_message_of_its_envelope() {
+        let made = [moment(100), first(Item::Made, 5, 0x40)];
+        let kept = [first(Item::Kept, 0, 0x80), 1, 9];
+        let words = [&made[..], &kept, &call(0x80), &[first(Item::Ends, 20, 0)], &call(0x40), &call(0x40)];
+        let told = read(&words.concat());
+        let expected = [
+            by((3, 1), 105, Kind::Sent),
+            by((1, 9), 115, Kind::Caused),
+            begins(115),
+            Record::at(135, Kind::Ends),
+            by((3, 1), 145, Kind::Caused),
+            begins(145),
+            begins(155),
+        ];
+        assert_eq!(told, expected, "the last one has an envelope in which nothing came");
+    }
+
+    #[test]
+    fn a_message_that_is_in_no_envelope_any_more_calls_all_until_its_end() {
+        let words = [
+            &[first(Item::Made, 0, 0x40), first(Item::Causes, 0, 0x40)][..],
+            &call(0),
+            &call(0),
+            &[first(Item::CausesEnd, 0, 0)],
+            &call(0),
+        ];
+        let kinds: Vec<_> =
+            read(&words.concat()).iter().map(|record| Kind::of(record.kind).unwrap()).collect();
+        use Kind::{Begins, Caused, Sent};
+        assert_eq!(kinds, [Sent, Caused, Begins, Caused, Begins, Begins]);
+    }
+
+    #[test]
+    fn a_message_is_told_once_and_passed_on_with_its_way() {
+        let sent = by((0, 4), 50, Kind::Sent);
+        let leaves = |place| [&[first(Item::Whole, 0, place)][..], &sent.to_words()].concat();
+        let twice = [first(Item::Made, 1, 0x40), first(Item::Stays, 1, 0x40), first(Item::Taken, 0, 0x40)];
+        let told = read(&[&twice[..], &leaves(1), &leaves(1), &leaves(0)].concat());
+        let expected = [by((3, 1), 1, Kind::Sent), by((3, 1), 50, Kind::Relayed), sent, sent, sent];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn nothing_is_believed_of_what_was_before_a_gap() {
+        let told = read(&[&[first(Item::Made, 0, 0x40), first(Item::Gap, 0, 0)][..], &call(0x40)].concat());
+        assert_eq!(told[1..], [begins(10)]);
+    }
+
+    #[test]
+    fn what_is_no_item_or_cut_off_is_refused() {
+        let mut decoder = Decoder::of(0);
+        assert!(decoder.read(&[1]).unwrap_err().contains("begins nothing"));
+        assert!(decoder.read(&call(0)[..2]).unwrap_err().contains("within an item"));
+    }
+}
