@@ -121,6 +121,9 @@ impl Links {
     /// Writes what goes now; whether anything was written.
     pub(super) fn flush(&mut self) -> (bool, Option<Lost>) {
         let (mut wrote, mut lost) = (false, None);
+        if self.unflushed.is_empty() {
+            return (wrote, lost);
+        }
         let links = &self.links;
         self.unflushed.retain(|node| {
             let Some(link) = links.get(node) else { return false };
@@ -139,6 +142,10 @@ impl Links {
     /// Takes what has come.
     pub(super) fn receive(&mut self, came: &mut Vec<Came>) -> Option<Lost> {
         self.take_connections();
+        let may_have_any = |link: &Link| link.is_watched() || link.has_work();
+        if self.half_read.is_empty() && !self.links.values().any(may_have_any) {
+            return None;
+        }
         let mut ready = std::mem::take(&mut self.half_read);
         ready.extend(self.links.iter().filter(|(_, link)| link.has_work()).map(|(node, _)| *node));
         if self.links.values().any(Link::is_watched) {
