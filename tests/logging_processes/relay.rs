@@ -114,8 +114,11 @@ impl Runner {
     /// Entries that wait for those of the other runners of their process, and come to nothing.
     #[entry]
     async fn meet(&mut self, cx: &mut Cx<Self>, round: u64, runners: u32) -> u64 {
-        // Until the others have heard of it: what one sends leaves when its turn is over.
-        cx.sleep(Duration::from_micros(200)).await;
+        come(&BEGUN, round);
+        // Until the others have heard of it, perhaps by this PE: they need nothing of anybody any more then.
+        while talisman::testing::world(|| have_come(&BEGUN, round)) < runners {
+            cx.sleep(Duration::from_micros(200)).await;
+        }
         meet_in_process(round, runners);
         0
     }
@@ -187,20 +190,31 @@ impl Pup for Trap {
     }
 }
 
-/// How many runners of this process have come to each round.
-static MET: Mutex<BTreeMap<u64, u32>> = Mutex::new(BTreeMap::new());
+/// How many runners of this process have come somewhere, by round.
+type Come = Mutex<BTreeMap<u64, u32>>;
+/// To the beginning of their entries, and to where they wait for each other.
+static BEGUN: Come = Mutex::new(BTreeMap::new());
+static MET: Come = Mutex::new(BTreeMap::new());
 /// No entry is waited for for longer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Returns when so many runners of this process are in here at the same time, or have been.
 fn meet_in_process(round: u64, runners: u32) {
-    let met = || MET.lock().expect("nobody panics with it").get(&round).copied().unwrap_or(0);
-    *MET.lock().expect("nobody panics with it").entry(round).or_default() += 1;
+    let met = || have_come(&MET, round);
+    come(&MET, round);
     let since = Instant::now();
     while met() < runners {
         assert!(since.elapsed() < PATIENCE, "{} of {runners} runners of a process run at once", met());
         std::thread::sleep(Duration::from_micros(20));
     }
+}
+
+fn come(to: &Come, round: u64) {
+    *to.lock().expect("nobody panics with it").entry(round).or_default() += 1;
+}
+
+fn have_come(to: &Come, round: u64) -> u32 {
+    to.lock().expect("nobody panics with it").get(&round).copied().unwrap_or(0)
 }
 
 /// What no entry may look at in a job that logs.

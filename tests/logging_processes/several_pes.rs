@@ -18,6 +18,7 @@ crate::trials::checks!(
     several_pes_with_strict_logs,
     programs_on_several_pes,
     several_pes_that_break_the_rule_are_told,
+    a_pe_of_several_that_panics_ends_the_job,
 );
 
 /// So many have gone back of these nodes, and nobody of others.
@@ -54,7 +55,7 @@ fn all_pes_of_a_node_run_at_once() {
 /// Also after a cut, from which all have begun anew.
 fn all_pes_of_a_node_run_at_once_when_they_run_again() {
     for (options, cuts) in [("--ft logging", NO_CUTS), ("--ft logging --ckpt-every 15steps", "")] {
-        let shape = (3, 2, "shm");
+        let shape = (2, 2, "shm");
         let relay = Relay::start(shape, &format!("{options} {cuts} {SLOW} --meet 2"));
         kill(relay.wait_for(2, 40, &[]));
         let left = relay.end(0, &["nobody else went back"]);
@@ -130,4 +131,12 @@ fn several_pes_that_break_the_rule_are_told() {
     let options = format!("--ft logging {NO_CUTS} {SLOW} --breaks clock --kill 1@step18");
     Relay::start((3, 2, "tcp"), &options)
         .end(1, &["node 1: it runs again", "something else", "Runner::take` for"]);
+}
+
+/// On a thread that is not its node's first.
+fn a_pe_of_several_that_panics_ends_the_job() {
+    for options in ["", "--kill 0@step10"] {
+        let options = format!("--ft logging {NO_CUTS} --panic-at 20 {options}");
+        Relay::start((2, 2, "shm"), &options).end(1, &["enough of it", "Runner[1]"]);
+    }
 }

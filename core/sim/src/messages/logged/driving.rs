@@ -45,11 +45,7 @@ impl Cluster {
         let stage = logged.member(node).map(|member| (member.is_live(), member.is_guided()));
         match stage {
             // It has one already, and is woken when that is over.
-            _ if self.logged().overlaps.is_out(pe) => {
-                if self.takes_turn(pe, at) {
-                    self.logged_mut().overlaps.want_turn(pe);
-                }
-            }
+            _ if self.logged().overlaps.is_out(pe) => self.put_off_turn(pe, at),
             Some((true, _)) if !is_over => {
                 self.ask_in_turn(pe, at);
                 self.hand_out(pe);

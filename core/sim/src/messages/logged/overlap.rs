@@ -116,6 +116,13 @@ impl Cluster {
         }
     }
 
+    /// The time of a turn has come of a PE that is out: it comes later.
+    pub(super) fn put_off_turn(&mut self, pe: PeId, at: u64) {
+        if self.takes_turn(pe, at) {
+            self.logged_mut().overlaps.want_turn(pe);
+        }
+    }
+
     /// A turn comes back, if it has not yet.
     pub(super) fn on_turn_over(&mut self, pe: PeId, turn: u64, rules: &mut impl Rules) {
         let out = self.logged().overlaps.out.get(&pe).filter(|out| out.turn == turn);
