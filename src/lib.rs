@@ -424,7 +424,7 @@ pub mod options {
     #[doc(inline)]
     pub use talisman_launch::faults::{Chaos, Kill, When};
     #[doc(inline)]
-    pub use talisman_launch::options::{OptionsError, TraceWindow, Transport};
+    pub use talisman_launch::options::{OptionsError, TraceEvery, TraceWindow, Transport};
 }
 
 /// What programs use: `use talisman::prelude::*;`.

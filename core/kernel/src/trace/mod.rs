@@ -269,6 +269,8 @@ impl Pe {
     #[inline]
     pub fn trace_comes(&self, from: PeId) -> Option<Origin> {
         let tracer = self.tracer.as_ref()?;
+        // It may have left after the last call had ended here: what it calls does not begin before that.
+        tracer.boundary.set(None);
         Some(Origin { from, number: tracer.channels.borrow_mut().received(from) })
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::path::Part;
+use super::terminal::plural;
 use talisman_lb::plan::Plan;
 use talisman_lb::quality::Quality;
 use talisman_lb::snapshot::{Key, Node, Object, Pe, Snapshot};
@@ -101,14 +102,14 @@ impl Gain {
     pub fn sentence(&self, part: &Part) -> String {
         let percent = |share: f64| format!("{:.0} %", 100.0 * share);
         format!(
-            "PE {} was busy for {} of the time, a PE on average for {}: --balancer {} would have saved {} {}, by {} moves",
+            "PE {} was busy for {} of the time, a PE on average for {}: --balancer {} would have saved {} {}, by {}",
             self.busiest,
             percent(self.busy),
             percent(self.average),
             self.strategy,
             percent(self.saves),
             part.what,
-            self.moves,
+            plural(self.moves, "move"),
         )
     }
 }

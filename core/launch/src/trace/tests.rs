@@ -278,7 +278,7 @@ fn the_critical_path_is_the_longest_chain_of_messages_and_of_calls_of_an_object(
     let links: Vec<_> = path.links.iter().map(|link| (link.pe, link.index.as_str(), link.ns)).collect();
     assert_eq!(links, [(0, "#7", 1_000), (1, "#8", 8_000), (1, "#8", 500)]);
     let said = text(&summary);
-    for wanted in ["Critical path of step 2, 500 ns to 20.5 us: 9.5 us in 3 calls with 1 message", "47.5 %"] {
+    for wanted in ["of step 2, 500 ns to 20.5 us: 9.5 us in 3 calls with 1 message between them", "47.5 %"] {
         assert!(said.contains(wanted) && page(&summary).contains(wanted), "{wanted}: {said}");
     }
 }
