@@ -60,11 +60,7 @@ impl Decoder {
             }
             (Item::Ends, _) => records.push(Record::at(self.ticks, Kind::Ends)),
             (Item::Made, _) => self.make(place, records),
-            (Item::Stays, _) => {
-                if !self.waiting.contains_key(&place) {
-                    self.make(place, records);
-                }
-            }
+            (Item::Stays, _) if !self.waiting.contains_key(&place) => self.make(place, records),
             (Item::Kept, [from, number]) => self.keep(place, (*from as u32, *number)),
             (Item::Causes, _) => self.cause = self.waiting.remove(&place),
             (Item::CausesDirectly, [from, number]) => self.cause = Some((*from as u32, *number)),
