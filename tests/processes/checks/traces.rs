@@ -82,10 +82,10 @@ fn have_the_calls_of_ranks() {
     for rank in 0..4 {
         let track = format!("rank {rank}");
         let (begins, ends) = (|event: &&Event| event.kind == BEGINS, |event: &&Event| event.kind == ENDS);
-        let calls = events.of(&track).filter(begins);
-        let receives = calls.clone().filter(|event| event.name.contains("receive")).count();
+        let calls: Vec<_> = events.of(&track).filter(begins).collect();
+        let receives = calls.iter().filter(|event| event.name.contains("receive")).count();
         assert!(receives >= 10, "{track} receives once in each lap: {receives}");
-        assert_eq!(events.of(&track).filter(ends).count(), calls.count(), "{track}: each call returns");
+        assert_eq!(events.of(&track).filter(ends).count(), calls.len(), "{track}: each call returns");
     }
     let said = talisman(&[OsStr::new("trace"), trace.0.0.as_os_str()]);
     assert!(said.contains("Calls of ranks") && said.contains("receive"), "{said}");

@@ -3,7 +3,7 @@
 //! Whoever drives a PE, a thread or a simulator, decides when it has a turn, what is taken from which source, and how many messages run:
 //! it is a [`Feed`]. Beside turns there are commands from outside ([`Pe::command`]), and values of the world ([`Pe::was_idle`], [`world`]).
 //! Everything else a PE does follows from these and from what it has been, so a fresh PE that is given the same does the same. An
-//! [`InputLog`](super::input_log::InputLog) keeps what was given.
+//! [`InputLog`] keeps what was given.
 
 use super::input_log::InputLog;
 use super::{Pe, try_current};
