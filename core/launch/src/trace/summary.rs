@@ -18,6 +18,8 @@ const OUTLIERS: usize = 10;
 const PAIRS_MAX: usize = 1 << 20;
 /// Rows of pictures over time.
 const ROWS_MAX: usize = 4096;
+/// Calls of a rank within each other.
+const WITHIN_MAX: usize = 8;
 /// Ranks whose calls are looked at.
 const RANKS_MAX: usize = 1 << 20;
 /// Checkpoints, balancing steps, losses, steps of the program and moves of a PE back, as many are kept of each.
@@ -128,8 +130,8 @@ pub struct Summary {
     pub profile: Usage,
     /// What ranks called, by the numbers of names: from the call until it returned.
     pub rank_calls: BTreeMap<u32, OfEntry>,
-    /// Since when a rank is in which call.
-    in_call: HashMap<u32, (u64, u32)>,
+    /// Since when a rank is in which calls: one may be made within another.
+    in_call: HashMap<u32, Vec<(u64, u32)>>,
     /// Steps of the program, and when they were done.
     pub marks: Vec<(u64, u64)>,
     /// A part of the time, and what is known of it alone, if somebody has looked at it.
@@ -354,10 +356,15 @@ impl Summary {
     fn see_rank(&mut self, rank: u32, event: &Event<'_>) {
         match (event.what, event.name) {
             (What::Begins, Some(name)) if self.in_call.len() < RANKS_MAX => {
-                self.in_call.insert(rank, (event.at, name));
+                let calls = self.in_call.entry(rank).or_default();
+                if calls.len() == WITHIN_MAX {
+                    // Ends are missing.
+                    calls.clear();
+                }
+                calls.push((event.at, name));
             }
             (What::Ends, _) => {
-                let Some((since, name)) = self.in_call.remove(&rank) else { return };
+                let Some((since, name)) = self.in_call.get_mut(&rank).and_then(Vec::pop) else { return };
                 let (ns, call) = (event.at.saturating_sub(since), self.rank_calls.entry(name).or_default());
                 (call.calls, call.ns, call.max_ns) = (call.calls + 1, call.ns + ns, call.max_ns.max(ns));
             }
