@@ -18,7 +18,7 @@ fn files_of_c() {
 }
 
 fn files_of_fortran() {
-    everywhere("records.f90", &["records"]);
+    everywhere("records.f90", &["records", "turns"]);
 }
 
 const WAYS: [(&str, &[&str]); 4] = [
