@@ -157,6 +157,8 @@ pub fn built(source: &str, interface: Interface) -> PathBuf {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mpirun/programs/groups");
     let mut command = Command::new(wrapper(interface, ending));
     command.args(["-O1", "-g", "-w", "-o"]).arg(&file).arg(sources.join(source));
+    // Files of modules are written there.
+    command.current_dir(folder());
     // One function takes buffers of any type.
     command.args((ending == "f").then_some("-fallow-argument-mismatch"));
     let output = command.output().expect("the compiler was found");
