@@ -141,6 +141,10 @@ impl<P: Program> RankElement<P> {
             self.rank.show(cx.node());
         }
         if why == Restored::AfterMigration {
+            // What it has open is opened again at once: a copy of it notes how long its files are, also before it runs.
+            if self.memory.has_images() && !cx.shares_process() {
+                self.put_in_place(cx);
+            }
             return;
         }
         self.rank.restored();
@@ -151,10 +155,8 @@ impl<P: Program> RankElement<P> {
         // What it has open is opened again, and must not leave before it is cut.
         (self.regroups, self.asked) = (self.memory.has_images(), None);
         cx.hold(self.regroups);
-        if self.regroups
-            && let Err(error) = self.rank.slot_mut().put_back()
-        {
-            cx.fail(format!("rank {} cannot go on: {error}", cx.index()));
+        if self.regroups {
+            self.put_in_place(cx);
         }
     }
 
@@ -230,6 +232,13 @@ impl<P: Program> RankElement<P> {
             }
             Ok(Ran::ToItsEnd) => self.end_program(cx),
             Err(error) => self.fail(cx, &format!("cannot go on: {error}")),
+        }
+    }
+
+    /// Its memory is at its addresses from here on, and its files are open.
+    fn put_in_place(&mut self, cx: &mut Cx<Self>) {
+        if let Err(error) = self.rank.slot_mut().put_back() {
+            cx.fail(format!("rank {} cannot go on: {error}", cx.index()));
         }
     }
 

@@ -282,7 +282,7 @@ impl Images for ProgramImages {
         // SAFETY: as below.
         unsafe {
             (*self.control_at(base)).streams.renew();
-            (*self.control_at(base)).noted = 0;
+            (*self.control_at(base)).noted = u64::MAX;
         }
         // SAFETY: the rank has arrived with all its memory, which is allocated from.
         if let Err(error) = unsafe { files_arrive(self.state_at(base)) } {

@@ -279,17 +279,15 @@ static void appended(void) {
 int main(int argc, char **argv) {
     begin(&argc, &argv);
     prefix = argc > 2 ? argv[2] : "files";
-    /* A third argument: without what is not as it was for ranks that go back to a checkpoint. */
-    int all = argc < 4;
     while (rounds-- > 0) {
         offsets();
         views();
         blocks();
-        if (all) shared();
+        shared();
         later();
         states();
 #ifndef OPEN_MPI /* Its version 4.1 does not come back from opening a file at its end. */
-        if (all) appended();
+        appended();
 #endif
     }
     MPI_Finalize();
