@@ -492,9 +492,13 @@ pub fn is_unlucky(pe: &Pe) -> bool {
 /// One in so many is; of a short run that is still a few.
 const UNLUCKY: u64 = 16;
 
-/// What a simulated PE sends: for the simulator to deliver.
+/// What a simulated PE sends, for the simulator to deliver; or one of a node that logs, for its driver.
 #[derive(Default)]
-pub struct Outbox(RefCell<Vec<Sent>>);
+pub struct Outbox {
+    sent: RefCell<Vec<Sent>>,
+    /// Slices stay in the memory of the message that they are part of.
+    lends: bool,
+}
 
 /// What a simulated PE sent.
 pub struct Sent {
@@ -519,6 +523,11 @@ pub enum Parcel {
 unsafe impl Send for Parcel {}
 
 impl Outbox {
+    /// Of a PE whose messages to other nodes leave the process: large slices of them are not copied before that.
+    pub fn lending() -> Outbox {
+        Outbox { lends: true, ..Outbox::default() }
+    }
+
     fn send(&self, pe: &Pe, to: PeId, envelope: NonNull<Envelope>) {
         let mut bytes = 0;
         let at = pe.clock.ticks();
@@ -529,7 +538,10 @@ impl Outbox {
         } else {
             take_ballast();
             let frame = wire::pack(pe, envelope, |head, segments| {
-                let segments: Vec<_> = segments.iter().map(Segment::copied).collect();
+                let segments = match self.lends {
+                    true => segments,
+                    false => segments.iter().map(Segment::copied).collect(),
+                };
                 let beside: usize = segments.iter().map(|segment| segment.bytes().len()).sum();
                 if !is_near {
                     pe.note_sent_frame(to, head, &segments);
@@ -545,13 +557,13 @@ impl Outbox {
         let sent = Sent { to, at, bytes, parcel };
         match is_unlucky(pe) {
             true => self.put_wrongly(sent),
-            false => self.0.borrow_mut().push(sent),
+            false => self.sent.borrow_mut().push(sent),
         }
     }
 
     /// One in some messages, for what is done wrong with it.
     fn put_wrongly(&self, sent: Sent) {
-        let mut all = self.0.borrow_mut();
+        let mut all = self.sent.borrow_mut();
         let Sent { to, at, bytes, ref parcel } = sent;
         match parcel {
             Parcel::Frame { .. } if mutated("message-lost") => return,
@@ -579,12 +591,12 @@ impl Outbox {
 
     /// What was sent since the last call.
     pub fn take(&self) -> Vec<Sent> {
-        self.0.take()
+        self.sent.take()
     }
 
     /// The same, into a vector that is empty, whose room is for what is sent next.
     pub fn swap(&self, sent: &mut Vec<Sent>) {
         debug_assert!(sent.is_empty(), "what it holds would be sent");
-        std::mem::swap(&mut *self.0.borrow_mut(), sent);
+        std::mem::swap(&mut *self.sent.borrow_mut(), sent);
     }
 }

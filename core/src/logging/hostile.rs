@@ -15,8 +15,8 @@ const SHAPE: Shape = Shape { nodes: 3, pes_per_node: 1 };
 
 /// Reads bytes as a word, as a letter with what rides on it, and as something that a log has.
 pub fn read_logged(data: &[u8]) {
-    let _ = (wire::read(data, SHAPE), Given::read(data));
-    if let Some(letter) = Letter::open(Frame { head: data.into(), segments: Vec::new() }) {
+    let _ = (wire::read(data, Vec::new(), SHAPE), Given::read(data));
+    if let Some(letter) = Letter::open(data, Vec::new()) {
         let _ = Ride::read(&letter.ride, SHAPE);
     }
 }
@@ -35,11 +35,13 @@ pub fn logged_seeds() -> Vec<(&'static str, Vec<u8>)> {
         ("from", Word::From { taken: vec![1], marks, answer }),
         ("has-next", Word::HasNext(4)),
     ];
-    let word = |(name, word)| (name, wire::write((1, 2), &word).unwrap_or_default());
+    let word = |(name, word)| (name, wire::write((1, 2), &word).unwrap_or_default().0);
     let mut ride = Vec::new();
     Ride { lengths: vec![6], batches: vec![batch], stable: vec![stable] }
         .write(&mut ride, SHAPE.pes_per_node);
     let frame = Arc::new(Frame { head: (*b"frame").into(), segments: Vec::new() });
     let letter = Letter { between: (1, 2), number: 3, to: 0, ride, frame };
-    words.into_iter().map(word).chain([("letter", letter.write(0))]).collect()
+    let mut sealed = Vec::new();
+    letter.write(&mut sealed);
+    words.into_iter().map(word).chain([("letter", sealed)]).collect()
 }

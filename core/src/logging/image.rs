@@ -11,7 +11,7 @@ use talisman_kernel::pe::{Here, Pe};
 use talisman_observe::mutations::mutated;
 use talisman_pup::Packed;
 
-use super::wire::packed;
+use super::wire::beside;
 use crate::checkpoint::cut::CutOnPe;
 use crate::checkpoint::part::Part;
 use crate::checkpoint::restart::RestartOnPe;
@@ -44,9 +44,9 @@ pub enum Beginning {
     /// The program's first message, which every process can make.
     Program,
     /// A message from nobody: the program's first.
-    Message(#[serde(with = "packed")] Packed),
+    Message(#[serde(with = "beside")] Packed),
     /// Parts of a checkpoint.
-    Parts(#[serde(with = "packed")] Packed),
+    Parts(#[serde(with = "beside")] Packed),
     /// What a former job has left on disk of the line's version, which every process can read.
     Former,
 }
@@ -74,6 +74,22 @@ impl Image {
     pub fn is_of(&self, shape: Shape) -> bool {
         let pes = shape.pes_per_node as usize;
         self.of < shape.nodes && self.states.len() == pes && self.position.logs.len() == pes
+    }
+
+    /// All that is packed in it, in order.
+    pub(super) fn parts(&self) -> impl Iterator<Item = &Packed> {
+        self.states.iter().filter_map(|state| match state {
+            Beginning::Message(packed) | Beginning::Parts(packed) => Some(packed),
+            Beginning::Nothing | Beginning::Program | Beginning::Former => None,
+        })
+    }
+
+    /// The same, to be put in.
+    pub(super) fn parts_mut(&mut self) -> impl Iterator<Item = &mut Packed> {
+        self.states.iter_mut().filter_map(|state| match state {
+            Beginning::Message(packed) | Beginning::Parts(packed) => Some(packed),
+            Beginning::Nothing | Beginning::Program | Beginning::Former => None,
+        })
     }
 
     /// A fresh PE of this rank, made at that time, begins with it. `program` makes the program's first message.

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use talisman_ft::logging::Incarnation;
 use talisman_kernel::pe::input_log::Frame;
+use talisman_pup::Segment;
 
 /// What is in front of a ride.
 const FIXED: usize = 24;
@@ -32,32 +33,27 @@ pub struct Letter {
 }
 
 impl Letter {
-    /// As it goes: the bytes, with room for so many behind them. The frame's slices go beside.
-    pub fn write(&self, room: usize) -> Vec<u8> {
+    /// Appends it as it goes. The frame's slices go beside.
+    pub fn write(&self, bytes: &mut Vec<u8>) {
         let Letter { between, number, to, ride, frame } = self;
-        let mut head = Vec::with_capacity(FIXED + ride.len() + frame.head.len() + room);
-        head.extend(between.0.to_le_bytes());
-        head.extend(between.1.to_le_bytes());
-        head.extend(number.to_le_bytes());
-        head.extend(to.to_le_bytes());
-        head.extend((ride.len() as u32).to_le_bytes());
-        head.extend(ride);
-        head.extend(&frame.head[..]);
-        head
-    }
-
-    /// The same as a frame.
-    pub fn seal(&self) -> Frame {
-        Frame { head: self.write(0).into(), segments: self.frame.segments.clone() }
+        bytes.reserve(FIXED + ride.len() + frame.head.len());
+        bytes.extend(between.0.to_le_bytes());
+        bytes.extend(between.1.to_le_bytes());
+        bytes.extend(number.to_le_bytes());
+        bytes.extend(to.to_le_bytes());
+        bytes.extend((ride.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(ride);
+        bytes.extend_from_slice(&frame.head);
     }
 
     /// What has come. None if it is too short for what it says that it has.
-    pub fn open(Frame { head, segments }: Frame) -> Option<Letter> {
-        let word = |at: usize| Some(u32::from_le_bytes(head.get(at..at + 4)?.try_into().ok()?));
-        let number = u64::from_le_bytes(head.get(8..16)?.try_into().ok()?);
+    pub fn open(bytes: &[u8], segments: Vec<Segment>) -> Option<Letter> {
+        let (fixed, rest) = bytes.split_at_checked(FIXED)?;
+        let word = |at: usize| Some(u32::from_le_bytes(fixed.get(at..at + 4)?.try_into().ok()?));
+        let number = u64::from_le_bytes(fixed.get(8..16)?.try_into().ok()?);
         let (between, to, length) = ((word(0)?, word(4)?), word(16)?, word(20)? as usize);
-        let ride = head.get(FIXED..FIXED.checked_add(length)?)?.to_vec();
-        let frame = Arc::new(Frame { head: head[FIXED + length..].into(), segments });
-        Some(Letter { between, number, to, ride, frame })
+        let (ride, head) = rest.split_at_checked(length)?;
+        let frame = Arc::new(Frame { head: head.into(), segments });
+        Some(Letter { between, number, to, ride: ride.to_vec(), frame })
     }
 }

@@ -7,10 +7,12 @@ use super::image::{Beginning, Image};
 use super::letter::Letter;
 use super::member::Member;
 use super::recorder::Record;
+use super::wire;
 use super::words::{Out, Said, Word};
 use talisman_ft::logging::{Cut, Entry, Guide, Input, Lane, LogId, Order, Reach, Ride, Shape, Stable, Step};
 use talisman_kernel::pe::input_log::Frame;
 use talisman_kernel::pe::turn::Command;
+use talisman_pup::{Packed, Segment};
 
 const SHAPE: Shape = Shape { nodes: 3, pes_per_node: 1 };
 
@@ -50,10 +52,11 @@ fn inputs_that_are_no_messages_come_back_from_their_entries() {
 fn a_letter_comes_as_it_was_sent_and_one_that_is_cut_short_does_not() {
     let of_pe = Arc::new(frame(b"of the PE"));
     let letter = Letter { between: (1, 2), number: 9, to: 3, ride: vec![5; 300], frame: of_pe };
-    let sealed = letter.seal();
-    assert_eq!(Letter::open(sealed.clone()), Some(letter));
+    let mut sealed = Vec::new();
+    letter.write(&mut sealed);
+    assert_eq!(Letter::open(&sealed, Vec::new()), Some(letter));
     for end in 0..324 {
-        assert_eq!(Letter::open(frame(&sealed.head[..end])), None, "{end} bytes");
+        assert_eq!(Letter::open(&sealed[..end], Vec::new()), None, "{end} bytes");
     }
 }
 
@@ -308,4 +311,32 @@ fn what_is_made_again_is_held_against_what_was_taken() {
     assert_eq!(again(b"one", b"two"), [0_u64; 0]);
     assert_eq!(again(b"won", b"two"), [0], "it was made before that was known");
     assert_eq!(again(b"one", b"too"), [1]);
+}
+
+#[test]
+fn an_image_goes_with_its_parts_beside_it_and_none_is_left_out() {
+    let shape = Shape { nodes: 3, pes_per_node: 2 };
+    let part = |values: usize| Beginning::Parts(Packed::of(&vec![vec![0.5_f64; values]; 3]));
+    for states in [
+        vec![part(5), part(100_000)],
+        vec![Beginning::Nothing, part(100_000)],
+        vec![Beginning::Program, Beginning::Former],
+    ] {
+        let image = Image::first(1, shape, 7, states);
+        let packed: Vec<_> = image.parts().map(|part| part.buffers()).collect();
+        let (bytes, beside) = wire::write((1, 2), &Word::Next(Box::new(image))).unwrap();
+        assert!(bytes.len() < 1_000, "{} bytes", bytes.len());
+        assert_eq!(beside, packed.concat());
+        let (between, word) = wire::read(&bytes, beside.clone(), shape).unwrap();
+        let Word::Next(image) = word else { panic!("{word:?}") };
+        assert_eq!((between, image.made_at), ((1, 2), 7));
+        assert_eq!(image.parts().map(|part| part.buffers()).collect::<Vec<_>>(), packed);
+        // Somebody makes it up.
+        let more = [&beside[..], &[Segment::of_vec(vec![1_u8])]].concat();
+        assert!(wire::read(&bytes, more, shape).is_err());
+        for less in 0..beside.len() {
+            assert!(wire::read(&bytes, beside[..less].to_vec(), shape).is_err(), "{less} slices");
+        }
+        assert!((0..bytes.len()).all(|end| wire::read(&bytes[..end], beside.clone(), shape).is_err()));
+    }
 }

@@ -1,34 +1,68 @@
-//! Words as they go on a link between two processes, beside letters: between which processes, then the word.
+//! Words as they go on a link between two processes, beside letters: between which processes, then the word, then of how many slices
+//! each part is that its image has. The slices go beside, as they are: parts may be all the memory of a node.
 
-use std::fmt;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use serde::de::{self, Visitor};
-use serde::{Deserializer, Serializer};
-
+use super::image::Image;
 use super::words::Word;
 use talisman_ft::logging::{Batch, Entry, Incarnation, Input, Shape, Stable};
-use talisman_pup::{Packed, from_bytes, to_bytes};
+use talisman_pup::{Packed, Segment};
 
 /// From a process of one incarnation to that of another.
 pub type Between = (Incarnation, Incarnation);
 
-/// As it goes.
+/// As it goes: the bytes, and what goes beside.
 ///
 /// # Errors
 /// It has something that cannot be packed.
-pub fn write(between: Between, word: &Word) -> Result<Vec<u8>, String> {
-    rmp_serde::to_vec(&(between, word)).map_err(|error| error.to_string())
+pub fn write(between: Between, word: &Word) -> Result<(Vec<u8>, Vec<Segment>), String> {
+    let parts = image_of(word).into_iter().flat_map(Image::parts).map(Packed::buffers);
+    let parts: Vec<Vec<Segment>> = parts.collect();
+    let lengths: Vec<usize> = parts.iter().map(Vec::len).collect();
+    let bytes = rmp_serde::to_vec(&(between, word, lengths)).map_err(|error| error.to_string())?;
+    Ok((bytes, parts.concat()))
 }
 
 /// What another node of a job of this shape has sent.
 ///
 /// # Errors
-/// The bytes are anything else, or name a log that there is not.
-pub fn read(bytes: &[u8], shape: Shape) -> Result<(Between, Word), String> {
-    let (between, word): (Between, Word) = rmp_serde::from_slice(bytes).map_err(|error| error.to_string())?;
-    match is_of(shape, &word) {
+/// It is anything else, or names a log that there is not.
+pub fn read(bytes: &[u8], segments: Vec<Segment>, shape: Shape) -> Result<(Between, Word), String> {
+    let (between, mut word, lengths): (Between, Word, Vec<usize>) =
+        rmp_serde::from_slice(bytes).map_err(|error| error.to_string())?;
+    if !is_of(shape, &word) {
+        return Err("it is about a node that the job does not have".into());
+    }
+    let parts = match image_in(&mut word) {
+        Some(image) => image.parts_mut().collect(),
+        None => Vec::new(),
+    };
+    let mut segments = segments.into_iter();
+    let is_whole = parts.len() == lengths.len()
+        && parts.into_iter().zip(lengths).all(|(part, length)| {
+            let buffers: Vec<Segment> = segments.by_ref().take(length).collect();
+            let has_all = buffers.len() == length;
+            *part = Packed::of_buffers(buffers);
+            has_all
+        });
+    match is_whole && segments.next().is_none() {
         true => Ok((between, word)),
-        false => Err("it is about a node that the job does not have".into()),
+        false => Err("it has more or fewer slices than it says".into()),
+    }
+}
+
+/// The image that it brings.
+fn image_of(word: &Word) -> Option<&Image> {
+    match word {
+        Word::Copy(image, _) | Word::Image(image) | Word::Next(image) => Some(image),
+        _ => None,
+    }
+}
+
+fn image_in(word: &mut Word) -> Option<&mut Image> {
+    match word {
+        Word::Copy(image, _) | Word::Image(image) | Word::Next(image) => Some(image),
+        _ => None,
     }
 }
 
@@ -49,29 +83,15 @@ fn is_of(shape: Shape, word: &Word) -> bool {
     }
 }
 
-/// What is packed, as bytes.
-pub(super) mod packed {
+/// What goes beside: nothing of it is in the bytes.
+pub(super) mod beside {
     use super::*;
 
-    pub fn serialize<S: Serializer>(packed: &Packed, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(&to_bytes(packed))
+    pub fn serialize<S: Serializer>(_: &Packed, serializer: S) -> Result<S::Ok, S::Error> {
+        ().serialize(serializer)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Packed, D::Error> {
-        deserializer.deserialize_bytes(Bytes)
-    }
-}
-
-struct Bytes;
-
-impl Visitor<'_> for Bytes {
-    type Value = Packed;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("packed bytes")
-    }
-
-    fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Packed, E> {
-        from_bytes(bytes).map_err(E::custom)
+        <()>::deserialize(deserializer).map(|()| Packed::default())
     }
 }

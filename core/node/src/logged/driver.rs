@@ -36,9 +36,6 @@ use talisman_observe::stats::Totals;
 use talisman_sched::idle::Idle;
 use talisman_store::restart::Restart;
 
-/// What is on a link: a letter, or a word beside it.
-const LETTER: u8 = 0;
-const WORD: u8 = 1;
 /// The rank of the PE that is asked for what somebody outside wants, and in whose place its node sleeps.
 const FIRST: u32 = 0;
 /// The keeper is sent what is new so often, and sooner if its PEs have nothing to do.

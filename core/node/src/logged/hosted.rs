@@ -118,7 +118,7 @@ impl<'a> Hosted<'a> {
     fn begin(&mut self, id: PeId, node: Arc<Node>, image: &Image) -> Result<(), String> {
         self.clock.set(image.made_at);
         let clock = Clock::set_in_turns(self.clock.clone(), self.of.start);
-        let mut pe = Pe::new(id, node, clock, Port::Simulated(Outbox::default()), SERVICES);
+        let mut pe = Pe::new(id, node, clock, Port::Simulated(Outbox::lending()), SERVICES);
         pe.begin_measuring();
         pe.input_log = InputLog::Told(self.recorder(image));
         let mut begun = Ok(());

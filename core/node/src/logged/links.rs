@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::Duration;
 
+use talisman_core::logging::letter::Letter;
 use talisman_ft::Version;
 use talisman_kernel::net::UNSENT_MAX;
-use talisman_kernel::pe::input_log::Frame;
 use talisman_pup::Segment;
 use talisman_transport::link::Link;
 use talisman_transport::poller::Poller;
@@ -17,8 +17,13 @@ use talisman_transport::{LinkError, Peer};
 
 /// Frames taken from one link before looking at the next.
 const BURST: usize = 256;
-/// What stands behind the head of all that goes on a link: the sender's line, little-endian, and of which kind it is.
-pub(super) const BEHIND: usize = 9;
+/// What stands in front of all that goes on a link: the sender's line, little-endian, and of which kind it is.
+const FRONT: usize = 9;
+/// What is on a link: a letter, or a word beside it.
+const LETTER: u8 = 0;
+const WORD: u8 = 1;
+/// What is longer is not kept for the next head.
+const SCRATCH_MAX: usize = 64 << 10;
 /// From so many bytes on, a word goes beside an empty head.
 const LONG: usize = 1 << 20;
 
@@ -32,7 +37,7 @@ pub(crate) struct Parts {
     pub(crate) reconnect: Reconnect,
 }
 
-/// The rank of its lane, a frame's head, and its slices.
+/// The rank of its lane, its head, and its slices.
 type Waiting = (u32, Vec<u8>, Vec<Segment>);
 
 /// A node's links.
@@ -50,17 +55,25 @@ pub(super) struct Links {
     early: BTreeMap<u32, Vec<Waiting>>,
     /// The line that this node is in.
     line: Version,
+    /// Where heads are written.
+    scratch: Vec<u8>,
 }
 
-/// What has come over a link, by the node that has sent it: as [`Links::send`] was given it.
+/// What has come over a link, by the node that has sent it.
 pub(super) struct Came {
     pub(super) from: u32,
-    /// The rank of the lane; of no meaning for a word.
-    pub(super) rank: u32,
     /// The line that its sender was in.
     pub(super) line: Version,
-    pub(super) kind: u8,
-    pub(super) frame: Frame,
+    pub(super) what: What,
+}
+
+pub(super) enum What {
+    /// On the lane of this rank. None if it is shorter than it says.
+    Letter(u32, Option<Letter>),
+    /// The bytes of a word, and what is beside them.
+    Word(Segment, Vec<Segment>),
+    /// Something that no node sends.
+    Unknown,
 }
 
 /// Nothing can be said or heard any more over the link with a node.
@@ -78,8 +91,8 @@ impl Links {
         }
         // A connection may bring what arrived while it was made.
         let half_read = links.keys().copied().collect();
-        let (unflushed, early) = (BTreeSet::new(), BTreeMap::new());
-        Ok(Links { pe, links, poller, reconnect, half_read, unflushed, early, line: 0 })
+        let (unflushed, early, scratch) = (BTreeSet::new(), BTreeMap::new(), Vec::new());
+        Ok(Links { pe, links, poller, reconnect, half_read, unflushed, early, line: 0, scratch })
     }
 
     /// This node is in this line from now on.
@@ -87,27 +100,41 @@ impl Links {
         self.line = line;
     }
 
-    /// Sends something of this kind to a node, on the lane of this rank; what is for one whose process is not linked yet waits for that.
-    pub(super) fn send(
-        &mut self,
-        (to, rank): (u32, u32),
-        kind: u8,
-        mut head: Vec<u8>,
-        segments: Vec<Segment>,
-    ) {
-        head.extend(self.line.to_le_bytes());
-        head.push(kind);
-        match self.links.contains_key(&to) {
-            true => self.put((to, rank), &head, segments),
-            false => self.early.entry(to).or_default().push((rank, head, segments)),
+    /// Sends a letter to a node, on the lane of this rank; what is for one whose process is not linked yet waits for that.
+    pub(super) fn send_letter(&mut self, (to, rank): (u32, u32), letter: &Letter) {
+        let segments = letter.frame.segments.clone();
+        self.send((to, rank), LETTER, |head| letter.write(head), segments);
+    }
+
+    /// The same of a word, which may be long, and what goes beside.
+    pub(super) fn send_word(&mut self, to: u32, bytes: Vec<u8>, mut beside: Vec<Segment>) {
+        match bytes.len() < LONG {
+            true => self.send((to, 0), WORD, |head| head.extend_from_slice(&bytes), beside),
+            false => {
+                beside.insert(0, Segment::of_vec(bytes));
+                self.send((to, 0), WORD, |_| {}, beside);
+            }
         }
     }
 
-    /// A word, which may be long.
-    pub(super) fn send_word(&mut self, to: u32, kind: u8, bytes: Vec<u8>) {
-        match bytes.len() < LONG {
-            true => self.send((to, 0), kind, bytes, Vec::new()),
-            false => self.send((to, 0), kind, Vec::new(), vec![Segment::of_vec(bytes)]),
+    fn send(
+        &mut self,
+        (to, rank): (u32, u32),
+        kind: u8,
+        write: impl FnOnce(&mut Vec<u8>),
+        beside: Vec<Segment>,
+    ) {
+        let mut head = std::mem::take(&mut self.scratch);
+        head.clear();
+        head.extend(self.line.to_le_bytes());
+        head.push(kind);
+        write(&mut head);
+        if !self.links.contains_key(&to) {
+            return self.early.entry(to).or_default().push((rank, head, beside));
+        }
+        self.put((to, rank), &head, beside);
+        if head.capacity() <= SCRATCH_MAX {
+            self.scratch = head;
         }
     }
 
@@ -158,9 +185,13 @@ impl Links {
     fn receive_from(&mut self, node: u32, came: &mut Vec<Came>) -> Option<Lost> {
         let link = self.links.get(&node)?;
         let received = link.receive(BURST, &mut |message| {
-            let (head, line, kind) = parts_of(message.head);
-            let frame = Frame { head: head.into(), segments: message.segments };
-            came.push(Came { from: node, rank: message.rank.into(), line, kind, frame });
+            let (line, kind, head) = parts_of(message.head);
+            let what = match kind {
+                LETTER => What::Letter(message.rank.into(), Letter::open(head, message.segments)),
+                WORD => word_of(head, message.segments),
+                _ => What::Unknown,
+            };
+            came.push(Came { from: node, line, what });
         });
         if let Err(error) = received {
             return Some(Lost { node, error });
@@ -270,18 +301,18 @@ impl Links {
     }
 }
 
-/// What a link has brought: its head, its sender's line, its kind. What is too short is of no kind that there is.
-fn parts_of(bytes: &[u8]) -> (&[u8], Version, u8) {
-    let Some((head, behind)) = bytes.split_last_chunk::<BEHIND>() else { return (&[], 0, u8::MAX) };
-    let [line @ .., kind] = behind;
-    (head, Version::from_le_bytes(*line), *kind)
+/// What a link has brought: its sender's line, its kind, its head. What is too short is of no kind that there is.
+fn parts_of(bytes: &[u8]) -> (Version, u8, &[u8]) {
+    let Some((front, head)) = bytes.split_first_chunk::<FRONT>() else { return (0, u8::MAX, &[]) };
+    let [line @ .., kind] = front;
+    (Version::from_le_bytes(*line), *kind, head)
 }
 
-/// The bytes of a word: in the head, or beside it.
-pub(super) fn bytes_of(frame: &Frame) -> &[u8] {
-    match &frame.segments[..] {
-        [long] if frame.head.is_empty() => long.bytes(),
-        _ => &frame.head,
+/// A word, whose bytes are in the head, or first beside it.
+fn word_of(head: &[u8], mut segments: Vec<Segment>) -> What {
+    match head.is_empty() && !segments.is_empty() {
+        true => What::Word(segments.remove(0), segments),
+        false => What::Word(Segment::of_vec(head.to_vec()), segments),
     }
 }
 
@@ -290,21 +321,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_comes_has_its_line_and_kind_behind_it() {
-        let mut bytes = b"word".to_vec();
-        bytes.extend(7_u64.to_le_bytes());
+    fn what_comes_has_its_line_and_kind_in_front_of_it() {
+        let mut bytes = 7_u64.to_le_bytes().to_vec();
         bytes.push(1);
-        assert_eq!(parts_of(&bytes), (&b"word"[..], 7, 1));
-        for end in 0..BEHIND {
-            assert_eq!(parts_of(&bytes[..end]).2, u8::MAX, "{end} bytes");
+        bytes.extend(b"word");
+        assert_eq!(parts_of(&bytes), (7, 1, &b"word"[..]));
+        for end in 0..FRONT {
+            assert_eq!(parts_of(&bytes[..end]).1, u8::MAX, "{end} bytes");
         }
     }
 
     #[test]
-    fn a_word_is_in_its_head_or_beside_it() {
-        let short = Frame { head: b"short".as_slice().into(), segments: Vec::new() };
-        assert_eq!(bytes_of(&short), b"short");
-        let long = Frame { head: Box::default(), segments: vec![Segment::of_vec(vec![5_u8; LONG])] };
-        assert_eq!(bytes_of(&long).len(), LONG);
+    fn a_word_is_in_its_head_or_first_beside_it() {
+        let (long, slice) = (Segment::of_vec(vec![5_u8; LONG]), Segment::of_vec(vec![1.0_f64; 8]));
+        for (head, beside) in [(&b"word"[..], vec![slice.clone()]), (&[], vec![long.clone(), slice.clone()])]
+        {
+            let What::Word(bytes, rest) = word_of(head, beside) else { panic!("it is one") };
+            assert_eq!(rest, [slice.clone()]);
+            assert_eq!(bytes.bytes(), if head.is_empty() { long.bytes() } else { head });
+        }
     }
 }

@@ -2,12 +2,11 @@
 
 use std::sync::atomic;
 
-use super::{Driver, FIRST, LETTER, WORD};
-use crate::logged::links::{Came, Lost, bytes_of};
+use super::{Driver, FIRST};
+use crate::logged::links::{Came, Lost, What};
 use crate::logged::task::Task;
 use talisman_control::logging::messages::{FromMember, ToMember};
 use talisman_control::protocol::{Place, ToLauncher};
-use talisman_core::logging::letter::Letter;
 use talisman_core::logging::member::Member;
 use talisman_core::logging::wire;
 use talisman_ft::Version;
@@ -138,20 +137,20 @@ impl Driver<'_> {
         admitted.into_iter().for_each(|came| self.take_in(came));
     }
 
-    pub(super) fn take_in(&mut self, Came { from, rank, kind, frame, .. }: Came) {
-        match kind {
-            LETTER if rank >= self.shape.pes_per_node => {
+    pub(super) fn take_in(&mut self, Came { from, what, .. }: Came) {
+        match what {
+            What::Letter(rank, _) if rank >= self.shape.pes_per_node => {
                 self.fail(format!("node {from} sends for PE {rank} of it"));
             }
-            LETTER => match Letter::open(frame) {
-                Some(letter) => self.member.receive(from, rank, letter),
-                None => self.fail(format!("a message from node {from} is shorter than it says")),
-            },
-            WORD => match wire::read(bytes_of(&frame), self.shape) {
+            What::Letter(rank, Some(letter)) => return self.member.receive(from, rank, letter),
+            What::Letter(_, None) => {
+                self.fail(format!("a message from node {from} is shorter than it says"));
+            }
+            What::Word(bytes, beside) => match wire::read(bytes.bytes(), beside, self.shape) {
                 Ok((between, word)) => self.member.hear(from, between, word),
                 Err(why) => self.fail(format!("what node {from} says cannot be read: {why}")),
             },
-            _ => self.fail(format!("node {from} sends what a job that logs does not know")),
+            What::Unknown => self.fail(format!("node {from} sends what a job that logs does not know")),
         }
         self.carry();
     }

@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Driver, FIRST, LETTER, WORD};
-use crate::logged::links::BEHIND;
+use super::{Driver, FIRST};
 use crate::logged::task::{Answer, Task};
 use talisman_control::logging::fragments::pieces_of;
 use talisman_control::logging::messages::{FromMember, Said};
@@ -53,12 +52,9 @@ impl Driver<'_> {
         let mut first_that_differs = None;
         for out in self.member.take_out() {
             match out {
-                Out::Letter(rank, to, letter) => {
-                    let segments = letter.frame.segments.clone();
-                    self.links.send((to, rank), LETTER, letter.write(BEHIND), segments);
-                }
+                Out::Letter(rank, to, letter) => self.links.send_letter((to, rank), &letter),
                 Out::Word(to, between, word) => match wire::write(between, &word) {
-                    Ok(bytes) => self.links.send_word(to, WORD, bytes),
+                    Ok((bytes, beside)) => self.links.send_word(to, bytes, beside),
                     Err(why) => self.fail(why),
                 },
                 Out::Report(event) => report_of(event).into_iter().for_each(|word| self.say(&word)),

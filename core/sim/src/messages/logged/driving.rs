@@ -113,8 +113,8 @@ impl Cluster {
         let Flight { from, to, parcel, .. } = flight;
         let Parcel::Frame { head, segments } = parcel else { return };
         let (head, line) = head.split_last_chunk().expect("sealed by the same code");
-        let (head, line) = (head.into(), Version::from_le_bytes(*line));
-        let letter = Letter::open(Frame { head, segments }).expect("sealed by the same code");
+        let line = Version::from_le_bytes(*line);
+        let letter = Letter::open(head, segments).expect("sealed by the same code");
         let (from, (to, rank)) = (self.shape.node_of(from), self.place(to));
         self.logged_mut().come(to, line, FromNode::Letter(from, rank, letter));
     }
@@ -226,7 +226,8 @@ impl Cluster {
         for out in outs {
             match out {
                 Out::Letter(rank, to, letter) => {
-                    let mut head = letter.write(size_of::<Version>());
+                    let mut head = Vec::new();
+                    letter.write(&mut head);
                     let bytes = head.len() as u32;
                     head.extend(line.to_le_bytes());
                     let segments = letter.frame.segments.clone();
