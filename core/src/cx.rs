@@ -24,6 +24,7 @@ use talisman_job::ResultValue;
 use talisman_job::job::Job;
 use talisman_kernel::message::envelope::Extra;
 use talisman_kernel::object::{Head, flag};
+use talisman_kernel::pe::input_log::InputLog;
 use talisman_kernel::pe::{Pe, check_pe};
 use talisman_kernel::refusal;
 use talisman_kernel::route::Route;
@@ -161,6 +162,23 @@ impl<C: Chare> Cx<C> {
     /// a process, is not mine alone.
     pub fn shares_process(&self) -> bool {
         self.run().node.shares_process()
+    }
+
+    /// Whether what comes to this PE is kept, so that its entries can run again (`--ft logging`, `--record`): what they read has to come in
+    /// messages then.
+    pub fn runs_again(&self) -> bool {
+        !matches!(self.run().input_log, InputLog::Off | InputLog::Traced)
+    }
+
+    /// Whether something may have come for this PE meanwhile: for a long entry that waits for others in its own way. To be looked at often;
+    /// [`Cx::end_turn`] has it heard. Always false where entries run again (`--ft logging`, `--record`) and in simulation.
+    pub fn may_have_come(&self) -> bool {
+        self.run().may_have_come()
+    }
+
+    /// When this entry has ended, what has come is heard before anything else runs on this PE.
+    pub fn end_turn(&self) {
+        self.run().ends_turn.set(true);
     }
 
     /// A callback to an entry of this very object.

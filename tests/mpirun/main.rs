@@ -19,6 +19,7 @@ mod hosts;
 mod job;
 mod jumps;
 mod logging;
+mod long_messages;
 mod losses;
 mod mpi_files;
 #[allow(dead_code, unused_imports, reason = "other tests need more of it")]
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         fixed::all(),
         builds::all(),
         shared_files::all(),
+        long_messages::all(),
         losses::all(),
         logging::all(),
         hosts::all(),

@@ -23,7 +23,7 @@ use std::panic::Location;
 use super::point_to_point::wait;
 use super::{Communicator, Error, Status};
 use crate::engine::{AnyOf, Condition, Token};
-use crate::rank::{call, wait_for};
+use crate::rank::{call, outside, wait_for};
 use crate::thread::suspend;
 
 /// Where requests are made that borrow for `'a`.
@@ -195,10 +195,10 @@ pub fn wait_some(requests: &mut Vec<Request<'_>>) -> Result<Vec<(usize, Status)>
 }
 
 /// Fruitless looks after which a rank lets the others run.
-const LOOKS: u32 = 64;
+const LOOKS: u32 = 16;
 
-/// A rank has looked for a message or the end of a request. Who finds nothing again and again, and so waits without
-/// saying so, gives the PE to those that it waits for.
+/// A rank has looked for a message or the end of a request. Who finds nothing lets the others run if there is anything for them to do, or
+/// to be heard: what it looks for may be there, or depend on them. Else it does so now and then.
 pub(crate) fn count_look(found: bool) {
     // SAFETY: no buffer is given.
     let looks = unsafe {
@@ -207,7 +207,8 @@ pub(crate) fn count_look(found: bool) {
             !found && process.fruitless_looks == 0
         })
     };
-    if looks == Ok(true) {
+    let may_have_come = || outside(|outside| outside.may_have_come());
+    if looks == Ok(true) || !found && may_have_come() == Ok(true) {
         suspend();
     }
 }

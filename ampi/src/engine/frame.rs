@@ -43,6 +43,23 @@ pub struct Token {
     pub generation: u32,
 }
 
+/// Where the bytes of an announced message lie, for a process of the same host that may read them there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pup)]
+pub struct Loan {
+    /// Names the host.
+    pub host: u64,
+    /// The process, by the system's number.
+    pub process: u32,
+    /// The bytes are there as long as there is this number at this address.
+    pub mark: u64,
+    /// Where that is.
+    pub mark_at: u64,
+    /// Where the bytes begin.
+    pub at: u64,
+    /// How many they are.
+    pub len: u64,
+}
+
 /// A frame. `P` is how the bytes of a message are given: as [`Payload`] on the way, and as
 /// [`Buffer`](super::Buffer) in what the engine says is to be sent.
 #[derive(Clone, Debug, PartialEq, Eq, Pup)]
@@ -64,6 +81,8 @@ pub enum Body<P> {
         send: Token,
         /// Whether the sender wants to know that it was matched.
         synchronous: bool,
+        /// Where the bytes may be read.
+        loan: Option<Loan>,
     },
     /// The bytes of an announced message that were not asked for: its sender leaves for another place.
     Paid {
@@ -119,7 +138,7 @@ impl<P> Body<P> {
     pub fn map<Q>(self, change: impl FnOnce(P) -> Q) -> Body<Q> {
         match self {
             Body::Eager(payload) => Body::Eager(change(payload)),
-            Body::Announce { send, synchronous } => Body::Announce { send, synchronous },
+            Body::Announce { send, synchronous, loan } => Body::Announce { send, synchronous, loan },
             Body::Paid { send, payload } => Body::Paid { send, payload: change(payload) },
             Body::CancelAsk { send } => Body::CancelAsk { send },
             Body::Pull { send, receive } => Body::Pull { send, receive },

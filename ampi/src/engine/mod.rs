@@ -41,7 +41,7 @@ use thiserror::Error;
 pub use action::{Action, Actions, Area, Buffer};
 pub use blocking::Begun;
 pub use doing::Doing;
-pub use frame::{Body, Context, EAGER_MAX, Frame, Head, INLINE_MAX, Inline, Payload, Rank, Tag, Token};
+pub use frame::{Body, Context, EAGER_MAX, Frame, Head, INLINE_MAX, Inline, Loan, Payload, Rank, Tag, Token};
 pub use matching::Pattern;
 pub use persistent::StartError;
 pub use probe::Held;
@@ -204,7 +204,7 @@ impl Engine {
         let head = frame.head;
         match frame.body {
             Body::Eager(payload) => self.arrived(Message { head, content: Content::Here(payload) }, out),
-            Body::Announce { send, synchronous } => {
+            Body::Announce { send, synchronous, .. } => {
                 let content = Content::Announced { send, synchronous, paid: None };
                 self.arrived(Message { head, content }, out);
             }

@@ -40,7 +40,7 @@ impl Engine {
             // One that is begun again and again ends when it was matched: a pull of the one before never meets the next.
             let is_persistent = self.requests.get(token).is_some_and(|request| request.plan.is_some());
             let synchronous = mode == Mode::Synchronous || is_persistent;
-            self.emit(to, buffer.bytes, Body::Announce { send: token, synchronous }, out);
+            self.emit(to, buffer.bytes, Body::Announce { send: token, synchronous, loan: None }, out);
             let announced = Announced { envelope: to, buffer, synchronous, paid: false, cancelling: false };
             self.set_state(token, State::Announced(announced));
         }

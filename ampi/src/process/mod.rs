@@ -17,7 +17,8 @@ use crate::collective::{Call, Collectives, Schedule};
 use crate::comm::Communicators;
 use crate::datatype::Datatypes;
 use crate::engine::{
-    Actions, Engine, Frame, FrameError, Head, Owner, Payload, Rank, StartError, Token, UnknownRequest,
+    Actions, Body, Engine, Frame, FrameError, Head, Loan, Owner, Payload, Rank, StartError, Token,
+    UnknownRequest,
 };
 use crate::objects::Objects;
 use crate::op::Ops;
@@ -40,9 +41,10 @@ pub trait Host {
     fn write(&mut self, at: u64, len: u64) -> Result<&mut [u8], PerformError>;
 
     /// An announced message lies in this memory until its request has ended: other ranks of this process may read it
-    /// there.
-    fn lend(&mut self, send: Token, at: u64, len: u64) {
+    /// there, and those of other processes by what is returned.
+    fn lend(&mut self, send: Token, at: u64, len: u64) -> Option<Loan> {
         let _ = (send, at, len);
+        None
     }
 
     /// Gives a whole message to another rank of this PE whose receive waits for it, so that it is copied once and no frame
@@ -52,13 +54,18 @@ pub trait Host {
         false
     }
 
-    /// Copies an announced message from the memory of another rank of this process, as much of it as `len` bytes at
-    /// this address have room for. False if it is not to be had there.
+    /// Copies an announced message from the memory of another rank of this process, or from where its announcement says that it lies,
+    /// as much of it as `len` bytes at this address have room for. False if it is not to be had there.
     ///
     /// # Errors
     /// If the program has no such memory.
-    fn take_lent(&mut self, from: Rank, send: Token, at: u64, len: u64) -> Result<bool, PerformError> {
-        let _ = (from, send, at, len);
+    fn take_lent(
+        &mut self,
+        announced: (Rank, Token, Option<Loan>),
+        at: u64,
+        len: u64,
+    ) -> Result<bool, PerformError> {
+        let _ = (announced, at, len);
         Ok(false)
     }
 }
@@ -103,6 +110,8 @@ pub struct Process {
     /// How often the program has looked for something that was not there, since it waited or found something.
     pub fruitless_looks: u32,
     scratch: Scratch,
+    /// Where messages lie that were announced and not matched yet, by their senders and their requests.
+    loans: BTreeMap<(Rank, Token), Loan>,
     /// Persistent collectives.
     kept: BTreeMap<Token, (Schedule, Call)>,
 }
@@ -119,6 +128,7 @@ impl Process {
             objects: Objects::default(),
             fruitless_looks: 0,
             scratch: Scratch::default(),
+            loans: BTreeMap::new(),
             kept: BTreeMap::new(),
         }
     }
@@ -128,6 +138,16 @@ impl Process {
     /// # Errors
     /// If no peer would send it.
     pub fn on_frame(&mut self, frame: Frame<Payload>, out: &mut Actions) -> Result<(), FrameError> {
+        match frame.body {
+            Body::Announce { send, loan: Some(loan), .. } => {
+                self.loans.insert((frame.head.source, send), loan);
+            }
+            // Its sender leaves, or would have it back.
+            Body::Paid { send, .. } | Body::CancelAsk { send } => {
+                self.loans.remove(&(frame.head.source, send));
+            }
+            _ => {}
+        }
         self.engine.on_frame(frame, out)?;
         self.collectives.advance(&mut self.engine, out);
         Ok(())

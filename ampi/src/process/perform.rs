@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::{Host, Operands, Process};
 use crate::datatype::{OutOfBounds, UnknownDatatype};
-use crate::engine::{Action, Actions, Area, Body, Buffer, Frame, Head, Payload, Rank, Token};
+use crate::engine::{Action, Actions, Area, Body, Buffer, Frame, Head, Loan, Payload, Rank, Token};
 use crate::op::{Unfit, UnknownOp};
 
 /// What an action leaves to who drives the process.
@@ -147,7 +147,12 @@ impl Process {
         Ok(true)
     }
 
-    fn send(&self, to: Rank, frame: &Frame<Buffer>, host: &mut impl Host) -> Result<Outcome, PerformError> {
+    fn send(
+        &mut self,
+        to: Rank,
+        frame: &Frame<Buffer>,
+        host: &mut impl Host,
+    ) -> Result<Outcome, PerformError> {
         let head = frame.head;
         let body = match &frame.body {
             Body::Eager(buffer) => {
@@ -164,12 +169,10 @@ impl Process {
                 let frame = Frame { head, body: Body::Taken { send: *send } };
                 return Ok(Outcome::Took { receive: *receive, to, frame });
             }
-            other => {
-                if let Body::Announce { send, .. } = other {
-                    self.lend(*send, host);
-                }
-                self.filled(other, host)?
+            Body::Announce { send, synchronous, .. } => {
+                Body::Announce { send: *send, synchronous: *synchronous, loan: self.lend(*send, host) }
             }
+            other => self.filled(other, host)?,
         };
         Ok(Outcome::Send { to, frame: Frame { head, body } })
     }
@@ -189,23 +192,23 @@ impl Process {
     }
 
     /// What is announced may be read where it is.
-    fn lend(&self, send: Token, host: &mut impl Host) {
-        if let Some(buffer) = self.engine.announces(send).filter(|buffer| self.is_one_piece(buffer)) {
-            host.lend(send, buffer.at, buffer.bytes);
-        }
+    fn lend(&self, send: Token, host: &mut impl Host) -> Option<Loan> {
+        let buffer = self.engine.announces(send).filter(|buffer| self.is_one_piece(buffer))?;
+        host.lend(send, buffer.at, buffer.bytes)
     }
 
-    /// Copies the bytes of an announced message from the sender's memory, if that is in this process. One copy, where
-    /// asking for them takes two.
+    /// Copies the bytes of an announced message from the sender's memory, if that is in this process or can be read from it. One copy,
+    /// where asking for them takes two or more.
     fn take(
-        &self,
+        &mut self,
         from: Rank,
         send: Token,
         receive: Token,
         host: &mut impl Host,
     ) -> Result<bool, PerformError> {
+        let loan = self.loans.remove(&(from, send));
         match self.engine.pulls_into(receive).filter(|buffer| self.is_one_piece(buffer)) {
-            Some(into) => host.take_lent(from, send, into.at, into.bytes),
+            Some(into) => host.take_lent((from, send, loan), into.at, into.bytes),
             None => Ok(false),
         }
     }

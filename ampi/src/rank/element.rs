@@ -192,7 +192,7 @@ impl<P: Program> RankElement<P> {
         self.rank.depart(&mut sent).unwrap_or_else(|error| panic!("it cannot leave: {error}"));
         sent.drain(..).for_each(|(to, frame)| send(self.ranks, to, frame));
         // What was sent may have been what it waited for.
-        self.yield_if_ready();
+        _ = self.yield_if_ready();
     }
 
     #[waits]
@@ -223,9 +223,12 @@ impl<P: Program> RankElement<P> {
             return self.fail(cx, &format!("cannot go on: {why}"));
         }
         match ran {
-            Ok(Ran::Not) => self.yield_if_ready(),
+            Ok(Ran::Not) => _ = self.yield_if_ready(),
             Ok(Ran::UpToAWait) => {
-                self.yield_if_ready();
+                if self.yield_if_ready() {
+                    // It may look for what nobody has heard yet.
+                    cx.end_turn();
+                }
                 if self.moves_always {
                     cx.migrate_to((cx.pe() + 1) % cx.pes());
                 }
@@ -266,7 +269,7 @@ impl<P: Program> RankElement<P> {
         frame: Option<Frame<Payload>>,
         sent: &mut Vec<Outgoing>,
     ) -> Result<Ran, RankError> {
-        self.rank.set_lending(!cx.shares_process());
+        self.rank.set_lending(!cx.shares_process(), cx.nodes() > 1 && !cx.runs_again());
         match cx.shares_process() {
             true => self.rank.slot_mut().put_back_in_turn()?,
             false => self.rank.show(cx.node()),
@@ -283,11 +286,13 @@ impl<P: Program> RankElement<P> {
         Ok(if is_suspended { Ran::UpToAWait } else { Ran::ToItsEnd })
     }
 
-    /// A rank that lets others run goes on behind what waits on its PE.
-    fn yield_if_ready(&mut self) {
-        if !self.has_ended && !self.regroups && self.rank.is_to_be_called() {
+    /// A rank that lets others run goes on behind what waits on its PE. Whether it does.
+    fn yield_if_ready(&mut self) -> bool {
+        let goes_on = !self.has_ended && !self.regroups && self.rank.is_to_be_called();
+        if goes_on {
             self.ranks.at(self.rank.process().engine.rank() as i32).go_on();
         }
+        goes_on
     }
 
     fn end(&mut self, cx: &mut Cx<Self>) {
@@ -365,6 +370,10 @@ impl<P: Program> Outside for Calls<'_, P> {
             // Nothing is done again: it comes at once.
             false => write!(self.cx.errors(), "{text}"),
         }
+    }
+
+    fn may_have_come(&self) -> bool {
+        self.cx.may_have_come()
     }
 
     fn now(&self) -> Duration {

@@ -1,23 +1,24 @@
 //! The memory of a program, by its addresses.
 
-use super::{lending, neighbors};
-use crate::engine::{Head, Rank, Token};
+use super::lending::Lender;
+use super::{lending, neighbor_memory, neighbors};
+use crate::engine::{Head, Loan, Rank, Token};
 use crate::process::{Host, PerformError};
 
 /// The program of a rank whose slot is in place.
-pub(super) struct ProgramMemory {
+pub(super) struct ProgramMemory<'a> {
     /// Who lends what it announces, and may read what others have lent.
-    lender: Option<Rank>,
+    lender: Option<Lender<'a>>,
     /// Whether it gives messages to ranks that wait on its PE.
     gives: bool,
 }
 
-impl ProgramMemory {
+impl<'a> ProgramMemory<'a> {
     /// # Safety
     /// As long as this lives: the slot of the rank is in place. Every buffer that an action of its process names is
     /// memory of a call of the program that has not ended, which nobody else uses meanwhile. With a lender: the slots of
     /// all ranks that lend are in place, too.
-    pub unsafe fn new(lender: Option<Rank>) -> ProgramMemory {
+    pub unsafe fn new(lender: Option<Lender<'a>>) -> ProgramMemory<'a> {
         ProgramMemory { lender, gives: false }
     }
 
@@ -25,12 +26,12 @@ impl ProgramMemory {
     ///
     /// # Safety
     /// As for [`ProgramMemory::new`].
-    pub unsafe fn of_running(lender: Option<Rank>) -> ProgramMemory {
+    pub unsafe fn of_running(lender: Option<Lender<'a>>) -> ProgramMemory<'a> {
         ProgramMemory { lender, gives: lender.is_some() }
     }
 }
 
-impl Host for ProgramMemory {
+impl Host for ProgramMemory<'_> {
     fn read(&self, at: u64, len: u64) -> Result<&[u8], PerformError> {
         if len == 0 {
             return Ok(&[]);
@@ -49,10 +50,8 @@ impl Host for ProgramMemory {
         Ok(unsafe { std::slice::from_raw_parts_mut(pointer, len as usize) })
     }
 
-    fn lend(&mut self, send: Token, at: u64, len: u64) {
-        if let Some(rank) = self.lender {
-            lending::lend(rank, send, at as usize, len as usize);
-        }
+    fn lend(&mut self, send: Token, at: u64, len: u64) -> Option<Loan> {
+        self.lender?.lend(send, at, len)
     }
 
     fn give(&self, to: Rank, head: &Head, bytes: &[u8]) -> bool {
@@ -60,11 +59,21 @@ impl Host for ProgramMemory {
         self.gives && to != head.source && unsafe { neighbors::give(to, head, bytes) }
     }
 
-    fn take_lent(&mut self, from: Rank, send: Token, at: u64, len: u64) -> Result<bool, PerformError> {
-        if self.lender.is_none_or(|rank| rank == from) {
+    fn take_lent(
+        &mut self,
+        (from, send, loan): (Rank, Token, Option<Loan>),
+        at: u64,
+        len: u64,
+    ) -> Result<bool, PerformError> {
+        if self.lender.is_none_or(|lender| lender.rank == from) {
             return Ok(false);
         }
-        let Some((lent, lent_len)) = lending::take(from, send) else { return Ok(false) };
+        let Some((lent, lent_len)) = lending::take(from, send) else {
+            let Some(loan) = loan else { return Ok(false) };
+            let len = len.min(loan.len);
+            // SAFETY: the promise of `new`: the memory is that of a receive.
+            return Ok(len > 0 && unsafe { neighbor_memory::read(&loan, pointer(at, len)?, len as usize) });
+        };
         let len = len.min(lent_len as u64);
         if len > 0 {
             // SAFETY: the promise of `new`: the message lies there until its request has ended, which it has not, and

@@ -10,6 +10,7 @@ mod element;
 mod held;
 mod lending;
 mod memory;
+mod neighbor_memory;
 mod neighbors;
 mod operations;
 mod outside;
@@ -145,10 +146,10 @@ impl Rank {
     }
 
     /// Whether other ranks of this process may read what this one announces where it is, and it what they announce: if
-    /// the slots of all that do are in place.
-    pub fn set_lending(&mut self, lends: bool) {
+    /// the slots of all that do are in place. And those of other processes of the host, too.
+    pub fn set_lending(&mut self, lends: bool, also_abroad: bool) {
         let number = self.process.engine.rank();
-        self.lending.set(lends.then_some(number));
+        self.lending.set(lends.then_some(number), also_abroad);
     }
 
     /// With what its program is given, packed.
@@ -207,7 +208,7 @@ impl Rank {
         }
         self.thread.slot_mut().put_back_in_turn()?;
         // SAFETY: as in `perform`.
-        let mut program = unsafe { ProgramMemory::new(self.lending.rank()) };
+        let mut program = unsafe { ProgramMemory::new(self.lending.lender()) };
         Ok(self.process.receive_at_once(frame, &mut program, &mut self.agenda.actions)?)
     }
 
@@ -219,7 +220,7 @@ impl Rank {
             return None;
         }
         // SAFETY: as in `perform`.
-        let mut program = unsafe { ProgramMemory::new(self.lending.rank()) };
+        let mut program = unsafe { ProgramMemory::new(self.lending.lender()) };
         match self.process.receive_bytes(head, bytes, &mut program, &mut self.agenda.actions) {
             Ok(false) => return None,
             Ok(true) => {
@@ -286,7 +287,7 @@ impl Rank {
     /// The same. Returns whether it waits; else [it is over](Rank::outcome).
     fn run_in(&mut self, outside: &mut dyn Outside, sent: &mut Vec<Outgoing>) -> Result<bool, RankError> {
         let Rank { process, thread, is_paused, released, texts, site, agenda, lending, .. } = self;
-        let lender = lending.rank();
+        let lender = lending.lender();
         let had_sent = sent.len();
         let slots =
             Slots { process, agenda, sent: &mut *sent, outside, texts, site, is_paused, released, lender };
@@ -362,7 +363,7 @@ impl Rank {
         self.thread.slot_mut().put_back_in_turn()?;
         // SAFETY: the slot is in place, as are those of all that lend, and its rank is suspended. The addresses that the
         // process knows are those of calls that have not ended.
-        let mut program = unsafe { ProgramMemory::new(self.lending.rank()) };
+        let mut program = unsafe { ProgramMemory::new(self.lending.lender()) };
         self.is_ready |= self.agenda.perform(&mut self.process, &mut program, sent)?;
         Ok(())
     }

@@ -19,6 +19,11 @@ pub trait Outside {
     /// The rank calls what has this name, or its call has ended: for a trace.
     fn trace_call(&mut self, _call: Option<&str>) {}
 
+    /// Whether something may have come meanwhile that the rank would have to wait for to get it.
+    fn may_have_come(&self) -> bool {
+        false
+    }
+
     /// The program has finished this step, counted from 1.
     fn step(&mut self, step: u64);
 

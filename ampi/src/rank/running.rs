@@ -7,10 +7,11 @@ use std::ptr::{NonNull, null_mut};
 
 use thiserror::Error;
 
+use super::lending::Lender;
 use super::memory::ProgramMemory;
 use super::operations::call_operations;
 use super::{Agenda, Outgoing, Outside, RankError, Site, Texts, TracedCall};
-use crate::engine::{Actions, Condition, Pattern, Rank, Token};
+use crate::engine::{Actions, Condition, Pattern, Token};
 use crate::process::{PerformError, Process};
 use crate::slot::on_process_heap;
 use crate::thread::{Thread, suspend};
@@ -39,8 +40,8 @@ pub(super) struct Slots<'a> {
     pub site: &'a mut Site,
     pub is_paused: &'a mut bool,
     pub released: &'a mut u32,
-    /// Its number, if it lends what it announces.
-    pub lender: Option<Rank>,
+    /// It, if it lends what it announces.
+    pub lender: Option<Lender<'a>>,
 }
 
 /// Why a call does nothing.

@@ -101,7 +101,7 @@ impl World {
         if self.ended[rank] || !self.ranks[rank].is_ready() {
             return;
         }
-        self.ranks[rank].set_lending(self.lend);
+        self.ranks[rank].set_lending(self.lend, false);
         match self.ranks[rank].resume(&mut self.flying).expect("its memory is there") {
             Resumed::Suspended => {}
             Resumed::Ended => self.ended[rank] = true,

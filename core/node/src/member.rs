@@ -51,8 +51,9 @@ pub fn run(options: &RunArgs, joining: Joining, output: Output, main: impl Fn(&P
     let config = Config { host: task.host_number, neighbours, seed, ..Config::of(options) };
     if config.survives() && !logs {
         job.survive();
-        Lent::allow();
     }
+    // Parts of checkpoints, and long messages of virtual ranks.
+    Lent::allow();
     let host = match host(&task) {
         Ok(host) => host,
         Err(error) => control.failed(format!("cannot have the memory of its host: {error}")),

@@ -21,7 +21,11 @@ fn name() -> impl Strategy<Value = Token> {
 fn body() -> impl Strategy<Value = Body<Payload>> {
     prop_oneof![
         payload().prop_map(Body::Eager),
-        (name(), any::<bool>()).prop_map(|(send, synchronous)| Body::Announce { send, synchronous }),
+        (name(), any::<bool>()).prop_map(|(send, synchronous)| Body::Announce {
+            send,
+            synchronous,
+            loan: None
+        }),
         (name(), payload()).prop_map(|(send, payload)| Body::Paid { send, payload }),
         name().prop_map(|send| Body::CancelAsk { send }),
         (name(), name()).prop_map(|(send, receive)| Body::Pull { send, receive }),

@@ -10,7 +10,7 @@ fn a_short_message_leaves_at_once_and_one_above_the_limit_is_announced() {
     assert_eq!(rank.engine.test(short), Ok(Some(Status::EMPTY)));
 
     let long = rank.send(Mode::Standard, 1, 8, EAGER_MAX + 1);
-    let announce = Body::Announce { send: long, synchronous: false };
+    let announce = Body::Announce { send: long, synchronous: false, loan: None };
     assert_eq!(rank.actions(), [sent(1, head(0, 8, 1, EAGER_MAX + 1), announce)]);
     assert_eq!(rank.engine.test(long), Ok(None));
 }
@@ -23,7 +23,10 @@ fn buffered_sends_never_wait_and_synchronous_ones_always_do() {
     assert_eq!(rank.engine.test(buffered), Ok(Some(Status::EMPTY)));
 
     let send = rank.send(Mode::Synchronous, 1, 0, 0);
-    assert_eq!(rank.actions(), [sent(1, head(0, 0, 1, 0), Body::Announce { send, synchronous: true })]);
+    assert_eq!(
+        rank.actions(),
+        [sent(1, head(0, 0, 1, 0), Body::Announce { send, synchronous: true, loan: None })]
+    );
     assert_eq!(rank.engine.test(send), Ok(None));
 }
 
@@ -241,7 +244,7 @@ fn blocking_calls_need_no_request_for_what_ends_at_once() {
     };
     assert_eq!(
         std::mem::take(&mut out),
-        [sent(0, head(1, 3, 1, 8), Body::Announce { send, synchronous: true })]
+        [sent(0, head(1, 3, 1, 8), Body::Announce { send, synchronous: true, loan: None })]
     );
 
     let Begun::Pending(first) = engine.begin_blocking_receive(pattern(Some(0), None), memory(2), &mut out)

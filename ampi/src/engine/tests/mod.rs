@@ -82,7 +82,7 @@ pub fn eager(source: Rank, tag: Tag, number: u32, bytes: &[u8]) -> Frame<Payload
 
 /// An announced message; `index` names the sender's request.
 pub fn announce(source: Rank, tag: Tag, number: u32, bytes: u64, index: u32) -> Frame<Payload> {
-    let body = Body::Announce { send: token(index), synchronous: false };
+    let body = Body::Announce { send: token(index), synchronous: false, loan: None };
     Frame { head: head(source, tag, number, bytes), body }
 }
 

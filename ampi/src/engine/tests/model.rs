@@ -81,7 +81,7 @@ fn event() -> impl Strategy<Value = Event> {
 fn message(head: Head, announced: bool) -> Frame<Payload> {
     if announced {
         let send = Token { index: head.bytes as u32, generation: 0 };
-        return Frame { head, body: Body::Announce { send, synchronous: false } };
+        return Frame { head, body: Body::Announce { send, synchronous: false, loan: None } };
     }
     Frame { head, body: Body::Eager(Payload::of(&vec![0; head.bytes as usize])) }
 }

@@ -114,6 +114,10 @@ pub struct Pe {
     /// It runs no further message: it ended the job, or is frozen for a checkpoint. (When another ended the job, it stops at the
     /// end of its batch.)
     pub stopped: Cell<bool>,
+    /// What runs here waits for others, without saying for what: its turn ends, so that it is heard what has come.
+    pub ends_turn: Cell<bool>,
+    /// In ticks, when it was last thought that something may have come ([`Pe::may_have_come`]).
+    pub(super) looked: Cell<u64>,
     /// A checkpoint is being taken: entries wait, and so does what else the program has asked for.
     pub frozen: Cell<bool>,
     /// Frozen, and counted: it says nothing until it is asked again, and what comes waits unread.
@@ -154,6 +158,8 @@ impl Pe {
             running: Running::default(),
             repacks: node.config.repack,
             stopped: Cell::new(false),
+            ends_turn: Cell::new(false),
+            looked: Cell::new(0),
             frozen: Cell::new(false),
             still: Cell::new(false),
             node,

@@ -7,9 +7,13 @@
 
 use super::input_log::InputLog;
 use super::{Pe, try_current};
+use crate::port::Port;
 use talisman_job::job::Asked;
 use talisman_observe::stats::count;
 use talisman_pup::{Pup, from_bytes, to_bytes};
+
+/// Some microseconds: what looking at sockets costs is little beside.
+const TICKS_BETWEEN_LOOKS: u64 = 15_000;
 
 /// What the world decides about a turn. A kind of input that a feed says nothing about does not come.
 pub trait Feed {
@@ -100,6 +104,21 @@ impl Pe {
         any
     }
 
+    /// Whether something may have come for this PE while a long entry looks for it again and again: in memory that is seen, elsewhere it
+    /// is thought so every few microseconds. Never where it is not a thread that decides what comes when.
+    pub fn may_have_come(&self) -> bool {
+        let Port::Threads(port) = &self.port else { return false };
+        if !self.is_queue_empty() || port.has_work() {
+            return true;
+        }
+        let now = self.clock.ticks();
+        let is_due = now.wrapping_sub(self.looked.get()) > TICKS_BETWEEN_LOOKS;
+        if is_due {
+            self.looked.set(now);
+        }
+        is_due
+    }
+
     /// Timers that are due fire, which is told; whether any did.
     pub fn fire_timers(&self) -> bool {
         self.input_log.note_timers(self);
@@ -125,7 +144,7 @@ impl Pe {
                 break;
             }
             ran += 1;
-            if feed.is_enough(self, ran) {
+            if feed.is_enough(self, ran) || self.ends_turn.take() {
                 break;
             }
         }

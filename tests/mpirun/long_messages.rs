@@ -1,0 +1,57 @@
+//! Long messages between nodes of one host, which are read where their senders have them, or come in messages where they must.
+
+use talisman::launch::Report;
+
+use crate::job::{c_compiler, folder, mpirun, printed, sorted};
+use crate::trials::checks;
+use crate::wrappers::built;
+
+checks!(
+    long_messages_are_read_where_they_lie needs c_compiler,
+    long_messages_come_in_messages_where_nodes_run_again needs c_compiler,
+    long_messages_come_with_ranks_that_move needs c_compiler,
+    long_messages_come_after_a_loss needs c_compiler,
+);
+
+const RANKS: u32 = 4;
+/// As in the program.
+const ROUNDS: u64 = 40;
+const BYTES: u64 = 1 << 20;
+/// Of the rounds, those whose receive has no gaps between its values.
+const IN_ONE_PIECE: u64 = ROUNDS * 3 / 4;
+
+/// How many bytes went between the nodes of a job with these options, as messages. All rounds are done so often.
+fn bytes_in_messages(name: &str, times: u64, options: &[&str]) -> u64 {
+    let program = built("talisman-mpicc", "long_messages.c");
+    let program = program.to_str().expect("a name that is text");
+    let report = folder().join(format!("long-{name}.json"));
+    let path = report.to_str().expect("a name that is text");
+    let count = times.to_string();
+    let words = [&["-n", "4", "--nodes", "2", "--report", path], options, &[program, &count]].concat();
+    let printed = printed(&mut mpirun(&words));
+    let expected: Vec<String> = (0..RANKS).map(|rank| format!("rounds {} of {rank}", times * ROUNDS)).collect();
+    assert_eq!(sorted(&printed), expected, "{options:?}");
+    Report::read(&report).expect("the job ended well").messages.bytes_between_nodes
+}
+
+/// Of a ring of four ranks on two nodes two messages of a round go to the other node. Those that are received with gaps are asked for.
+fn long_messages_are_read_where_they_lie() {
+    let bytes = bytes_in_messages("read", 1, &[]);
+    let asked_for = 2 * BYTES * (ROUNDS - IN_ONE_PIECE);
+    assert!(bytes >= asked_for, "{bytes} bytes in messages, {asked_for} of them asked for");
+    assert!(bytes < asked_for + BYTES, "{bytes} bytes in messages, {asked_for} of them asked for");
+}
+
+fn long_messages_come_in_messages_where_nodes_run_again() {
+    let bytes = bytes_in_messages("logged", 1, &["--ft", "logging"]);
+    assert!(bytes >= 2 * BYTES * ROUNDS, "{bytes} bytes are kept for who runs again");
+    bytes_in_messages("logged-kill", 4, &["--ft", "logging", "--kill", "1@300ms"]);
+}
+
+fn long_messages_come_with_ranks_that_move() {
+    bytes_in_messages("moved", 1, &["--move-always"]);
+}
+
+fn long_messages_come_after_a_loss() {
+    bytes_in_messages("lost", 8, &["--ft", "double", "--ckpt-every", "100ms", "--kill", "1@500ms"]);
+}
