@@ -1,7 +1,8 @@
 //! What MPI costs on virtual ranks, each time beside what bounds it and beside MPICH and Open MPI, where these are installed.
 //!
 //! `cargo bench --bench mpi`, or a part of it: `-- switch`, `latency`, `collectives`, `stencil`, `create`, `move`, `checkpoint`,
-//! `recover` (ranks of programs in Rust), `program` (the same program in C on all), `netpipe`, `loading`, `lammps` (executables of others).
+//! `recover` (ranks of programs in Rust), `program` (the same program in C on all), `netpipe`, `loading`, `lammps`, `hpcc` (executables of
+//! others).
 //! `--smoke` takes one round of each, `--check` ends with status 1 if a budget is missed.
 //!
 //! Jobs are this program again, with a first word that begins with `@` and says which program it is.
@@ -21,6 +22,7 @@ mod raw;
 mod collectives;
 mod create;
 mod executables;
+mod hpcc;
 mod lammps;
 mod latency;
 mod losses;
@@ -43,7 +45,7 @@ fn main() -> ExitCode {
 }
 
 fn measure() {
-    let parts: [(&str, fn()); 12] = [
+    let parts: [(&str, fn()); 13] = [
         ("switch", switch::measure),
         ("latency", latency::measure),
         ("collectives", collectives::measure),
@@ -56,6 +58,7 @@ fn measure() {
         ("netpipe", netpipe::measure),
         ("loading", executables::measure_loading),
         ("lammps", lammps::measure),
+        ("hpcc", hpcc::measure),
     ];
     parts.into_iter().filter(|(name, _)| common::wanted(name)).for_each(|(_, measure)| measure());
 }

@@ -141,7 +141,12 @@ fn folder() -> &'static Path {
 
 /// What a command prints, on both streams.
 pub fn run(words: &[String]) -> Result<String, String> {
-    let done = Command::new("timeout").arg(LIMIT_S).args(words).output();
+    run_in(Path::new("."), words)
+}
+
+/// The same in a folder.
+pub fn run_in(folder: &Path, words: &[String]) -> Result<String, String> {
+    let done = Command::new("timeout").arg(LIMIT_S).args(words).current_dir(folder).output();
     let done = done.map_err(|error| error.to_string())?;
     let printed = [&done.stdout, &done.stderr].map(|bytes| String::from_utf8_lossy(bytes)).concat();
     match done.status.code() {
