@@ -58,9 +58,9 @@ pub fn pe() -> Result<(u32, u32), CallError> {
 }
 
 /// The rank has looked for a message or the end of a request, and has found it or not: who finds nothing again and
-/// again lets the others run.
-pub fn has_looked(found: bool) {
-    count_look(found);
+/// again lets the others run. Whether it has: then it may look once more.
+pub fn has_looked(found: bool) -> bool {
+    count_look(found)
 }
 
 /// Lets the other ranks of the PE run.

@@ -29,7 +29,8 @@ fn bytes_in_messages(name: &str, times: u64, options: &[&str]) -> u64 {
     let count = times.to_string();
     let words = [&["-n", "4", "--nodes", "2", "--report", path], options, &[program, &count]].concat();
     let printed = printed(&mut mpirun(&words));
-    let expected: Vec<String> = (0..RANKS).map(|rank| format!("rounds {} of {rank}", times * ROUNDS)).collect();
+    let expected: Vec<String> =
+        (0..RANKS).map(|rank| format!("rounds {} of {rank}", times * ROUNDS)).collect();
     assert_eq!(sorted(&printed), expected, "{options:?}");
     Report::read(&report).expect("the job ended well").messages.bytes_between_nodes
 }

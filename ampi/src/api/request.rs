@@ -107,8 +107,11 @@ impl Request<'_> {
     pub fn test(self) -> Result<Result<Status, Self>, Error> {
         let token = self.token;
         // SAFETY: no buffer is given.
-        let status = unsafe { call(|process, _| process.engine.test(token)) }??;
-        count_look(status.is_some());
+        let look = || unsafe { call(|process, _| process.engine.test(token)) };
+        let mut status = look()??;
+        if count_look(status.is_some()) {
+            status = look()??;
+        }
         let Some(status) = status else { return Ok(Err(self)) };
         self.close();
         Status::of(&status, self.communicator).map(Ok)
@@ -158,16 +161,17 @@ pub fn wait_any(requests: &mut Vec<Request<'_>>) -> Result<Option<(usize, Status
 /// If a message was longer than its buffer.
 pub fn test_any(requests: &mut Vec<Request<'_>>) -> Result<Option<(usize, Status)>, Error> {
     // SAFETY: no buffer is given; the list is made and gone in the call.
-    let found = unsafe {
+    let look = || unsafe {
         call(|process, _| {
             let tokens: Vec<_> = requests.iter().map(|request| Some(request.token)).collect();
             process.engine.test_any(&tokens)
         })
-    }??;
-    let AnyOf::Done(at, status) = found else {
-        count_look(false);
-        return Ok(None);
     };
+    let mut found = look()??;
+    if count_look(matches!(found, AnyOf::Done(..))) {
+        found = look()??;
+    }
+    let AnyOf::Done(at, status) = found else { return Ok(None) };
     let request = requests.remove(at);
     request.close();
     Ok(Some((at, Status::of(&status, request.communicator)?)))
@@ -198,8 +202,8 @@ pub fn wait_some(requests: &mut Vec<Request<'_>>) -> Result<Vec<(usize, Status)>
 const LOOKS: u32 = 16;
 
 /// A rank has looked for a message or the end of a request. Who finds nothing lets the others run if there is anything for them to do, or
-/// to be heard: what it looks for may be there, or depend on them. Else it does so now and then.
-pub(crate) fn count_look(found: bool) {
+/// to be heard: what it looks for may be there, or depend on them. Else it does so now and then. Whether it has: then it looks again.
+pub(crate) fn count_look(found: bool) -> bool {
     // SAFETY: no buffer is given.
     let looks = unsafe {
         call(|process, _| {
@@ -208,7 +212,9 @@ pub(crate) fn count_look(found: bool) {
         })
     };
     let may_have_come = || outside(|outside| outside.may_have_come());
-    if looks == Ok(true) || !found && may_have_come() == Ok(true) {
+    let gives_way = looks == Ok(true) || !found && may_have_come() == Ok(true);
+    if gives_way {
         suspend();
     }
+    gives_way
 }

@@ -6,6 +6,7 @@ use talisman_ampi::engine::Actions;
 use talisman_ampi::objects::{Handler, Kind};
 use talisman_ampi::process::Process;
 use talisman_ampi::rank::{call, is_in_operation};
+use talisman_ampi::raw;
 
 use crate::abi::{Abi, NULL};
 use crate::class::Class;
@@ -37,7 +38,14 @@ pub fn engine<T: Copy>(
     everywhere(work)
 }
 
-/// The same for calls that are local: an operation of the program may make them.
+/// Looks for something, which these say how to do and whether it was found. If there was nothing and the rank has let others run, it looks
+/// once more: a program that seldom looks would otherwise learn the next time only what has come by this one.
+pub fn looked<T>(look: impl Fn() -> Result<T, Class>, is_found: impl Fn(&T) -> bool) -> Result<T, Class> {
+    let seen = look()?;
+    if raw::has_looked(is_found(&seen)) { look() } else { Ok(seen) }
+}
+
+/// As [`engine`], for calls that are local: an operation of the program may make them.
 pub fn local<T: Copy>(work: impl FnOnce(&mut Process) -> Result<T, Class>) -> Result<T, Class> {
     everywhere(|process, _| work(process))
 }

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use talisman_ampi::objects::{Kept, Kind};
 use talisman_ampi::raw;
 
-use super::call::{Outcome, engine, known, put};
+use super::call::{Outcome, engine, known, looked, put};
 use super::message::{from_nobody, pattern, put_status, told};
 use crate::abi::Abi;
 use crate::class::Class;
@@ -37,14 +37,16 @@ unsafe fn look_for<A: Abi>(
 ) -> Outcome {
     // SAFETY: the caller's promise.
     let communicator = unsafe { known::<A>(Kind::Comm, communicator) }?;
-    let found = engine(|process, _| {
-        let Some(pattern) = pattern::<A>(process, communicator, source, tag)? else {
-            return Ok(Some(from_nobody::<A>()));
-        };
-        let found = process.engine.probe(&pattern);
-        Ok(found.map(|found| told::<A>(process, communicator, Kept::Receive, &found)))
-    })?;
-    raw::has_looked(found.is_some());
+    let look = || {
+        engine(|process, _| {
+            let Some(pattern) = pattern::<A>(process, communicator, source, tag)? else {
+                return Ok(Some(from_nobody::<A>()));
+            };
+            let found = process.engine.probe(&pattern);
+            Ok(found.map(|found| told::<A>(process, communicator, Kept::Receive, &found)))
+        })
+    };
+    let found = looked(look, Option::is_some)?;
     // SAFETY: the caller's promise.
     unsafe {
         put(flag, c_int::from(found.is_some()))?;

@@ -8,7 +8,7 @@ use talisman_ampi::process::Process;
 use talisman_ampi::raw;
 
 use super::agreement::number_has_come;
-use super::call::{Outcome, engine, known, known_or_null, put};
+use super::call::{Outcome, engine, known, known_or_null, looked, put};
 use super::message::{Ended, ended, nothing, put_status};
 use super::own_request;
 use crate::abi::{Abi, NULL};
@@ -101,8 +101,7 @@ unsafe fn test_for<A: Abi>(handle: *mut A::Handle, flag: *mut c_int, status: usi
             tell::<A>(Ended { told: nothing::<A>(), error: None }, status)
         };
     };
-    let taken = engine(|process, _| take::<A>(process, number))?;
-    raw::has_looked(taken.is_some());
+    let taken = looked(|| engine(|process, _| take::<A>(process, number)), Option::is_some)?;
     // SAFETY: the caller's promise.
     unsafe {
         put(flag, c_int::from(taken.is_some()))?;
@@ -140,15 +139,15 @@ unsafe fn free<A: Abi>(handle: *mut A::Handle) -> Outcome {
 unsafe fn look<A: Abi>(handle: A::Handle, flag: *mut c_int, status: usize) -> Outcome {
     // SAFETY: the caller's promise.
     let request = unsafe { known_or_null::<A>(Kind::Request, handle) }?;
-    let found = match request {
-        None => Some(Ended { told: nothing::<A>(), error: None }),
+    let look = || match request {
+        None => Ok(Some(Ended { told: nothing::<A>(), error: None })),
         Some(number) => engine(|process, _| {
             let record = *process.objects.requests.get(number).ok_or(Class::Request)?;
             let status = process.engine.status(record.token)?;
             Ok(status.map(|status| ended::<A>(process, record.communicator, record.kind, &status)))
-        })?,
+        }),
     };
-    raw::has_looked(found.is_some());
+    let found = looked(look, Option::is_some)?;
     // SAFETY: the caller's promise.
     unsafe {
         put(flag, c_int::from(found.is_some()))?;

@@ -6,7 +6,7 @@ use talisman_ampi::engine::{Token, UnknownRequest};
 use talisman_ampi::objects::Kind;
 use talisman_ampi::raw;
 
-use super::call::{Outcome, engine, known_or_null, length, put};
+use super::call::{Outcome, engine, known_or_null, length, looked, put};
 use super::message::{Ended, nothing, put_status};
 use super::request::{Taken, close, take, token_of};
 use crate::abi::Abi;
@@ -100,11 +100,13 @@ unsafe fn test_for_all<A: Abi>(
 ) -> Outcome {
     // SAFETY: the caller's promise.
     let requests = unsafe { requests::<A>(count, handles) }?;
-    let have_ended = engine(|process, _| {
-        let mut each = requests.iter().flatten().map(|(_, token)| process.engine.status(*token));
-        Ok(each.try_fold(true, |all, status| Ok::<_, UnknownRequest>(all & status?.is_some()))?)
-    })?;
-    raw::has_looked(have_ended);
+    let look = || {
+        engine(|process, _| {
+            let mut each = requests.iter().flatten().map(|(_, token)| process.engine.status(*token));
+            Ok(each.try_fold(true, |all, status| Ok::<_, UnknownRequest>(all & status?.is_some()))?)
+        })
+    };
+    let have_ended = looked(look, |have_ended| *have_ended)?;
     // SAFETY: the caller's promise.
     unsafe {
         put(flag, c_int::from(have_ended))?;
@@ -172,9 +174,9 @@ unsafe fn test_for_any<A: Abi>(
 ) -> Outcome {
     // SAFETY: the caller's promise.
     let requests = unsafe { requests::<A>(count, handles) }?;
-    let (found, is_any_active) = first_ended::<A>(&requests)?;
-    let is_over = found.is_some() || !is_any_active;
-    raw::has_looked(is_over);
+    let is_over = |(found, is_any_active): &(Option<_>, bool)| found.is_some() || !is_any_active;
+    let found = looked(|| first_ended::<A>(&requests), is_over)?;
+    let (is_over, (found, _)) = (is_over(&found), found);
     // SAFETY: the caller's promise.
     unsafe {
         put(flag, c_int::from(is_over))?;
@@ -241,9 +243,8 @@ unsafe fn test_for_some<A: Abi>(
     // SAFETY: the caller's promise.
     unsafe {
         let requests = requests::<A>(count, handles)?;
-        let outcome = take_some::<A>(&requests, handles, ended_count, indices, statuses);
-        raw::has_looked(ended_count.read_unaligned() != 0);
-        outcome
+        let look = || take_some::<A>(&requests, handles, ended_count, indices, statuses);
+        looked(look, |()| ended_count.read_unaligned() != 0)
     }
 }
 
