@@ -222,7 +222,7 @@ pub(super) const MUTATIONS: &[Mutation] = &[
     },
     Mutation {
         name: "end-is-not-asked-for",
-        places: &["control/logging/succession.rs", "simulator/messages/logged/leading.rs"],
+        places: &["control/logging/succession.rs"],
         rule: "A job that was about to end does so under whoever leads next.",
         level: Level::Leader,
         seen_by: "",

@@ -122,6 +122,15 @@ fn a_job_that_was_about_to_end_ends() {
     assert_eq!(orders(&told)[3..], [(0, "ask"), (1, "ask"), (2, "ask")]);
 }
 
+#[cfg(feature = "mutations")]
+#[test]
+fn an_end_that_is_forgotten_is_noticed() {
+    talisman_observe::mutations::choose(Some("end-is-not-asked-for"));
+    let failed = std::panic::catch_unwind(a_job_that_was_about_to_end_ends).is_err();
+    talisman_observe::mutations::choose(None);
+    assert!(failed);
+}
+
 /// Whoever was told to stop does not say where it is.
 #[test]
 fn a_job_that_was_told_to_stop_stops() {

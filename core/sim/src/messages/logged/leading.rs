@@ -13,7 +13,6 @@ use talisman_ft::action::Action;
 use talisman_ft::logging::{Gathering, Leader, LogId, Position, Seen, Standing, Succession, Votes};
 use talisman_ft::{NodeId, Version};
 use talisman_job::job::{End, Job};
-use talisman_observe::mutations::mutated;
 
 /// What was printed so long ago is not known any more where standard output goes through, in nanoseconds: keepers have heard of it by then.
 const SEEN_NS: u64 = 400_000;
@@ -94,9 +93,7 @@ impl Cluster {
     pub(super) fn on_standing(&mut self, job: &Job, node: NodeId, standing: Standing, end: Option<End>) {
         if let Some((gathering, known)) = &mut self.logged_mut().leading.gathering {
             gathering.on_standing(node, standing);
-            if !mutated("end-is-not-asked-for") {
-                *known = end.or(known.take());
-            }
+            *known = end.or(known.take());
         }
         self.lead_on(job);
     }
