@@ -29,6 +29,8 @@ mod harness;
 #[path = "processes/job.rs"]
 #[allow(dead_code, reason = "the tests of processes use all of it")]
 mod job;
+#[path = "logging_processes/launcher.rs"]
+mod launcher;
 #[path = "logging_processes/losses.rs"]
 mod losses;
 #[path = "logging_processes/records.rs"]
@@ -58,6 +60,7 @@ fn main() -> ExitCode {
         _ => {
             let tests = [
                 losses::all(),
+                launcher::all(),
                 cuts::all(),
                 beyond::all(),
                 examples::all(),

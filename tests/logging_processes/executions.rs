@@ -47,11 +47,20 @@ impl Relay {
     #[track_caller]
     pub fn end(self, status: i32, texts: &[&str]) -> Left {
         let ended = self.job.end().expect(status, texts);
-        let mut lines = ended.stdout.clone();
-        lines.sort();
-        let text = std::fs::read_to_string(&self.report.0).unwrap_or_default();
-        let report = serde_json::from_str(&text).unwrap_or_default();
-        Left { ended, lines, report, executed: executed(&self.notes) }
+        Left::of(ended, &self.notes, &self.report)
+    }
+
+    /// The same where its launcher is killed, or was.
+    #[track_caller]
+    pub fn end_without_launcher(self, texts: &[&str]) -> Left {
+        let left = Left::of(self.job.end_without_launcher(), &self.notes, &self.report);
+        assert_eq!(left.ended.status.code(), None, "{}", left.ended.said());
+        assert_eq!(left.report["status"], 0, "{}", left.ended.said());
+        for text in texts {
+            let is_said = left.ended.stderr.iter().any(|line| line.contains(text));
+            assert!(is_said, "no {text:?} {}", left.ended.said());
+        }
+        left
     }
 }
 
@@ -73,6 +82,20 @@ fn executed(notes: &Scratch) -> BTreeMap<u32, Vec<(i32, Vec<u64>)>> {
 }
 
 impl Left {
+    fn of(ended: Ended, notes: &Scratch, report: &Scratch) -> Left {
+        let mut lines = ended.stdout.clone();
+        lines.sort();
+        let text = std::fs::read_to_string(&report.0).unwrap_or_default();
+        let report = serde_json::from_str(&text).unwrap_or_default();
+        Left { ended, lines, report, executed: executed(notes) }
+    }
+
+    /// Whom the report has lost, in order; launchers have no number, and come no more.
+    pub fn lost_with_launchers(&self) -> Vec<Option<u64>> {
+        let failures = self.report["failures"].as_array().cloned().unwrap_or_default();
+        failures.iter().map(|failure| failure["node"].as_u64()).collect()
+    }
+
     /// Nobody was executed twice but on these nodes, each of which has had so many processes, the last of which has done all.
     #[track_caller]
     pub fn only_these_went_back(&self, rounds: u64, lost: &[(u32, usize)]) {

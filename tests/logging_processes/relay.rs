@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, getppid, kill_process};
 use talisman::prelude::*;
 
 #[derive(clap::Parser, Clone, Debug, Pup)]
@@ -34,7 +34,8 @@ struct Options {
     /// The round in which the runner on node 1 aborts its process, each time
     #[arg(long)]
     abort_at: Option<u64>,
-    /// Where whose runner kills whose process, once each: `pack:0>1` as its part is packed, `restored:0>1` as it is made anew
+    /// Where whose runner kills whose process, once each: `pack:0>1` as its part is packed, `restored:0>1` as it is made anew, and
+    /// `pack:0>launcher`
     #[arg(long, value_delimiter = ',')]
     trap: Vec<String>,
     /// Runners pass on something that is not the same when it is done again: `clock`, `hash`, `random` or `pid`
@@ -161,6 +162,9 @@ impl Trap {
 
     /// The newest process of a runner, as it has noted.
     fn process_of(&self, runner: &str) -> Pid {
+        if runner == "launcher" {
+            return getppid().expect("its process was started by that");
+        }
         let own = self.runner.to_string() == runner;
         let text = std::fs::read_to_string(&self.notes).expect("runners note what they do");
         let of_runner = text.lines().rev().map(|line| line.split(' ').collect::<Vec<_>>());

@@ -212,7 +212,7 @@ impl Listener {
     /// What the former launcher may have been told, and nobody else.
     fn say_again(&self) {
         let orders = self.shared.orders();
-        if let Some(stop) = orders.as_ref().and_then(|orders| orders.failed()) {
+        if let Some(stop) = orders.as_ref().and_then(|orders| orders.ended()) {
             self.control.send(ToLauncher::Ended(stop));
         }
         // Whoever has given another up does not try again, and all go back over the connections that there are.
@@ -326,8 +326,8 @@ async fn die_with_terminal(hangup: Option<Hangup>) {
 fn follower(node_session: &NodeSession, shared: &Shared) -> Option<Follower> {
     let follower = node_session.follower(std::process::id())?;
     let orders = shared.orders()?;
-    let (steps, seen) = (orders.steps(), orders.seen());
-    Some(Follower { steps, seen, address: shared.address(), running: shared.running(), ..follower })
+    let (steps, seen, lives) = (orders.steps(), orders.seen(), follower.lives.max(orders.lives()));
+    Some(Follower { steps, seen, lives, address: shared.address(), running: shared.running(), ..follower })
 }
 
 fn ticks(every: Duration) -> Interval {

@@ -121,7 +121,7 @@ impl HostPool {
     ) -> io::Result<HostPool> {
         let alone = shares.len() == 1;
         let build = if shares.iter().all(|share| share.host.is_local()) { 0 } else { build_number() };
-        if plan.survives && shares.iter().any(|share| !share.host.is_local() || !alone) {
+        if plan.outlives_launcher() && shares.iter().any(|share| !share.host.is_local() || !alone) {
             return HostPool::with_heirs(shares, plan, pledge);
         }
         let mut sites = Vec::new();
@@ -132,7 +132,7 @@ impl HostPool {
             let spares = spare_numbers(&share, plan);
             sites.push(if share.host.is_local() {
                 let mut host = LocalHost::new(inheritance(&of_nodes, means, program, plan), Stdio::inherit());
-                if alone && plan.survives {
+                if alone && plan.outlives_launcher() {
                     let means = (Streams::of_this_process()?, Arc::new(Doors::make()?));
                     host = host.outlived(means, std::process::id(), pledge.clone());
                 }

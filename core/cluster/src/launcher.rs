@@ -157,7 +157,7 @@ pub fn launch_with(
     let checkpoint_dirs = plan.keeping.checkpoint_dirs.clone();
     let made_folder = checkpoint_dirs.as_ref().is_some_and(|checkpoint_dirs| checkpoint_dirs.is_new);
     let turn = Turn { made_folder, ..means.turn };
-    let prepared = (plan.survives && turn.others > 0).then(|| Prepared::new(turn)).transpose()?;
+    let prepared = (plan.outlives_launcher() && turn.others > 0).then(|| Prepared::new(turn)).transpose()?;
     let pledge = prepared.as_ref().map(|prepared| prepared.pledge.clone());
     let sites = HostPool::new(shares, (means, pledge), program, &mut plan)?;
     let (desk, Wires { lines, signalled, written }) = Console::open(options, prepared)?;

@@ -101,6 +101,16 @@ pub trait NodeCommands: Send + Sync {
         None
     }
 
+    /// How it has ended, if nothing takes that back.
+    fn ended(&self) -> Option<Stop> {
+        self.failed()
+    }
+
+    /// The largest life of a process of the job that was heard of here, but for what the launcher says beside.
+    fn lives(&self) -> u64 {
+        0
+    }
+
     /// The launcher says something about the logs of messages (`--ft logging`): a piece of that.
     fn logging(&self, piece: WordPiece) {
         let _ = piece;

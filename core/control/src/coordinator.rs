@@ -9,8 +9,8 @@
 //!
 //! `steps` has what happens at the program's steps, `limits` how long everything may take, `surviving` what is
 //! different in a job that survives losses, `leaving` how that ends, `arriving` how lost nodes get other processes,
-//! `logging` what is different where only what is lost goes back, `growing` how nodes are added, `layouts` that all are laid out alike, `taking_over` how one goes on that has lost
-//! its launcher.
+//! `logging` what is different where only what is lost goes back, `growing` how nodes are added, `layouts` that all are laid out alike, `taking_over` and `leading_on` how one goes on that
+//! has lost its launcher.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -50,6 +50,7 @@ const GRACE_TO_LEAVE: Duration = Duration::from_secs(2);
 mod arriving;
 mod growing;
 mod layouts;
+mod leading_on;
 mod leaving;
 mod limits;
 mod logging;
@@ -304,7 +305,10 @@ impl Coordinator {
             ToLauncher::Ended(stop) if stop.status == 0 && self.is_void(node) => {
                 sometimes("an end was overtaken by a loss");
             }
-            ToLauncher::Ended(stop) => self.on_word(now, stop),
+            ToLauncher::Ended(stop) => {
+                self.on_word(now, stop);
+                self.miss_whoever_is_gone(now);
+            }
             ToLauncher::Note(text) => {
                 self.actions.push(Action::Say(format!("{}: {text}", self.roster.name(node))))
             }
@@ -392,7 +396,7 @@ impl Coordinator {
     }
 
     fn on_done(&mut self, now: Duration, node: u32, report: NodeReport) {
-        let stays = self.recovery.is_some();
+        let stays = self.recovery.is_some() || self.logging.is_some();
         let member = &mut self.roster[node];
         member.report = Some(report);
         member.leave_by = match stays {

@@ -341,7 +341,7 @@ impl NodeSession {
                 None => self.join(Arc::new(*task)),
             }),
             // What was printed of the process that this one replaces, or asked for by it, may have been said to that one.
-            ToNode::Ping | ToNode::LinesSeen { .. } | ToNode::Fetched { .. } => None,
+            ToNode::Ping | ToNode::LinesSeen { .. } | ToNode::Fetched { .. } | ToNode::Logging(_) => None,
             ToNode::Stop(_) => Some(Action::Exit),
             _ => Some(Action::Refuse(Unfit::NoTask)),
         }

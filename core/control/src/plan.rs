@@ -135,6 +135,11 @@ impl Plan {
         }
     }
 
+    /// Whether the job goes on without its launcher.
+    pub fn outlives_launcher(&self) -> bool {
+        self.survives || self.logs
+    }
+
     /// Whether any two nodes are linked through memory, which they inherit.
     pub fn needs_memory(&self) -> bool {
         (0..self.begins_with).any(|node| self.task(node).has(Transport::is_inherited))

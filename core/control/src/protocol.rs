@@ -31,7 +31,7 @@ use talisman_store::files::remote::Piece;
 use talisman_store::restart::{CheckpointDirs, Restart};
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
-pub const VERSION: u16 = 19;
+pub const VERSION: u16 = 20;
 
 /// From the launcher to a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -324,6 +324,7 @@ impl Place {
 
 #[cfg(test)]
 mod tests {
+    use talisman_ft::logging::LogId;
     use talisman_ft::view::View;
 
     use super::*;
@@ -387,7 +388,9 @@ mod tests {
     }
 
     fn printed() -> WordPiece {
-        pieces_of(&ToMember::Printed { rank: 0, before: 3 }).unwrap().remove(0)
+        pieces_of(&ToMember::Printed { line: 7, log: LogId { node: 2, rank: 0 }, before: 3 })
+            .unwrap()
+            .remove(0)
     }
 
     fn announced() -> WordPiece {
@@ -406,7 +409,7 @@ mod tests {
         for (name, bytes) in [
             ("Go", encode(&ToNode::Go)),
             ("Linked", encode(&ToLauncher::Linked)),
-            ("Hello", encode(&ToLauncher::Hello { version: 19, pid: 4711, layout: None })),
+            ("Hello", encode(&ToLauncher::Hello { version: 20, pid: 4711, layout: None })),
             ("Ready", encode(&ToLauncher::Ready(Some(address)))),
             ("Step", encode(&ToLauncher::Step(Steps { done: 40, total: Some(100) }))),
             ("StepSeen", encode(&ToNode::StepSeen(40))),
@@ -436,6 +439,6 @@ mod tests {
         ] {
             assert_eq!(documented(name), bytes.unwrap(), "{name}");
         }
-        assert_eq!(VERSION, 19, "a new version needs new examples");
+        assert_eq!(VERSION, 20, "a new version needs new examples");
     }
 }

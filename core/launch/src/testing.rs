@@ -178,11 +178,25 @@ impl Test {
         self
     }
 
+    /// The same, where whoever leads is lost, and these nodes at once; another takes its place.
+    #[doc(hidden)]
+    pub fn losing_leader(mut self, after: u64, nodes: &[u32]) -> Self {
+        let what = Blow::LoseLeader(nodes.to_vec());
+        self.strikes.get_or_insert_default().push(Strike { when: When::Events(after), what });
+        self
+    }
+
     /// The same, where after so many events a checkpoint is taken, behind which nobody goes back; what is said next counts from then.
     /// May be said again.
     #[doc(hidden)]
     pub fn cutting(self, after: u64) -> Self {
         self.struck_by_cut(after, Blow::Cut)
+    }
+
+    /// The same, where what is said next counts from when the first node has begun the next line.
+    #[doc(hidden)]
+    pub fn cutting_until_one_begins(self, after: u64) -> Self {
+        self.struck_by_cut(after, Blow::CutUntilOneBegins)
     }
 
     /// The same, where what is said next counts from when it is asked for.

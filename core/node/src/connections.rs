@@ -320,11 +320,11 @@ impl Connections {
     /// A node cannot be reached any more. If it has died, the launcher knows better, and has said so by now.
     fn lose(&self, peer: Peer, message: String) {
         match self.node() {
-            Some(node) => node.job.lose(peer.node, 3, message),
-            None if self.survives && self.lock().is_started() => {
+            Some(node) if !self.survives => node.job.lose(peer.node, 3, message),
+            _ if self.survives && self.lock().is_started() => {
                 self.control.send(ToLauncher::Suspect { node: peer.node, why: message });
             }
-            None => self.control.send(ToLauncher::Failed(message)),
+            _ => self.control.send(ToLauncher::Failed(message)),
         }
     }
 

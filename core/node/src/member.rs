@@ -150,10 +150,11 @@ impl Own {
         };
         job.join(Box::new(voice));
         connections.wakes(&node);
-        let (to_wake, tried) = (connections.clone(), connections.clone());
+        let (to_wake, tried, missing) = (connections.clone(), connections.clone(), connections.clone());
         let try_all = move |inquiry, limit| tried.try_all(inquiry, limit);
-        let shown = Shown::new(&connections, &job);
-        let commands = Arc::new(LoggedCommands::new(job.clone(), move || to_wake.knock(), try_all, shown));
+        let (complaints, shown) = (move || missing.complaints(), Shown::new(&connections, &job));
+        let commands = LoggedCommands::new(job.clone(), move || to_wake.knock(), try_all, complaints, shown);
+        let commands = Arc::new(commands);
         meeting.begin(commands.clone());
         let (node, make_node) = (Mutex::new(node), Box::new(make_node));
         let logged = LoggedNode {

@@ -12,8 +12,8 @@ use super::ring::Rings;
 use super::words::{Out, Said, Word};
 use talisman_ft::event::Event;
 use talisman_ft::logging::{
-    Cuts, Gate, ImageId, Images, Incarnation, Input, Lane, Output, Position, Reach, Restore, Retained, Ride,
-    Session, Shape, Spread,
+    Cuts, Gate, ImageId, Images, Incarnation, Input, Lane, Lengths, Output, Position, Reach, Restore,
+    Retained, Ride, Session, Shape, Spread,
 };
 use talisman_ft::{NodeId, Version};
 use talisman_kernel::pe::input_log::Frame;
@@ -110,6 +110,10 @@ pub struct Member {
     pub(super) spread: Spread,
     /// By rank.
     pub(super) output: Vec<Output<Said>>,
+    /// How much is printed of what was said on nodes whose keeper it is, in case that they are lost with whoever prints.
+    pub(super) printed_of_wards: Lengths,
+    /// Another leads, which may not have heard what was said here and is not known to be printed.
+    pub(super) says_again: bool,
     pub(super) images: Images<Image>,
     /// What it begins the next line with, if its PEs have taken their parts.
     pub(super) next: Option<Next>,
@@ -166,6 +170,8 @@ impl Member {
             rings: Rings::default(),
             spread: Spread::new(node, shape.next_around(node), shape),
             output: shape.logs_of(node).map(|_| Output::default()).collect(),
+            printed_of_wards: Lengths::default(),
+            says_again: false,
             images: Images::default(),
             next: None,
             next_kept: BTreeMap::new(),
@@ -564,11 +570,6 @@ impl Member {
                 self.put(Out::Say(rank, number, said));
             }
         }
-    }
-
-    /// So much of what its program has said on the PE of this rank was printed.
-    pub fn on_printed(&mut self, rank: u32, before: u64) {
-        self.output[rank as usize].on_printed(before);
     }
 
     // Where it is.

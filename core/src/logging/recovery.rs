@@ -153,6 +153,7 @@ impl Member {
             told: self.spread.told().clone(),
         };
         self.report(Event::Held(self.node, session, Box::new(holdings)));
+        self.say_again_if_due();
     }
 
     fn on_announce(&mut self, session: Session, restarted: &[(Cut, Incarnation)]) {

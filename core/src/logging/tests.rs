@@ -212,7 +212,7 @@ fn a_line_waits_for_the_keeper() {
     let said = one.take_out();
     assert!(matches!(&said[..], [Out::Say(0, 0, Said::Line(line))] if line == "said"), "{said:?}");
     assert!(one.has_unprinted());
-    one.on_printed(0, 1);
+    one.on_printed(0, LogId { node: 0, rank: 0 }, 1);
     assert!(!one.has_unprinted());
 }
 
@@ -256,7 +256,7 @@ fn a_node_says_that_it_holds_its_part_once_its_keeper_does_and_all_is_printed() 
     assert_eq!(bring_all(&mut members).iter().filter(|out| holds(out)).count(), 0);
     members[0].see_to_next();
     assert!(!bring_all(&mut members).iter().any(holds), "its line may be lost");
-    members[0].on_printed(0, 1);
+    members[0].on_printed(0, LogId { node: 0, rank: 0 }, 1);
     members[0].see_to_next();
     members[0].see_to_next();
     assert_eq!(bring_all(&mut members).iter().filter(|out| holds(out)).count(), 1, "it says so once");

@@ -27,6 +27,13 @@ impl Cuts {
         self.0.push(cut);
     }
 
+    /// The same, if it is not among them.
+    pub fn add_new(&mut self, cut: &Cut) {
+        if !self.0.contains(cut) {
+            self.0.push(cut.clone());
+        }
+    }
+
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &Cut> {
         self.0.iter()

@@ -26,6 +26,7 @@ use super::lengths::Lengths;
 use super::line::{Place, Places, alone, line};
 use super::plan::{Answers, Loss, Plan, Restore};
 use super::position::Position;
+use super::standing::Standing;
 use crate::NodeId;
 use crate::action::Action;
 use crate::event::Event;
@@ -169,6 +170,18 @@ impl Leader {
         }
     }
 
+    /// A leader before this one is lost, and somebody says where it is, in the line that the job is in or in the one before.
+    pub(super) fn hear_of(&mut self, standing: &Standing, is_in_line: bool) {
+        if !mutated("sessions-begin-again") {
+            self.session = self.session.max(standing.session);
+        }
+        for (known, heard) in self.incarnations.iter_mut().zip(&standing.incarnations) {
+            *known = if mutated("incarnations-begin-again") { *known } else { *heard.max(known) };
+        }
+        let of_line = standing.cuts.iter().filter(|_| is_in_line && !mutated("cuts-are-not-asked-for"));
+        of_line.for_each(|cut| self.cuts.add_new(cut));
+    }
+
     /// The recovery that was the last to begin.
     #[must_use]
     pub fn session(&self) -> Session {
@@ -198,7 +211,7 @@ impl Leader {
         self.printed.get(log)
     }
 
-    /// These nodes are lost: that is proved.
+    /// These nodes are lost: that is proved. Nobody may be, for a leader that has taken another's place.
     #[must_use]
     pub fn on_lost(&mut self, nodes: impl IntoIterator<Item = NodeId>) -> Vec<Order> {
         if matches!(self.phase, Phase::GaveUp) {
@@ -305,6 +318,9 @@ impl Leader {
             return Vec::new();
         }
         let restored = std::mem::take(&mut plan.restored);
+        if self.lost.is_empty() {
+            return self.go_on();
+        }
         self.phase = Phase::Replaying { at_horizon: BTreeSet::new(), covered: BTreeSet::new() };
         let restore = |(to, restore)| Order::Restore {
             to,
@@ -349,11 +365,15 @@ impl Leader {
         self.lost.remove(&node);
         let mut orders = vec![Order::GoLive { to: node, session: self.session }];
         if self.lost.is_empty() {
-            self.phase = Phase::Running;
-            orders.push(Order::Degraded(false));
-            orders.extend(self.collect());
+            orders.extend(self.go_on());
         }
         orders
+    }
+
+    /// All nodes are live.
+    fn go_on(&mut self) -> Vec<Order> {
+        self.phase = Phase::Running;
+        [Order::Degraded(false)].into_iter().chain(self.collect()).collect()
     }
 
     /// A node's image is committed: its keeper has all of it.

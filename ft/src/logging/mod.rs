@@ -13,6 +13,7 @@
 //! | [`Images`] | what a node has of images, its own and others' |
 //! | [`Position`], [`line::line`] | who goes back where, and what may be forgotten |
 //! | [`Leader`], [`Plan`], [`Guide`], [`Reach`] | recovery |
+//! | [`Gathering`], [`Standing`] | who leads next, when whoever led is lost |
 //! | [`Votes`] | when the next line begins, after which nobody goes back behind it |
 //! | [`Output`], [`Gate`] | what leaves the job, or with `logging:strict` the node, and when |
 //! | [`Budget`] | how much is kept for others |
@@ -42,6 +43,7 @@ mod retained;
 mod ride;
 mod rows;
 mod spread;
+mod standing;
 #[cfg(test)]
 mod tests;
 pub mod ticket;
@@ -71,5 +73,6 @@ pub use position::{ImageId, Position};
 pub use retained::{Retained, Segment};
 pub use ride::{Ride, Stable};
 pub use spread::Spread;
+pub use standing::{Gathering, Seen, Standing, Succession};
 pub use varint::Malformed;
 pub use votes::Votes;

@@ -36,6 +36,12 @@ impl<T: Clone> Output<T> {
         self.kept.len()
     }
 
+    /// How much of it is known to be printed.
+    #[must_use]
+    pub fn printed(&self) -> u64 {
+        self.next - self.kept.len() as u64
+    }
+
     /// It says something, which depends on these entries that are not known to be stable
     /// ([`super::Spread::unstable`]). Returns its number.
     pub fn say(&mut self, what: T, depends_on: Lengths) -> u64 {
@@ -74,7 +80,7 @@ impl<T: Clone> Output<T> {
         }
     }
 
-    /// Restored from an image: what had left may not have arrived.
+    /// Restored from an image, or heard of another who prints: what had left may not have arrived.
     pub fn send_again(&mut self) {
         self.sent = 0;
     }

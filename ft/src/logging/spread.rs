@@ -117,6 +117,12 @@ impl Spread {
         self.incarnations[node as usize]
     }
 
+    /// The newest of all nodes, and where the logs of former ones end: as far as that was announced here.
+    #[must_use]
+    pub fn heard_of(&self) -> (&[Incarnation], &Cuts) {
+        (&self.incarnations, &self.cuts)
+    }
+
     /// An input came to one of the node's PEs. Returns its number.
     pub fn append(&mut self, rank: u32, entry: &Entry) -> u64 {
         self.own[rank as usize].append(entry)

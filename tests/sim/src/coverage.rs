@@ -423,6 +423,10 @@ pub const MARKS: &[Mark] = &[
     may("a node was lost while its line was written"),
     may("a node held its part of a cut before a loss of which it had not heard"),
     may("a node heard of others in the next line before it was told that this has begun"),
+    may("a leader was lost while a node went back"),
+    may("a leader was lost when not all had heard of the next line"),
+    may("something was said to whoever leads next before what had been said to the former one"),
+    may("a node of a job that logs complained of one that was lost"),
 ];
 
 const fn must(name: &'static str) -> Mark {

@@ -108,7 +108,8 @@ fn plan(task: &Task, options: &RunArgs, kills: &Kills, lives: u64) -> Plan {
     let known = Plan::known(task.job, task.secret.clone(), hosts, options);
     let used = u32::try_from(lives).unwrap_or(u32::MAX);
     let spares = options.spares.saturating_sub(used);
-    Plan { nodes: task.nodes, build: task.build, watched: kills.watched(), keeping, spares, ..known }
+    let (nodes, keepers) = (task.nodes, task.keepers.clone());
+    Plan { nodes, keepers, build: task.build, watched: kills.watched(), keeping, spares, ..known }
 }
 
 /// Where this process starts others. These are linked with nobody through memory, and print to where this one does.

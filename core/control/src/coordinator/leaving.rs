@@ -1,4 +1,4 @@
-//! The end of a job that survives losses: nobody leaves as long as somebody may have to go back.
+//! The end of a job that survives losses: nobody leaves as long as somebody may have to go back, or does not know that the job is over.
 //!
 //! ```text
 //! all have said Done ─► what the program said last is printed ─► Settle ─(Settled by all)─► Leave
@@ -20,12 +20,14 @@ use talisman_observe::sometimes::sometimes;
 impl Coordinator {
     /// Whoever has said all may leave: after a failure at once, after an end in order when all have, and know that.
     pub(super) fn let_leave(&mut self, now: Duration) {
-        if self.recovery.is_none() || !self.verdict.is_over() {
+        if self.recovery.is_none() && self.logging.is_none() || !self.verdict.is_over() {
             return;
         }
         let stopped = self.roster.stopped();
         let all_have = self.roster.living().iter().all(|node| self.roster[*node].stage == Stage::Done);
-        if self.survives() && !all_have && !mutated("leaving-before-all-are-done") {
+        let waits =
+            self.logging.is_some() && self.recovery.is_none() && self.verdict.is_success() && !self.leaves;
+        if (self.survives() || waits) && !all_have && !mutated("leaving-before-all-are-done") {
             return;
         }
         self.print_the_rest();

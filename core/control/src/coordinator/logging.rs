@@ -17,6 +17,7 @@ use super::{Action, Back, Coordinator, GRACE_AFTER_FAILURE, GRACE_AFTER_LOSS};
 use crate::exit_cause::{How, KillReason};
 use crate::logging::fragments::{WordPiece, pieces_of};
 use crate::logging::messages::{FromMember, Said, ToMember};
+use crate::logging::succession::piece_of;
 use crate::logging::{Begin, Logging};
 use crate::members::Stage;
 use crate::protocol::{Place, Stop, ToNode};
@@ -88,6 +89,7 @@ impl Coordinator {
         }
         self.actions.push(Action::Warn(format!("{}; it alone goes back", lost.what)));
         self.carry_out_logged(now, orders);
+        self.lead_on(now);
     }
 
     fn start_logged(&mut self, now: Duration, node: u32) {
@@ -114,6 +116,11 @@ impl Coordinator {
 
     fn on_logged_word(&mut self, now: Duration, node: u32, word: FromMember) {
         match word {
+            FromMember::Standing { standing, end, took } => {
+                self.on_standing(now, node, (*standing, end, took))
+            }
+            // It says it again when it is asked what it holds.
+            _ if self.logging.as_ref().is_some_and(Logging::is_gathering) => {}
             FromMember::Said { rank, .. } if rank >= self.plan.pes => {
                 self.on_garbled(now, node, &format!("speaks of its PE {rank}, which it does not have"));
             }
@@ -151,26 +158,29 @@ impl Coordinator {
 
     /// A program has said something that no loss takes back. Restored nodes say it once more.
     fn on_said_logged(&mut self, now: Duration, log: LogId, number: u64, said: Said) {
-        let LogId { node, rank } = log;
+        let node = log.node;
         let Some(logging) = &mut self.logging else { return };
         if logging.is_news(log, number) {
             match said {
-                Said::Line(line) => self.actions.push(Action::Print { node, piece: None, lines: vec![line] }),
+                Said::Line(line) => {
+                    let piece = piece_of(&self.plan, logging.line(), log, number);
+                    self.actions.push(Action::Print { node, piece: Some(piece), lines: vec![line] });
+                }
                 Said::End(stop) => self.on_end_logged(now, stop),
             }
         } else {
             sometimes("a restored node said what had been printed");
         }
-        let before = self.logging.as_ref().map_or(0, |logging| logging.printed(log));
-        self.tell_logged(node, &ToMember::Printed { rank, before });
+        self.tell_what_is_printed(log);
     }
 
     /// The program ends the job: all that has been said is printed first.
-    fn on_end_logged(&mut self, now: Duration, stop: Stop) {
+    pub(super) fn on_end_logged(&mut self, now: Duration, stop: Stop) {
         let by = (stop.status != 0).then_some(now + GRACE_AFTER_FAILURE);
-        let is_first = self.logging.as_mut().is_some_and(|logging| logging.on_end(stop, by));
+        let is_first = self.logging.as_mut().is_some_and(|logging| logging.on_end(stop.clone(), by));
         if is_first {
-            self.those_running().into_iter().for_each(|node| self.tell_logged(node, &ToMember::Finish));
+            let word = ToMember::Finish(stop);
+            self.those_running().into_iter().for_each(|node| self.tell_logged(node, &word));
         }
     }
 
@@ -189,7 +199,7 @@ impl Coordinator {
     }
 
     /// What the leader wants is done. Who is there already when it is to begin once more has arrived.
-    fn carry_out_logged(&mut self, now: Duration, orders: Vec<Order>) {
+    pub(super) fn carry_out_logged(&mut self, now: Duration, orders: Vec<Order>) {
         let mut orders = VecDeque::from(orders);
         while let Some(order) = orders.pop_front() {
             match order {
@@ -199,16 +209,21 @@ impl Coordinator {
                 Order::Degraded(false) => self.settle_logged(now),
                 Order::GiveUp(loss) => return self.give_up_logged(now, &loss),
                 Order::Degraded(true) | Order::Forget { .. } => {}
-                Order::Ask { to, .. } => self.order_logged(to, order, Vec::new()),
-                Order::Announce { to, .. } | Order::Restore { to, .. } => {
-                    let places = self.roster.places(|node| self.plan.host_number(node));
-                    self.order_logged(to, order, places);
+                Order::Ask { to, .. } => {
+                    self.tell_losses(to);
+                    self.order_logged(to, order, Vec::new());
+                }
+                Order::Announce { to, .. } => self.order_where_all_are(to, order),
+                Order::Restore { to, .. } => {
+                    self.order_where_all_are(to, order);
+                    self.tell_keeper_what_is_printed(to);
                 }
                 Order::GoLive { to, .. } => {
                     self.order_logged(to, order, Vec::new());
                     self.write_line_again(to);
-                    if self.logging.as_ref().is_some_and(Logging::is_ending) {
-                        self.tell_logged(to, &ToMember::Finish);
+                    if let Some(stop) = self.logging.as_ref().and_then(Logging::ending) {
+                        let word = ToMember::Finish(stop.clone());
+                        self.tell_logged(to, &word);
                     }
                 }
             }
@@ -228,6 +243,11 @@ impl Coordinator {
         Vec::new()
     }
 
+    fn order_where_all_are(&mut self, to: u32, order: Order) {
+        let places = self.roster.places(|node| self.plan.host_number(node));
+        self.order_logged(to, order, places);
+    }
+
     fn order_logged(&mut self, to: u32, order: Order, places: Vec<Place>) {
         self.logging.iter_mut().for_each(|logging| logging.told(&order));
         let line = self.logging.as_ref().map_or(0, Logging::line);
@@ -237,8 +257,9 @@ impl Coordinator {
     pub(super) fn tell_logged(&mut self, node: u32, word: &ToMember) {
         match pieces_of(word) {
             Ok(pieces) => {
-                // Whoever begins again from what is written does not print again what was printed before.
-                let is_later = matches!(word, ToMember::Write { .. });
+                // Whoever begins again from what is written does not print again what was printed before; and who knows that something is
+                // printed forgets it.
+                let is_later = matches!(word, ToMember::Write { .. } | ToMember::Printed { .. });
                 let how = if is_later { Action::SendWhenPrinted } else { Action::Send };
                 let send = |piece| how(node, ToNode::Logging(piece));
                 self.actions.extend(pieces.into_iter().map(send));
@@ -253,6 +274,7 @@ impl Coordinator {
         let time = self.running_for(now);
         let line = self.logging.as_mut().map(|logging| logging.settle(time));
         self.actions.extend(line.map(Action::Say));
+        self.those_running().into_iter().for_each(|node| self.tell_losses(node));
         self.begin_line_if_all_hold();
         self.ask_for_checkpoints_again();
         self.ask_for_balance_again();

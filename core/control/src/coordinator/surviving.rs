@@ -117,6 +117,9 @@ impl Coordinator {
         if self.leaves {
             return sometimes("a node complained of another when nobody needed that one any more");
         }
+        if self.logs() && self.roster.has(of) && self.roster[of].stage != Stage::Running {
+            return sometimes("a node of a job that logs complained of one that was lost");
+        }
         if !self.survives() {
             return self.on_word(now, Stop { status: UNRECOVERABLE, message: Some(why) });
         }
@@ -257,10 +260,14 @@ impl Coordinator {
 
     /// Whoever leads next has it of the nodes which losses the job has had.
     pub(super) fn tell_losses(&mut self, node: u32) {
-        let Some(recovery) = &self.recovery else { return };
         let told = &mut self.roster[node].losses_told;
-        let (from, losses) = (*told as u32, recovery.losses_after(*told));
-        *told = recovery.settled_losses();
+        let from = *told as u32;
+        let (losses, settled) = match (&self.recovery, &self.logging) {
+            (Some(recovery), _) => (recovery.losses_after(*told), recovery.settled_losses()),
+            (None, Some(logging)) => (logging.losses_after(*told), logging.settled_losses()),
+            (None, None) => return,
+        };
+        *told = settled;
         if !losses.is_empty() {
             self.actions.push(Action::Send(node, ToNode::Losses { from, losses }));
         }

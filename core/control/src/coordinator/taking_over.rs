@@ -12,8 +12,8 @@ use crate::recovery::Recovery;
 use talisman_job::Failure;
 
 impl Coordinator {
-    /// By whom people are told, with those that are left. Time is that since the program's beginning. All go back as after a loss:
-    /// nobody knows what the former launcher had said to whom.
+    /// By whom people are told, with those that are left. Time is that since the program's beginning. All go back as after a loss,
+    /// but in a job that logs: nobody knows what the former launcher had said to whom.
     pub fn taking_over(plan: Plan, kills: Kills, leader: &str, followers: &Followers) -> Self {
         let now = followers.running();
         let (lost, left): (Vec<u32>, Vec<u32>) = (0..plan.nodes).partition(|node| !followers.has(*node));
@@ -38,6 +38,10 @@ impl Coordinator {
         coordinator.actions.extend(failures.iter().map(|failure| Action::Warn(failure.what.clone())));
         if let Some(results) = followers.settled() {
             coordinator.end_settled([followers.losses(), &failures].concat(), results.clone());
+            return coordinator;
+        }
+        if coordinator.plan.logs {
+            coordinator.gather_logged(followers, [followers.losses(), &failures].concat());
             return coordinator;
         }
         let told = (failures, now, coordinator.steps.done);

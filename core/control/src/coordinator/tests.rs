@@ -8,6 +8,7 @@ use talisman_job::lines::Lines;
 mod arriving;
 mod growing;
 mod layouts;
+mod leading_on;
 mod logging;
 mod requests;
 mod surviving;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use talisman_ft::Version;
 use talisman_ft::double::Contents;
-use talisman_ft::logging::{Holdings, Order, Session};
+use talisman_ft::logging::{Holdings, LogId, Order, Session, Standing};
 use talisman_job::CheckpointTaken;
 
 use crate::protocol::{Place, Stop};
@@ -37,15 +37,19 @@ pub enum ToMember {
         /// All of it is on disks: what was written before is not needed any more. Else none of it is.
         is_whole: bool,
     },
-    /// So much of what its program has said on one of its PEs has been printed.
+    /// So much of what its program has said on one of its PEs has been printed, or on one of a node whose keeper it is.
     Printed {
-        /// On the PE of this rank.
-        rank: u32,
+        /// Said in this line.
+        line: Version,
+        /// On this PE.
+        log: LogId,
         /// All before this number.
         before: u64,
     },
-    /// The job ends as soon as all is printed: no entry runs any more; the answer is [`FromMember::Finished`].
-    Finish,
+    /// The job ends so as soon as all is printed: no entry runs any more; the answer is [`FromMember::Finished`].
+    Finish(Stop),
+    /// Another has taken the launcher's place; the answer is [`FromMember::Standing`].
+    Introduce,
 }
 
 /// From a node to the launcher.
@@ -88,6 +92,15 @@ pub enum FromMember {
     },
     /// The answer to [`ToMember::Finish`]: all that its program has said is printed.
     Finished,
+    /// The answer to [`ToMember::Introduce`].
+    Standing {
+        /// Where it is.
+        standing: Box<Standing>,
+        /// How the job ends, if the former launcher has said that it does.
+        end: Option<Stop>,
+        /// Cuts of which it has said what they had cost.
+        took: Vec<CheckpointTaken>,
+    },
 }
 
 /// Something that a program says to the world outside.

@@ -3,6 +3,7 @@
 
 pub mod fragments;
 pub mod messages;
+pub mod succession;
 pub mod writing;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -23,6 +24,7 @@ use crate::plan::Plan;
 use crate::protocol::Stop;
 use fragments::Joined;
 use messages::FromMember;
+use succession::Gathering;
 use talisman_observe::mutations::mutated;
 use writing::{Writing, Written};
 
@@ -32,6 +34,8 @@ const BORNE: u32 = 3;
 /// What the launcher keeps of such a job. Times are from the program's beginning.
 pub struct Logging {
     leader: Leader,
+    /// It has taken another launcher's place, and does not know where all are.
+    gathering: Option<Gathering>,
     /// By node: what has come of a word that is not whole yet.
     joined: Vec<Joined>,
     /// By node: the number of its newest process, as the leader counts them.
@@ -91,6 +95,7 @@ impl Logging {
             )
             .kept_by(Keepers::named(plan.keepers.clone()))
             .without(plan.begins_with..plan.nodes),
+            gathering: None,
             joined: (0..plan.nodes).map(|_| Joined::default()).collect(),
             newest: vec![0; plan.nodes as usize],
             wanted: BTreeSet::new(),
@@ -171,7 +176,7 @@ impl Logging {
 
     /// Whether all nodes are live.
     pub fn is_running(&self) -> bool {
-        self.leader.is_running()
+        self.gathering.is_none() && self.leader.is_running()
     }
 
     /// A process is lost; what follows. Nobody hears from it any more.
@@ -183,6 +188,9 @@ impl Logging {
         self.votes.on_lost();
         self.writing.on_lost(node);
         *self.tries.entry(node).or_default() += 1;
+        if self.lose_while_gathering(node) {
+            return Vec::new();
+        }
         self.lead(Event::Lost(vec![node]))
     }
 
@@ -248,6 +256,7 @@ impl Logging {
             | FromMember::Finished
             | FromMember::Holds { .. }
             | FromMember::Written { .. }
+            | FromMember::Standing { .. }
             | FromMember::Took(_) => Vec::new(),
         }
     }
@@ -274,6 +283,11 @@ impl Logging {
             (self.end, self.end_by) = (Some(stop), by);
         }
         is_first
+    }
+
+    /// How the job ends when all is printed, if it does.
+    pub fn ending(&self) -> Option<&Stop> {
+        self.end.as_ref()
     }
 
     /// Whether the job ends when all is printed.
@@ -309,16 +323,27 @@ impl Logging {
             failure.recover_s = Some(took.as_secs_f64());
             failure.nodes_left = Some(nodes);
             failure.version = version;
-            failure.replaced = true;
+            failure.replaced = failure.node.is_some();
         }
         lost.sort_unstable();
         lost.dedup();
         let took = longest.as_micros().div_ceil(1000);
-        let again = if lost.len() == 1 { "it goes on" } else { "they go on" };
-        format!(
-            "{again} in a new process {took} ms after the loss of {}; nobody else went back",
-            lost_in_words(&lost)
-        )
+        let (again, else_) = match lost.iter().flatten().count() {
+            0 => ("the job goes on", ""),
+            1 => ("it goes on in a new process", " else"),
+            _ => ("they go on in a new process", " else"),
+        };
+        format!("{again} {took} ms after the loss of {}; nobody{else_} went back", lost_in_words(&lost))
+    }
+
+    /// So many losses are known as they will be reported.
+    pub fn settled_losses(&self) -> usize {
+        self.failures.iter().take_while(|failure| failure.is_settled()).count()
+    }
+
+    /// All losses but the first ones.
+    pub fn losses_after(&self, first: usize) -> Vec<Failure> {
+        self.failures.iter().skip(first).cloned().collect()
     }
 
     /// What became of the node that was lost last.

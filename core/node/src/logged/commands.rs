@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::shown::Shown;
@@ -22,9 +22,13 @@ pub(crate) struct LoggedCommands {
     knock: Box<dyn Fn() + Send + Sync>,
     /// Has connections tried.
     try_all: Box<dyn Fn(u32, Duration) + Send + Sync>,
+    /// The nodes that could not be reached, and why.
+    complaints: Box<dyn Fn() -> Vec<(u32, String)> + Send + Sync>,
     shown: Shown,
     has_any: AtomicBool,
     heard: Mutex<Heard>,
+    /// It is to end.
+    may_leave: Condvar,
 }
 
 #[derive(Default)]
@@ -39,6 +43,9 @@ struct Heard {
     /// A word could not be read: why.
     garbled: Option<String>,
     stop: Option<Stop>,
+    leaves: bool,
+    /// The largest life of a process that was heard of.
+    lives: u64,
 }
 
 impl LoggedCommands {
@@ -46,11 +53,25 @@ impl LoggedCommands {
         job: Arc<Job>,
         knock: impl Fn() + Send + Sync + 'static,
         try_all: impl Fn(u32, Duration) + Send + Sync + 'static,
+        complaints: impl Fn() -> Vec<(u32, String)> + Send + Sync + 'static,
         shown: Shown,
     ) -> Self {
-        let (knock, try_all) = (Box::new(knock), Box::new(try_all));
-        let (has_any, heard) = (AtomicBool::new(false), Mutex::default());
-        LoggedCommands { job, knock, try_all, shown, has_any, heard }
+        LoggedCommands {
+            job,
+            knock: Box::new(knock),
+            try_all: Box::new(try_all),
+            complaints: Box::new(complaints),
+            shown,
+            has_any: AtomicBool::new(false),
+            heard: Mutex::default(),
+            may_leave: Condvar::new(),
+        }
+    }
+
+    /// Waits until the process is to end: all know that the job is over, or it has failed.
+    pub(super) fn wait_to_leave(&self) {
+        let heard = self.may_leave.wait_while(self.lock(), |heard| !heard.leaves);
+        drop(heard.unwrap_or_else(PoisonError::into_inner));
     }
 
     /// Whether anything has been said since that was last taken.
@@ -119,7 +140,10 @@ impl NodeCommands for LoggedCommands {
 
     fn logging(&self, piece: WordPiece) {
         self.hear(|heard| match heard.joined.push(piece) {
-            Ok(word) => heard.words.extend(word),
+            Ok(word) => {
+                heard.lives = heard.lives.max(word.as_ref().map_or(0, lives_of));
+                heard.words.extend(word);
+            }
             Err(error) => heard.garbled = Some(format!("the launcher cannot be understood: {error}")),
         });
     }
@@ -143,4 +167,28 @@ impl NodeCommands for LoggedCommands {
     fn try_connections(&self, inquiry: u32, limit: Duration) {
         (self.try_all)(inquiry, limit);
     }
+
+    fn complaints(&self) -> Vec<(u32, String)> {
+        (self.complaints)()
+    }
+
+    /// A loss does not take back that it is told to stop.
+    fn ended(&self) -> Option<Stop> {
+        self.lock().stop.clone()
+    }
+
+    fn lives(&self) -> u64 {
+        self.lock().lives
+    }
+
+    fn leave(&self) {
+        self.lock().leaves = true;
+        self.may_leave.notify_all();
+    }
+}
+
+/// The largest life of a process that a word speaks of.
+fn lives_of(word: &ToMember) -> u64 {
+    let places = if let ToMember::Order { places, .. } = word { &places[..] } else { &[] };
+    places.iter().map(|place| place.life).max().unwrap_or(0)
 }

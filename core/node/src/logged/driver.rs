@@ -22,7 +22,7 @@ use super::task::{Answer, Task};
 use super::writing::Writing;
 use super::{Left, LoggedNode};
 use crate::worker::Suspicion;
-use talisman_control::protocol::PeerInLife;
+use talisman_control::protocol::{PeerInLife, Stop};
 use talisman_core::logging::image::{Beginning, Image};
 use talisman_core::logging::line_door::LineDoor;
 use talisman_core::logging::member::Member;
@@ -30,6 +30,7 @@ use talisman_core::logging::on_disk::absent_in;
 use talisman_ft::NodeId;
 use talisman_ft::double::Contents;
 use talisman_ft::logging::{Keepers, Shape};
+use talisman_job::CheckpointTaken;
 use talisman_kernel::node::Node;
 use talisman_kernel::pe::turn::Command;
 use talisman_observe::stats::Totals;
@@ -78,8 +79,10 @@ pub(super) struct Driver<'a> {
     idle: Idle,
     suspicion: Suspicion,
     /// The job ends as soon as all is printed; whether that is so here, and has been said.
-    finishing: bool,
+    finishing: Option<Stop>,
     has_finished: bool,
+    /// Cuts of which the launcher was told what they had cost: another may take its place.
+    took: Vec<CheckpointTaken>,
     /// Something was wrong, and the launcher knows.
     has_failed: bool,
 }
@@ -110,8 +113,9 @@ impl<'a> Driver<'a> {
             idle_since: None,
             idle: Idle::new(),
             suspicion: Suspicion::default(),
-            finishing: false,
+            finishing: None,
             has_finished: false,
+            took: Vec::new(),
             has_failed: false,
         };
         driver.member = driver.placed(Member::blank(number, shape, 0), keepers.of(number));

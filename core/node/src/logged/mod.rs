@@ -106,11 +106,12 @@ impl LoggedNode {
                 Err(error) => this.control.failed(format!("the system gives no thread for its PEs: {error}")),
             }
         });
+        self.control.stopped(self.report(totals, kept));
+        self.commands.wait_to_leave();
         if self.job.how_it_ended().is_some_and(|end| end.status == 0) {
             // Nobody goes on from anything.
             self.store.clear(self.view.there().collect());
         }
-        self.control.done(self.report(totals, kept));
     }
 
     /// The threads of its PEs, if there are several: where each finds what it is to do, and where all put what they have done.

@@ -4,6 +4,7 @@ mod codec;
 mod leading;
 mod line;
 mod spreading;
+mod standing;
 mod storage;
 mod voting;
 

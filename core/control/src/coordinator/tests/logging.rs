@@ -1,7 +1,7 @@
 //! Jobs that log: a lost node gets another process, and the others are only asked.
 
 use talisman_ft::double::Contents;
-use talisman_ft::logging::{Holdings, Order, Position, Shape};
+use talisman_ft::logging::{Holdings, LogId, Order, Position, Shape};
 
 use super::*;
 use crate::logging::fragments::{Joined, pieces_of};
@@ -19,17 +19,25 @@ fn logging() -> Coordinator {
 
 impl Coordinator {
     /// A node says something of its log; what nodes are told of theirs then, and what else is done.
-    fn tell(&mut self, now: u64, node: u32, word: &FromMember) -> (Vec<(u32, ToMember)>, Vec<Action>) {
+    pub(super) fn tell(
+        &mut self,
+        now: u64,
+        node: u32,
+        word: &FromMember,
+    ) -> (Vec<(u32, ToMember)>, Vec<Action>) {
         let pieces = pieces_of(word).unwrap().into_iter();
         words(pieces.flat_map(|piece| self.say(at(now), node, ToLauncher::Logging(piece))).collect())
     }
 }
 
-fn words(actions: Vec<Action>) -> (Vec<(u32, ToMember)>, Vec<Action>) {
+pub(super) fn words(actions: Vec<Action>) -> (Vec<(u32, ToMember)>, Vec<Action>) {
     let (mut told, mut others) = (Vec::new(), Vec::new());
     for action in actions {
         match action {
-            Action::Send(node, ToNode::Logging(piece)) => {
+            // Who leads next is to know of them, too.
+            Action::Send(_, ToNode::Losses { .. }) => {}
+            Action::Send(node, ToNode::Logging(piece))
+            | Action::SendWhenPrinted(node, ToNode::Logging(piece)) => {
                 told.push((node, Joined::default().push(piece).unwrap().expect("it is short")));
             }
             other => others.push(other),
@@ -38,7 +46,7 @@ fn words(actions: Vec<Action>) -> (Vec<(u32, ToMember)>, Vec<Action>) {
     (told, others)
 }
 
-fn orders(told: &[(u32, ToMember)]) -> Vec<(u32, &'static str)> {
+pub(super) fn orders(told: &[(u32, ToMember)]) -> Vec<(u32, &'static str)> {
     let name = |word: &ToMember| match word {
         ToMember::Order { order: Order::Ask { .. }, .. } => "ask",
         ToMember::Order { order: Order::Announce { .. }, .. } => "announce",
@@ -49,13 +57,14 @@ fn orders(told: &[(u32, ToMember)]) -> Vec<(u32, &'static str)> {
         ToMember::Write { .. } => "write",
         ToMember::AllWritten { .. } => "all written",
         ToMember::Printed { .. } => "printed",
-        ToMember::Finish => "finish",
+        ToMember::Finish(_) => "finish",
+        ToMember::Introduce => "introduce",
     };
     told.iter().map(|(node, word)| (*node, name(word))).collect()
 }
 
 /// What a survivor that has taken nothing says; it keeps what the node before it has.
-fn held(node: u32, session: u32) -> FromMember {
+pub(super) fn held(node: u32, session: u32) -> FromMember {
     let before = (node + 2) % 3;
     let present = Position { image: 1, ..Position::at_beginning(node, SHAPE) };
     let kept = vec![(before, Position::at_beginning(before, SHAPE))];
@@ -118,19 +127,31 @@ fn a_process_that_was_told_to_restore_is_ended_when_another_node_is_lost() {
 fn lines_are_printed_once_and_the_job_ends_when_all_have_said_what_they_had_to() {
     let mut coordinator = logging();
     let line = |number| FromMember::Said { rank: 0, number, said: Said::Line("a line".into()) };
-    let print = Action::Print { node: 2, piece: None, lines: vec!["a line".into()] };
+    let print = |number| Action::Print { node: 2, piece: Some((0, 2, number)), lines: vec!["a line".into()] };
     for (number, printed, news) in [(0, 1, true), (0, 1, false), (1, 2, true)] {
         let (told, others) = coordinator.tell(10, 2, &line(number));
-        assert_eq!(told, [(2, ToMember::Printed { rank: 0, before: printed })]);
-        assert_eq!(others, if news { vec![print.clone()] } else { vec![] });
+        let word = ToMember::Printed { line: 0, log: LogId { node: 2, rank: 0 }, before: printed };
+        assert_eq!(told, [(0, word.clone()), (2, word)], "its keeper too");
+        assert_eq!(others, if news { vec![print(number as u32)] } else { vec![] });
     }
     let end = FromMember::Said { rank: 0, number: 0, said: Said::End(Stop::default()) };
     let (told, _) = coordinator.tell(20, 0, &end);
-    assert_eq!(orders(&told), [(0, "finish"), (1, "finish"), (2, "finish"), (0, "printed")]);
+    let finish = [(0, "finish"), (1, "finish"), (2, "finish")];
+    assert_eq!(orders(&told), [&finish[..], &[(1, "printed"), (0, "printed")]].concat());
     assert_eq!(coordinator.tell(21, 0, &FromMember::Finished).1, []);
     assert_eq!(coordinator.tell(22, 1, &FromMember::Finished).1, []);
     let (_, others) = coordinator.tell(23, 2, &FromMember::Finished);
     assert_eq!(others, to_all(3, &ToNode::Stop(Stop::default())));
+    // Nobody leaves before all know that the job is over.
+    for node in [0, 1] {
+        assert_eq!(coordinator.say(at(24), node, ToLauncher::Done(Box::default())), []);
+    }
+    let settle = coordinator.say(at(25), 2, ToLauncher::Done(Box::default()));
+    assert_eq!(settle, to_all(3, &ToNode::Settle(Results::default())));
+    for node in [0, 1] {
+        assert_eq!(coordinator.say(at(26), node, ToLauncher::Settled), []);
+    }
+    assert_eq!(coordinator.say(at(27), 2, ToLauncher::Settled), to_all(3, &ToNode::Leave));
 }
 
 #[test]

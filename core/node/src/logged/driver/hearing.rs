@@ -39,11 +39,12 @@ impl Driver<'_> {
 
     pub(super) fn hear(&mut self, word: ToMember) {
         match word {
-            ToMember::Printed { rank, before } if rank < self.shape.pes_per_node => {
-                self.member.on_printed(rank, before);
+            ToMember::Printed { line, log, before } if self.shape.has(log) => {
+                self.member.on_printed(line, log, before);
             }
-            ToMember::Printed { rank, .. } => self.fail(format!("the launcher speaks of PE {rank} of it")),
-            ToMember::Finish => self.finishing = true,
+            ToMember::Printed { log, .. } => self.fail(format!("the launcher speaks of {log:?}")),
+            ToMember::Finish(stop) => (self.finishing, self.has_finished) = (Some(stop), false),
+            ToMember::Introduce => self.introduce(),
             ToMember::Line { version } => self.begin_line(version),
             ToMember::Write { version } => self.write_line(version),
             ToMember::AllWritten { version, is_whole } => self.end_writing(version, is_whole),

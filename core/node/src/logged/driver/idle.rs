@@ -74,7 +74,7 @@ impl Driver<'_> {
     }
 
     pub(super) fn runs(&self) -> bool {
-        self.member.is_live() && !self.finishing && !self.of.job.is_over()
+        self.member.is_live() && self.finishing.is_none() && !self.of.job.is_over()
     }
 
     /// PE 0 that has had nothing to do for too long finds out whether anybody ever will.

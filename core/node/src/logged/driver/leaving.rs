@@ -95,6 +95,13 @@ impl Driver<'_> {
         }
     }
 
+    /// Another leads from now on: where this node is.
+    pub(super) fn introduce(&mut self) {
+        let standing = Box::new(self.member.introduce());
+        let (end, took) = (self.finishing.clone(), self.took.clone());
+        self.say(&FromMember::Standing { standing, end, took });
+    }
+
     /// The keeper is sent what is new, if it has not been for so long.
     pub(super) fn flush_log(&mut self, every: Duration) {
         if self.flushed.elapsed() >= every && self.member.wants_flush() {
@@ -125,8 +132,10 @@ impl Driver<'_> {
 
     /// The job ends, and all that the program has said here is printed. What a PE is at may say something.
     pub(super) fn finish(&mut self) {
-        let is_finished =
-            self.finishing && self.member.is_live() && !self.is_any_out() && !self.member.has_unprinted();
+        let is_finished = self.finishing.is_some()
+            && self.member.is_live()
+            && !self.is_any_out()
+            && !self.member.has_unprinted();
         if is_finished && !std::mem::replace(&mut self.has_finished, true) {
             self.say(&FromMember::Finished);
         }

@@ -11,6 +11,9 @@ use talisman_ft::Version;
 use talisman_ft::double::Contents;
 use talisman_kernel::pe::turn::Command;
 
+/// Cuts of which another launcher is told what they had cost.
+const TOOK_MAX: usize = 1_000;
+
 impl Driver<'_> {
     /// Whether anything is to be done about a cut, and that is done.
     pub(super) fn see_to_cut(&mut self) -> bool {
@@ -82,7 +85,10 @@ impl Driver<'_> {
         if self.of.task.number == 0
             && let Some(taken) = self.of.job.checkpoints().pop()
         {
-            self.say(&FromMember::Took(taken.into()));
+            self.say(&FromMember::Took(Box::new(taken.clone())));
+            if self.took.len() < TOOK_MAX {
+                self.took.push(taken);
+            }
         }
         match self.of.renew_node() {
             Ok(node) => self.node = node,

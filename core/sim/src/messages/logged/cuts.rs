@@ -55,6 +55,11 @@ impl Cluster {
         logged.is_at_rest() && logged.members.iter().flatten().all(|member| member.line() > line)
     }
 
+    /// One of them is.
+    pub(super) fn is_any_after(&self, line: Version) -> bool {
+        self.logged().members.iter().flatten().any(|member| member.line() > line)
+    }
+
     /// Something has happened on a node: what follows from it about a cut is done.
     pub(super) fn see_to_cut(&mut self, job: &Job, node: NodeId) {
         let Some(version) = self.cut_of(node).filter(|_| self.logged().ending.is_none()) else { return };

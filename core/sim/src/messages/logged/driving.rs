@@ -41,7 +41,7 @@ impl Cluster {
     ) {
         let node = self.shape.node_of(pe);
         let logged = self.logged_mut();
-        let is_over = logged.ending.is_some();
+        let is_over = logged.ending.is_some() || logged.leading.told.contains_key(&node);
         let stage = logged.member(node).map(|member| (member.is_live(), member.is_guided()));
         match stage {
             // It has one already, and is woken when that is over.
@@ -270,11 +270,16 @@ impl Cluster {
     pub(in crate::messages) fn on_mail(&mut self, job: &Job, number: u32, rules: &mut impl Rules) {
         self.trace.note(self.clock.get(), 2, 0, number.into());
         let logged = self.logged_mut();
-        match logged.post.take(number) {
+        // What was lost with whoever led does not come.
+        let Some(mail) = logged.post.take(number) else { return };
+        let is_gathering = logged.leading.gathering.is_some();
+        match mail {
             Mail::Word { from, to, line, between, word } => {
                 logged.come(to, line, FromNode::Word(from, between, word));
                 self.see_to(job, to, rules);
             }
+            // It is said again when whoever leads next asks what they hold.
+            Mail::Report { .. } | Mail::Holds { .. } | Mail::Say { .. } if is_gathering => {}
             Mail::Report { from, incarnation, event } if logged.is_newest(from, incarnation) => {
                 self.lead(job, event);
             }
@@ -287,9 +292,18 @@ impl Cluster {
             {
                 self.print(job, from, line, number, said);
             }
-            Mail::Printed { to, incarnation, before } if logged.is_newest(to.node, incarnation) => {
-                logged.member(to.node).into_iter().for_each(|member| member.on_printed(to.rank, before));
-                self.see_to_cut(job, to.node);
+            Mail::Printed { to, incarnation, line, log, before } if logged.is_newest(to, incarnation) => {
+                logged.member(to).into_iter().for_each(|member| member.on_printed(line, log, before));
+                self.see_to_cut(job, to);
+            }
+            Mail::Finish { to, incarnation, end } if logged.is_newest(to, incarnation) => {
+                logged.leading.told.insert(to, end);
+            }
+            Mail::Introduce { to, incarnation } if logged.is_newest(to, incarnation) => {
+                self.on_introduce(job, to, rules);
+            }
+            Mail::Standing { from, incarnation, standing, end } if logged.is_newest(from, incarnation) => {
+                self.on_standing(job, from, *standing, end);
             }
             Mail::Order { to, incarnation, order, line } if logged.is_newest(to, incarnation) => {
                 self.obey(job, to, order, line, rules);

@@ -7,6 +7,7 @@
 mod again;
 mod cuts;
 mod driving;
+mod leading;
 mod output;
 mod overlap;
 mod post;
@@ -25,6 +26,7 @@ use super::model::Model;
 use super::{Cluster, Machine, Rules};
 use crate::disks_after::Remains;
 use cuts::FromNode;
+use leading::Leading;
 use overlap::Overlaps;
 use post::Post;
 use shadow::Shadow;
@@ -72,9 +74,13 @@ pub enum When {
 pub enum Blow {
     /// These nodes are lost at once.
     Lose(Vec<u32>),
+    /// Whoever leads is lost, and these nodes at once: another takes its place.
+    LoseLeader(Vec<u32>),
     /// A cut is wanted, as somebody asks for a checkpoint of a job of processes: nobody goes back behind it once it is committed. What
     /// follows comes while it is under way.
     AskForCut,
+    /// The same, and what follows comes when the first node has begun the next line, of which the others may not have heard.
+    CutUntilOneBegins,
     /// The same, and what follows comes when all nodes have begun the next line.
     Cut,
     /// All are lost at once, after a cut, and a job of so many nodes goes on from what they have on disk. What it has printed since then is
@@ -109,6 +115,7 @@ pub struct Logged {
     /// The newest process of each node, started or about to be.
     newest: Vec<Incarnation>,
     leader: Leader,
+    leading: Leading,
     votes: Votes,
     /// Somebody waits for a cut; the first PE is to be asked for it.
     wants_cut: bool,
@@ -198,13 +205,16 @@ impl Setting<'_> {
             cluster.go_on_until(job, &mut rules, strike.when);
             match &strike.what {
                 Blow::Lose(nodes) => cluster.lose(job, nodes),
+                Blow::LoseLeader(nodes) => cluster.lose_leader(job, nodes),
                 Blow::AskForCut => cluster.want_cut(),
                 Blow::StartAgain(nodes) => cluster = cluster.started_again(self, job, *nodes, &mut rules),
-                Blow::Cut => {
+                Blow::Cut | Blow::CutUntilOneBegins => {
                     let (line, most) = (cluster.logged().votes.line(), cluster.trace.events + EVENTS_MAX);
+                    let is_one_enough = strike.what == Blow::CutUntilOneBegins;
                     cluster.want_cut();
                     cluster.go_on(job, &mut rules, |cluster| {
-                        cluster.is_after(line) || cluster.trace.events >= most
+                        let has_begun = is_one_enough && cluster.is_any_after(line);
+                        has_begun || cluster.is_after(line) || cluster.trace.events >= most
                     });
                 }
             }
@@ -263,6 +273,7 @@ impl Logged {
             leader: Leader::new(of_ft, images.iter().map(|image| image.position.clone()).collect())
                 .kept_by(keepers.clone())
                 .without(absent_in(&of_nodes)),
+            leading: Leading::default(),
             votes: Votes::going_on(start.line),
             wants_cut: false,
             asks_for_cut: false,
@@ -307,7 +318,9 @@ impl Logged {
 
     /// Whether all nodes are live.
     fn is_at_rest(&self) -> bool {
-        self.leader.is_running() && self.members.iter().flatten().all(Member::is_live)
+        self.leading.gathering.is_none()
+            && self.leader.is_running()
+            && self.members.iter().flatten().all(Member::is_live)
     }
 
     /// Whether all is printed that anybody has said.

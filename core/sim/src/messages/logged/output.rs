@@ -1,14 +1,14 @@
 //! What the program says to the world outside, and how the job ends.
 
-use super::Logged;
-use super::post::Mail;
+use super::leading::seen;
 use crate::messages::Cluster;
 use talisman_core::leftovers::LeftoversOnPe;
 use talisman_core::logging::words::Said;
 use talisman_ft::Version;
 use talisman_ft::logging::LogId;
-use talisman_job::job::{End, Job};
+use talisman_job::job::Job;
 use talisman_kernel::pe::Pe;
+use talisman_observe::sometimes::sometimes;
 
 impl Cluster {
     /// Whoever prints hears something that a program said in that line.
@@ -19,6 +19,12 @@ impl Cluster {
                 format!("{log:?} says {said:?} in line {line}, and the job is in {}", logged.votes.line());
             return job.end(1, Some(why));
         }
+        if number > logged.leader.printed(log) && logged.leading.is_another {
+            // What it said before that was said to another, and both come again.
+            return sometimes(
+                "something was said to whoever leads next before what had been said to the former one",
+            );
+        }
         if let Err(why) = logged.shadow.print(line, log, number, &said) {
             return job.end(1, Some(why));
         }
@@ -26,17 +32,15 @@ impl Cluster {
         if number == logged.leader.printed(log) {
             logged.leader.on_printed(log, number + 1);
             match said {
-                Said::Line(line) => job.output.print(&line),
-                Said::End(end) => logged.hear_end(end),
+                Said::Line(text) => {
+                    let now = logged.now;
+                    logged.leading.note_printed(now, seen(line, log, number));
+                    job.output.print(&text);
+                }
+                Said::End(end) => self.hear_end(end),
             }
         }
         self.say_what_is_printed(log);
-    }
-
-    fn say_what_is_printed(&mut self, log: LogId) {
-        let logged = self.logged();
-        let (before, incarnation) = (logged.leader.printed(log), logged.newest[log.node as usize]);
-        self.post(Mail::Printed { to: log, incarnation, before });
     }
 
     pub(super) fn end_if_all_is_printed(&mut self, job: &Job) {
@@ -62,15 +66,5 @@ impl Cluster {
         self.pes.iter().for_each(Pe::tell_of_undelivered);
         let firsts = self.pes.iter().filter(|pe| pe.id == pe.first_pe);
         firsts.for_each(|pe| job.left_over(pe.node.job.leftovers()));
-    }
-}
-
-impl Logged {
-    /// The job ends. A failure is heard over an end in order.
-    fn hear_end(&mut self, end: End) {
-        let is_heard = self.ending.as_ref().is_none_or(|known| known.status == 0 && end.status != 0);
-        if is_heard {
-            self.ending = Some(end);
-        }
     }
 }

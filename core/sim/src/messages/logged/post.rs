@@ -7,8 +7,9 @@ use talisman_base::ids::PeId;
 use talisman_base::rng::Rng;
 use talisman_core::logging::words::{Said, Word};
 use talisman_ft::event::Event;
-use talisman_ft::logging::{Incarnation, LogId, Order, Session};
+use talisman_ft::logging::{Incarnation, LogId, Order, Session, Standing};
 use talisman_ft::{NodeId, Version};
+use talisman_job::job;
 
 /// What one of them takes, in nanoseconds: between these.
 const TAKES_NS: (u64, u64) = (3_000, 120_000);
@@ -26,8 +27,14 @@ pub(super) enum Mail {
     Report { from: NodeId, incarnation: Incarnation, event: Event },
     /// To whoever prints.
     Say { from: LogId, incarnation: Incarnation, line: Version, number: u64, said: Said },
-    /// From whoever prints: so much has been printed.
-    Printed { to: LogId, incarnation: Incarnation, before: u64 },
+    /// From whoever prints: so much has been printed of what was said on a PE in that line.
+    Printed { to: NodeId, incarnation: Incarnation, line: Version, log: LogId, before: u64 },
+    /// From whoever leads: the job ends as soon as all is printed.
+    Finish { to: NodeId, incarnation: Incarnation, end: job::End },
+    /// Another leads from now on, and asks where the node is.
+    Introduce { to: NodeId, incarnation: Incarnation },
+    /// That.
+    Standing { from: NodeId, incarnation: Incarnation, standing: Box<Standing>, end: Option<job::End> },
     /// From the leader, when the job was in that line.
     Order { to: NodeId, incarnation: Incarnation, order: Order, line: Version },
     /// To the leader: a node holds its part of a cut twice, as of a recovery.
@@ -103,19 +110,40 @@ impl Post {
         }
     }
 
-    /// It arrives.
-    pub(super) fn take(&mut self, number: u32) -> Mail {
-        self.mail.remove(&number).expect("an event is of something on its way")
+    /// It arrives, unless it was lost.
+    pub(super) fn take(&mut self, number: u32) -> Option<Mail> {
+        self.mail.remove(&number)
+    }
+
+    /// Whoever leads is lost: nothing comes to it any more, and of what it had said to each node some of the last does not come. Processes that
+    /// are about to begin end with it.
+    pub(super) fn lose_leader(&mut self) {
+        let mut cut: BTreeMap<NodeId, bool> = BTreeMap::new();
+        let rng = &mut self.rng;
+        self.mail.retain(|_, mail| match (&mail, ends(mail)) {
+            (Mail::Start { .. }, _) | (_, Some((_, End::Leader))) => false,
+            (_, Some((End::Leader, End::Node(to)))) => {
+                let is_cut = cut.entry(to).or_insert_with(|| rng.below(3) == 0);
+                *is_cut |= rng.below(4) == 0;
+                !*is_cut
+            }
+            _ => true,
+        });
     }
 }
 
 fn ends(mail: &Mail) -> Option<(End, End)> {
     match mail {
         Mail::Word { from, to, .. } => Some((End::Node(*from), End::Node(*to))),
-        Mail::Report { from, .. } | Mail::Holds { from, .. } => Some((End::Node(*from), End::Leader)),
+        Mail::Report { from, .. } | Mail::Holds { from, .. } | Mail::Standing { from, .. } => {
+            Some((End::Node(*from), End::Leader))
+        }
         Mail::Say { from, .. } => Some((End::Node(from.node), End::Leader)),
-        Mail::Order { to, .. } | Mail::Line { to, .. } => Some((End::Leader, End::Node(*to))),
-        Mail::Printed { to, .. } => Some((End::Leader, End::Node(to.node))),
+        Mail::Order { to, .. }
+        | Mail::Line { to, .. }
+        | Mail::Printed { to, .. }
+        | Mail::Finish { to, .. }
+        | Mail::Introduce { to, .. } => Some((End::Leader, End::Node(*to))),
         Mail::Start { .. } | Mail::Flush { .. } | Mail::TurnOver { .. } => None,
     }
 }

@@ -30,7 +30,7 @@ use talisman_kernel::witness::Why;
 impl Cluster {
     /// These nodes are lost, with all that they have. What they had sent is on its way, and arrives until it is said that they are lost.
     pub(super) fn lose(&mut self, job: &Job, nodes: &[u32]) {
-        if job.is_over() {
+        if job.is_over() || self.lose_while_gathering(job, nodes) {
             return;
         }
         let now = self.clock.get();
@@ -46,7 +46,7 @@ impl Cluster {
         self.carry_out(job, actions);
     }
 
-    fn end_process(&mut self, node: NodeId) {
+    pub(super) fn end_process(&mut self, node: NodeId) {
         let Some(mut member) = self.logged_mut().members[node as usize].take() else { return };
         self.discard_all(node, member.take_rings());
         let held = self.take_held(node);
@@ -54,6 +54,7 @@ impl Cluster {
         let logged = self.logged_mut();
         *logged.went_back.lost.entry(node).or_default() += 1;
         logged.heard.remove(&node);
+        logged.leading.told.remove(&node);
         self.make_pes(node);
         for pe in self.shape.first_pe(node)..self.shape.first_pe(node + 1) {
             self.states[pe as usize] = Default::default();
@@ -86,7 +87,7 @@ impl Cluster {
         self.carry_out(job, actions);
     }
 
-    fn carry_out(&mut self, job: &Job, actions: Vec<Action>) {
+    pub(super) fn carry_out(&mut self, job: &Job, actions: Vec<Action>) {
         for action in actions {
             let Action::Order(order) = action else { continue };
             let to = match &order {
@@ -118,7 +119,15 @@ impl Cluster {
             };
             let incarnation = self.logged().newest[to as usize];
             let line = self.logged().votes.line();
+            let (is_restored, is_live) =
+                (matches!(order, Order::Restore { .. }), matches!(order, Order::GoLive { .. }));
             self.post(Mail::Order { to, incarnation, order, line });
+            if is_restored {
+                self.tell_keeper_what_is_printed(to);
+            }
+            if is_live {
+                self.tell_end(to);
+            }
         }
     }
 
