@@ -220,6 +220,11 @@ impl Net {
         pe.node.job.lose(node, 1, why);
     }
 
+    /// Whether some of it comes by sockets, which memory does not show.
+    pub fn has_sockets(&self) -> bool {
+        !self.sockets.is_empty()
+    }
+
     /// Whether anything may have come through memory. Sockets are asked by [`Net::sleep`].
     pub fn has_work(&self) -> bool {
         let came = |node: &u32| self.links[*node as usize].as_ref().is_some_and(Link::has_work);

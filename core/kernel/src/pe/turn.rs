@@ -7,13 +7,14 @@
 
 use super::input_log::InputLog;
 use super::{Pe, try_current};
+use crate::net::Net;
 use crate::port::Port;
 use talisman_job::job::Asked;
 use talisman_observe::stats::count;
 use talisman_pup::{Pup, from_bytes, to_bytes};
 
-/// Some microseconds: what looking at sockets costs is little beside.
-const TICKS_BETWEEN_LOOKS: u64 = 15_000;
+/// Some 20 µs: what a turn costs, and looking at sockets, is little beside.
+const TICKS_BETWEEN_LOOKS: u64 = 60_000;
 
 /// What the world decides about a turn. A kind of input that a feed says nothing about does not come.
 pub trait Feed {
@@ -105,11 +106,14 @@ impl Pe {
     }
 
     /// Whether something may have come for this PE while a long entry looks for it again and again: in memory that is seen, elsewhere it
-    /// is thought so every few microseconds. Never where it is not a thread that decides what comes when.
+    /// is thought so now and then. Never where it is not a thread that decides what comes when.
     pub fn may_have_come(&self) -> bool {
         let Port::Threads(port) = &self.port else { return false };
         if !self.is_queue_empty() || port.has_work() {
             return true;
+        }
+        if !port.net.as_ref().is_some_and(Net::has_sockets) {
+            return false;
         }
         let now = self.clock.ticks();
         let is_due = now.wrapping_sub(self.looked.get()) > TICKS_BETWEEN_LOOKS;
