@@ -41,6 +41,8 @@ mod rounds;
 mod several_pes;
 #[path = "logging_processes/strict.rs"]
 mod strict;
+#[path = "logging_processes/ticket.rs"]
+mod ticket;
 #[path = "processes/system.rs"]
 #[allow(dead_code, reason = "the tests of processes use all of it")]
 mod system;
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
                 examples::all(),
                 records::all(),
                 strict::all(),
+                ticket::all(),
                 balanced::all(),
                 several_pes::all(),
                 disk::all(),

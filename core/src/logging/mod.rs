@@ -18,5 +18,6 @@ pub mod replay;
 mod ring;
 #[cfg(test)]
 mod tests;
+mod ticketed;
 pub mod wire;
 pub mod words;

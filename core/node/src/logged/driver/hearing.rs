@@ -148,7 +148,10 @@ impl Driver<'_> {
                 None => self.fail(format!("a message from node {from} is shorter than it says")),
             },
             WORD => match wire::read(bytes_of(&frame), self.shape) {
-                Ok((between, word)) => self.member.hear(from, between, word),
+                Ok((between, word)) => {
+                    self.member.set_now(self.now());
+                    self.member.hear(from, between, word);
+                }
                 Err(why) => self.fail(format!("what node {from} says cannot be read: {why}")),
             },
             _ => self.fail(format!("node {from} sends what a job that logs does not know")),
