@@ -41,11 +41,11 @@ mod rounds;
 mod several_pes;
 #[path = "logging_processes/strict.rs"]
 mod strict;
-#[path = "logging_processes/ticket.rs"]
-mod ticket;
 #[path = "processes/system.rs"]
 #[allow(dead_code, reason = "the tests of processes use all of it")]
 mod system;
+#[path = "logging_processes/ticket.rs"]
+mod ticket;
 #[path = "common/trials.rs"]
 #[allow(dead_code, reason = "the tests of hosts use all of it")]
 mod trials;

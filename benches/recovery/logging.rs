@@ -30,7 +30,8 @@ const VARIANTS: [(&str, u32); 3] = [("logging", 1), ("logging:strict", 10), ("lo
 pub fn messages() {
     (0..rounds(ROUNDS)).for_each(|_| to_and_fro());
     let of_variant = |(variant, _): (&'static str, u32)| {
-        let rows = SIZES.iter().flat_map(move |(bytes, _, budgets)| rows_of_messages(*bytes, variant, *budgets));
+        let rows =
+            SIZES.iter().flat_map(move |(bytes, _, budgets)| rows_of_messages(*bytes, variant, *budgets));
         rows.collect::<Vec<_>>()
     };
     let rows: Vec<_> = VARIANTS.into_iter().flat_map(of_variant).collect();
@@ -49,7 +50,9 @@ pub fn losses() {
     ];
     table(&format!("{NODES} nodes of jacobi3d that are killed one after another"), "ms", &rows);
     table("The same", "MB", &[row(KEPT, Budget::Open)]);
-    let of_kills = |mode: &'static str| (1..=LOST.len()).map(move |kills| row(of_curve(kills, mode), Budget::Times(1.5)));
+    let of_kills = |mode: &'static str| {
+        (1..=LOST.len()).map(move |kills| row(of_curve(kills, mode), Budget::Times(1.5)))
+    };
     let rows: Vec<_> = ["logging", "double"].into_iter().flat_map(of_kills).collect();
     table(&format!("Figure 7: {NODES} nodes of jacobi3d, 16 MB each"), "ms", &rows);
     kept_over_time();
@@ -59,7 +62,12 @@ fn to_and_fro() {
     for (bytes, usual, _) in SIZES {
         for (variant, fewer) in VARIANTS {
             for transport in TRANSPORTS {
-                one_message(bytes, (usual / fewer / if is_smoke() { 20 } else { 1 }).max(5), transport, variant);
+                one_message(
+                    bytes,
+                    (usual / fewer / if is_smoke() { 20 } else { 1 }).max(5),
+                    transport,
+                    variant,
+                );
             }
         }
     }
@@ -68,7 +76,8 @@ fn to_and_fro() {
 fn one_message(bytes: u32, rounds: u32, transport: &str, variant: &str) {
     let one_way = |mode: &str| {
         let shape = format!("--nodes 2 --pes 1 --transport {transport} {mode}");
-        let report = example::report("pingpong", words(&format!("--bytes {bytes} --rounds {rounds} {shape}")));
+        let report =
+            example::report("pingpong", words(&format!("--bytes {bytes} --rounds {rounds} {shape}")));
         seconds(&report, "one_way_s") * 1e6
     };
     // What is kept is forgotten every few hundred messages, as with a budget.

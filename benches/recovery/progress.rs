@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -65,7 +65,9 @@ impl Noted {
         let file = std::env::temp_dir().join(format!("talisman-bench-{}.notes", std::process::id()));
         let kill = if is_hurt { format!("--kill {LOST}@step{}", steps * 5 / 8) } else { String::new() };
         let every = steps / 4;
-        let options = format!("{PROGRAM} --steps {steps} --nodes {NODES} --pes 1 {mode} --ckpt-every {every}steps {kill}");
+        let options = format!(
+            "{PROGRAM} --steps {steps} --nodes {NODES} --pes 1 {mode} --ckpt-every {every}steps {kill}"
+        );
         let done = Command::new(std::env::current_exe().expect("the system tells"))
             .args(words(&options))
             .arg("--notes")
@@ -123,13 +125,22 @@ struct Options {
     program: String,
     #[arg(long)]
     steps: u32,
+    /// Where each step is noted
     #[arg(long)]
-    notes: String,
+    notes: Option<String>,
+    /// Each step is told of, with its time
+    #[arg(long)]
+    talks: bool,
 }
 
 /// Runs it as the command line says.
 pub fn program() -> ExitCode {
     talisman::start::main::<__Main, (Options,)>(talisman::program!())
+}
+
+/// Nanoseconds since 1970, which all processes agree on.
+pub fn nanos() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64
 }
 
 #[derive(Pup)]
@@ -158,6 +169,9 @@ impl Runner {
         for step in 1..=self.options.steps {
             std::thread::sleep(PAUSE);
             self.note(cx.index(), step);
+            if self.options.talks {
+                writeln!(cx.output(), "said at {}", nanos());
+            }
             cx.group().on((cx.index() + 1) % cx.pes()).hear(step);
             if cx.index() == 0 {
                 cx.step(u64::from(step));
@@ -170,9 +184,9 @@ impl Runner {
 
     /// What a process does, also what it does again.
     fn note(&self, node: u32, step: u32) {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-        let line = format!("{node} {} {step} {now}\n", std::process::id());
-        let file = OpenOptions::new().append(true).create(true).open(PathBuf::from(&self.options.notes));
+        let Some(notes) = &self.options.notes else { return };
+        let line = format!("{node} {} {step} {}\n", std::process::id(), nanos());
+        let file = OpenOptions::new().append(true).create(true).open(notes);
         file.and_then(|mut file| file.write_all(line.as_bytes())).expect("the scratch folder can be written");
     }
 }

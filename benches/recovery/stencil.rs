@@ -52,12 +52,17 @@ const PROGRAM_NODES: u32 = 4;
 pub fn measure() {
     for _ in 0..rounds(ROUNDS) {
         for ratio in &RATIOS {
-            NODES.into_iter().for_each(|nodes| OBJECTS.into_iter().for_each(|objects| stencil(ratio, nodes, objects)));
+            NODES
+                .into_iter()
+                .for_each(|nodes| OBJECTS.into_iter().for_each(|objects| stencil(ratio, nodes, objects)));
         }
         PROGRAMS.iter().for_each(|(name, options, steps, _)| program(name, options, *steps));
     }
     for ratio in &RATIOS {
-        let title = format!("Figure {}: a stencil of five points, cut along one dimension, {}", ratio.figure, ratio.name);
+        let title = format!(
+            "Figure {}: a stencil of five points, cut along one dimension, {}",
+            ratio.figure, ratio.name
+        );
         let rows: Vec<Row> = OBJECTS
             .iter()
             .zip(ratio.budgets)
@@ -105,5 +110,9 @@ fn three_ways(what: &str, program: &str, options: &str, steps: u32, nodes: u32) 
     };
     let off = with("--ft off");
     sample(format!("{what}, {WITHOUT}"), with(&format!("--ft logging {NO_CUTS}")), off);
-    sample(format!("{what}, {WITH}"), with(&format!("--ft logging --ckpt-every {}steps", (steps / 3).max(1))), off);
+    sample(
+        format!("{what}, {WITH}"),
+        with(&format!("--ft logging --ckpt-every {}steps", (steps / 3).max(1))),
+        off,
+    );
 }

@@ -187,14 +187,14 @@ impl Member {
         self.output = self.shape.logs_of(self.node).map(|_| Output::default()).collect();
         self.images = Images::starting_with(position.clone(), image.clone());
         let guided = restore.fed.into_iter().zip(restore.horizons);
-        let guide = |batch: Batch, horizon| Guide::new(batch.entries.iter(), horizon).ticketed(self.is_ticketed());
+        let guide =
+            |batch: Batch, horizon| Guide::new(batch.entries.iter(), horizon).ticketed(self.is_ticketed());
         let guided = guided.map(|(batch, horizon)| Record::guided(guide(batch, horizon)));
         self.records = guided.collect();
         self.stage = Stage::Beginning;
         self.has_new = true;
         self.put(Out::Begin(Box::new(image)));
-        let others: Vec<_> =
-            self.shape.others(self.node).filter(|to| !self.absent.contains(to)).collect();
+        let others: Vec<_> = self.shape.others(self.node).filter(|to| !self.absent.contains(to)).collect();
         self.ticketing.iter_mut().for_each(|ticketing| ticketing.recover(&others));
         for to in others {
             let (taken, marks) = (self.taken_from(to), self.marks_of(to));

@@ -261,7 +261,8 @@ impl Member {
             None => Delivered::Refused,
         };
         if delivered != Delivered::Taken {
-            return ticketing.wrong = Some(format!("node {from} sends frame {number} with a ticket that it does not have"));
+            return ticketing.wrong =
+                Some(format!("node {from} sends frame {number} with a ticket that it does not have"));
         }
         *taken += 1;
         self.marks.entry((from, rank)).or_default().push(mark);
@@ -318,7 +319,9 @@ impl Member {
         if let Some(wrong) = ticketing.wrong.take() {
             return Err(wrong);
         }
-        let Some((sender, _, letter)) = ticketing.receivers[rank as usize].take_next() else { return Ok(None) };
+        let Some((sender, _, letter)) = ticketing.receivers[rank as usize].take_next() else {
+            return Ok(None);
+        };
         let from = ticketing.node_of(sender);
         let Letter { to, ride, frame, .. } = letter;
         let malformed = || format!("what rides on a frame of node {from} is malformed");
@@ -358,9 +361,10 @@ impl Member {
         let next = ticketing.receivers[rank as usize].next_sender().map(|sender| ticketing.node_of(sender));
         match next {
             None => Ok(None),
-            Some(next) if next != from => {
-                Err(format!("node {} took a frame of node {from} where one of node {next} is next", self.node))
-            }
+            Some(next) if next != from => Err(format!(
+                "node {} took a frame of node {from} where one of node {next} is next",
+                self.node
+            )),
             Some(_) => {
                 let mut taken = Vec::new();
                 self.next_in_order(rank, &mut taken)?;

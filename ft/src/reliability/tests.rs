@@ -193,7 +193,11 @@ fn the_leader_of_jobs_that_log_gives_up_as_often_as_ftl_says() {
         let failed = (0..JOBS).filter(|_| loses_too_much(&job, exposure, &keepers, &mut random)).count();
         let expected = 1.956e-5 * LONGER * of_theirs;
         // What overlaps is counted once, which makes a hundredth.
-        assert!(agrees(failed as u32, JOBS, expected), "{failed} of {JOBS}, {} expected", expected * f64::from(JOBS));
+        assert!(
+            agrees(failed as u32, JOBS, expected),
+            "{failed} of {JOBS}, {} expected",
+            expected * f64::from(JOBS)
+        );
         assert!(!agrees(failed as u32, JOBS, expected * 1.4), "it could not tell");
     }
 }

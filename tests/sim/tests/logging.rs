@@ -107,7 +107,9 @@ fn ticket_job(seed: u64) -> (Test, Plan) {
         4 => test.cutting(asked).losing(seed * 13 % 300, &[first]).losing_at_rest(seed * 17 % 90, second),
         _ => {
             let all = [first, second, 4 - first];
-            all.into_iter().fold(test.losing(after / 3, &[second]), |test, node| test.losing_at_rest(1 + seed % 70, node))
+            all.into_iter().fold(test.losing(after / 3, &[second]), |test, node| {
+                test.losing_at_rest(1 + seed % 70, node)
+            })
         }
     };
     (test, Plan { talks: seed % 4 < 2, save_after: (seed % 5 < 2).then_some(4), ..PLAN })

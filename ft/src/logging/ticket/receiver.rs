@@ -148,7 +148,8 @@ impl<M> Receiver<M> {
 
     /// An image was taken when this was the highest TN run, and is committed: what it has needs no TN any more.
     pub fn on_image(&mut self, run: u64) {
-        let done: Vec<_> = self.table.iter().filter(|(_, (tn, _))| tn.number <= run).map(|(key, _)| *key).collect();
+        let done: Vec<_> =
+            self.table.iter().filter(|(_, (tn, _))| tn.number <= run).map(|(key, _)| *key).collect();
         for (sender, sn) in done {
             self.table.remove(&(sender, sn));
             if !mutated("sn-window-not-in-image") {

@@ -163,7 +163,8 @@ impl Cluster {
 
     /// The same where frames come in the order of tickets. The PE's clock says in this turn what the ticket does.
     fn take_in_order(&mut self, pe: PeId) -> Vec<Taken> {
-        let ((node, rank), now, has_messages) = (self.place(pe), self.clock.get(), may_run(&self.pes[pe as usize]));
+        let ((node, rank), now, has_messages) =
+            (self.place(pe), self.clock.get(), may_run(&self.pes[pe as usize]));
         let logged = self.logged_mut();
         let is_set = logged.draws_overlaps;
         let Some(member) = logged.member(node) else { return Vec::new() };
