@@ -36,8 +36,6 @@ use talisman_observe::mutations::mutated;
 
 /// In front of what rides on a frame: its TN.
 const TICKET: usize = 16;
-/// Frames that are taken in at once while messages wait.
-const MOST_EARLY: usize = 64;
 
 /// What a node has of tickets, by the ranks of its PEs.
 pub(super) struct Ticketing {
@@ -285,25 +283,21 @@ impl Member {
     ) -> Result<(Vec<Taken>, u64), String> {
         self.absorb();
         self.looks = self.looks.wrapping_add(1);
-        let ring_comes_first = self.looks.is_multiple_of(2) && self.rings.has_any_for(rank);
         let mut all = Vec::new();
-        if !ring_comes_first && !has_messages {
-            if let Some((_, _, time)) = self.next_in_order(rank, &mut all)? {
+        let ring_comes_first = self.looks.is_multiple_of(2) && self.rings.has_any_for(rank);
+        // One at a time: what the PE sends when it takes in a frame leaves before what the next one leads to, as when it runs again.
+        let next = if ring_comes_first { None } else { self.next_in_order(rank, &mut all)? };
+        match next {
+            Some((_, _, time)) if !has_messages => {
                 return Ok((all, self.record(rank).takes_in_order(time)));
             }
-        } else if !ring_comes_first {
-            let mut early = 0;
-            while early < MOST_EARLY
-                && let Some((from, told, _)) = self.next_in_order(rank, &mut all)?
-            {
+            Some((from, told, _)) => {
                 if !mutated("ticketed-while-messages-wait-not-logged") {
                     self.record(rank).takes(now, Input::Lane { from, frames: 1, told });
                 }
-                early += 1;
-            }
-            if early > 0 {
                 return Ok((all, now));
             }
+            None => {}
         }
         Ok((self.take_ring(rank, now), now))
     }
