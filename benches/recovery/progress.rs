@@ -25,7 +25,9 @@ const LOST: u32 = 2;
 const STEPS: u32 = 600;
 /// What a step takes.
 const PAUSE: Duration = Duration::from_millis(1);
-const FIGURE: &str = "docs/src/appendix/logging-progress.svg";
+/// Where the figure goes, and what it is called.
+const FOLDER: &str = "docs/src/appendix";
+const FIGURE: &str = "logging-progress.svg";
 
 pub fn measure() {
     let mut panels = Vec::new();
@@ -44,8 +46,9 @@ pub fn measure() {
     });
     table("Longest time between two steps of a node that is not lost", "ms", &rows);
     if !is_smoke() {
-        progress_plot::write(Path::new(FIGURE), &panels).unwrap_or_else(|error| panic!("{FIGURE}: {error}"));
-        println!("{FIGURE}");
+        let file = Path::new(FOLDER).join(FIGURE);
+        progress_plot::write(&file, &panels).unwrap_or_else(|error| panic!("{FIGURE}: {error}"));
+        println!("{}", file.display());
     }
 }
 

@@ -435,3 +435,22 @@ fn words_about_pes_that_there_are_not_are_refused() {
         assert!(super::wire::read(&bytes, SHAPE).is_err(), "{word:?}");
     }
 }
+
+/// A frame that was given a ticket is one that its sender sends again, whoever that is: else its receiver would wait for it.
+#[test]
+fn what_was_given_a_ticket_counts_as_taken_when_its_sender_is_lost() {
+    let mut members = ticketed();
+    [b"1", b"2"].iter().for_each(|bytes| send_to(&mut members, 0, *bytes));
+    for out in members[0].take_out() {
+        if let Out::Word(1, between, word) = out {
+            members[1].hear(0, between, word);
+        }
+    }
+    members[1].obey(Order::Ask { to: 1, session: 1, lost: vec![0] });
+    let held = |out| match out {
+        Out::Report(talisman_ft::event::Event::Held(_, _, holdings)) => Some(holdings),
+        _ => None,
+    };
+    let holdings = members[1].take_out().into_iter().find_map(held).expect("it says what it holds");
+    assert_eq!(holdings.present.taken(Lane { from: 0, to: 1, rank: 0 }), 2);
+}

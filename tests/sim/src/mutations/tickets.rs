@@ -32,13 +32,6 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         seen_by: "",
     },
     Mutation {
-        name: "live-before-its-tickets-came",
-        places: &["logging/ticketed.rs"],
-        rule: "A lost node is live again when it has the tickets of all that it has sent.",
-        level: Level::Leader,
-        seen_by: "",
-    },
-    Mutation {
         name: "ticket-two-at-once",
         places: &["ft/logging/leader.rs"],
         rule: "With tickets one node may be lost at a time.",
