@@ -391,7 +391,8 @@ fn while_messages_wait_the_log_says_what_is_taken_in() {
 
 #[test]
 fn a_frame_with_a_number_beyond_what_is_to_come_or_without_its_ticket_is_refused() {
-    let send = |change: fn(&mut Letter)| {
+    type Change = fn(&mut Letter);
+    let send = |change: Change| {
         let mut members = ticketed();
         [b"1", b"2"].iter().for_each(|bytes| send_to(&mut members, 0, *bytes));
         for out in members[0].take_out() {
@@ -411,7 +412,7 @@ fn a_frame_with_a_number_beyond_what_is_to_come_or_without_its_ticket_is_refused
     };
     assert_eq!(send(|_| ()), Ok(1));
     assert_eq!(send(|letter| letter.between.0 = 7), Ok(0), "of a process that is not known");
-    let wrong: [(fn(&mut Letter), &str); 4] = [
+    let wrong: [(Change, &str); 4] = [
         (|letter| letter.number = 1, "node 0 sends frame 1 where 0 is to come"),
         (|letter| letter.ride[0] = 2, "with a ticket that it does not have"),
         (|letter| letter.ride.truncate(9), "with a ticket that it does not have"),
