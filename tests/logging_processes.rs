@@ -46,6 +46,8 @@ mod strict;
 #[path = "processes/system.rs"]
 #[allow(dead_code, reason = "the tests of processes use all of it")]
 mod system;
+#[path = "logging_processes/ticket.rs"]
+mod ticket;
 #[path = "common/trials.rs"]
 #[allow(dead_code, reason = "the tests of hosts use all of it")]
 mod trials;
@@ -66,6 +68,7 @@ fn main() -> ExitCode {
                 examples::all(),
                 records::all(),
                 strict::all(),
+                ticket::all(),
                 balanced::all(),
                 several_pes::all(),
                 disk::all(),

@@ -1,10 +1,13 @@
 //! What it costs to survive: the time between checkpoints, that of a checkpoint, and that of going back to one after a loss; on
 //! processes of this machine, each against what the machine itself takes for the bytes that have to be copied, in the same run.
 //!
-//! `cargo build --profile bench --examples && cargo bench --bench recovery`, or a part of it: `-- overhead` (between checkpoints),
-//! `checkpoint` (one of 50 MB to 1 GB), `disk` (one in files), `figure3` (eight in a hundred steps), `phases` (from a kill to running again), `silence` (a node that is stopped), `losses`
-//! (twelve nodes lose ten), `crashes` (128 modelled nodes lose ten), `logging` (messages that are kept, and eight nodes that lose seven). `--smoke` takes one short round of each, `--check` ends with status 1 if
-//! a budget is missed. How likely it is that both copies are lost: `cargo bench -p talisman-ft --bench reliability`.
+//! `cargo build --profile bench --examples && cargo bench --bench recovery`, or a part of it: `-- overhead` (between
+//! checkpoints), `checkpoint` (one of 50 MB to 1 GB), `disk` (one in files), `figure3` (eight in a hundred steps),
+//! `phases` (from a kill to running again), `silence` (a node that is stopped), `losses` (twelve nodes lose ten),
+//! `crashes` (128 modelled nodes lose ten), `logging`, or of it `messages` (those that are kept), `kills` (eight nodes
+//! lose up to seven), `stencil` (where nobody is lost) `progress` (of each node; draws logging-progress.svg) and `said`
+//! (until a line is there). `--smoke` takes one short round of each, `--check` ends with status 1 if a budget is
+//! missed. How likely it is that both copies are lost: `cargo bench -p talisman-ft --bench reliability`.
 //!
 //! The limits are processes of this program: it is started again with a first word that begins with `@`.
 
@@ -25,21 +28,29 @@ mod molecules;
 mod overhead;
 mod phases;
 mod plot;
+mod progress;
+mod progress_plot;
+mod said;
 mod silence;
 mod size;
+mod stencil;
 mod writing;
 
-fn main() {
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         Some(copying::PROGRAM) => copying::program(),
         Some(kernel::PROGRAM) => kernel::program(),
         Some(writing::PROGRAM) => writing::program(),
+        Some(progress::PROGRAM) => return progress::program(),
         _ => measure(),
     }
+    ExitCode::SUCCESS
 }
 
 fn measure() {
-    let parts: [(&str, fn()); 9] = [
+    let parts: [(&str, fn()); 13] = [
         ("overhead", overhead::measure),
         ("checkpoint", checkpoint::measure),
         ("disk", disk::measure),
@@ -48,7 +59,11 @@ fn measure() {
         ("silence", silence::measure),
         ("losses", losses::measure),
         ("crashes", crashes::measure),
-        ("logging", logging::measure),
+        ("logging messages", logging::messages),
+        ("logging kills", logging::losses),
+        ("logging stencil", stencil::measure),
+        ("logging progress", progress::measure),
+        ("logging said", said::measure),
     ];
     parts.into_iter().filter(|(name, _)| common::wanted(name)).for_each(|(_, measure)| measure());
 }

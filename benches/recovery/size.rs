@@ -14,6 +14,7 @@ pub struct Size {
 
 pub const MB_50: Size = Size { name: "50 MB", blocks: [8, 4, 5] };
 pub const MB_100: Size = Size { name: "100 MB", blocks: [8, 8, 5] };
+pub const MB_128: Size = Size { name: "128 MB", blocks: [8, 8, 6] };
 pub const MB_200: Size = Size { name: "200 MB", blocks: [8, 8, 10] };
 pub const GB_1: Size = Size { name: "1 GB", blocks: [16, 20, 10] };
 

@@ -12,7 +12,7 @@ use crate::protocol::{Host, Task, VERSION};
 use talisman_base::auth::Secret;
 use talisman_base::build::build_number;
 use talisman_job::RunArgs;
-use talisman_job::checkpoints::CkptEvery;
+use talisman_job::checkpoints::{CkptEvery, FaultTolerance};
 use talisman_job::options::{Transport, TransportChoice};
 use talisman_job::strategies;
 use talisman_store::restart::Keeping;
@@ -45,6 +45,8 @@ pub struct Plan {
     pub survives: bool,
     /// Whether nodes log their messages, so that only what is lost goes back (`--ft logging`).
     pub logs: bool,
+    /// Whether one of them may be lost at a time (`--ft logging:ticket`).
+    pub one_at_a_time: bool,
     /// By node: who keeps what it was given, in such a job; nobody in others.
     pub keepers: Vec<u32>,
     /// Whether lost nodes are replaced (`--respawn`).
@@ -118,6 +120,7 @@ impl Plan {
             silence: options.silence,
             survives: options.ft.takes_checkpoints(),
             logs,
+            one_at_a_time: options.ft == FaultTolerance::LoggingTicket,
             keepers: if logs { keepers_on(&hosts) } else { Vec::new() },
             respawns: options.respawn,
             spares: options.spares,

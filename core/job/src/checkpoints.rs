@@ -24,6 +24,10 @@ pub enum FaultTolerance {
     /// The same, and no message leaves its node before what that was given is kept on another node
     #[value(name = "logging:strict")]
     LoggingStrict,
+    /// The protocol of the paper, to compare with: receivers number what they are sent, and senders keep that number; one node may be
+    /// lost at a time
+    #[value(name = "logging:ticket")]
+    LoggingTicket,
 }
 
 impl FaultTolerance {
@@ -34,7 +38,10 @@ impl FaultTolerance {
 
     /// Whether nodes log what they are given, and only lost ones go back.
     pub fn logs(self) -> bool {
-        matches!(self, FaultTolerance::Logging | FaultTolerance::LoggingStrict)
+        matches!(
+            self,
+            FaultTolerance::Logging | FaultTolerance::LoggingStrict | FaultTolerance::LoggingTicket
+        )
     }
 
     /// Whether there are checkpoints, whoever goes back to them.
@@ -50,6 +57,7 @@ impl FaultTolerance {
             FaultTolerance::Disk => "disk",
             FaultTolerance::Logging => "logging",
             FaultTolerance::LoggingStrict => "logging:strict",
+            FaultTolerance::LoggingTicket => "logging:ticket",
         }
     }
 }

@@ -170,6 +170,20 @@ impl Test {
         self
     }
 
+    /// The same, logging in this way.
+    #[doc(hidden)]
+    pub fn logging_as(self, ft: FaultTolerance) -> Self {
+        self.with_options(|options| options.ft = ft).logging()
+    }
+
+    /// The same, where this node is lost after so many events from when all are live. May be said again.
+    #[doc(hidden)]
+    pub fn losing_at_rest(mut self, after: u64, node: u32) -> Self {
+        let strike = Strike { when: When::AtRest(after), what: Blow::Lose(vec![node]) };
+        self.strikes.get_or_insert_default().push(strike);
+        self
+    }
+
     /// The same, where after so many events these nodes are lost at once. May be said again.
     #[doc(hidden)]
     pub fn losing(mut self, after: u64, nodes: &[u32]) -> Self {
@@ -214,7 +228,9 @@ impl Test {
 
     fn struck_by_cut(mut self, after: u64, what: Blow) -> Self {
         self.strikes.get_or_insert_default().push(Strike { when: When::Events(after), what });
-        self.options.ft = FaultTolerance::Logging;
+        if !self.options.ft.logs() {
+            self.options.ft = FaultTolerance::Logging;
+        }
         self
     }
 

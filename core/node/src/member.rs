@@ -79,8 +79,8 @@ pub fn run(options: &RunArgs, joining: Joining, output: Output, main: impl Fn(&P
         store.lend_pages();
     }
     if logs {
-        let (log_budget, is_strict) = (options.log_budget, options.ft == FaultTolerance::LoggingStrict);
-        let own = Own { task, control, job, connections, config, said, log_budget, is_strict };
+        let (log_budget, ft) = (options.log_budget, options.ft);
+        let own = Own { task, control, job, connections, config, said, log_budget, ft };
         return own.log(host, (streams, store), meeting, main);
     }
     let late = (task.life > 0).then_some(task.running);
@@ -107,7 +107,7 @@ struct Own {
     config: Config,
     said: OutputLines,
     log_budget: Option<u64>,
-    is_strict: bool,
+    ft: FaultTolerance,
 }
 
 impl Own {
@@ -119,7 +119,7 @@ impl Own {
         meeting: Meeting,
         main: impl Fn(&Pe) + Sync,
     ) {
-        let Own { task, control, job, connections, config, said, log_budget, is_strict } = self;
+        let Own { task, control, job, connections, config, said, log_budget, ft } = self;
         let (runs_again, start) = (Arc::new(AtomicBool::new(false)), logged::start_of(task.running));
         let mut make = || -> Result<_, Box<dyn Error>> {
             let links = match task.life {
@@ -169,7 +169,7 @@ impl Own {
             commands,
             said,
             log_budget,
-            is_strict,
+            ft,
             runs_again,
             start,
         };

@@ -108,6 +108,7 @@ impl Member {
             up: self.shape.others(self.node).map(up).collect(),
             covered_by: self.spread.incarnation(self.keeper),
             gate: self.gate.map(|_| Gate::default()),
+            ticketing: self.ticketing.map(|ticketing| Box::new(ticketing.anew())),
             is_watched: self.is_watched,
             ..Member::blank(self.node, self.shape, self.incarnation)
         };

@@ -9,6 +9,7 @@ use super::letter::Letter;
 use super::mark::{Differs, Mark};
 use super::recorder::{Lent, Record};
 use super::ring::Rings;
+use super::ticketed::Ticketing;
 use super::words::{Out, Said, Word};
 use talisman_ft::event::Event;
 use talisman_ft::logging::{
@@ -106,6 +107,8 @@ pub struct Member {
     pub(super) retained: BTreeMap<(NodeId, u32), Retained<Sent>>,
     /// With `logging:strict`: frames that may leave when what the node was given until then is stable, by receiver, rank and number.
     pub(super) gate: Option<Gate<(NodeId, u32, u64)>>,
+    /// With `logging:ticket`: what it has handed out, and was.
+    pub(super) ticketing: Option<Box<Ticketing>>,
     pub(super) rings: Rings,
     pub(super) spread: Spread,
     /// By rank.
@@ -167,6 +170,7 @@ impl Member {
             to_make_again: BTreeMap::new(),
             retained: lanes.map(|lane| (lane, Retained::starting_at(0))).collect(),
             gate: None,
+            ticketing: None,
             rings: Rings::default(),
             spread: Spread::new(node, shape.next_around(node), shape),
             output: shape.logs_of(node).map(|_| Output::default()).collect(),
@@ -266,6 +270,7 @@ impl Member {
         let marks: usize = self.marks.values().map(Vec::len).sum();
         self.retained.values().map(Retained::bytes).sum::<usize>()
             + self.spread.bytes()
+            + self.ticketing.as_ref().map_or(0, |ticketing| ticketing.bytes())
             + marks * size_of::<Mark>()
     }
 
@@ -349,10 +354,12 @@ impl Member {
         let bytes = frame.head.len() + beside;
         let frame = Arc::new(frame);
         let number = self.lane(node, rank).push(Sent { to, frame: frame.clone() }, bytes);
+        self.ticketing.iter_mut().for_each(|ticketing| ticketing.log(node, rank, number));
         self.make_again(node, rank, number, &frame);
         let taken = self.up.get(&node).map(|(_, taken)| taken[rank as usize]);
         let is_taken = taken.is_some_and(|taken| number < taken);
-        if taken.is_some() && (!is_taken || mutated("sent-again-though-taken")) {
+        // Its ticket is wanted also of what is there.
+        if taken.is_some() && (!is_taken || self.is_ticketed() || mutated("sent-again-though-taken")) {
             self.let_go(node, rank, number);
         }
         if mutated("frame-not-retained") && number % 4 == 3 {
@@ -380,6 +387,9 @@ impl Member {
 
     /// A frame leaves, or waits for what the node was given until now to be stable.
     pub(super) fn let_go(&mut self, to: NodeId, rank: u32, number: u64) {
+        if self.is_ticketed() && mutated("ticket-asked-before-the-log-is-stable") {
+            return self.ask_for_tickets(vec![(to, rank, number)]);
+        }
         match &mut self.gate {
             None => self.emit(to, rank, number),
             Some(gate) => gate.push((to, rank, number), self.spread.lengths()),
@@ -390,11 +400,14 @@ impl Member {
     fn open_gate(&mut self) {
         let Some(gate) = &mut self.gate else { return };
         let leaving = gate.release(&self.spread.stable_lengths());
-        leaving.into_iter().for_each(|(to, rank, number)| self.emit(to, rank, number));
+        match self.is_ticketed() {
+            true => self.ask_for_tickets(leaving),
+            false => leaving.into_iter().for_each(|(to, rank, number)| self.emit(to, rank, number)),
+        }
     }
 
     /// A frame leaves, with what rides on it.
-    fn emit(&mut self, to: NodeId, rank: u32, number: u64) {
+    pub(super) fn emit(&mut self, to: NodeId, rank: u32, number: u64) {
         let Some((incarnation, _)) = self.up.get(&to) else { return };
         let between = (self.incarnation, *incarnation);
         let rides = match self.gate {
@@ -402,6 +415,7 @@ impl Member {
             None => self.spread.ride(to, rank),
         };
         let mut ride = Vec::new();
+        self.ticketing.iter().for_each(|ticketing| ticketing.write(&mut ride, to, rank, number));
         rides.write(&mut ride, self.shape.pes_per_node);
         let sent = self.retained[&(to, rank)].get(number).expect("what is sent is retained").clone();
         let letter = Letter { between, number, to: sent.to, ride, frame: sent.frame };
@@ -419,6 +433,9 @@ impl Member {
         let expected = (self.spread.incarnation(from), self.incarnation);
         let is_meant = letter.to < self.shape.pes_per_node && letter.between == expected;
         if is_meant && !self.knows_nobody() && !self.closed.contains(&from) {
+            if self.is_ticketed() {
+                return self.receive_ticketed(from, rank, letter);
+            }
             self.waiting.entry((from, rank)).or_default().push_back(letter);
         }
     }
@@ -431,7 +448,9 @@ impl Member {
 
     /// Whether there is anything for the PE of this rank to take in.
     pub fn has_any_for(&self, rank: u32) -> bool {
-        self.rings.has_any_for(rank) || self.has_mail(rank, |_| true)
+        self.rings.has_any_for(rank)
+            || self.has_mail(rank, |_| true)
+            || self.ticketing.as_ref().is_some_and(|ticketing| ticketing.has_next(rank))
     }
 
     /// What has come for the PE of this rank from one source, a lane from one of these nodes or, if so, a ring, and is taken in now: the
@@ -485,6 +504,18 @@ impl Member {
             self.record(rank).takes(now, Input::Lane { from, frames, told });
         }
         Ok((all, came))
+    }
+
+    /// What has come by one of the rings to the PE of this rank.
+    pub(super) fn take_ring(&mut self, rank: u32, now: u64) -> Vec<Taken> {
+        let pes = self.shape.pes_per_node;
+        for from in (0..pes).map(|nth| self.looks.wrapping_add(nth) % pes).filter(|from| *from != rank) {
+            let slots = self.rings.take((from, rank), None).unwrap_or_default();
+            if !slots.is_empty() {
+                return self.take_slots(from, rank, now, slots);
+            }
+        }
+        Vec::new()
     }
 
     fn take_slots(&mut self, from: u32, rank: u32, now: u64, slots: Vec<Taken>) -> Vec<Taken> {

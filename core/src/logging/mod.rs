@@ -19,5 +19,6 @@ mod ring;
 mod standing;
 #[cfg(test)]
 mod tests;
+mod ticketed;
 pub mod wire;
 pub mod words;

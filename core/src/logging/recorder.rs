@@ -36,6 +36,19 @@ struct Kept {
     diverged: Option<Diverged>,
     /// Entries that its node has not taken yet.
     fresh: Vec<Entry>,
+    /// Frames that it has taken in in the order of tickets since the last entry that counts them.
+    in_order: u32,
+}
+
+impl Kept {
+    /// One more entry, behind what it has taken in in the order of tickets.
+    fn push(&mut self, input: Input) {
+        let (at, in_order) = (self.run, std::mem::take(&mut self.in_order));
+        if in_order > 0 && !mutated("ticketed-frames-not-counted") {
+            self.fresh.push(Entry { at, input: Input::InOrder(in_order) });
+        }
+        self.fresh.push(Entry { at, input });
+    }
 }
 
 impl Record {
@@ -68,6 +81,17 @@ impl Record {
     pub fn takes(&self, now: u64, input: Input) {
         Recorder::time(self, now);
         self.log(|| input);
+    }
+
+    /// It is about to be given the next frame in the order of tickets, of which its log has no entry: what its clock says then, which is the
+    /// time of the ticket, or later.
+    pub fn takes_in_order(&self, time: u64) -> u64 {
+        let mut kept = self.0.borrow_mut();
+        let time = kept.time.unwrap_or(0).max(time);
+        kept.time = Some(time);
+        let is_counted = kept.guide.as_mut().is_some_and(Guide::took_next);
+        kept.in_order += u32::from(!is_counted);
+        time
     }
 
     /// What the PE does next, if it runs again; it has come so far by now, and has messages or none.
@@ -117,8 +141,7 @@ impl Record {
     fn log(&self, input: impl FnOnce() -> Input) {
         let mut kept = self.0.borrow_mut();
         if kept.guide.is_none() {
-            let at = kept.run;
-            kept.fresh.push(Entry { at, input: input() });
+            kept.push(input());
         }
     }
 }
@@ -158,9 +181,7 @@ impl Recorder for Record {
 
     /// Also of a PE that runs again and is past its log: nobody depends on what it had read there.
     fn value(&self, packed: Vec<u8>) {
-        let mut kept = self.0.borrow_mut();
-        let at = kept.run;
-        kept.fresh.push(Entry { at, input: Input::Value { kind: WORLD, bytes: packed } });
+        self.0.borrow_mut().push(Input::Value { kind: WORLD, bytes: packed });
     }
 
     fn value_again(&self) -> Option<Vec<u8>> {

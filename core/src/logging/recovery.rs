@@ -8,7 +8,7 @@ use super::words::{Out, Word};
 use talisman_ft::NodeId;
 use talisman_ft::event::Event;
 use talisman_ft::logging::{
-    Cut, Guide, Holdings, Images, Incarnation, Order, Output, Position, Session, Spread, Step,
+    Batch, Cut, Guide, Holdings, Images, Incarnation, Order, Output, Position, Session, Spread, Step,
 };
 
 impl Member {
@@ -42,6 +42,9 @@ impl Member {
             Word::Stored(position) => self.on_stored(&position),
             Word::From { taken, marks, answer } => self.on_from(from, between.0, (taken, marks), answer),
             Word::Next(image) => self.on_next(from, image),
+            Word::AskTickets(asked) => self.on_ask_tickets(from, asked),
+            Word::Tickets(tickets) => self.on_tickets(from, tickets),
+            Word::Noted(noted) => self.on_noted(from, noted),
             Word::HasNext(version) => self.on_has_next(version),
             Word::Fetch(number) => {
                 if let Some(image) = self.images.find(from, number).cloned() {
@@ -89,6 +92,9 @@ impl Member {
         self.up.insert(to, (incarnation, taken.clone()));
         // All that it has not taken goes to it, in order.
         self.gate.iter_mut().for_each(|gate| gate.retain(|(waits, ..)| *waits != to));
+        if self.is_ticketed() {
+            return self.begin_ticketed_link(to);
+        }
         for (rank, taken) in (0..self.shape.pes_per_node).zip(taken) {
             let retained = &self.retained[&(to, rank)];
             let (first, end) = (retained.first(), retained.end());
@@ -144,10 +150,12 @@ impl Member {
             self.up.remove(from);
             self.waiting.retain(|(sender, _), _| sender != from);
         }
+        let mut present = self.position(self.images.next());
+        self.ticketing.iter().for_each(|ticketing| ticketing.given(self.node, &mut present));
         let holdings = Holdings {
             kept: self.images.kept().map(|(of, position)| (of, position.clone())).collect(),
             images: self.images.positions().cloned().collect(),
-            present: self.position(self.images.next()),
+            present,
             of_lost: self.spread.held_of(|node| lost.contains(&node)),
             unstable: self.spread.riding(),
             told: self.spread.told().clone(),
@@ -180,12 +188,16 @@ impl Member {
         self.output = self.shape.logs_of(self.node).map(|_| Output::default()).collect();
         self.images = Images::starting_with(position.clone(), image.clone());
         let guided = restore.fed.into_iter().zip(restore.horizons);
-        let guided = guided.map(|(batch, horizon)| Record::guided(Guide::new(batch.entries.iter(), horizon)));
+        let guide =
+            |batch: Batch, horizon| Guide::new(batch.entries.iter(), horizon).ticketed(self.is_ticketed());
+        let guided = guided.map(|(batch, horizon)| Record::guided(guide(batch, horizon)));
         self.records = guided.collect();
         self.stage = Stage::Beginning;
         self.has_new = true;
         self.put(Out::Begin(Box::new(image)));
-        for to in self.shape.others(self.node).filter(|to| !self.absent.contains(to)).collect::<Vec<_>>() {
+        let others: Vec<_> = self.shape.others(self.node).filter(|to| !self.absent.contains(to)).collect();
+        self.ticketing.iter_mut().for_each(|ticketing| ticketing.recover(&others));
+        for to in others {
             let (taken, marks) = (self.taken_from(to), self.marks_of(to));
             self.tell(to, Word::From { taken, marks, answer: true });
         }
@@ -210,7 +222,8 @@ impl Member {
             return Ok(());
         }
         let own = self.shape.logs_of(self.node).zip(self.spread.lengths()).collect();
-        if !self.spread.stable().covers(&own) {
+        let has_tickets = self.ticketing.as_ref().is_none_or(|ticketing| ticketing.has_all());
+        if !self.spread.stable().covers(&own) || !has_tickets {
             return Ok(());
         }
         for rank in 0..self.shape.pes_per_node {

@@ -12,6 +12,8 @@ use talisman_kernel::wire;
 
 /// What a PE does next that runs again, for the thread that it is on: it is given an input, or runs a message.
 pub struct Again {
+    /// What its clock says first, if that is in no entry of its own.
+    time: Option<u64>,
     input: Option<Input>,
     taken: Vec<Taken>,
 }
@@ -50,6 +52,11 @@ pub fn step(member: &mut Member, rank: u32, pe: &Pe, set_clock: impl Fn(u64)) ->
 }
 
 impl Again {
+    /// It takes this in, at that time.
+    pub(super) fn at(time: u64, input: Input, taken: Vec<Taken>) -> Self {
+        Again { time: Some(time), input: Some(input), taken }
+    }
+
     /// The PE does it, on its thread. Its clock is set by `set_clock`.
     ///
     /// # Errors
@@ -57,6 +64,7 @@ impl Again {
     pub fn perform(self, pe: &Pe, set_clock: impl Fn(u64)) -> Result<(), String> {
         let _here = Here::enter(pe);
         let mut done = Ok(());
+        self.time.into_iter().for_each(&set_clock);
         caught(pe, || done = give(pe, self.input, self.taken, set_clock));
         done
     }
@@ -114,9 +122,11 @@ impl Member {
         let input = match self.next_step(rank, has_messages)? {
             None | Some(Step::AtHorizon) => return Ok(Next::AtHorizon),
             Some(Step::Run) => None,
+            Some(Step::TakeNext) => return self.take_next_again(rank),
             Some(Step::Take(input)) => Some(input),
         };
         let taken = match &input {
+            Some(Input::Lane { from, .. }) if self.is_ticketed() => self.take_early_again(rank, *from)?,
             Some(Input::Lane { from, frames, .. }) => self.take_again(*from, rank, *frames as usize)?,
             Some(Input::Ring { rank: from, slots, .. }) => {
                 self.rings.take((*from, rank), Some(*slots as usize))
@@ -133,7 +143,7 @@ impl Member {
             // First: it may read values that are next.
             self.record(rank).took();
         }
-        Ok(Next::Do(Again { input, taken }))
+        Ok(Next::Do(Again { time: None, input, taken }))
     }
 
     /// The next frames of a lane that are for the PE of its rank, if so many have come; the others go on by rings.

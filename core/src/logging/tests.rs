@@ -340,3 +340,149 @@ fn an_image_goes_with_its_parts_beside_it_and_none_is_left_out() {
         assert!((0..bytes.len()).all(|end| wire::read(&bytes[..end], beside.clone(), shape).is_err()));
     }
 }
+
+/// What nodes say, and give each other, until nobody has anything to say: words first, as they go beside frames.
+fn exchange(members: &mut [Member; 2]) {
+    loop {
+        let mut any = false;
+        for from in [0, 1] {
+            for out in members[from].take_out() {
+                match out {
+                    Out::Word(to, between, word) if to < 2 => {
+                        let (word, beside) = wire::write(between, &word).expect("words can be packed");
+                        let (between, word) = wire::read(&word, beside, SHAPE).expect("as it was written");
+                        members[to as usize].hear(from as u32, between, word);
+                        any = true;
+                    }
+                    Out::Letter(rank, to, letter) if to < 2 => {
+                        members[to as usize].receive(from as u32, rank, letter);
+                        any = true;
+                    }
+                    _ => {}
+                }
+            }
+            members[from].release();
+        }
+        if !any {
+            return;
+        }
+    }
+}
+
+fn ticketed() -> [Member; 2] {
+    [0, 1].map(|node| member(node).ticketed(true))
+}
+
+fn send_to(members: &mut [Member; 2], from: usize, bytes: &[u8]) {
+    members[from].send(0, 1 - from as u32, frame(bytes).into_parcel());
+    members[from].release();
+}
+
+/// What the PE takes in that has nothing to run, and what its clock says then.
+fn takes(member: &mut Member, has_messages: bool) -> (Vec<Vec<u8>>, u64) {
+    let (taken, time) = member.take_in_order(0, 90, has_messages).expect("nobody has sent what cannot be");
+    let head = |taken: super::member::Taken| match taken.parcel {
+        talisman_kernel::port::Parcel::Frame { head, .. } => head.to_vec(),
+        talisman_kernel::port::Parcel::Message(_) => panic!("nothing within a node"),
+    };
+    (taken.into_iter().map(head).collect(), time)
+}
+
+#[test]
+fn a_frame_waits_for_its_ticket_and_is_taken_at_the_time_of_that() {
+    let mut members = ticketed();
+    for (now, bytes) in [(40, b"first".as_slice()), (50, b"second")] {
+        members[1].set_now(now);
+        send_to(&mut members, 0, bytes);
+        assert!(!members[1].has_any_for(0) || now > 40, "it asks for a ticket first");
+        exchange(&mut members);
+    }
+    let one = &mut members[1];
+    assert!(one.has_any_for(0));
+    assert_eq!(takes(one, false), (vec![b"first".to_vec()], 40), "one at a time");
+    assert_eq!(takes(one, false), (vec![b"second".to_vec()], 50));
+    assert_eq!(takes(one, false), (Vec::new(), 90));
+    one.record(0).recorder().timers();
+    let counted = Entry { at: 0, input: Input::InOrder(2) };
+    assert_eq!(one.record(0).take_fresh(), [counted, Entry { at: 0, input: Input::Timer(0) }]);
+}
+
+#[test]
+fn while_messages_wait_the_log_says_what_is_taken_in() {
+    let mut members = ticketed();
+    [b"1", b"2", b"3"].iter().for_each(|bytes| send_to(&mut members, 0, *bytes));
+    exchange(&mut members);
+    assert_eq!(takes(&mut members[1], false).0, [b"1"]);
+    assert_eq!(takes(&mut members[1], true), (vec![b"2".to_vec()], 90));
+    assert_eq!(takes(&mut members[1], true), (vec![b"3".to_vec()], 90));
+    let lane = Input::Lane { from: 0, frames: 1, told: vec![0] };
+    let inputs = [Input::InOrder(1), Given::Time(90).input(), lane.clone(), lane];
+    assert_eq!(members[1].record(0).take_fresh(), inputs.map(|input| Entry { at: 0, input }));
+}
+
+#[test]
+fn a_frame_with_a_number_beyond_what_is_to_come_or_without_its_ticket_is_refused() {
+    type Change = fn(&mut Letter);
+    let send = |change: Change| {
+        let mut members = ticketed();
+        [b"1", b"2"].iter().for_each(|bytes| send_to(&mut members, 0, *bytes));
+        for out in members[0].take_out() {
+            if let Out::Word(to, between, word) = out {
+                members[to as usize].hear(0, between, word);
+            }
+        }
+        for out in members[1].take_out() {
+            if let Out::Word(_, between, word) = out {
+                members[0].hear(1, between, word);
+            }
+        }
+        let mut first = letters(&mut members[0]).remove(0);
+        change(&mut first);
+        members[1].receive(0, 0, first);
+        members[1].take_in_order(0, 0, false).map(|(taken, _)| taken.len())
+    };
+    assert_eq!(send(|_| ()), Ok(1));
+    assert_eq!(send(|letter| letter.between.0 = 7), Ok(0), "of a process that is not known");
+    let wrong: [(Change, &str); 4] = [
+        (|letter| letter.number = 1, "node 0 sends frame 1 where 0 is to come"),
+        (|letter| letter.ride[0] = 2, "with a ticket that it does not have"),
+        (|letter| letter.ride.truncate(9), "with a ticket that it does not have"),
+        (|letter| letter.ride[16] = 0xff, "what rides on a frame of node 0 is malformed"),
+    ];
+    for (change, why) in wrong {
+        let refused = send(change).expect_err(why);
+        assert!(refused.contains(why), "{refused}");
+    }
+}
+
+#[test]
+fn words_about_pes_that_there_are_not_are_refused() {
+    let words = [
+        Word::AskTickets(vec![(0, 4), (1, 4)]),
+        Word::Tickets(vec![(1, 0, talisman_ft::logging::ticket::Ticket::Old)]),
+        Word::Noted(Vec::new()),
+    ];
+    for word in words {
+        let (bytes, beside) = wire::write((0, 0), &word).expect("words can be packed");
+        assert!(wire::read(&bytes, beside, SHAPE).is_err(), "{word:?}");
+    }
+}
+
+/// A frame that was given a ticket is one that its sender sends again, whoever that is: else its receiver would wait for it.
+#[test]
+fn what_was_given_a_ticket_counts_as_taken_when_its_sender_is_lost() {
+    let mut members = ticketed();
+    [b"1", b"2"].iter().for_each(|bytes| send_to(&mut members, 0, *bytes));
+    for out in members[0].take_out() {
+        if let Out::Word(1, between, word) = out {
+            members[1].hear(0, between, word);
+        }
+    }
+    members[1].obey(Order::Ask { to: 1, session: 1, lost: vec![0] });
+    let held = |out| match out {
+        Out::Report(talisman_ft::event::Event::Held(_, _, holdings)) => Some(holdings),
+        _ => None,
+    };
+    let holdings = members[1].take_out().into_iter().find_map(held).expect("it says what it holds");
+    assert_eq!(holdings.present.taken(Lane { from: 0, to: 1, rank: 0 }), 2);
+}

@@ -79,6 +79,9 @@ fn is_of(shape: Shape, word: &Word) -> bool {
         Word::Copy(image, others) => image.is_of(shape) && others.iter().all(has),
         Word::Image(image) | Word::Next(image) => image.is_of(shape),
         Word::From { taken, marks, .. } => [taken.len(), marks.len()] == [shape.pes_per_node as usize; 2],
+        Word::AskTickets(asked) => asked.iter().all(|(rank, _)| *rank < shape.pes_per_node),
+        Word::Tickets(tickets) => tickets.iter().all(|(rank, ..)| *rank < shape.pes_per_node),
+        Word::Noted(noted) => noted.len() == shape.pes_per_node as usize,
         Word::AskStable | Word::Stored(_) | Word::Fetch(_) | Word::HasNext(_) => true,
     }
 }

@@ -6,6 +6,7 @@ use super::image::Image;
 use super::letter::Letter;
 use super::mark::{Differs, Mark};
 use talisman_ft::event::Event;
+use talisman_ft::logging::ticket::{Ticket, Tn};
 use talisman_ft::logging::{Batch, ImageId, Incarnation, Position, Session, Stable};
 use talisman_ft::{NodeId, Version};
 use talisman_job::job::End;
@@ -33,6 +34,21 @@ pub enum Word {
     Next(Box<Image>),
     /// That of this version is here, whole.
     HasNext(Version),
+    /// With `logging:ticket`: tickets are wanted for these frames, by rank and number.
+    AskTickets(Vec<(u32, u64)>),
+    /// Here they are.
+    Tickets(Vec<(u32, u64, Ticket)>),
+    /// A link begins: these tickets of the receiver's are known here, by rank.
+    Noted(Vec<Noted>),
+}
+
+/// What a node knows of the tickets of a PE on another, of the rank of its own.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Noted {
+    /// Those of its frames, by their numbers.
+    pub tickets: Vec<(u64, Tn)>,
+    /// The highest that it has seen.
+    pub highest: u64,
 }
 
 /// Something that a program says to the world outside.

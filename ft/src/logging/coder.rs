@@ -11,7 +11,7 @@ use super::varint::{Malformed, Reader, put, put_bytes};
 
 const LANE: u8 = 0;
 const RING: u8 = 1;
-const ASIDE: u8 = 2;
+const IN_ORDER: u8 = 2;
 const TIMER: u8 = 3;
 const DUE: u8 = 4;
 const CHORE: u8 = 5;
@@ -39,7 +39,7 @@ pub(super) fn write(bytes: &mut Vec<u8>, entry: &Entry) {
             put(bytes, u64::from(*slots));
             put(bytes, *told);
         }
-        Input::Aside(messages) => head(ASIDE, u64::from(*messages)),
+        Input::InOrder(frames) => head(IN_ORDER, u64::from(*frames)),
         Input::Timer(serial) => head(TIMER, *serial),
         Input::Due(which) => head(DUE, u64::from(*which)),
         Input::Chore(which) => head(CHORE, u64::from(*which)),
@@ -75,7 +75,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<Entry, Malformed> {
             Input::Lane { from, frames, told }
         }
         RING => Input::Ring { rank: small()?, slots: reader.number_u32()?, told: reader.number()? },
-        ASIDE => Input::Aside(small()?),
+        IN_ORDER => Input::InOrder(small()?),
         TIMER => Input::Timer(number),
         DUE => Input::Due(small()?),
         CHORE => Input::Chore(small()?),
@@ -104,7 +104,7 @@ pub(super) fn skip(reader: &mut Reader<'_>, pes_per_node: Option<u32>) -> Result
         }
         RING => reader.number_u32().and(reader.number()).map(drop),
         COMMAND | VALUE => reader.bytes().map(drop),
-        ASIDE | TIMER | DUE | CHORE | CUT => Ok(()),
+        IN_ORDER | TIMER | DUE | CHORE | CUT => Ok(()),
         _ => Err(Malformed::UnknownKind(kind)),
     }
 }

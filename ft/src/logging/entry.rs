@@ -35,8 +35,9 @@ pub enum Input {
         /// How long that PE's log was when they were looked for. Longer than needed is no harm.
         told: u64,
     },
-    /// So many messages that had been put aside while a sender waited for room were taken in.
-    Aside(u32),
+    /// So many frames were taken in in the order of their tickets (`logging:ticket`), one whenever no message was left to
+    /// run: which ones is known to those who had sent them.
+    InOrder(u32),
     /// The timer of this serial number fired.
     Timer(u64),
     /// Something that the program can notice became due, by a number of the runtime's.

@@ -19,6 +19,8 @@ pub enum Step {
     Run,
     /// It is given this. What comes from others may have to be waited for.
     Take(Input),
+    /// It takes in the next frame in the order of tickets, if there is one that the PE before may have run.
+    TakeNext,
     /// Nothing: it has sent all that anybody took of it.
     AtHorizon,
 }
@@ -50,13 +52,21 @@ pub enum Diverged {
 pub struct Guide {
     left: VecDeque<Entry>,
     horizon: Reach,
+    /// With `logging:ticket`: frames are in no log of their receiver, and come in the order of their tickets.
+    is_ticketed: bool,
 }
 
 impl Guide {
     /// It is fed these entries, in order, and then runs on up to here.
     #[must_use]
     pub fn new(entries: impl IntoIterator<Item = Entry>, horizon: Reach) -> Self {
-        Guide { left: entries.into_iter().collect(), horizon }
+        Guide { left: entries.into_iter().collect(), horizon, is_ticketed: false }
+    }
+
+    /// The same where frames come in the order of their tickets, if so, each when no message is left to run.
+    #[must_use]
+    pub fn ticketed(self, is_ticketed: bool) -> Self {
+        Guide { is_ticketed, ..self }
     }
 
     /// What to do next, after it has run so many messages and has come so far. Doing what it says is to be told with
@@ -71,9 +81,12 @@ impl Guide {
             Some(Entry { at, input: Input::Value { .. } }) if *at == run => {
                 Err(Diverged::RanPast { run, entry: self.left[0].clone() })
             }
+            Some(Entry { input: Input::InOrder(_), .. }) if has_messages => Ok(Step::Run),
+            Some(Entry { input: Input::InOrder(_), .. }) => Ok(Step::TakeNext),
             Some(entry) if entry.at == run => Ok(Step::Take(entry.input.clone())),
             None if self.horizon.is_reached_by(own) => Ok(Step::AtHorizon),
             _ if has_messages => Ok(Step::Run),
+            None if self.is_ticketed => Ok(Step::TakeNext),
             _ => Err(Diverged::RanDry { run }),
         }
     }
@@ -87,6 +100,16 @@ impl Guide {
     /// It was given what the last step said.
     pub fn took(&mut self) {
         self.left.pop_front();
+    }
+
+    /// It has taken in the next frame in the order of tickets; whether its log counts that.
+    pub fn took_next(&mut self) -> bool {
+        let Some(Entry { input: Input::InOrder(frames), .. }) = self.left.front_mut() else { return false };
+        *frames = frames.saturating_sub(1);
+        if *frames == 0 {
+            self.left.pop_front();
+        }
+        true
     }
 
     /// The value that the PE is to read, which runs its so-manieth message. None if it is past its log: what it sent

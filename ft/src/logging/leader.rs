@@ -103,6 +103,8 @@ pub struct Leader {
     keepers: Keepers,
     /// Numbers that no node has: nobody sends them anything, or waits for them.
     absent: BTreeSet<NodeId>,
+    /// Order is with senders and receivers alone: of two that are lost at once it is gone.
+    one_at_a_time: bool,
     incarnations: Vec<Incarnation>,
     /// Nodes that are not live.
     lost: BTreeSet<NodeId>,
@@ -132,6 +134,7 @@ impl Leader {
             shape,
             keepers: Keepers::around(shape.nodes),
             absent: BTreeSet::new(),
+            one_at_a_time: false,
             incarnations: vec![0; shape.nodes as usize],
             lost: BTreeSet::new(),
             session: 0,
@@ -152,6 +155,12 @@ impl Leader {
     #[must_use]
     pub fn without(self, absent: impl IntoIterator<Item = NodeId>) -> Self {
         Leader { absent: absent.into_iter().collect(), ..self }
+    }
+
+    /// The same where a second loss is one too many until the first node is live again, if so (`logging:ticket`).
+    #[must_use]
+    pub fn one_at_a_time(self, one_at_a_time: bool) -> Self {
+        Leader { one_at_a_time, ..self }
     }
 
     /// The nodes that there are, lost or not, in increasing order.
@@ -230,6 +239,9 @@ impl Leader {
         self.phase = Phase::Asking { held: self.of_absent(), arrived: BTreeSet::new() };
         if self.survivors().next().is_none() {
             return self.give_up(Loss::Everybody);
+        }
+        if self.one_at_a_time && self.lost.len() > 1 && !mutated("ticket-two-at-once") {
+            return self.give_up(Loss::AtOnce(self.lost.iter().copied().collect()));
         }
         self.lost.iter().for_each(|node| self.incarnations[*node as usize] += 1);
         let lost: Vec<_> = self.lost.iter().copied().collect();

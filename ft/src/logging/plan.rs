@@ -63,6 +63,9 @@ pub enum Loss {
     Survivor(NodeId),
     /// Nobody is left.
     Everybody,
+    /// These were away at once, where one at a time may be (`logging:ticket`): the order in which they took what they had
+    /// sent each other is gone with them.
+    AtOnce(Vec<NodeId>),
 }
 
 impl Plan {

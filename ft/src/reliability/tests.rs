@@ -4,6 +4,7 @@ use super::*;
 use crate::NodeId;
 use crate::double::Held;
 use crate::double::leader::{Action, Leader};
+use crate::logging::{self, Holdings, Keepers, Order, Position, Shape};
 use crate::view::View;
 
 /// Numbers between 0 and 1 (splitmix64).
@@ -111,21 +112,20 @@ fn the_figures_of_the_paper_belong_to_an_exposure_of_a_millionth_of_a_life() {
     }
 }
 
-/// Whether a job that logs ends if it loses these nodes before any copy is made good.
-fn logging_gives_up(nodes: u32, lost: &[NodeId]) -> bool {
-    use crate::logging::{Holdings, Leader, Order, Position, Shape};
+/// Whether a job that logs ends if it loses these nodes before any copy is made good, where these keep what others had.
+fn logging_gives_up(nodes: u32, lost: &[NodeId], keepers: &Keepers) -> bool {
     let shape = Shape { nodes, pes_per_node: 1 };
     let image = || Position { logs: vec![0], ..Position::default() };
-    let mut leader = Leader::new(shape, (0..nodes).map(|_| image()).collect());
+    let mut leader =
+        logging::Leader::new(shape, (0..nodes).map(|_| image()).collect()).kept_by(keepers.clone());
     if lost.is_empty() {
         return false;
     }
     let mut orders = leader.on_lost(lost.iter().copied());
     lost.iter().for_each(|node| orders.extend(leader.on_arrived(*node, 1)));
     for node in (0..nodes).filter(|node| !lost.contains(node)) {
-        let ward = (node + nodes - 1) % nodes;
         let held = Holdings {
-            kept: vec![(ward, image())],
+            kept: keepers.wards(node).map(|ward| (ward, image())).collect(),
             images: vec![image()],
             present: image(),
             ..Holdings::default()
@@ -143,7 +143,7 @@ fn the_leader_of_jobs_that_log_gives_up_as_often_as_the_formula_says() {
     let mut given_up = 0;
     for _ in 0..RUNS {
         let lost: Vec<NodeId> = (0..nodes).filter(|_| random() < fails).collect();
-        given_up += u32::from(logging_gives_up(nodes, &lost));
+        given_up += u32::from(logging_gives_up(nodes, &lost, &Keepers::around(nodes)));
     }
     let expected = Buddies::Ring.both_fail(nodes, fails);
     assert!(agrees(given_up, RUNS, expected), "{given_up} of {RUNS}, {expected} expected");
@@ -174,4 +174,53 @@ fn the_figures_of_ftl_follow_from_equation_two_without_its_stray_factor() {
         (ring / with - 2.0).abs() < 1e-3,
         "the paper counts a lost keeper's own images, not those that it kept: {ring}"
     );
+}
+
+/// The same figure by simulated jobs whose real leader decides. As it is, one in 50,000 would fail; so exposures are a thousand times as long,
+/// which a job's failing is proportional to. There are 20 nodes in place of 5,000, each of which fails that much more often: so many losses are
+/// in a job as in theirs, and as many of them meet one that matters.
+#[test]
+fn the_leader_of_jobs_that_log_gives_up_as_often_as_ftl_says() {
+    const JOBS: u32 = 20_000;
+    const LONGER: f64 = 1000.0;
+    let (nodes, as_many) = (20, 5000.0 / 20.0);
+    let rate = 5.71e-6 * as_many;
+    let job = Job { nodes, life: 1.0 / rate, runs: 1200.0 };
+    let exposure = Exposure::Fixed(0.1 * LONGER / as_many);
+    let pairs = Keepers::named((0..nodes).map(|node| node ^ 1).collect());
+    for (keepers, of_theirs) in [(pairs, 1.0), (Keepers::around(nodes), 2.0)] {
+        let mut random = random(5);
+        let failed = (0..JOBS).filter(|_| loses_too_much(&job, exposure, &keepers, &mut random)).count();
+        let expected = 1.956e-5 * LONGER * of_theirs;
+        // What overlaps is counted once, which makes a hundredth.
+        assert!(
+            agrees(failed as u32, JOBS, expected),
+            "{failed} of {JOBS}, {} expected",
+            expected * f64::from(JOBS)
+        );
+        assert!(!agrees(failed as u32, JOBS, expected * 1.4), "it could not tell");
+    }
+}
+
+/// Lets a job run once: whether its leader gives up.
+fn loses_too_much(
+    job: &Job,
+    exposure: Exposure,
+    keepers: &Keepers,
+    random: &mut impl FnMut() -> f64,
+) -> bool {
+    let (mut now, mut lost) = (0.0, Vec::<(NodeId, f64)>::new());
+    loop {
+        now += job.until_next(random);
+        if now >= job.runs {
+            return false;
+        }
+        lost.retain(|(_, at)| exposure.lasts(*at, now));
+        lost.push(((random() * f64::from(job.nodes)) as NodeId, now));
+        let nodes: Vec<_> = lost.iter().map(|(node, _)| *node).collect();
+        // One alone is never too much, as another test has it.
+        if lost.len() > 1 && logging_gives_up(job.nodes, &nodes, keepers) {
+            return true;
+        }
+    }
 }

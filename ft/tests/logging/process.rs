@@ -443,6 +443,7 @@ impl Process {
                 true
             }
             Step::Take(_) => true,
+            Step::TakeNext => unreachable!("nobody gives tickets here"),
         };
         if done && let Stage::Guided { guides, .. } = &mut self.stage {
             guides[rank as usize].took();

@@ -8,7 +8,7 @@ use std::time::Duration;
 use program::{Main, Plan};
 use talisman::RunArgs;
 use talisman::mutations;
-use talisman::options::{CkptEvery, Every};
+use talisman::options::{CkptEvery, Every, FaultTolerance};
 use talisman::testing::Test;
 
 #[path = "../../logging/program.rs"]
@@ -112,6 +112,35 @@ fn job_without_its_leader(seed: u64) -> (Test, Plan) {
     (test, Plan { save_after: (seed % 5 < 2).then_some(4), ..TALKING })
 }
 
+/// One of which nothing leaves a node before its log is kept: all that is within the promise of others is within its own.
+fn strict_job(seed: u64) -> (Test, Plan) {
+    let (test, plan) = if seed.is_multiple_of(2) { job(seed / 2) } else { job_with_cuts(seed / 2) };
+    (test.logging_as(FaultTolerance::LoggingStrict), plan)
+}
+
+/// One whose frames go with tickets: one node is lost at a time, the next when all are live, or the same while it comes back. There are cuts.
+fn ticket_job(seed: u64) -> (Test, Plan) {
+    let (after, asked) = (60 + seed * 37 % 900, 40 + seed * 41 % 500);
+    let (first, second) = ((seed % 5) as u32, (seed * 7 % 5) as u32);
+    let by_steps = |options: &mut RunArgs| options.ckpt_every = Some(CkptEvery::Steps(u64::MAX));
+    let test = Test::new().pes(1 + seed as u32 / 2 % 2).simulated(5, seed).with_options(by_steps);
+    let test = test.logging_as(FaultTolerance::LoggingTicket);
+    let test = match seed % 6 {
+        0 => test.losing(after, &[first]),
+        1 => test.losing(after, &[first]).losing_at_rest(seed * 13 % 200, second),
+        2 => test.losing(after, &[first]).losing(seed * 11 % 150, &[first]),
+        3 => test.asking_for_cut(asked).losing(seed * 13 % 320, &[first]),
+        4 => test.cutting(asked).losing(seed * 13 % 300, &[first]).losing_at_rest(seed * 17 % 90, second),
+        _ => {
+            let all = [first, second, 4 - first];
+            all.into_iter().fold(test.losing(after / 3, &[second]), |test, node| {
+                test.losing_at_rest(1 + seed % 70, node)
+            })
+        }
+    };
+    (test, Plan { talks: seed % 4 < 2, save_after: (seed % 5 < 2).then_some(4), ..PLAN })
+}
+
 type Jobs = fn(u64) -> (Test, Plan);
 
 /// What is wrong about how the job of a seed comes to its end, if anything is.
@@ -211,6 +240,15 @@ const MISTAKES_ABOUT_LEADERS: [(&str, u64); 5] = [
 const MISTAKES_ABOUT_LOADS: [(&str, u64); 3] =
     [("loads-not-logged", 0), ("load-of-a-look-not-logged", 0), ("measured-goes-unlogged", 0)];
 
+/// Of what tickets rest on. That a hole is void is noticed in `ft/src/logging/ticket`, and what was asked for is sent again in
+/// `core/src/logging`: without either a job only waits, if nothing else follows on a lane.
+const MISTAKES_ABOUT_TICKETS: [(&str, u64); 4] = [
+    ("ticketed-frames-not-counted", 0),
+    ("ticket-asked-before-the-log-is-stable", 0),
+    ("tickets-before-all-answered", 0),
+    ("ticketed-while-messages-wait-not-logged", 0),
+];
+
 /// `TALISMAN_TEST_SEEDS` says how many others, `TALISMAN_TEST_FIRST` from which on.
 fn all_come_out_right(jobs: Jobs, seeds: u64) {
     let number = |name| std::env::var(name).ok().and_then(|number| number.parse().ok());
@@ -229,6 +267,26 @@ fn without_a_mistake_all_comes_out_right() {
 fn nodes_are_lost_at_any_moment_of_a_cut() {
     all_come_out_right(job_with_cuts, SEEDS_WITH_CUTS);
     all_come_out_right(job_of_many_cuts, SEEDS_WITH_CUTS);
+}
+
+#[test]
+fn nodes_of_a_strict_job_are_lost() {
+    all_come_out_right(strict_job, SEEDS);
+}
+
+#[test]
+fn nodes_that_give_tickets_are_lost_one_at_a_time() {
+    all_come_out_right(ticket_job, SEEDS);
+}
+
+#[test]
+fn every_mistake_about_strictness_is_noticed() {
+    assert_eq!(unnoticed(&[("strict-leaves-before-stable", 0)], strict_job, SEEDS_MAX), [""; 0]);
+}
+
+#[test]
+fn every_mistake_about_tickets_is_noticed() {
+    assert_eq!(unnoticed(&MISTAKES_ABOUT_TICKETS, ticket_job, SEEDS_MAX), [""; 0]);
 }
 
 #[test]

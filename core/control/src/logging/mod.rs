@@ -94,7 +94,8 @@ impl Logging {
                 (0..plan.nodes).map(|node| Position::at_beginning(node, shape)).collect(),
             )
             .kept_by(Keepers::named(plan.keepers.clone()))
-            .without(plan.begins_with..plan.nodes),
+            .without(plan.begins_with..plan.nodes)
+            .one_at_a_time(plan.one_at_a_time),
             gathering: None,
             joined: (0..plan.nodes).map(|_| Joined::default()).collect(),
             newest: vec![0; plan.nodes as usize],
@@ -406,6 +407,11 @@ fn given_up(what: &str, loss: &Loss, keepers: &[u32]) -> String {
             format!("node {node} has not kept all messages that node {other} needs to go on")
         }
         Loss::Survivor(node) => format!("{} would have to go back as well", nodes_in_words(&[*node])),
+        Loss::AtOnce(nodes) => format!(
+            "{} were away at once, and with --ft logging:ticket the order of what they had sent each other is gone with them: one \
+             may be lost at a time, the next when that one is back",
+            nodes_in_words(nodes)
+        ),
         Loss::Orphan(Orphan { log, known, told }) => format!(
             "others depend on {told} entries of the log of node {}, of which {known} are left (was it lost with node {}, \
              its keeper?)",

@@ -163,6 +163,20 @@ const WRONG: [(&str, &str, &str); 30] = [
 ];
 
 #[test]
+fn what_is_no_fault_tolerance_is_told_what_there_is_and_the_nearest() {
+    for (wrong, nearest) in [
+        ("logging:x", "logging"),
+        ("loging", "logging"),
+        ("logging:tickets", "logging:ticket"),
+        ("logging:strickt", "logging:strict"),
+    ] {
+        let text = refused::<()>(&["--ft", wrong]).to_string();
+        assert!(text.contains("off, double, disk, logging, logging:strict, logging:ticket"), "{text}");
+        assert!(text.contains(&format!("'{nearest}'")), "{wrong}: {text}");
+    }
+}
+
+#[test]
 fn a_wrong_value_is_said_with_its_option_and_what_is_wanted() {
     for (option, value, wanted) in WRONG {
         let text = refused::<()>(&[&format!("--{option}"), value]).to_string();

@@ -31,6 +31,7 @@ use talisman_ft::NodeId;
 use talisman_ft::double::Contents;
 use talisman_ft::logging::{Keepers, Shape};
 use talisman_job::CheckpointTaken;
+use talisman_job::checkpoints::FaultTolerance;
 use talisman_kernel::node::Node;
 use talisman_kernel::pe::turn::Command;
 use talisman_observe::stats::Totals;
@@ -133,7 +134,10 @@ impl<'a> Driver<'a> {
 
     /// With this keeper, among those that there are.
     fn placed(&self, member: Member, keeper: NodeId) -> Member {
-        member.kept_by(keeper).without(absent_in(&self.of.view)).strict(self.of.is_strict)
+        let (is_strict, is_ticketed) =
+            (self.of.ft == FaultTolerance::LoggingStrict, self.of.ft == FaultTolerance::LoggingTicket);
+        let member = member.kept_by(keeper).without(absent_in(&self.of.view));
+        member.strict(is_strict).ticketed(is_ticketed)
     }
 
     /// Until the job is over; what its PEs have counted.

@@ -36,6 +36,7 @@ use talisman_cluster::{Control, fixed_layout};
 use talisman_control::protocol::{NodeReport, Task, ToLauncher};
 use talisman_ft::view::View;
 use talisman_job::LogKept;
+use talisman_job::checkpoints::FaultTolerance;
 use talisman_job::job::{End, Job, Others};
 use talisman_job::lines::Lines;
 use talisman_kernel::node::Node;
@@ -72,8 +73,8 @@ pub(crate) struct LoggedNode {
     pub(crate) said: OutputLines,
     /// How many bytes it may keep for others, if that is limited.
     pub(crate) log_budget: Option<u64>,
-    /// Nothing leaves it before what it was given is kept on another node (`--ft logging:strict`).
-    pub(crate) is_strict: bool,
+    /// Which of the ways to log.
+    pub(crate) ft: FaultTolerance,
     /// Its PEs run again: what they do beside sending is done already.
     pub(crate) runs_again: Arc<AtomicBool>,
     /// The beginning of the job's time.

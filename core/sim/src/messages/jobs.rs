@@ -75,7 +75,8 @@ pub fn run_logging<C: MainChare, A: Args + Send>(
     panics::listen();
     let main = |pe: &Pe| create_main::<C, A>(pe, args);
     let config = Config::of(options);
-    let (done, went_back) = logged::run(shape_of(options), &config, watch.job(), machine, strikes, main);
+    let of = (shape_of(options), options.ft);
+    let (done, went_back) = logged::run(of, &config, watch.job(), machine, strikes, main);
     (outcome(watch.job(), done), went_back)
 }
 

@@ -323,7 +323,9 @@ impl Cluster {
     /// A PE has had nothing to do since it was busy last: for how long.
     fn note_idle(&self, id: PeId, at: u64) -> u64 {
         let idle = at.saturating_sub(self.states[id as usize].busy_until);
-        self.pes[id as usize].was_idle(idle, 0);
+        if self.tells_idleness() {
+            self.pes[id as usize].was_idle(idle, 0);
+        }
         idle
     }
 

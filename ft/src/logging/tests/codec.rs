@@ -19,7 +19,7 @@ fn input() -> impl Strategy<Value = Input> {
             slots,
             told
         }),
-        any::<u32>().prop_map(Input::Aside),
+        any::<u32>().prop_map(Input::InOrder),
         any::<u64>().prop_map(Input::Timer),
         any::<u32>().prop_map(Input::Due),
         any::<u32>().prop_map(Input::Chore),

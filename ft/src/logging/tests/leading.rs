@@ -56,6 +56,25 @@ fn one_is_lost_and_all_others_go_on() {
     assert!(leader.is_running());
 }
 
+/// With `logging:ticket`: the order of what two had sent each other is gone with them.
+#[test]
+fn a_second_loss_is_one_too_many_until_the_first_is_live_again() {
+    let give_up = |nodes: &[u32]| vec![Order::GiveUp(Loss::AtOnce(nodes.to_vec()))];
+    let mut at_once = leader().one_at_a_time(true);
+    assert_eq!(at_once.on_lost([1, 3]), give_up(&[1, 3]));
+    let mut leader = leader().one_at_a_time(true);
+    assert_eq!(asked(&leader.on_lost([1])), [0, 2, 3]);
+    assert_eq!(asked(&leader.on_lost([1])), [0, 2, 3], "the same once more is one");
+    [0, 2, 3].into_iter().for_each(|node| _ = leader.on_held(node, 2, held(node, &[])));
+    _ = leader.on_arrived(1, 2);
+    [0, 2, 3].into_iter().for_each(|node| _ = leader.on_announced(node, 2));
+    let mut too_early = leader.clone();
+    assert_eq!(too_early.on_lost([3]), give_up(&[1, 3]));
+    _ = (leader.on_at_horizon(1, 2), leader.on_covered(0, 2));
+    assert!(leader.is_running());
+    assert_eq!(asked(&leader.on_lost([3])), [0, 1, 2]);
+}
+
 /// Of a job that goes on from one with more nodes.
 #[test]
 fn nobody_waits_for_numbers_that_no_node_has() {

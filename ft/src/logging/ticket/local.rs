@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::ObjectId;
+use super::{ObjectId, Tn};
 use talisman_observe::mutations::mutated;
 
 /// What the keeper logs of one, beside the receiver: it comes again when its sender runs again.
@@ -13,7 +13,7 @@ pub struct Record {
     /// Its number among those to this receiver.
     pub sn: u64,
     /// Its place among all that the receiver runs.
-    pub tn: u64,
+    pub tn: Tn,
 }
 
 /// Local messages whose records are on their way to the keeper. Part of an image.

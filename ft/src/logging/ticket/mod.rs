@@ -12,6 +12,8 @@
 //! receiver, and to nobody else: so one loss at a time is repaired, and the next one when what was lost has run again
 //! what it had run. It is here to be compared with.
 
+use serde::{Deserialize, Serialize};
+
 mod local;
 mod receiver;
 mod sender;
@@ -26,3 +28,13 @@ pub use window::Window;
 
 /// An object, by a number of its own.
 pub type ObjectId = u64;
+
+/// A ticket number: the place of a message among all that its receiver runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Tn {
+    /// Counted from 1.
+    pub number: u64,
+    /// What the receiver's clock said when it handed it out, in nanoseconds. It is what the message sees of time, so that
+    /// this is the same when it runs again.
+    pub time: u64,
+}

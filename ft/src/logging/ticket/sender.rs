@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::ObjectId;
 use super::receiver::Ticket;
+use super::{ObjectId, Tn};
 use talisman_observe::mutations::mutated;
 
 /// The SN table and the message log.
 #[derive(Clone, Debug)]
 pub struct Sender<M> {
     next: BTreeMap<ObjectId, u64>,
-    log: BTreeMap<(ObjectId, u64), (M, Option<u64>)>,
+    log: BTreeMap<(ObjectId, u64), (M, Option<Tn>)>,
     highest: BTreeMap<ObjectId, u64>,
 }
 
@@ -24,7 +24,7 @@ impl<M> Default for Sender<M> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resend<M> {
     /// Messages with their SNs and TNs.
-    pub ticketed: Vec<(u64, u64, M)>,
+    pub ticketed: Vec<(u64, Tn, M)>,
     /// SNs of those for which a ticket is to be asked for, again.
     pub requests: Vec<u64>,
     /// The highest TN of that receiver that was seen.
@@ -45,7 +45,7 @@ impl<M: Clone> Sender<M> {
     }
 
     /// A ticket comes. The message that is to be sent with it, if any is.
-    pub fn on_ticket(&mut self, to: ObjectId, sn: u64, ticket: Ticket) -> Option<(u64, M)> {
+    pub fn on_ticket(&mut self, to: ObjectId, sn: u64, ticket: Ticket) -> Option<(Tn, M)> {
         let (tn, is_new) = match ticket {
             Ticket::Old => {
                 self.log.remove(&(to, sn));
@@ -57,8 +57,20 @@ impl<M: Clone> Sender<M> {
         let (message, noted) = self.log.get_mut(&(to, sn))?;
         *noted = Some(tn);
         let highest = self.highest.entry(to).or_default();
-        *highest = tn.max(*highest);
+        *highest = tn.number.max(*highest);
         is_new.then(|| (tn, message.clone()))
+    }
+
+    /// The TN of a message that is logged, if it has come.
+    #[must_use]
+    pub fn ticket_of(&self, to: ObjectId, sn: u64) -> Option<Tn> {
+        self.log.get(&(to, sn)).and_then(|(_, tn)| *tn)
+    }
+
+    /// The memory that the tables take, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.log.len() * size_of::<((ObjectId, u64), (M, Option<Tn>))>()
     }
 
     /// A receiver was restarted.
@@ -79,14 +91,14 @@ impl<M: Clone> Sender<M> {
 
     /// A receiver's image is committed, which has all up to this TN.
     pub fn forget(&mut self, to: ObjectId, up_to: u64) {
-        self.log.retain(|(receiver, _), (_, tn)| *receiver != to || tn.is_none_or(|tn| tn > up_to));
+        self.log.retain(|(receiver, _), (_, tn)| *receiver != to || tn.is_none_or(|tn| tn.number > up_to));
     }
 
     /// All that is logged, of a sender that is restored: tickets are asked for again. Also of what has one, since the
     /// message may have been lost on its way with the process before; if it was not, the answer says so.
     #[must_use]
     pub fn to_ask_again(&self) -> Vec<(ObjectId, u64)> {
-        let is_asked_for = |tn: &Option<u64>| tn.is_none() || !mutated("ticketed-not-asked-again");
+        let is_asked_for = |tn: &Option<Tn>| tn.is_none() || !mutated("ticketed-not-asked-again");
         self.log.iter().filter(|(_, (_, tn))| is_asked_for(tn)).map(|(key, _)| *key).collect()
     }
 }

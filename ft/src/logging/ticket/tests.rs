@@ -28,7 +28,7 @@ struct Message {
 enum Word {
     Request(u64),
     Ticket(u64, Ticket),
-    Message(u64, u64, Message),
+    Message(u64, Tn, Message),
     Highest(u64),
     Local(Record),
     Logged(Record),
@@ -105,14 +105,14 @@ impl World {
             return self.tell(from, to, Word::Request(sn));
         }
         // During a recovery local messages have TNs of the keeper's, or wait for new ones.
-        match object.receiver.request(from.into(), sn) {
+        match object.receiver.request(from.into(), sn, 0) {
             Some(Ticket::New(tn)) => self.send_local(from, sn, tn, message),
             Some(_) => {}
             None => object.sender.log(to.into(), sn, message),
         }
     }
 
-    fn send_local(&mut self, node: NodeId, sn: u64, tn: u64, message: Message) {
+    fn send_local(&mut self, node: NodeId, sn: u64, tn: Tn, message: Message) {
         let record = Record { sender: node.into(), sn, tn };
         let ready = self.nodes[node as usize].object.local.send(record, message);
         ready
@@ -121,7 +121,7 @@ impl World {
         self.tell(node, keeper(node), Word::Local(record));
     }
 
-    fn deliver(&mut self, to: NodeId, from: NodeId, sn: u64, tn: u64, message: Message) {
+    fn deliver(&mut self, to: NodeId, from: NodeId, sn: u64, tn: Tn, message: Message) {
         let seen = self.sent.entry((from, to, sn)).or_insert_with(|| message.clone());
         assert_eq!(*seen, message, "message {sn} of {from} to {to} is another one than before");
         let delivered = self.nodes[to as usize].object.receiver.deliver(from.into(), sn, tn, message);
@@ -153,7 +153,7 @@ impl World {
         let object = &mut self.nodes[to as usize].object;
         match word {
             Word::Request(sn) => {
-                if let Some(ticket) = object.receiver.request(from.into(), sn) {
+                if let Some(ticket) = object.receiver.request(from.into(), sn, 0) {
                     self.tell(to, from, Word::Ticket(sn, ticket));
                 }
             }
@@ -179,7 +179,7 @@ impl World {
     }
 
     fn on_highest(&mut self, node: NodeId, from: NodeId, highest: u64) {
-        let answers = self.nodes[node as usize].object.receiver.on_highest(from, highest);
+        let answers = self.nodes[node as usize].object.receiver.on_highest(from, highest, 0);
         for (sender, sn, ticket) in answers {
             let to = sender as NodeId;
             if to != node {
@@ -200,7 +200,7 @@ impl World {
         let image = object.clone();
         let kept = &mut self.nodes[keeper(node) as usize];
         kept.image = image;
-        kept.records.retain(|record| record.tn > run);
+        kept.records.retain(|record| record.tn.number > run);
         others(node).for_each(|other| self.nodes[other as usize].object.sender.forget(node.into(), run));
     }
 
@@ -225,7 +225,7 @@ impl World {
         }
         for (to, sn) in self.nodes[node as usize].object.sender.to_ask_again() {
             match to as NodeId == node {
-                true => drop(self.nodes[node as usize].object.receiver.request(to, sn)),
+                true => drop(self.nodes[node as usize].object.receiver.request(to, sn, 0)),
                 false => self.tell(node, to as NodeId, Word::Request(sn)),
             }
         }
@@ -314,22 +314,26 @@ fn one_loss_at_a_time_changes_nothing() {
     (0..400).for_each(life);
 }
 
+fn tn(number: u64) -> Tn {
+    Tn { number, time: 0 }
+}
+
 #[test]
 fn whoever_asks_again_gets_the_same_ticket() {
     let mut receiver = Receiver::default();
-    assert_eq!(receiver.request(7, 0), Some(Ticket::New(1)));
-    assert_eq!(receiver.request(8, 0), Some(Ticket::New(2)));
-    assert_eq!(receiver.request(7, 0), Some(Ticket::New(1)));
-    assert_eq!(receiver.deliver(8, 0, 2, "b"), Delivered::Taken);
+    assert_eq!(receiver.request(7, 0, 0), Some(Ticket::New(tn(1))));
+    assert_eq!(receiver.request(8, 0, 0), Some(Ticket::New(tn(2))));
+    assert_eq!(receiver.request(7, 0, 0), Some(Ticket::New(tn(1))));
+    assert_eq!(receiver.deliver(8, 0, tn(2), "b"), Delivered::Taken);
     assert_eq!(receiver.take_next(), None, "in the order of TNs");
-    assert_eq!(receiver.deliver(7, 0, 1, "a"), Delivered::Taken);
-    assert_eq!(receiver.deliver(7, 0, 1, "a"), Delivered::Duplicate);
+    assert_eq!(receiver.deliver(7, 0, tn(1), "a"), Delivered::Taken);
+    assert_eq!(receiver.deliver(7, 0, tn(1), "a"), Delivered::Duplicate);
     assert_eq!(receiver.take_next(), Some((7, 0, "a")));
-    assert_eq!(receiver.request(7, 0), Some(Ticket::Received(1)));
+    assert_eq!(receiver.request(7, 0, 0), Some(Ticket::Received(tn(1))));
     receiver.on_image(receiver.run());
     assert_eq!(
-        (receiver.request(7, 0), receiver.request(8, 0)),
-        (Some(Ticket::Old), Some(Ticket::Received(2)))
+        (receiver.request(7, 0, 0), receiver.request(8, 0, 0)),
+        (Some(Ticket::Old), Some(Ticket::Received(tn(2))))
     );
 }
 
@@ -338,12 +342,37 @@ fn whoever_asks_again_gets_the_same_ticket() {
 fn a_ticket_that_nobody_has_is_void() {
     let mut receiver = Receiver::default();
     receiver.recover([4, 5], &[]);
-    assert_eq!(receiver.deliver(8, 0, 2, "b"), Delivered::Taken);
-    assert_eq!(receiver.request(7, 0), None, "not before all have answered");
-    assert_eq!(receiver.on_highest(4, 2), []);
+    assert_eq!(receiver.deliver(8, 0, tn(2), "b"), Delivered::Taken);
+    assert_eq!(receiver.request(7, 0, 0), None, "not before all have answered");
+    assert_eq!(receiver.on_highest(4, 2, 0), []);
     assert_eq!(receiver.take_next(), None);
-    assert_eq!(receiver.on_highest(5, 0), [(7, 0, Ticket::New(3))]);
+    assert_eq!(receiver.on_highest(5, 0, 0), [(7, 0, Ticket::New(tn(3)))]);
     assert_eq!(receiver.take_next(), Some((8, 0, "b")));
+}
+
+#[test]
+fn a_ticket_has_the_time_at_which_it_was_handed_out_and_that_does_not_go_back() {
+    let mut receiver = Receiver::<()>::default();
+    let given = [(0, 40), (1, 30), (0, 90)].map(|(sn, now)| receiver.request(7, sn, now));
+    let new = |number, time| Some(Ticket::New(Tn { number, time }));
+    assert_eq!(given, [new(1, 40), new(2, 40), new(1, 40)]);
+    assert_eq!((receiver.given_to(7), receiver.given_to(8)), (2, 0));
+}
+
+/// What one that runs again may take: what the process before had given away, and nothing else before it is known what that is.
+#[test]
+fn it_is_known_what_the_process_before_may_have_run() {
+    let mut receiver = Receiver::default();
+    receiver.recover([4, 5], &[]);
+    receiver.know(8, 0, tn(3));
+    assert_eq!(receiver.has_more_of_former(), None);
+    assert_eq!([receiver.on_highest(4, 3, 0), receiver.on_highest(5, 0, 0)], [[]; 2]);
+    assert_eq!((receiver.has_more_of_former(), receiver.next_sender()), (Some(true), None));
+    assert_eq!(receiver.deliver(8, 0, tn(3), "c"), Delivered::Taken);
+    assert_eq!((receiver.has_more_of_former(), receiver.next_sender()), (Some(true), Some(8)));
+    assert_eq!(receiver.take_next(), Some((8, 0, "c")));
+    assert_eq!(receiver.request(8, 1, 0), Some(Ticket::New(tn(4))));
+    assert_eq!(receiver.has_more_of_former(), Some(false), "what comes after is no more of that");
 }
 
 #[cfg(feature = "mutations")]

@@ -16,6 +16,12 @@ impl Window {
         sn < self.below || self.beyond.contains(&sn)
     }
 
+    /// One more than the highest that has been.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.beyond.last().map_or(self.below, |last| last + 1)
+    }
+
     /// It has.
     pub fn add(&mut self, sn: u64) {
         if sn >= self.below {

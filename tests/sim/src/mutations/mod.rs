@@ -11,6 +11,7 @@ mod kernel;
 mod logging;
 mod ranks;
 mod services;
+mod tickets;
 mod transport;
 
 /// A small mistake in the runtime.
@@ -44,12 +45,13 @@ pub enum Level {
 }
 
 /// Every mistake that can be made, by where in the runtime it is.
-const TABLES: [&[Mutation]; 8] = [
+const TABLES: [&[Mutation]; 9] = [
     kernel::MUTATIONS,
     services::MUTATIONS,
     checkpoints::MUTATIONS,
     ft::MUTATIONS,
     logging::MUTATIONS,
+    tickets::MUTATIONS,
     control::MUTATIONS,
     transport::MUTATIONS,
     ranks::MUTATIONS,

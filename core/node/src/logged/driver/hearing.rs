@@ -148,7 +148,10 @@ impl Driver<'_> {
                 self.fail(format!("a message from node {from} is shorter than it says"));
             }
             What::Word(bytes, beside) => match wire::read(bytes.bytes(), beside, self.shape) {
-                Ok((between, word)) => self.member.hear(from, between, word),
+                Ok((between, word)) => {
+                    self.member.set_now(self.now());
+                    self.member.hear(from, between, word);
+                }
                 Err(why) => self.fail(format!("what node {from} says cannot be read: {why}")),
             },
             What::Unknown => self.fail(format!("node {from} sends what a job that logs does not know")),

@@ -49,11 +49,14 @@ impl Driver<'_> {
         if !has_work || self.links.is_behind() {
             return false;
         }
-        seat.had_mail = has_mail;
+        let may_run = stand.may_run;
         // Who waits is to hear that a checkpoint begins.
-        let taken = match stand.waiting > QUEUE_HIGH && !waits {
-            true => Vec::new(),
-            false => self.take_mail(rank, now, |_| true, true),
+        let is_full = stand.waiting > QUEUE_HIGH && !waits;
+        seat.had_mail = has_mail;
+        let (taken, now) = match is_full {
+            true => (Vec::new(), now),
+            false if self.member.is_ticketed() => self.take_in_order(rank, now, may_run),
+            false => (self.take_mail(rank, now, |_| true, true), now),
         };
         let bytes = self.kept.allowance() / u64::from(self.shape.pes_per_node);
         self.hand(rank, now, Task::Turn { taken, runs: !waits, bytes });
@@ -77,6 +80,17 @@ impl Driver<'_> {
             Err(why) => {
                 self.fail(why);
                 Vec::new()
+            }
+        }
+    }
+
+    /// The same where frames come in the order of tickets; and what the PE's clock is to say.
+    fn take_in_order(&mut self, rank: u32, now: u64, has_messages: bool) -> (Vec<Taken>, u64) {
+        match self.member.take_in_order(rank, now, has_messages) {
+            Ok(taken) => taken,
+            Err(why) => {
+                self.fail(why);
+                (Vec::new(), now)
             }
         }
     }

@@ -40,7 +40,7 @@ impl Cluster {
         self.discard_rings();
         let went_back = self.logged().went_back.clone();
         self.done();
-        let setting = Setting { shape, config: setting.config, pause: setting.pause };
+        let setting = Setting { shape, ..*setting };
         let image = |node| Image::of_former(node, Logged::shape_of(shape), line);
         let view = View::new(view, shape.pes_per_node);
         let start = Start { view, line, former: Some((remains, there)) };

@@ -167,10 +167,14 @@ impl Logged {
     }
 
     fn take_in_of(&mut self, to: NodeId, came: FromNode) {
+        let now = self.now;
         let Some(member) = self.member(to) else { return };
+        member.set_now(now);
         match came {
             FromNode::Letter(from, rank, letter) => member.receive(from, rank, letter),
             FromNode::Word(from, between, word) => member.hear(from, between, word),
         }
+        let (line, came) = (member.line(), member.take_came());
+        came.into_iter().for_each(|came| self.shadow.take(line, came.lane, came.number, came.frame));
     }
 }

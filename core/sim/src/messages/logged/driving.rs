@@ -17,6 +17,7 @@ use talisman_core::logging::words::{Out, Said};
 use talisman_ft::event::Event;
 use talisman_ft::logging::{Incarnation, LogId};
 use talisman_ft::{NodeId, Version};
+use talisman_job::checkpoints::FaultTolerance;
 use talisman_job::job::{End, Job};
 use talisman_kernel::pe::input_log::Frame;
 use talisman_kernel::port::{Parcel, Sent};
@@ -128,7 +129,11 @@ impl Cluster {
     /// What a PE takes in now of what has come.
     pub(in crate::messages) fn look_logged(&mut self, pe: PeId, at: u64) -> Vec<Arrived> {
         let arrived = |Taken { from, parcel }| Arrived { from, at, bytes: 0, parcel };
-        self.take_in(pe, |_| true, true).into_iter().map(arrived).collect()
+        let taken = match self.logged().ft {
+            FaultTolerance::LoggingTicket => self.take_in_order(pe),
+            _ => self.take_in(pe, |_| true, true),
+        };
+        taken.into_iter().map(arrived).collect()
     }
 
     pub(super) fn take_in(
@@ -156,9 +161,45 @@ impl Cluster {
         }
     }
 
+    /// The same where frames come in the order of tickets. The PE's clock says in this turn what the ticket does.
+    fn take_in_order(&mut self, pe: PeId) -> Vec<Taken> {
+        let ((node, rank), now, has_messages) =
+            (self.place(pe), self.clock.get(), may_run(&self.pes[pe as usize]));
+        let logged = self.logged_mut();
+        let is_set = logged.draws_overlaps;
+        let Some(member) = logged.member(node) else { return Vec::new() };
+        match member.take_in_order(rank, now, has_messages) {
+            Ok((all, time)) => {
+                member.absorb();
+                if is_set && time < now {
+                    logged.behind = now - time;
+                    self.clock.set(time);
+                }
+                all
+            }
+            Err(why) => {
+                self.pes[pe as usize].node.job.end(1, Some(why));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Whether PEs are told that they were idle: an input, which processes do not give them either. Where frames come in the order of tickets
+    /// nothing else is to be an input, if it need not be.
+    pub(in crate::messages) fn tells_idleness(&self) -> bool {
+        self.logged.as_ref().is_none_or(|logged| logged.ft != FaultTolerance::LoggingTicket)
+    }
+
+    /// The turn is over: the clock says again what it does for everybody.
+    fn end_being_behind(&mut self) {
+        let behind = std::mem::take(&mut self.logged_mut().behind);
+        self.clock.set(self.clock.get() + behind);
+    }
+
     /// What a node has to put on its way after one of its PEs has done something, or somebody has told it something.
     pub(in crate::messages) fn sent_logged(&mut self, id: PeId, sent: Vec<Sent>) -> Vec<Sent> {
         let (node, rank) = self.place(id);
+        self.end_being_behind();
         let said = self.take_said(id);
         let Some((said, sent)) = self.held_or_back(id, said, sent) else { return Vec::new() };
         let is_any_out = self.is_any_out(node);

@@ -41,6 +41,7 @@ use talisman_core::logging::on_disk::absent_in;
 use talisman_ft::logging::{self, Incarnation, Keepers, Leader, Votes};
 use talisman_ft::{NodeId, Version};
 use talisman_job::Output;
+use talisman_job::checkpoints::FaultTolerance;
 use talisman_job::job::{End, Job};
 use talisman_kernel::node::Config;
 use talisman_kernel::pe::Pe;
@@ -65,6 +66,8 @@ pub struct Strike {
 pub enum When {
     /// After so many events since the strike before.
     Events(u64),
+    /// When all nodes are live, and so many events after that.
+    AtRest(u64),
     /// When the job has lasted so long.
     Time(Duration),
 }
@@ -106,6 +109,7 @@ pub struct WentBack {
 /// A job that logs.
 pub struct Logged {
     shape: logging::Shape,
+    ft: FaultTolerance,
     config: Config,
     view: Arc<View>,
     /// What the job goes on from, and how many processes it has for that.
@@ -140,6 +144,8 @@ pub struct Logged {
     /// The job has ended, as soon as all is printed.
     ending: Option<End>,
     went_back: WentBack,
+    /// The clock of the PE that has its turn is behind by so much, in nanoseconds: it says what a ticket does.
+    behind: u64,
     /// When the loss was of which the job has not recovered.
     lost_at: Option<u64>,
     /// The event's time.
@@ -156,7 +162,7 @@ struct Heard {
 /// Runs a job that is struck so often, unless it ends before: on the model of a machine, or, where there is none,
 /// as its seed decides. After a loss it takes so long until a process is there in the lost one's place.
 pub fn run(
-    shape: Shape,
+    (shape, ft): (Shape, FaultTolerance),
     config: &Config,
     job: &Arc<Job>,
     machine: Option<(&Machine, Duration)>,
@@ -166,11 +172,11 @@ pub fn run(
     let seed = config.seed;
     match machine {
         Some((machine, pause)) => {
-            let logged = Setting { shape, config, pause: Some(pause) };
+            let logged = Setting { shape, ft, config, pause: Some(pause) };
             logged.run(job, Model::new(machine, shape), strikes, main)
         }
         None => {
-            let logged = Setting { shape, config, pause: None };
+            let logged = Setting { shape, ft, config, pause: None };
             logged.run(job, Chance::new(seed), strikes, main)
         }
     }
@@ -179,6 +185,8 @@ pub fn run(
 /// What a job is made of.
 struct Setting<'a> {
     shape: Shape,
+    /// How it logs.
+    ft: FaultTolerance,
     config: &'a Config,
     pause: Option<Duration>,
 }
@@ -264,6 +272,7 @@ impl Logged {
         let images: Vec<_> = (0..shape.nodes).map(image).collect();
         let mut logged = Logged {
             shape: of_ft,
+            ft: setting.ft,
             config: config.clone(),
             view: Arc::new(start.view),
             former: start.former,
@@ -272,7 +281,8 @@ impl Logged {
             newest: vec![0; shape.nodes as usize],
             leader: Leader::new(of_ft, images.iter().map(|image| image.position.clone()).collect())
                 .kept_by(keepers.clone())
-                .without(absent_in(&of_nodes)),
+                .without(absent_in(&of_nodes))
+                .one_at_a_time(setting.ft == FaultTolerance::LoggingTicket),
             leading: Leading::default(),
             votes: Votes::going_on(start.line),
             wants_cut: false,
@@ -290,6 +300,7 @@ impl Logged {
             flushing: BTreeMap::new(),
             ending: None,
             went_back: WentBack::default(),
+            behind: 0,
             lost_at: None,
             now: 0,
         };
@@ -305,7 +316,10 @@ impl Logged {
     /// With its keeper, among those that there are.
     fn placed(&self, member: Member) -> Member {
         let keeper = self.keepers.of(member.node());
-        member.kept_by(keeper).without(absent_in(self.view.of_nodes())).watched()
+        let member = member.kept_by(keeper).without(absent_in(self.view.of_nodes())).watched();
+        let (is_strict, is_ticketed) =
+            (self.ft == FaultTolerance::LoggingStrict, self.ft == FaultTolerance::LoggingTicket);
+        member.strict(is_strict).ticketed(is_ticketed)
     }
 
     pub(super) fn set_time(&mut self, now: u64) {
@@ -343,9 +357,13 @@ impl Cluster {
     }
 
     fn go_on_until(&mut self, job: &Job, rules: &mut impl Rules, when: When) {
+        if matches!(when, When::AtRest(_)) {
+            let most = self.trace.events + EVENTS_MAX;
+            self.go_on(job, rules, |cluster| cluster.logged().is_at_rest() || cluster.trace.events >= most);
+        }
         let events = self.trace.events;
         self.go_on(job, rules, |cluster| match when {
-            When::Events(after) => cluster.trace.events >= events + after,
+            When::Events(after) | When::AtRest(after) => cluster.trace.events >= events + after,
             When::Time(time) => cluster.clock.get() >= time.as_nanos() as u64,
         });
     }
