@@ -337,7 +337,7 @@ mod tests {
         for (head, beside) in [(&b"word"[..], vec![slice.clone()]), (&[], vec![long.clone(), slice.clone()])]
         {
             let What::Word(bytes, rest) = word_of(head, beside) else { panic!("it is one") };
-            assert_eq!(rest, [slice.clone()]);
+            assert_eq!(rest, std::slice::from_ref(&slice));
             assert_eq!(bytes.bytes(), if head.is_empty() { long.bytes() } else { head });
         }
     }
