@@ -106,7 +106,7 @@ impl Noted {
     fn longest_pause(&self) -> Duration {
         let of_lost: Vec<_> = self.0.iter().filter(|(node, ..)| *node == LOST).collect();
         let first = of_lost.first().expect("each node does something");
-        let last = of_lost.iter().filter(|(_, process, ..)| *process == first.1).next_back().unwrap_or(first);
+        let last = of_lost.iter().rfind(|(_, process, ..)| *process == first.1).unwrap_or(first);
         let (_, _, reached, lost_at) = **last;
         let back = of_lost.iter().find(|(_, _, step, at)| *at > lost_at && *step >= reached);
         let from = if back.is_some() { lost_at } else { 0 };
