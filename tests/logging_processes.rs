@@ -51,6 +51,8 @@ mod ticket;
 #[path = "common/trials.rs"]
 #[allow(dead_code, reason = "the tests of hosts use all of it")]
 mod trials;
+#[path = "logging_processes/variants.rs"]
+mod variants;
 
 use std::process::ExitCode;
 
@@ -69,6 +71,7 @@ fn main() -> ExitCode {
                 records::all(),
                 strict::all(),
                 ticket::all(),
+                variants::all(),
                 balanced::all(),
                 several_pes::all(),
                 disk::all(),

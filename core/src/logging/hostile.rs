@@ -7,6 +7,7 @@ use super::letter::Letter;
 use super::mark::Mark;
 use super::wire;
 use super::words::Word;
+use talisman_ft::logging::ticket::{Ticket, Tn};
 use talisman_ft::logging::{Batch, Entry, Input, LogId, Ride, Shape, Stable};
 use talisman_kernel::pe::input_log::Frame;
 
@@ -34,6 +35,8 @@ pub fn logged_seeds() -> Vec<(&'static str, Vec<u8>)> {
         ("stable", Word::Stable(vec![stable])),
         ("from", Word::From { taken: vec![1], marks, answer }),
         ("has-next", Word::HasNext(4)),
+        ("ask-tickets", Word::AskTickets(vec![(0, 4), (0, 5)])),
+        ("tickets", Word::Tickets(vec![(0, 4, Ticket::New(Tn { number: 6, time: 7 })), (0, 5, Ticket::Old)])),
     ];
     let word = |(name, word)| (name, wire::write((1, 2), &word).unwrap_or_default().0);
     let mut ride = Vec::new();
