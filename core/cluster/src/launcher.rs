@@ -208,7 +208,10 @@ pub struct Launcher {
     sites: HostPool,
     lines: Lines,
     /// Lines that it prints itself, on their way there in their order; it does not wait for them to be printed.
-    says: JoinSet<()>,
+    /// Each says whether it was a line of its own.
+    says: JoinSet<bool>,
+    /// How many of those are.
+    own_lines: usize,
     /// Lines of its own that were left out since, as nobody read those before.
     left_out: u64,
     start: Instant,
@@ -227,6 +230,7 @@ impl Launcher {
             sites,
             lines,
             says: JoinSet::new(),
+            own_lines: 0,
             left_out: 0,
             start: Instant::now(),
             pid: std::process::id(),
@@ -404,10 +408,11 @@ impl Launcher {
         self.tell(Print::Say(line));
     }
 
-    /// A line for people, unless too many wait to be printed.
+    /// A line for people, unless too many of these wait to be printed. However much of the program's output waits as well: that may come all
+    /// at once, with a checkpoint, or from nodes that were without a launcher.
     fn tell(&mut self, line: Print) {
-        while self.says.try_join_next().is_some() {}
-        if self.says.len() >= LINES_MOST {
+        self.forget_printed();
+        if self.own_lines >= LINES_MOST {
             self.left_out += 1;
             return;
         }
@@ -424,10 +429,21 @@ impl Launcher {
     }
 
     fn print(&mut self, print: Print) {
-        // Those that are printed are forgotten.
-        while self.says.try_join_next().is_some() {}
+        self.forget_printed();
         let lines = self.lines.clone();
-        self.says.spawn(async move { drop(lines.send(print).await) });
+        let is_own = matches!(print, Print::Say(_) | Print::Warn(_));
+        self.own_lines += usize::from(is_own);
+        self.says.spawn(async move {
+            drop(lines.send(print).await);
+            is_own
+        });
+    }
+
+    fn forget_printed(&mut self) {
+        while let Some(printed) = self.says.try_join_next() {
+            // None is ended by anybody, and none panics.
+            self.own_lines -= usize::from(printed.unwrap_or(false));
+        }
     }
 
     /// Progress that comes when much is to be printed may be left out: there will be more.
