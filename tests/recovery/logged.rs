@@ -17,9 +17,10 @@ fn begin(folder: &Folder, shape: Shape, options: &str) -> Run {
 
 /// Kills everything that belongs to it, once it has come so far and all of a checkpoint is on disk; what it has said is left.
 fn end_all(run: Run, folder: &Folder, (nodes, pes, _): Shape, after: &str) -> Vec<String> {
-    let processes = run.job.nodes(nodes as usize);
     run.job.wait_for(after);
     wait_for_whole(folder, nodes, pes, &run);
+    // Those that are there now: they go on without the launcher, and some may have come in a lost one's place.
+    let processes = run.job.processes();
     kill_all(run, folder, processes)
 }
 
