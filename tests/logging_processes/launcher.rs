@@ -11,6 +11,7 @@ use crate::executions::{Left, Relay};
 use crate::job::Shape;
 use crate::losses::{NO_CUTS, ROUNDS, SLOW, kill, undisturbed};
 use crate::system::signal;
+use crate::variants::{self, STRICT, TICKET};
 
 const LEADS: &str = "the launcher is gone; node 0";
 /// Long enough for what is done to it.
@@ -19,6 +20,7 @@ const LONG_ROUNDS: u64 = 300;
 
 crate::trials::checks!(
     the_launcher_is_lost_and_nobody_goes_back,
+    the_launcher_is_lost_with_other_variants,
     the_launcher_and_the_first_node_are_lost_at_once,
     the_launcher_is_lost_while_a_node_goes_back,
     one_launcher_after_another_is_lost,
@@ -51,6 +53,22 @@ fn the_launcher_is_lost_and_nobody_goes_back() {
         left.is_like(&undisturbed(shape, words));
         left.only_these_went_back(ROUNDS, &[]);
         assert_eq!(left.lost_with_launchers(), [None], "{}", left.ended.said());
+    }
+}
+
+/// And a node, when the next one leads.
+fn the_launcher_is_lost_with_other_variants() {
+    for variant in [STRICT, TICKET] {
+        for shape in [(3, 1, "tcp"), (3, 2, "shm")] {
+            let relay = variants::start(variant, shape, &format!("{NO_CUTS} {SLOW}"));
+            relay.wait_for(1, 15, &[]);
+            kill_launcher(&relay);
+            kill(relay.wait_for(2 * shape.1, 45, &[]));
+            let left = relay.end_without_launcher(&[LEADS, "nobody else went back"]);
+            left.is_like(&undisturbed(shape, ""));
+            let of_lost: Vec<_> = (2 * shape.1..3 * shape.1).map(|runner| (runner, 2)).collect();
+            left.only_these_went_back(ROUNDS, &of_lost);
+        }
     }
 }
 

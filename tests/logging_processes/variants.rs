@@ -15,8 +15,8 @@ crate::trials::checks!(
     they_are_refused_where_logging_is,
 );
 
-const STRICT: &str = "logging:strict";
-const TICKET: &str = "logging:ticket";
+pub const STRICT: &str = "logging:strict";
+pub const TICKET: &str = "logging:ticket";
 
 /// A job with this variant.
 pub fn start(variant: &str, shape: Shape, options: &str) -> Relay {
