@@ -1,5 +1,9 @@
 //! The way from a PE to the others.
 
+mod outbox;
+
+pub use outbox::{Outbox, Parcel, Sent};
+
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
@@ -15,13 +19,11 @@ use crate::pe::Pe;
 use crate::trace::Origin;
 use crate::wire;
 use crate::witness::{self, Shadow, Why};
-use talisman_base::ballast::take_ballast;
 use talisman_base::ids::{CollectionId, ObjId, PeId};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_observe::stats::count;
 use talisman_pup::PutOff;
-use talisman_pup::Segment;
 use talisman_sched::ring::{self, Consumer, Producer};
 
 /// The way from a PE to the others: rings between the threads of a node and links to other nodes, or a simulated network.
@@ -491,112 +493,3 @@ pub fn is_unlucky(pe: &Pe) -> bool {
 
 /// One in so many is; of a short run that is still a few.
 const UNLUCKY: u64 = 16;
-
-/// What a simulated PE sends, for the simulator to deliver; or one of a node that logs, for its driver.
-#[derive(Default)]
-pub struct Outbox {
-    sent: RefCell<Vec<Sent>>,
-    /// Slices stay in the memory of the message that they are part of.
-    lends: bool,
-}
-
-/// What a simulated PE sent.
-pub struct Sent {
-    pub to: PeId,
-    /// When, in nanoseconds of the PE's clock.
-    pub at: u64,
-    /// As many are on the wire. None within a node.
-    pub bytes: u32,
-    pub parcel: Parcel,
-}
-
-/// A message on a simulated network.
-pub enum Parcel {
-    /// Within a node: as it is.
-    Message(NonNull<Envelope>),
-    /// Between nodes: as bytes, packed and read like on a real wire.
-    Frame { head: Box<[u8]>, segments: Vec<Segment> },
-}
-
-// SAFETY: whoever has it owns the envelope, and nobody else knows of that. What an envelope carries goes between the threads of
-// a node, by a ring's slot that has its address.
-unsafe impl Send for Parcel {}
-
-impl Outbox {
-    /// Of a PE whose messages to other nodes leave the process: large slices of them are not copied before that.
-    pub fn lending() -> Outbox {
-        Outbox { lends: true, ..Outbox::default() }
-    }
-
-    fn send(&self, pe: &Pe, to: PeId, envelope: NonNull<Envelope>) {
-        let mut bytes = 0;
-        let at = pe.clock.ticks();
-        let is_near = pe.node.shape.node_of(to) == pe.node.number;
-        pe.trace_take(envelope);
-        let parcel = if is_near && !pe.node.config.replays {
-            Parcel::Message(envelope)
-        } else {
-            take_ballast();
-            let frame = wire::pack(pe, envelope, |head, segments| {
-                let segments = match self.lends {
-                    true => segments,
-                    false => segments.iter().map(Segment::copied).collect(),
-                };
-                let beside: usize = segments.iter().map(|segment| segment.bytes().len()).sum();
-                if !is_near {
-                    pe.note_sent_frame(to, head, &segments);
-                    bytes = (head.len() + beside) as u32 + take_ballast();
-                    count(&pe.stats.bytes_between_nodes, bytes.into());
-                }
-                Parcel::Frame { head: head.into(), segments }
-            });
-            let Some(frame) = frame else { return };
-            frame
-        };
-        pe.trace_left(at, to, bytes.into());
-        let sent = Sent { to, at, bytes, parcel };
-        match is_unlucky(pe) {
-            true => self.put_wrongly(sent),
-            false => self.sent.borrow_mut().push(sent),
-        }
-    }
-
-    /// One in some messages, for what is done wrong with it.
-    fn put_wrongly(&self, sent: Sent) {
-        let mut all = self.sent.borrow_mut();
-        let Sent { to, at, bytes, ref parcel } = sent;
-        match parcel {
-            Parcel::Frame { .. } if mutated("message-lost") => return,
-            Parcel::Frame { head, segments } if mutated("message-doubled") => {
-                let segments = segments.iter().map(Segment::copied).collect();
-                all.push(Sent { to, at, bytes, parcel: Parcel::Frame { head: head.clone(), segments } });
-            }
-            _ => {}
-        }
-        let last = all.iter().rposition(|other| other.to == to);
-        match last.filter(|_| mutated("messages-swapped")) {
-            Some(last) => all.insert(last, sent),
-            None => all.push(sent),
-        }
-    }
-
-    /// What dropped values still sent, when their PE ends.
-    fn take_messages(&self) -> Vec<NonNull<Envelope>> {
-        let message = |sent: Sent| match sent.parcel {
-            Parcel::Message(envelope) => Some(envelope),
-            Parcel::Frame { .. } => None,
-        };
-        self.take().into_iter().filter_map(message).collect()
-    }
-
-    /// What was sent since the last call.
-    pub fn take(&self) -> Vec<Sent> {
-        self.sent.take()
-    }
-
-    /// The same, into a vector that is empty, whose room is for what is sent next.
-    pub fn swap(&self, sent: &mut Vec<Sent>) {
-        debug_assert!(sent.is_empty(), "what it holds would be sent");
-        std::mem::swap(&mut *self.sent.borrow_mut(), sent);
-    }
-}

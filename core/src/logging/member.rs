@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::cut::Next;
 use super::image::Image;
 use super::letter::Letter;
-use super::mark::{Differs, Mark};
+use super::mark::Mark;
 use super::recorder::{Lent, Record};
 use super::ring::Rings;
 use super::ticketed::Ticketing;
@@ -79,7 +79,7 @@ pub struct Numbered {
 /// A frame as it stays with its sender: for the PE of this rank.
 #[derive(Clone, Debug)]
 pub(super) struct Sent {
-    to: u32,
+    pub(super) to: u32,
     pub(super) frame: Arc<Frame>,
 }
 
@@ -338,88 +338,6 @@ impl Member {
         if !mutated("log-behind-what-was-sent") {
             self.absorb();
         }
-    }
-
-    /// The PE of this rank has sent something to another. What became of it if that is on another node.
-    pub fn send(&mut self, rank: u32, to: u32, parcel: Parcel) -> Option<Numbered> {
-        let (node, to) = (to / self.shape.pes_per_node, to % self.shape.pes_per_node);
-        if node == self.node {
-            let from = node * self.shape.pes_per_node + rank;
-            self.pass((rank, to), Taken { from, parcel });
-            return None;
-        }
-        let Parcel::Frame { head, segments } = parcel else { return None };
-        let frame = Frame { head, segments };
-        let beside: usize = frame.segments.iter().map(|segment| segment.bytes().len()).sum();
-        let bytes = frame.head.len() + beside;
-        let frame = Arc::new(frame);
-        let number = self.lane(node, rank).push(Sent { to, frame: frame.clone() }, bytes);
-        self.ticketing.iter_mut().for_each(|ticketing| ticketing.log(node, rank, number));
-        self.make_again(node, rank, number, &frame);
-        let taken = self.up.get(&node).map(|(_, taken)| taken[rank as usize]);
-        let is_taken = taken.is_some_and(|taken| number < taken);
-        // Its ticket is wanted also of what is there.
-        if taken.is_some() && (!is_taken || self.is_ticketed() || mutated("sent-again-though-taken")) {
-            self.let_go(node, rank, number);
-        }
-        if mutated("frame-not-retained") && number % 4 == 3 {
-            self.lane(node, rank).forget(number + 1);
-        }
-        Some(Numbered { lane: Lane { from: self.node, to: node, rank }, number, is_taken })
-    }
-
-    /// A frame is made that another process may have made before, and of which others have taken it: it is to be the same.
-    pub(super) fn make_again(&mut self, to: NodeId, rank: u32, number: u64, frame: &Frame) {
-        let before = self.to_make_again.get(&(to, rank)).and_then(|marks| marks.get(number as usize));
-        let Some(taken) = before.copied().filter(|taken| *taken != Mark::of(frame)) else { return };
-        self.put(Out::Differs(Box::new(Differs { to, number, taken, frame: frame.clone() })));
-    }
-
-    /// Something goes from one of its PEs to another.
-    pub(super) fn pass(&mut self, ring: (u32, u32), taken: Taken) {
-        self.rings.push(ring, taken);
-        self.put(Out::Wake(ring.1));
-    }
-
-    fn lane(&mut self, to: NodeId, rank: u32) -> &mut Retained<Sent> {
-        self.retained.entry((to, rank)).or_insert_with(|| Retained::starting_at(0))
-    }
-
-    /// A frame leaves, or waits for what the node was given until now to be stable.
-    pub(super) fn let_go(&mut self, to: NodeId, rank: u32, number: u64) {
-        if self.is_ticketed() && mutated("ticket-asked-before-the-log-is-stable") {
-            return self.ask_for_tickets(vec![(to, rank, number)]);
-        }
-        match &mut self.gate {
-            None => self.emit(to, rank, number),
-            Some(gate) => gate.push((to, rank, number), self.spread.lengths()),
-        }
-    }
-
-    /// What has waited for that, and need not any longer, leaves.
-    fn open_gate(&mut self) {
-        let Some(gate) = &mut self.gate else { return };
-        let leaving = gate.release(&self.spread.stable_lengths());
-        match self.is_ticketed() {
-            true => self.ask_for_tickets(leaving),
-            false => leaving.into_iter().for_each(|(to, rank, number)| self.emit(to, rank, number)),
-        }
-    }
-
-    /// A frame leaves, with what rides on it.
-    pub(super) fn emit(&mut self, to: NodeId, rank: u32, number: u64) {
-        let Some((incarnation, _)) = self.up.get(&to) else { return };
-        let between = (self.incarnation, *incarnation);
-        let rides = match self.gate {
-            Some(_) => self.spread.strict_ride(),
-            None => self.spread.ride(to, rank),
-        };
-        let mut ride = Vec::new();
-        self.ticketing.iter().for_each(|ticketing| ticketing.write(&mut ride, to, rank, number));
-        rides.write(&mut ride, self.shape.pes_per_node);
-        let sent = self.retained[&(to, rank)].get(number).expect("what is sent is retained").clone();
-        let letter = Letter { between, number, to: sent.to, ride, frame: sent.frame };
-        self.put(Out::Letter(rank, to, letter));
     }
 
     /// Its program has said something on the PE of this rank.

@@ -16,6 +16,7 @@ pub mod recorder;
 pub mod recovery;
 pub mod replay;
 mod ring;
+mod sending;
 mod standing;
 #[cfg(test)]
 mod tests;
