@@ -17,8 +17,6 @@ const RANKS: u32 = 4;
 /// As in the program.
 const ROUNDS: u64 = 40;
 const BYTES: u64 = 1 << 20;
-/// Of the rounds, those whose receive has no gaps between its values.
-const IN_ONE_PIECE: u64 = ROUNDS * 3 / 4;
 
 /// How many bytes went between the nodes of a job with these options, as messages. All rounds are done so often.
 fn bytes_in_messages(name: &str, times: u64, options: &[&str]) -> u64 {
@@ -35,12 +33,10 @@ fn bytes_in_messages(name: &str, times: u64, options: &[&str]) -> u64 {
     Report::read(&report).expect("the job ended well").messages.bytes_between_nodes
 }
 
-/// Of a ring of four ranks on two nodes two messages of a round go to the other node. Those that are received with gaps are asked for.
+/// Of a ring of four ranks on two nodes two messages of a round go to the other node.
 fn long_messages_are_read_where_they_lie() {
     let bytes = bytes_in_messages("read", 1, &[]);
-    let asked_for = 2 * BYTES * (ROUNDS - IN_ONE_PIECE);
-    assert!(bytes >= asked_for, "{bytes} bytes in messages, {asked_for} of them asked for");
-    assert!(bytes < asked_for + BYTES, "{bytes} bytes in messages, {asked_for} of them asked for");
+    assert!(bytes < BYTES, "{bytes} bytes in messages, of {} bytes", 2 * BYTES * ROUNDS);
 }
 
 fn long_messages_come_in_messages_where_nodes_run_again() {

@@ -40,6 +40,11 @@ pub trait Host {
     /// If it has none there.
     fn write(&mut self, at: u64, len: u64) -> Result<&mut [u8], PerformError>;
 
+    /// Whether it lends what is announced.
+    fn lends(&self) -> bool {
+        false
+    }
+
     /// An announced message lies in this memory until its request has ended: other ranks of this process may read it
     /// there, and those of other processes by what is returned.
     fn lend(&mut self, send: Token, at: u64, len: u64) -> Option<Loan> {
@@ -55,7 +60,7 @@ pub trait Host {
     }
 
     /// Copies an announced message from the memory of another rank of this process, or from where its announcement says that it lies,
-    /// as much of it as `len` bytes at this address have room for. False if it is not to be had there.
+    /// as much of it as `len` bytes at this address have room for: how much; none if it is not to be had there.
     ///
     /// # Errors
     /// If the program has no such memory.
@@ -64,9 +69,9 @@ pub trait Host {
         announced: (Rank, Token, Option<Loan>),
         at: u64,
         len: u64,
-    ) -> Result<bool, PerformError> {
+    ) -> Result<Option<u64>, PerformError> {
         let _ = (announced, at, len);
-        Ok(false)
+        Ok(None)
     }
 }
 
@@ -112,6 +117,9 @@ pub struct Process {
     scratch: Scratch,
     /// Where messages lie that were announced and not matched yet, by their senders and their requests.
     loans: BTreeMap<(Rank, Token), Loan>,
+    /// Announced messages that have gaps in the program's memory, packed to be lent.
+    #[pup(skip)]
+    packed: BTreeMap<Token, Vec<u8>>,
     /// Persistent collectives.
     kept: BTreeMap<Token, (Schedule, Call)>,
 }
@@ -129,6 +137,7 @@ impl Process {
             fruitless_looks: 0,
             scratch: Scratch::default(),
             loans: BTreeMap::new(),
+            packed: BTreeMap::new(),
             kept: BTreeMap::new(),
         }
     }
@@ -150,7 +159,15 @@ impl Process {
         }
         self.engine.on_frame(frame, out)?;
         self.collectives.advance(&mut self.engine, out);
+        self.forget_packed();
         Ok(())
+    }
+
+    /// Messages that are not announced any more need not be packed any more.
+    fn forget_packed(&mut self) {
+        if !self.packed.is_empty() {
+            self.packed.retain(|send, _| self.engine.announces(*send).is_some());
+        }
     }
 
     /// The bytes that a receive waits for were copied from the sender's memory.
@@ -171,6 +188,8 @@ impl Process {
         while self.engine.pay(out) {
             self.collectives.advance(&mut self.engine, out);
         }
+        // Nobody reads them where the rank was.
+        self.packed.clear();
     }
 
     /// Begins a collective among these ranks. `call.request` is replaced by a request that ends when the collective

@@ -170,7 +170,7 @@ impl Process {
                 return Ok(Outcome::Took { receive: *receive, to, frame });
             }
             Body::Announce { send, synchronous, .. } => {
-                Body::Announce { send: *send, synchronous: *synchronous, loan: self.lend(*send, host) }
+                Body::Announce { send: *send, synchronous: *synchronous, loan: self.lend(*send, host)? }
             }
             other => self.filled(other, host)?,
         };
@@ -185,20 +185,30 @@ impl Process {
         send: Token,
         host: &impl Host,
     ) -> Result<bool, PerformError> {
-        match self.engine.announces(send).filter(|buffer| self.is_one_piece(buffer)) {
+        match self.engine.announces(send).filter(|buffer| self.address(buffer).is_some()) {
             Some(buffer) => Ok(host.give(to, head, &self.bytes_of(&buffer, host)?)),
             None => Ok(false),
         }
     }
 
-    /// What is announced may be read where it is.
-    fn lend(&self, send: Token, host: &mut impl Host) -> Option<Loan> {
-        let buffer = self.engine.announces(send).filter(|buffer| self.is_one_piece(buffer))?;
-        host.lend(send, buffer.at, buffer.bytes)
+    /// What is announced may be read where it is; if it has gaps there, from a copy without. So its receiver has it also while the
+    /// program computes.
+    fn lend(&mut self, send: Token, host: &mut impl Host) -> Result<Option<Loan>, PerformError> {
+        let Some(buffer) = self.engine.announces(send).filter(|_| host.lends()) else { return Ok(None) };
+        let at = match self.address(&buffer) {
+            Some(at) => at,
+            None => {
+                let bytes = self.packed(&buffer, host)?.into_owned();
+                let at = bytes.as_ptr() as u64;
+                self.packed.insert(send, bytes);
+                at
+            }
+        };
+        Ok(host.lend(send, at, buffer.bytes))
     }
 
-    /// Copies the bytes of an announced message from the sender's memory, if that is in this process or can be read from it. One copy,
-    /// where asking for them takes two or more.
+    /// Copies the bytes of an announced message from the sender's memory, if that is in this process or can be read from it. One copy
+    /// where they go to one piece of memory, where asking for them takes two or more.
     fn take(
         &mut self,
         from: Rank,
@@ -207,16 +217,25 @@ impl Process {
         host: &mut impl Host,
     ) -> Result<bool, PerformError> {
         let loan = self.loans.remove(&(from, send));
-        match self.engine.pulls_into(receive).filter(|buffer| self.is_one_piece(buffer)) {
-            Some(into) => host.take_lent((from, send, loan), into.at, into.bytes),
-            None => Ok(false),
+        let Some(into) = self.engine.pulls_into(receive).filter(|_| host.lends()) else { return Ok(false) };
+        if let Some(at) = self.address(&into) {
+            return Ok(host.take_lent((from, send, loan), at, into.bytes)?.is_some());
         }
+        let mut packed = vec![0; into.bytes as usize];
+        let taken = host.take_lent((from, send, loan), packed.as_mut_ptr() as u64, into.bytes)?;
+        let Some(len) = taken else { return Ok(false) };
+        self.unpack(&packed[..len as usize], &into, host)?;
+        Ok(true)
     }
 
-    /// Whether a buffer is bytes of the program's memory that follow each other.
-    fn is_one_piece(&self, buffer: &Buffer) -> bool {
-        let datatype = self.datatypes.get(buffer.datatype);
-        buffer.area == Area::Memory && datatype.is_ok_and(crate::datatype::Datatype::is_contiguous)
+    /// Where a buffer is, if it is bytes that follow each other.
+    fn address(&self, buffer: &Buffer) -> Option<u64> {
+        let is_one_piece =
+            self.datatypes.get(buffer.datatype).is_ok_and(crate::datatype::Datatype::is_contiguous);
+        match buffer.area {
+            Area::Memory if is_one_piece => Some(buffer.at),
+            _ => None,
+        }
     }
 
     /// What a frame is for, with its bytes.

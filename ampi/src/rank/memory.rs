@@ -50,6 +50,10 @@ impl Host for ProgramMemory<'_> {
         Ok(unsafe { std::slice::from_raw_parts_mut(pointer, len as usize) })
     }
 
+    fn lends(&self) -> bool {
+        self.lender.is_some()
+    }
+
     fn lend(&mut self, send: Token, at: u64, len: u64) -> Option<Loan> {
         self.lender?.lend(send, at, len)
     }
@@ -64,15 +68,16 @@ impl Host for ProgramMemory<'_> {
         (from, send, loan): (Rank, Token, Option<Loan>),
         at: u64,
         len: u64,
-    ) -> Result<bool, PerformError> {
+    ) -> Result<Option<u64>, PerformError> {
         if self.lender.is_none_or(|lender| lender.rank == from) {
-            return Ok(false);
+            return Ok(None);
         }
         let Some((lent, lent_len)) = lending::take(from, send) else {
-            let Some(loan) = loan else { return Ok(false) };
+            let Some(loan) = loan else { return Ok(None) };
             let len = len.min(loan.len);
             // SAFETY: the promise of `new`: the memory is that of a receive.
-            return Ok(len > 0 && unsafe { neighbor_memory::read(&loan, pointer(at, len)?, len as usize) });
+            let is_read = len > 0 && unsafe { neighbor_memory::read(&loan, pointer(at, len)?, len as usize) };
+            return Ok(is_read.then_some(len));
         };
         let len = len.min(lent_len as u64);
         if len > 0 {
@@ -80,7 +85,7 @@ impl Host for ProgramMemory<'_> {
             // the memory of this program is that of a receive. Programs that share memory may have given both the same.
             unsafe { std::ptr::copy(lent as *const u8, pointer(at, len)?, len as usize) };
         }
-        Ok(true)
+        Ok(Some(len))
     }
 }
 
