@@ -176,6 +176,12 @@ impl<C: Chare> Cx<C> {
         self.run().may_have_come()
     }
 
+    /// What I have sent leaves now, not when this entry has ended: for one that goes on for long. Where entries run again
+    /// (`--ft logging`, `--record`) it leaves at the end.
+    pub fn flush(&self) {
+        self.run().flush();
+    }
+
     /// When this entry has ended, what has come is heard before anything else runs on this PE.
     pub fn end_turn(&self) {
         self.run().ends_turn.set(true);

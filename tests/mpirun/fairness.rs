@@ -7,6 +7,7 @@ use crate::wrappers::built;
 checks!(
     ranks_of_one_node_have_their_turns needs c_compiler,
     ranks_of_two_nodes_have_their_turns needs c_compiler,
+    what_was_sent_leaves_while_ranks_compute needs c_compiler,
 );
 
 /// On one node nobody runs but by another's leave.
@@ -28,4 +29,15 @@ fn ranks_of_one_node_have_their_turns() {
 
 fn ranks_of_two_nodes_have_their_turns() {
     have_their_turns("2");
+}
+
+fn what_was_sent_leaves_while_ranks_compute() {
+    let program = built("talisman-mpicc", "leaves.c");
+    let program = program.to_str().expect("a name that is text");
+    for transport in ["shm", "tcp"] {
+        let file = folder().join(format!("leaves-{transport}"));
+        let file = file.to_str().expect("a name that is text");
+        let words = ["-n", "2", "--nodes", "2", "--transport", transport, program, file];
+        assert_eq!(sorted(&printed(&mut mpirun(&words))), ["computed 0", "computed 1"], "{transport}");
+    }
 }

@@ -199,7 +199,7 @@ pub fn wait_some(requests: &mut Vec<Request<'_>>) -> Result<Vec<(usize, Status)>
 }
 
 /// Fruitless looks after which a rank lets the others run.
-const LOOKS: u32 = 16;
+const LOOKS: u32 = 64;
 
 /// A rank has looked for a message or the end of a request. Who finds nothing lets the others run if there is anything for them to do, or
 /// to be heard: what it looks for may be there, or depend on them. Else it does so now and then. Whether it has: then it looks again.

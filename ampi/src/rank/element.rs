@@ -18,7 +18,7 @@ use talisman_reduce::Concat;
 use super::neighbors;
 use super::rollback::Rollback;
 use super::sayings::Sayings;
-use super::sending::send;
+use super::sending::{self, send};
 use super::{Memory, Outgoing, Outside, Program, Rank, RankError, Said, Wish, held, program, traced};
 use crate::engine::{Frame, Payload};
 use crate::process_state;
@@ -50,6 +50,8 @@ pub struct RankElement<P: Program> {
     pub(super) regroups: bool,
     /// It has been asked for what it has noted, this time.
     asked: Option<u32>,
+    /// It gave way, and goes on behind what its PE hears next.
+    hears_first: bool,
 }
 
 /// How far a rank has run in an entry.
@@ -96,6 +98,7 @@ impl<P: Program> RankElement<P> {
             held: None,
             regroups: false,
             asked: None,
+            hears_first: false,
         }
     }
 
@@ -115,6 +118,10 @@ impl<P: Program> RankElement<P> {
     /// It has let others run, or has got what it waits for from a rank of its PE, and goes on.
     #[entry]
     pub(super) fn go_on(&mut self, cx: &mut Cx<Self>) {
+        if std::mem::take(&mut self.hears_first) {
+            // This call was queued before its PE heard anything: what has come since waits behind it.
+            return self.call_itself();
+        }
         self.rank.is_called = false;
         self.advance(cx, None);
     }
@@ -227,6 +234,7 @@ impl<P: Program> RankElement<P> {
             Ok(Ran::UpToAWait) => {
                 if self.yield_if_ready() {
                     // It may look for what nobody has heard yet.
+                    self.hears_first = true;
                     cx.end_turn();
                 }
                 if self.moves_always {
@@ -290,9 +298,13 @@ impl<P: Program> RankElement<P> {
     fn yield_if_ready(&mut self) -> bool {
         let goes_on = !self.has_ended && !self.regroups && self.rank.is_to_be_called();
         if goes_on {
-            self.ranks.at(self.rank.process().engine.rank() as i32).go_on();
+            self.call_itself();
         }
         goes_on
+    }
+
+    fn call_itself(&self) {
+        self.ranks.at(self.rank.process().engine.rank() as i32).go_on();
     }
 
     fn end(&mut self, cx: &mut Cx<Self>) {
@@ -386,6 +398,10 @@ impl<P: Program> Outside for Calls<'_, P> {
 
     fn trace_call(&mut self, call: Option<&str>) {
         self.cx.trace_rank(self.cx.index() as u32, call);
+    }
+
+    fn send_now(&mut self, sent: &mut Vec<Outgoing>) {
+        sending::send_now(self.cx, sent);
     }
 
     fn step(&mut self, step: u64) {

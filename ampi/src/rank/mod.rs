@@ -292,9 +292,11 @@ impl Rank {
         let slots =
             Slots { process, agenda, sent: &mut *sent, outside, texts, site, is_paused, released, lender };
         self.activity.runs();
-        let is_suspended = Running::new(slots).run(thread)?;
+        let mut running = Running::new(slots);
+        let is_suspended = running.run(thread)?;
+        let left = running.left();
         self.is_ready = is_suspended && !self.waits();
-        self.activity.is_suspended(sent.len() - had_sent);
+        self.activity.is_suspended(left + sent.len() - had_sent);
         self.show_state();
         Ok(is_suspended)
     }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::Outgoing;
+
 /// What the rank that runs may call. All of it is called on the process's heap.
 pub trait Outside {
     /// Adds to the program's output.
@@ -22,6 +24,11 @@ pub trait Outside {
     /// Whether something may have come meanwhile that the rank would have to wait for to get it.
     fn may_have_come(&self) -> bool {
         false
+    }
+
+    /// Takes out what may leave while the rank runs on, and sends it.
+    fn send_now(&mut self, sent: &mut Vec<Outgoing>) {
+        let _ = sent;
     }
 
     /// The program has finished this step, counted from 1.

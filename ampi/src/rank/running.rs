@@ -26,6 +26,8 @@ pub(super) struct Running<'a> {
     pub slots: Slots<'a>,
     /// On their way to the rank's heap.
     copied: Vec<u8>,
+    /// Frames that have left while it ran.
+    left: usize,
     /// A panic of the runtime while it was called: it is not the rank's, and does not unwind it.
     panic: Option<Box<dyn Any + Send>>,
 }
@@ -60,7 +62,12 @@ pub enum CallError {
 
 impl<'a> Running<'a> {
     pub fn new(slots: Slots<'a>) -> Running<'a> {
-        Running { slots, copied: Vec::new(), panic: None }
+        Running { slots, copied: Vec::new(), left: 0, panic: None }
+    }
+
+    /// Frames that have left while it ran.
+    pub fn left(&self) -> usize {
+        self.left
     }
 
     /// Resumes the thread, which calls this meanwhile.
@@ -87,9 +94,16 @@ impl<'a> Running<'a> {
         // SAFETY: the rank runs, so its slot is in place, as are those of all that lend; addresses are those of calls
         // that have not ended, by `call`'s promise.
         let mut program = unsafe { ProgramMemory::of_running(self.slots.lender) };
-        let Slots { process, agenda, sent, .. } = &mut self.slots;
+        let Slots { process, agenda, sent, outside, .. } = &mut self.slots;
         // One that is woken looks itself whether what it waits for has come.
-        agenda.perform(process, &mut program, sent).map(|_is_woken| ())
+        let done = agenda.perform(process, &mut program, sent).map(|_is_woken| ());
+        // The program may compute before it waits again.
+        if !sent.is_empty() {
+            let all = sent.len();
+            outside.send_now(sent);
+            self.left += all - sent.len();
+        }
+        done
     }
 
     /// Work on MPI's state, and what it leads to.

@@ -73,6 +73,20 @@ fn tell<P: Program>(cx: &mut Cx<RankElement<P>>, ranks: Array<RankElement<P>>, g
     }
 }
 
+/// Sends what goes to other PEs than that of the rank that runs; the others have their turns when it has had its.
+pub(super) fn send_now<P: Program>(cx: &mut Cx<RankElement<P>>, sent: &mut Vec<Outgoing>) {
+    // Several nodes in a process have their turns one after the other as well.
+    if cx.shares_process() {
+        return;
+    }
+    let (own, ranks) = (cx.index() as Number, cx.array());
+    let leave = |(to, _): &mut Outgoing| *to != own && neighbors::look_for(*to).is_none();
+    for (to, frame) in sent.extract_if(.., leave) {
+        send(ranks, to, frame);
+    }
+    cx.flush();
+}
+
 pub(super) fn send<P: Program>(ranks: Array<RankElement<P>>, to: Number, frame: Frame<Payload>) {
     ranks.at(to as i32).frame(frame);
 }

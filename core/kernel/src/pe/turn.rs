@@ -13,8 +13,10 @@ use talisman_job::job::Asked;
 use talisman_observe::stats::count;
 use talisman_pup::{Pup, from_bytes, to_bytes};
 
-/// Some 20 µs: what a turn costs, and looking at sockets, is little beside.
-const TICKS_BETWEEN_LOOKS: u64 = 60_000;
+/// Some 4 µs: several times what a turn costs.
+const TICKS_BETWEEN_LOOKS: u64 = 12_000;
+/// Some 20 µs: what looking at sockets costs is little beside.
+const TICKS_BETWEEN_SOCKETS: u64 = 60_000;
 
 /// What the world decides about a turn. A kind of input that a feed says nothing about does not come.
 pub trait Feed {
@@ -105,22 +107,35 @@ impl Pe {
         any
     }
 
-    /// Whether something may have come for this PE while a long entry looks for it again and again: in memory that is seen, elsewhere it
-    /// is thought so now and then. Never where it is not a thread that decides what comes when.
+    /// Whether others may have something to do here, or something may have come for this PE, while a long entry looks for it again and
+    /// again. That entry is to end then, so it is told no more often than every few microseconds: one that has something to do between
+    /// two looks would do little else. What sockets may have brought is not seen in memory, and thought so less often. Never where it is
+    /// not a thread that decides what comes when.
     pub fn may_have_come(&self) -> bool {
         let Port::Threads(port) = &self.port else { return false };
-        if !self.is_queue_empty() || port.has_work() {
-            return true;
-        }
-        if !port.net.as_ref().is_some_and(Net::has_sockets) {
+        let now = self.clock.ticks();
+        let since = now.wrapping_sub(self.looked.get());
+        if since < TICKS_BETWEEN_LOOKS {
             return false;
         }
-        let now = self.clock.ticks();
-        let is_due = now.wrapping_sub(self.looked.get()) > TICKS_BETWEEN_LOOKS;
-        if is_due {
+        let may_be_in_sockets =
+            || since > TICKS_BETWEEN_SOCKETS && port.net.as_ref().is_some_and(Net::has_sockets);
+        let may_have_come = !self.is_queue_empty() || port.has_work() || may_be_in_sockets();
+        if may_have_come {
             self.looked.set(now);
         }
-        is_due
+        may_have_come
+    }
+
+    /// What was sent leaves now, not at the end of the turn: for a long entry. Not where it is kept, since it waits for that then.
+    pub fn flush(&self) {
+        let leaves_now = matches!(self.input_log, InputLog::Off | InputLog::Traced);
+        if let Port::Threads(port) = &self.port
+            && leaves_now
+        {
+            port.flush();
+            port.net.iter().for_each(|net| _ = net.flush(self));
+        }
     }
 
     /// Timers that are due fire, which is told; whether any did.
