@@ -315,6 +315,12 @@ fn whoever_leads_is_lost_at_any_moment() {
     all_come_out_right(job_without_its_leader, 2 * SEEDS_WITH_CUTS);
 }
 
+/// A cut was asked for in the turn in which a frame came for another PE of the node, which then went before what the question had sent.
+#[test]
+fn what_a_command_sends_is_in_the_rings_before_what_comes_next() {
+    assert_eq!(wrong(job_without_its_leader, 923), None);
+}
+
 #[test]
 fn every_mistake_about_leaders_is_noticed() {
     assert_eq!(unnoticed(&MISTAKES_ABOUT_LEADERS, job_without_its_leader, SEEDS), [""; 0]);

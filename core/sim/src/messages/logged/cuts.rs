@@ -42,10 +42,12 @@ impl Cluster {
     }
 
     /// A PE has its turn: the first one may be asked for a cut.
-    pub(super) fn ask_in_turn(&mut self, pe: PeId, at: u64) {
+    pub(super) fn ask_in_turn(&mut self, pe: PeId, at: u64, rules: &mut impl Rules) {
         let is_asked = pe == self.first && self.states[pe as usize].planned == Some(at);
         if is_asked && std::mem::take(&mut self.logged_mut().asks_for_cut) {
             self.command(pe, Command::Checkpoint { asked: None, leaving: Vec::new() });
+            // As in a process: what it has sent is in the rings before anything is that it takes in next.
+            rules.collect(self, pe);
         }
     }
 

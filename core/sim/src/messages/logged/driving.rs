@@ -48,7 +48,7 @@ impl Cluster {
             // It has one already, and is woken when that is over.
             _ if self.logged().overlaps.is_out(pe) => self.put_off_turn(pe, at),
             Some((true, _)) if !is_over => {
-                self.ask_in_turn(pe, at);
+                self.ask_in_turn(pe, at, rules);
                 self.hand_out(pe);
                 rules.turn(self, pe, at);
                 self.end_handing();
