@@ -168,6 +168,8 @@ fn mpi_jacobi_is_started_again_from_files_on_other_nodes() {
     let task = [&GRID[..], &["--ranks", "8"]].concat();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mpi-jacobi-checkpoints");
     let folder = folder.to_str().expect("a name that is text");
+    // Of a run that failed.
+    let _gone = std::fs::remove_dir_all(folder);
     // Ranks wait for these checkpoints, so there is one when the nodes die.
     let kept = ["--ft", "disk", "--ckpt-dir", folder, "--checkpoint-every", "4"];
     let dies = ["--nodes", "3", "--kill", "0@step18,1@step18,2@step18"];
