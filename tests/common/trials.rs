@@ -6,6 +6,7 @@ use std::num::NonZero;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::thread::available_parallelism;
+use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Trial};
 
@@ -18,10 +19,21 @@ pub type Need = fn() -> Option<String>;
 /// How many tests are ignored for what reason.
 static IGNORED: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
 
+/// What takes as long is shown at the end.
+const SLOW: Duration = Duration::from_secs(8);
+
+/// How long tests took that were slow.
+static SLOW_ONES: Mutex<Vec<(Duration, String)>> = Mutex::new(Vec::new());
+
 /// A test that runs everywhere.
 pub fn trial(name: impl Into<String>, test: fn()) -> Trial {
-    Trial::test(name, move || {
+    let name = name.into();
+    Trial::test(name.clone(), move || {
+        let begun = Instant::now();
         test();
+        if begun.elapsed() > SLOW {
+            SLOW_ONES.lock().expect("nobody panics with it").push((begun.elapsed(), name));
+        }
         Ok(())
     })
 }
@@ -47,7 +59,17 @@ pub fn run(tests: Vec<Trial>) -> ExitCode {
     if !arguments.list {
         say_what_is_ignored();
     }
-    libtest_mimic::run(&arguments, tests).exit_code()
+    let ran = libtest_mimic::run(&arguments, tests);
+    say_what_was_slow();
+    ran.exit_code()
+}
+
+fn say_what_was_slow() {
+    let mut slow = SLOW_ONES.lock().expect("nobody panics with it");
+    slow.sort_unstable();
+    for (time, name) in slow.iter().rev() {
+        eprintln!("SLOW: {:.0} s {name}", time.as_secs_f64());
+    }
 }
 
 fn say_what_is_ignored() {
