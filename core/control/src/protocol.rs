@@ -21,6 +21,7 @@ use talisman_base::layout::mark::LayoutMark;
 use talisman_base::topology::Peer;
 use talisman_base::transport::Transport;
 use talisman_job::lines::Lines;
+use talisman_job::loads::PeLoads;
 use talisman_job::progress::Steps;
 use talisman_job::snapshot::figures::NodeFigures;
 use talisman_job::undelivered::Leftovers;
@@ -31,7 +32,7 @@ use talisman_store::files::remote::Piece;
 use talisman_store::restart::{CheckpointDirs, Restart};
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
-pub const VERSION: u16 = 19;
+pub const VERSION: u16 = 20;
 
 /// From the launcher to a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -305,6 +306,8 @@ pub struct NodeReport {
     pub kept: Option<LogKept>,
     /// What its PEs know of messages that nobody got.
     pub leftovers: Leftovers,
+    /// What the objects of its PEs had to do, if that is known.
+    pub loads: Vec<PeLoads>,
 }
 
 /// The PE of a lane, in the process that its node is in this life.
@@ -406,7 +409,7 @@ mod tests {
         for (name, bytes) in [
             ("Go", encode(&ToNode::Go)),
             ("Linked", encode(&ToLauncher::Linked)),
-            ("Hello", encode(&ToLauncher::Hello { version: 19, pid: 4711, layout: None })),
+            ("Hello", encode(&ToLauncher::Hello { version: 20, pid: 4711, layout: None })),
             ("Ready", encode(&ToLauncher::Ready(Some(address)))),
             ("Step", encode(&ToLauncher::Step(Steps { done: 40, total: Some(100) }))),
             ("StepSeen", encode(&ToNode::StepSeen(40))),
@@ -436,6 +439,6 @@ mod tests {
         ] {
             assert_eq!(documented(name), bytes.unwrap(), "{name}");
         }
-        assert_eq!(VERSION, 19, "a new version needs new examples");
+        assert_eq!(VERSION, 20, "a new version needs new examples");
     }
 }

@@ -203,6 +203,7 @@ impl LoggedNode {
             checkpoints: Vec::new(),
             kept: Some(kept),
             leftovers: self.job.leftovers(),
+            loads: self.job.loads(),
         }
     }
 }
