@@ -15,6 +15,8 @@
 
 #[path = "recovery/asking.rs"]
 mod asking;
+#[path = "recovery/browser.rs"]
+mod browser;
 #[path = "recovery/buddies.rs"]
 mod buddies;
 #[path = "recovery/checks.rs"]
@@ -56,6 +58,8 @@ mod membership;
 mod moments;
 #[path = "recovery/nursery.rs"]
 mod nursery;
+#[path = "recovery/page.rs"]
+mod page;
 #[path = "recovery/planned.rs"]
 mod planned;
 #[path = "recovery/printing.rs"]

@@ -23,8 +23,8 @@ pub struct Options {
     #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub atoms_per_cell: u32,
     /// How much denser than the average the fluid is at the far end of the x axis, as a share of it, and thinner at the near end:
-    /// cells have unequal work then
-    #[arg(long, allow_negative_numbers = true, value_name = "SHARE", default_value_t = 0.0, value_parser = share)]
+    /// cells have unequal work then. Without a share: 0.5
+    #[arg(long, allow_negative_numbers = true, value_name = "SHARE", num_args = 0..=1, default_value_t = 0.0, default_missing_value = "0.5", value_parser = share)]
     pub gradient: f64,
     /// Cells along each axis that the fluid fills, from a corner of the box; the others are empty [default: all]
     #[arg(long, value_name = "X,Y,Z")]

@@ -19,7 +19,7 @@ fn main() {
 
 /// Without reading a clock, which costs the same whatever decides about it.
 fn metered(ticks: u64) {
-    let meter = Meter::new(Limits { long: 1000, huge: 100_000, cost: 60 });
+    let meter = Meter::new(Limits { long: 1000, huge: 100_000, cost: 60, gap_max: 1000 });
     let (mut past, mut kind) = (Past::default(), Kind::Short);
     for _ in 0..CALLS {
         let alone = meter.times_alone(kind, past.calls);

@@ -34,7 +34,7 @@ const TICKS_MAX: u64 = 1 << 41;
 /// ```
 /// use talisman_lb::load::{Kind, Limits, Meter, Past};
 ///
-/// let meter = Meter::new(Limits { long: 1000, huge: 100_000, cost: 60 });
+/// let meter = Meter::new(Limits { long: 1000, huge: 100_000, cost: 60, gap_max: 1000 });
 /// let (mut past, mut kind) = (Past::default(), Kind::default());
 /// for _ in 0..100_000 {
 ///     let alone = meter.times_alone(kind, past.calls);
@@ -66,6 +66,8 @@ pub struct Limits {
     pub huge: u64,
     /// What it costs to time a call. 0: every call is timed.
     pub cost: u64,
+    /// So many calls of short objects are skipped on average, at most.
+    pub gap_max: u32,
 }
 
 /// What is known of an object's calls.
@@ -163,7 +165,8 @@ impl Meter {
     fn weight(&self, ticks: u64) -> u32 {
         let short = (self.short.get() * (SMOOTHING - 1) + ticks.min(self.limits.long)) / SMOOTHING;
         self.short.set(short);
-        let weight = self.sampler.weight(gap_for(self.limits.cost, short + DELIVERY));
+        let weight =
+            self.sampler.weight(gap_for(self.limits.cost, short + DELIVERY).min(self.limits.gap_max));
         if ticks >= self.limits.long.saturating_mul(ODD) { 1 } else { weight }
     }
 
@@ -189,7 +192,7 @@ impl Meter {
 mod tests {
     use super::*;
 
-    const LIMITS: Limits = Limits { long: 1000, huge: 50_000, cost: 60 };
+    const LIMITS: Limits = Limits { long: 1000, huge: 50_000, cost: 60, gap_max: 1000 };
 
     /// Charges calls of objects, given as (object, cost); the loads and how many calls were timed.
     fn charged(calls: impl IntoIterator<Item = (usize, u64)>, objects: usize) -> (Vec<i64>, usize) {

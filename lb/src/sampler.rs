@@ -2,8 +2,10 @@
 
 use std::cell::Cell;
 
-/// No two picked events are further apart.
-const GAP_MAX: u32 = 2_000;
+/// No two picked events are further apart than twice this.
+const GAP_MAX: u32 = 1 << 16;
+/// Where what is picked decides soon, no more are to be skipped on average.
+pub const GAP_USUAL: u32 = 1_000;
 
 /// Picks some of many events: each picked one stands for those skipped before it, so sums are right in expectation whatever the
 /// events are. The distances are random, so that no periodic program hides behind them.
@@ -47,7 +49,7 @@ impl Sampler {
     pub fn weight(&self, mean_gap: u32) -> u32 {
         let gap = match mean_gap {
             0 => 0,
-            mean => self.random() % (2 * mean.min(GAP_MAX / 2) + 1),
+            mean => self.random() % (2 * mean.min(GAP_MAX) + 1),
         };
         self.left.set(gap);
         self.gap.replace(gap) + 1
@@ -72,7 +74,7 @@ impl Sampler {
 /// How many events are to be skipped on average so that what a picked one costs is half a percent of the time that all take.
 /// Both in the same unit.
 pub fn gap_for(cost: u64, time_of_each: u64) -> u32 {
-    (cost * 200 / time_of_each.max(1)).min(u64::from(GAP_MAX)) as u32
+    (cost.saturating_mul(200) / time_of_each.max(1)).min(GAP_MAX.into()) as u32
 }
 
 #[cfg(test)]
@@ -118,6 +120,6 @@ mod tests {
     fn gaps_keep_the_cost_at_half_a_percent() {
         assert_eq!(gap_for(60, 50), 240);
         assert_eq!(gap_for(60, 100_000), 0);
-        assert_eq!((gap_for(0, 0), gap_for(60, 0)), (0, GAP_MAX));
+        assert_eq!((gap_for(0, 0), gap_for(1 << 60, 0)), (0, GAP_MAX));
     }
 }

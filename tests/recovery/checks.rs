@@ -7,6 +7,7 @@ use crate::asking::{
     copies_on_one_host_are_mapped, nodes_are_released, what_cannot_be_asked,
     what_was_asked_for_goes_when_the_job_has_ended, what_was_asked_for_outlives_all_nodes,
 };
+use crate::browser::chromium;
 use crate::buddies::{
     all_nodes_between_two_checkpoints, both_buddies_between_two_checkpoints, both_buddies_of_several_hosts,
     both_buddies_without_the_launcher,
@@ -77,6 +78,7 @@ use crate::membership::{
     members_are_the_same_whenever_nodes_are_killed, members_are_the_same_whoever_is_lost_at_a_step,
 };
 use crate::moments::random_moments;
+use crate::page::{the_page_in_a_browser, the_page_of_a_job_that_logs};
 use crate::printing::{
     what_a_launcher_was_printing_is_printed_once, what_goes_to_a_file_is_there_once,
     what_is_printed_where_files_are_short,
@@ -90,8 +92,8 @@ use crate::reports::{
 };
 use crate::searches::{searches_go_back_to_checkpoints, the_search_with_heirs_goes_back};
 use crate::seen::{
-    a_job_on_a_terminal, a_job_that_loses_a_node, a_page_is_told_as_long_as_it_is_open, chromium,
-    jobs_that_are_not_there, strangers_at_the_page, the_page_in_a_browser,
+    a_job_on_a_terminal, a_job_that_loses_a_node, a_page_is_told_as_long_as_it_is_open,
+    jobs_that_are_not_there, strangers_at_the_page, the_page_of_several_hosts_without_the_launcher,
     whoever_leads_next_serves_the_page_again,
 };
 use crate::spread::{
@@ -144,6 +146,8 @@ trials!(
     a_page_is_told_as_long_as_it_is_open,
     strangers_at_the_page,
     the_page_in_a_browser needs chromium,
+    the_page_of_a_job_that_logs needs chromium,
+    the_page_of_several_hosts_without_the_launcher,
     whoever_leads_next_serves_the_page_again,
     a_job_on_a_terminal,
     jobs_that_are_not_there,

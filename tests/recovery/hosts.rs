@@ -23,12 +23,12 @@ use crate::subjects::{HELD_AT, LONG, Left, NEVER, Run, Said, led};
 use crate::system::{arguments, children, environment, signal, state};
 
 /// A checkpoint now and then.
-const OFTEN: &str = "--ckpt-every 4steps --ft-log";
+pub const OFTEN: &str = "--ckpt-every 4steps --ft-log";
 /// Two hosts beside that of the launcher.
-const TWO: &str = "one slots=2\ntwo slots=2";
+pub const TWO: &str = "one slots=2\ntwo slots=2";
 /// The launcher's own takes part.
 const WITH_OWN: &str = "localhost slots=2 address=127.0.0.1\none slots=1\ntwo slots=1";
-const SHAPE: Shape = (4, 1, "shm");
+pub const SHAPE: Shape = (4, 1, "shm");
 
 /// Starts what it is told on this host, and says in the environment which one it stands for.
 const SSH: &str = "#!/bin/sh
@@ -40,13 +40,13 @@ wait
 ";
 
 /// A run that does not end before it is let go, in a folder of its own.
-struct Spread {
-    run: Run,
+pub struct Spread {
+    pub run: Run,
     holding: Folder,
     folder: PathBuf,
 }
 
-fn begin(hosts: &str, options: &str) -> Spread {
+pub fn begin(hosts: &str, options: &str) -> Spread {
     begin_with(SHAPE, hosts, options)
 }
 
@@ -71,13 +71,13 @@ fn begin_by(ssh: &str, shape: Shape, hosts: &str, options: &str) -> Spread {
 }
 
 impl Spread {
-    fn kill_launcher(&self) {
+    pub fn kill_launcher(&self) {
         signal(self.run.job.launcher_pid(), Signal::KILL);
     }
 
     /// The agent of a host; that of the launcher's has no name.
     #[track_caller]
-    fn agent(&self, host: &str) -> i32 {
+    pub fn agent(&self, host: &str) -> i32 {
         let is_agent = |pid: &i32| {
             let name = environment(*pid)
                 .into_iter()
@@ -118,7 +118,7 @@ impl Spread {
 
     /// The same of a program that had begun when its launcher was lost.
     #[track_caller]
-    fn survives(self, expected: &Said) -> Left {
+    pub fn survives(self, expected: &Said) -> Left {
         let left = self.goes_on(expected);
         assert!(left.failures.iter().any(|failure| failure["node"].is_null()), "{:?}", left.failures);
         left

@@ -11,9 +11,10 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::disk::Folder;
-use crate::job::{PATIENCE, until};
+use crate::hosts;
+use crate::job::{PATIENCE, Shape, until};
 use crate::subjects::{LONG, Run};
-use crate::system::signal;
+use crate::system::{children, signal};
 
 /// A checkpoint now and then.
 const OFTEN: &str = "--ft double --ckpt-every 4steps";
@@ -21,9 +22,9 @@ const OFTEN: &str = "--ft double --ckpt-every 4steps";
 const STRANGERS: usize = 16;
 
 /// Where a page is served, and what lets people see it.
-struct Link {
-    address: SocketAddr,
-    token: String,
+pub struct Link {
+    pub address: SocketAddr,
+    pub token: String,
 }
 
 /// What somebody was answered.
@@ -34,7 +35,7 @@ struct Answer {
 
 impl Link {
     /// As a line of the job has it.
-    fn of(line: &str) -> Link {
+    pub fn of(line: &str) -> Link {
         let link = line.split("http://").nth(1).unwrap_or_else(|| panic!("no link: {line}"));
         let (address, token) = link.trim().split_once("/?token=").expect("a link has a token");
         Link { address: address.parse().expect("an address"), token: token.to_owned() }
@@ -71,7 +72,7 @@ impl Link {
 
     /// Waits for metrics that have these lines, whatever program they are of.
     #[track_caller]
-    fn wait_for(&self, run: &Run, series: &[&str]) -> String {
+    pub fn wait_for(&self, run: &Run, series: &[&str]) -> String {
         let found = until(|| {
             let text = self.get("/metrics").text;
             let has = |wanted: &&str| {
@@ -84,7 +85,7 @@ impl Link {
         found.unwrap_or_else(|| panic!("no {series:?}: {}{}", self.get("/metrics").text, run.job.said()))
     }
 
-    fn snapshot(&self) -> Value {
+    pub fn snapshot(&self) -> Value {
         let answer = self.get("/snapshot");
         let body = answer.text.split("\r\n\r\n").nth(1).unwrap_or_default();
         serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {}", answer.text))
@@ -93,7 +94,12 @@ impl Link {
 
 /// A job of three nodes that does not end before it is let go, with a page at this address.
 fn begin(folder: &Folder, address: &str) -> (Run, Link) {
-    let run = LONG.start((3, 2, "shm"), &format!("{OFTEN} --dashboard {address} {}", folder.holding()));
+    begin_with(folder, (3, 2, "shm"), OFTEN, address)
+}
+
+/// The same of another shape, with other options.
+pub fn begin_with(folder: &Folder, shape: Shape, options: &str, address: &str) -> (Run, Link) {
+    let run = LONG.start(shape, &format!("{options} --dashboard {address} {}", folder.holding()));
     let link = Link::of(&run.job.wait_for_error("dashboard: "));
     (run, link)
 }
@@ -219,48 +225,39 @@ pub fn whoever_leads_next_serves_the_page_again() {
     run.survives_its_launchers(&expected);
 }
 
-/// What the page shows in a browser is what the metrics say, also after a loss.
-pub fn the_page_in_a_browser() {
-    let folder = Folder::new();
-    let (run, link) = begin(&folder, "127.0.0.1:0");
-    let nodes = run.job.nodes(3);
-    run.job.wait_for("at 9");
-    signal(nodes[2], Signal::KILL);
-    link.wait_for(
-        &run,
-        &["talisman_losses_total{} 1", "talisman_nodes{} 2", "talisman_state{,state=\"running\"} 1"],
+/// It says on which host each node is, and whoever leads next serves it, and says where.
+pub fn the_page_of_several_hosts_without_the_launcher() {
+    let expected = LONG.undisturbed(hosts::SHAPE);
+    let spread = hosts::begin(hosts::TWO, &format!("{} --dashboard 127.0.0.1:0", hosts::OFTEN));
+    let link = Link::of(&spread.run.job.wait_for_error("dashboard: "));
+    spread.run.job.wait_for("at 14");
+    let of_nodes = |link: &Link| {
+        let nodes = link.snapshot()["nodes"].as_array().cloned().unwrap_or_default();
+        let of = |node: &Value, name: &str| node[name].as_str().unwrap_or("").to_owned();
+        nodes.iter().map(|node| [of(node, "host"), of(node, "stage")]).collect::<Vec<_>>()
+    };
+    let on = |host: &str, stage: &str| [host.to_owned(), stage.to_owned()];
+    let all = [on("one", "running"), on("one", "running"), on("two", "running"), on("two", "running")];
+    assert_eq!(of_nodes(&link), all);
+    signal(children(spread.agent("one"))[0], Signal::KILL);
+    let (running, nodes) = ("talisman_state{,state=\"running\"} 1", "talisman_nodes{} 3");
+    link.wait_for(&spread.run, &["talisman_losses_total{} 1", nodes, running]);
+    spread.kill_launcher();
+    spread.run.job.wait_for_error_after("leads now", "dashboard: http://");
+    let lines = spread.run.job.errors();
+    let again =
+        Link::of(lines.iter().rfind(|line| line.contains("dashboard: http://")).expect("it was waited for"));
+    assert_ne!(again.address, link.address, "a free port, which is another one");
+    again.wait_for(&spread.run, &["talisman_losses_total{} 2", nodes, running]);
+    assert_eq!(
+        of_nodes(&again).iter().map(|node| node[0].clone()).collect::<Vec<_>>(),
+        ["one", "one", "two", "two"]
     );
-    let url = format!("http://{}/?token={}&once", link.address, link.token);
-    let profile = Folder::new();
-    // It is not waited for without end.
-    let mut browser = Command::new("timeout");
-    browser.args(["-k", "1", "100", BROWSER]);
-    browser.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]);
-    browser.arg(format!("--user-data-dir={}", profile.0.display()));
-    let shown = browser.args(["--virtual-time-budget=5000", "--dump-dom", &url]).output().unwrap();
-    let page = String::from_utf8_lossy(&shown.stdout).into_owned();
-    let _ = std::fs::remove_dir_all(&profile.0);
-    for wanted in [
-        "<dd>2 of 3</dd>",
-        "<td class=\"text\">node 2</td>",
-        "<td class=\"text\">gone</td>",
-        "Degraded: ",
-        "<td class=\"text\">exit</td>",
-        "data-ask=\"checkpoint\"",
-        "data-ask=\"shrink\"",
-    ] {
-        assert!(page.contains(wanted), "{wanted}: {page}{}", String::from_utf8_lossy(&shown.stderr));
+    let told = again.snapshot()["losses"].clone();
+    let left = spread.survives(&expected);
+    for (told, reported) in told.as_array().unwrap().iter().zip(&left.failures) {
+        assert_eq!((&told["node"], &told["what"]), (&reported["node"], &reported["what"]));
     }
-    assert!(!page.contains(&link.token), "the page does not tell the token");
-    folder.let_go();
-    run.end();
-}
-
-const BROWSER: &str = "chromium";
-
-pub fn chromium() -> Option<String> {
-    let is_there = Command::new(BROWSER).arg("--version").output().is_ok_and(|said| said.status.success());
-    (!is_there).then(|| format!("there is no {BROWSER}"))
 }
 
 fn top(run: &Run) -> Command {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::coordinator::{Back, End};
 use crate::job_result::UNRECOVERABLE;
+use talisman_job::loads::PeLoads;
 use talisman_job::progress::Steps;
 use talisman_job::undelivered::Leftovers;
 use talisman_job::{
@@ -40,6 +41,8 @@ pub struct ClusterOutcome {
     pub failures: Vec<Failure>,
     /// Messages that nobody got.
     pub undelivered: Vec<Undelivered>,
+    /// What the objects of PEs had to do, of those that know.
+    pub loads: Vec<PeLoads>,
     /// Faults that were asked for, and did not happen.
     pub not_injected: Vec<NotInjected>,
     /// The loss of a node before the program had begun: see [`End`].
@@ -76,6 +79,7 @@ pub fn merge(ended: Ended, pes: usize) -> ClusterOutcome {
     let mut leftovers = Leftovers::default();
     for mut report in reports {
         leftovers.add(report.leftovers);
+        outcome.loads.append(&mut report.loads);
         report.totals.resize(pes, Totals::default());
         outcome.totals.append(&mut report.totals);
         outcome.balancing.append(&mut report.balancing);

@@ -21,6 +21,7 @@ use talisman_base::layout::mark::LayoutMark;
 use talisman_base::topology::Peer;
 use talisman_base::transport::Transport;
 use talisman_job::lines::Lines;
+use talisman_job::loads::PeLoads;
 use talisman_job::progress::Steps;
 use talisman_job::snapshot::figures::NodeFigures;
 use talisman_job::undelivered::Leftovers;
@@ -305,6 +306,8 @@ pub struct NodeReport {
     pub kept: Option<LogKept>,
     /// What its PEs know of messages that nobody got.
     pub leftovers: Leftovers,
+    /// What the objects of its PEs had to do, if that is known.
+    pub loads: Vec<PeLoads>,
 }
 
 /// The PE of a lane, in the process that its node is in this life.

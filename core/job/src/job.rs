@@ -9,6 +9,7 @@ use talisman_ft::double::Contents;
 
 use crate::diagnostics::{self, subjects::CONTROL};
 use crate::lines::Lines;
+use crate::loads::PeLoads;
 use crate::output_commit::{Said, SavedPeriod};
 use crate::progress::Steps;
 use crate::undelivered::Leftovers;
@@ -48,6 +49,7 @@ pub struct Job {
     checkpoints: Mutex<VecDeque<CheckpointTaken>>,
     /// Messages that nobody got.
     leftovers: Mutex<Leftovers>,
+    loads: Mutex<Vec<PeLoads>>,
     /// What somebody outside has asked for that no PE has heard of.
     asked: Mutex<Vec<Asked>>,
     /// The nodes of this process, whose PEs are to stop at the end.
@@ -121,6 +123,7 @@ impl Job {
             balancing: Mutex::default(),
             checkpoints: Mutex::default(),
             leftovers: Mutex::default(),
+            loads: Mutex::default(),
             asked: Mutex::default(),
             nodes: Mutex::default(),
             others: OnceLock::new(),
@@ -194,6 +197,7 @@ impl Job {
         self.steps.store(0, Ordering::Relaxed);
         // Of a life whose end is void.
         *lock(&self.leftovers) = Leftovers::default();
+        lock(&self.loads).clear();
         let end = lock(&self.end);
         self.halts.store(false, Ordering::Relaxed);
         self.over.store(end.is_some(), Ordering::SeqCst);
@@ -372,6 +376,16 @@ impl Job {
     /// What the PEs of this process know of messages that nobody got.
     pub fn leftovers(&self) -> Leftovers {
         lock(&self.leftovers).clone()
+    }
+
+    /// A PE has ended, and knows this of what its objects had to do.
+    pub fn loaded(&self, loads: PeLoads) {
+        lock(&self.loads).push(loads);
+    }
+
+    /// What the PEs of this process know of that.
+    pub fn loads(&self) -> Vec<PeLoads> {
+        lock(&self.loads).clone()
     }
 
     /// How many of them the job knows, and the last.

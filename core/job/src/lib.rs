@@ -16,6 +16,7 @@
 //! | [`progress`] | the bar or the occasional line of `--progress` |
 //! | [`report`] | the JSON file of `--report` |
 //! | [`undelivered`] | messages that nobody got |
+//! | [`loads`] | what objects had to do, as far as advice at the end depends on it |
 //! | [`snapshot`] | how a running job stands, for whoever looks |
 //! | [`asking`] | requests to a running job |
 //! | [`diagnostics`] | what the runtime says beside the program's output: events, and the lines that they become |
@@ -39,6 +40,7 @@ pub mod faults;
 pub mod interrupt;
 pub mod job;
 pub mod lines;
+pub mod loads;
 pub mod measures;
 pub mod options;
 pub mod output;

@@ -34,6 +34,8 @@ pub struct Config {
     pub replays: bool,
     /// What is measured for load balancing.
     pub measures: Measures,
+    /// If that are not loads: whether these are estimated, for advice at the job's end.
+    pub estimates_loads: bool,
     /// The number of the host that the node is on.
     pub host: u32,
     /// How objects are balanced, if they are.
@@ -60,6 +62,8 @@ impl Config {
             host: 0,
             neighbours: Arc::default(),
             measures: LbSettings::of(options).map_or(options.measures, |settings| settings.measures()),
+            // What a PE is given is its whole input where it may be run again from that, or has a clock that is made up.
+            estimates_loads: !options.simulate && !options.ft.logs() && options.record.is_none(),
             balance: LbSettings::of(options).map(Arc::new),
             checkpoints: CkptSettings::of(options).map(Arc::new),
             record: options.record.as_deref().map(Arc::from),

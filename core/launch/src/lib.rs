@@ -18,6 +18,7 @@
 //! | `lb_replay` | its `lb-replay`: strategies of load balancing on what a step knew |
 
 mod check;
+mod gain;
 mod lb_replay;
 mod listing;
 mod mpirun;

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use tracing::{error, info, warn};
 
+use crate::gain::at_end;
 use crate::replay_pe;
 use crate::run::run;
 use crate::trace::{Extras, MergeError, gain_in, gather};
@@ -24,7 +25,7 @@ use talisman_core::program_types::Registered;
 use talisman_job::Program;
 use talisman_job::command_line::{self, ProgramArgs, Read};
 use talisman_job::diagnostics::{self, say, subjects::LAUNCH};
-use talisman_job::report::advice::advice;
+use talisman_job::report::advice::{Tried, advice};
 use talisman_job::variables;
 use talisman_job::{ExitStatus, Interrupts, Output, Progress, Report, RunArgs, Signal, Undelivered};
 use talisman_kernel::registry::Registry;
@@ -221,10 +222,13 @@ fn finish(program: &Program, options: &RunArgs, output: &Output, outcome: &Outco
         complain(program, &error.to_string());
         status = status.or(ExitStatus::ProgramFailed);
     }
-    let mut tried = None;
+    let mut tried = Tried::Not;
     if let Some(file) = &options.trace {
         status = status.or(gather_trace(program, options, outcome, file));
-        tried = gain_in(file);
+        tried = gain_in(file, options.strategy()).map_or(Tried::Not, Tried::Saves);
+    }
+    if tried == Tried::Not && outcome.failures.is_empty() {
+        tried = try_balancers(options, outcome);
     }
     let report = report(program, options, outcome, status, tried);
     if !options.no_advice {
@@ -240,6 +244,12 @@ fn finish(program: &Program, options: &RunArgs, output: &Output, outcome: &Outco
         status = status.or(ExitStatus::ProgramFailed);
     }
     status
+}
+
+/// What a balancer would have made of the loads that the job ended with.
+fn try_balancers(options: &RunArgs, outcome: &Outcome) -> Tried {
+    let (each, had) = (u64::from(options.pes_per_node()), options.strategy());
+    at_end(&outcome.loads, outcome.pe.len() as u64, each, !outcome.balancing.is_empty(), had)
 }
 
 /// Puts the parts of the trace together.
@@ -288,7 +298,7 @@ fn report(
     options: &RunArgs,
     outcome: &Outcome,
     status: ExitStatus,
-    tried: Option<String>,
+    tried: Tried,
 ) -> Report {
     let mut report = Report {
         program: program.name.into(),

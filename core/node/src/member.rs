@@ -288,6 +288,7 @@ impl Member {
             checkpoints: self.job.checkpoints(),
             kept: None,
             leftovers: self.job.leftovers(),
+            loads: self.job.loads(),
         }
     }
 }

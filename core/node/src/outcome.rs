@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use talisman_control::outcome::ClusterOutcome;
 use talisman_job::job::Job;
+use talisman_job::loads::PeLoads;
 use talisman_job::report::{MessageCounts, PeTimes};
 use talisman_job::{BalancingStep, CheckpointTaken, Failure, LogKept, NotInjected, Results, Undelivered};
 use talisman_observe::stats::Totals;
@@ -35,6 +36,8 @@ pub struct Outcome {
     pub failures: Vec<Failure>,
     /// Messages for elements that did not exist when the job ended well; some of very many kinds.
     pub undelivered: Vec<Undelivered>,
+    /// What the objects of PEs had to do, of those that know.
+    pub loads: Vec<PeLoads>,
     /// Faults that were asked for (`--kill`, `--chaos`), and did not happen.
     pub not_injected: Vec<NotInjected>,
     /// In simulation: a hash of every event in order. The same seed and program give the same.
@@ -67,6 +70,7 @@ pub fn outcome(job: &Job, done: Done) -> Outcome {
         logging: Vec::new(),
         failures: Vec::new(),
         undelivered: job.leftovers().told(),
+        loads: job.loads(),
         not_injected: Vec::new(),
         trace: done.trace,
         events: done.events,
@@ -89,6 +93,7 @@ impl Outcome {
             logging: ended.logging,
             failures: ended.failures,
             undelivered: ended.undelivered,
+            loads: ended.loads,
             not_injected: ended.not_injected,
             trace: None,
             events: 0,

@@ -242,6 +242,7 @@ pub(super) fn end(pe: &Pe, port: &Threads) {
         port.net.iter().for_each(Net::goodbye);
     }
     pe.tell_of_undelivered();
+    pe.tell_of_loads();
     pe.stats.wall_ns.set(pe.clock.now().as_nanos() as u64);
 }
 

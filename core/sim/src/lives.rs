@@ -299,6 +299,7 @@ impl Process {
             checkpoints: self.job.checkpoints(),
             kept: None,
             leftovers: self.job.leftovers(),
+            loads: self.job.loads(),
         }
     }
 }

@@ -264,6 +264,7 @@ impl World {
             checkpoints: process.job.checkpoints(),
             kept: None,
             leftovers: process.job.leftovers(),
+            loads: process.job.loads(),
         };
         self.hand_over_what_was_said(number);
         self.tell_launcher(number, ToLauncher::Done(report.into()));

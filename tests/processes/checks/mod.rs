@@ -10,6 +10,7 @@ mod limits;
 mod names;
 mod options;
 mod output;
+mod perfetto;
 mod pressure;
 mod results;
 mod secrets;
@@ -40,6 +41,7 @@ pub fn all() -> Vec<Trial> {
         names::all(),
         surroundings::all(),
         traces::all(),
+        perfetto::all(),
         pressure::all(),
         soak::all(),
     ];

@@ -61,7 +61,7 @@ fn have_a_loss_and_what_follows() {
         format!("{GRID} --steps 40 --ft double --ckpt-every 5steps --kill 1@step20 --trace {}", trace.name());
     run(example("jacobi3d", &words, (3, 1, "shm"))).expect(0, &["node 1"]);
     let events = trace.read();
-    let count = |name: &str| events.all.iter().filter(|event| event.name == name).count();
+    let count = |name: &str| events.count(name);
     assert_eq!(count("loss of node 1"), 1);
     assert_eq!(count("goes back"), 2, "each PE that is left");
     assert!(count("checkpoint") > 2 && count("frozen") > 2);
@@ -141,14 +141,14 @@ fn talisman(words: &[&OsStr]) -> String {
 }
 
 /// A trace that is not there yet, and goes with its parts.
-struct TraceFile(Scratch);
+pub(super) struct TraceFile(Scratch);
 
 impl TraceFile {
-    fn new(name: &str) -> TraceFile {
+    pub(super) fn new(name: &str) -> TraceFile {
         TraceFile(Scratch::new(name))
     }
 
-    fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         self.0.name()
     }
 
@@ -156,7 +156,7 @@ impl TraceFile {
         PathBuf::from(format!("{}.parts", self.name()))
     }
 
-    fn read(&self) -> Events {
+    pub(super) fn read(&self) -> Events {
         Events::of_bytes(&fs::read(&self.0.0).expect("there is a trace"))
     }
 }
@@ -182,7 +182,7 @@ struct Event {
 }
 
 #[derive(Default)]
-struct Events {
+pub(super) struct Events {
     all: Vec<Event>,
     tracks: BTreeSet<String>,
     names_of_tracks: BTreeMap<u64, String>,
@@ -193,6 +193,17 @@ impl Events {
         let is_on =
             move |event: &&Event| self.names_of_tracks.get(&event.track).is_some_and(|track| track == name);
         self.all.iter().filter(is_on)
+    }
+
+    /// How many begin or happen that are called so.
+    pub(super) fn count(&self, name: &str) -> usize {
+        self.all.iter().filter(|event| event.name == name).count()
+    }
+
+    /// Arrows that have both ends.
+    pub(super) fn whole_arrows(&self) -> usize {
+        let left: BTreeSet<u64> = self.all.iter().flat_map(|event| event.out.iter().copied()).collect();
+        self.all.iter().flat_map(|event| &event.into).filter(|arrow| left.contains(arrow)).count()
     }
 
     /// Reads a trace by the numbers of fields in `protos/perfetto/trace/perfetto_trace.proto`.

@@ -71,13 +71,22 @@ const plot = (id, what, past, lines, show) => {
   byId(id).replaceChildren(svg, make("figcaption", label));
 };
 
+// Where there are several hosts, each has its name above its nodes.
 const map = (nodes) => {
-  const cell = 26, wide = 640;
-  const svg = draw("svg", { viewBox: `0 0 ${wide} ${Math.max(nodes.length, 1) * (cell + 8)}`, role: "img",
+  const cell = 26, wide = 640, high = 18, hosts = new Set(nodes.map((node) => node.host));
+  const hasHead = (row) => hosts.size > 1 && (row === 0 || nodes[row].host !== nodes[row - 1].host);
+  const heads = nodes.filter((_, row) => hasHead(row)).length;
+  const svg = draw("svg", { viewBox: `0 0 ${wide} ${Math.max(nodes.length, 1) * (cell + 8) + heads * high}`, role: "img",
     "aria-label": "Load of each PE; the table has the same" });
+  let below = 0;
   nodes.forEach((node, row) => {
-    const y = row * (cell + 8) + 4, pes = node.pes.length ? node.pes : [{ load: null }];
+    if (hasHead(row)) {
+      svg.append(draw("text", { class: "host", x: 0, y: below + 13 }, node.host || "this host"));
+      below += high;
+    }
+    const y = below + 4, pes = node.pes.length ? node.pes : [{ load: null }];
     const each = Math.min(cell, (wide - 90) / pes.length - 2);
+    below += cell + 8;
     svg.append(draw("text", { x: 0, y: y + cell / 2 + 4 }, "node " + node.node));
     pes.forEach((pe, nth) => {
       const x = 80 + nth * (each + 2), gone = node.stage === "gone";

@@ -1,9 +1,12 @@
-//! The options every Talisman program has.
+//! The options every Talisman program has: each with its name, its variable and its help. What they mean together is in `meaning`, how
+//! they go together in `validity`.
 
 pub mod dashboard;
 mod defaults;
 mod error;
 mod idle;
+mod ids;
+mod meaning;
 pub mod numbers;
 mod paths;
 #[cfg(test)]
@@ -13,82 +16,27 @@ mod transport;
 mod validity;
 
 use std::net::{IpAddr, SocketAddr};
-use std::num::NonZero;
 use std::path::PathBuf;
-use std::thread;
 use std::time::Duration;
 
 use clap::builder::ArgPredicate;
-use clap::{Args as _, Command};
 
 use crate::Measures;
 use crate::balancing::{Every, PeSpeed, size};
 use crate::checkpoints::{CkptEvery, FaultTolerance};
 use crate::diagnostics::readable;
 use crate::faults::{Chaos, Kill, time};
-use crate::report::advice::Asked;
 use crate::strategies;
 use dashboard::dashboard_address;
 pub use error::OptionsError;
+pub use ids::IDS;
+pub use meaning::PES_SIMULATED;
 use numbers::{address, switch, whole};
 pub use paths::{RECORD_ENDING, TRACE_LOCK, TRACE_PART_ENDING, own_trace_parts, trace_parts};
 use talisman_base::history::Few;
-use talisman_base::layout;
 pub use talisman_base::transport::{Transport, TransportChoice};
 pub use trace_window::{TraceEvery, TraceWindow, Traced};
 pub use validity::{NODES_MAX, PES_IN_ALL_MAX, PES_MAX, PROCESSES_MAX, SILENCE_MIN};
-
-/// PEs per simulated node when `--pes` is not given: fixed, so that a seed means the same run on every machine.
-pub const PES_SIMULATED: u32 = 2;
-
-/// The `clap` names of the runtime's options, in the order of their help. They are also the long names an option falls back to when the
-/// program has an option of the same name itself (`--seed` is then the program's, `--talisman-seed` ours).
-pub const IDS: [&str; 44] = [
-    "talisman-nodes",
-    "talisman-pes",
-    "talisman-seed",
-    "talisman-hosts",
-    "talisman-transport",
-    "talisman-tls",
-    "talisman-listen",
-    "talisman-silence",
-    "talisman-balancer",
-    "talisman-lb-every",
-    "talisman-node-memory",
-    "talisman-pe-speeds",
-    "talisman-lb-dump",
-    "talisman-lb-log",
-    "talisman-ft",
-    "talisman-ckpt-every",
-    "talisman-mtbf",
-    "talisman-log-budget",
-    "talisman-ckpt-dir",
-    "talisman-ckpt-key",
-    "talisman-restart",
-    "talisman-respawn",
-    "talisman-spares",
-    "talisman-max-nodes",
-    "talisman-kill",
-    "talisman-chaos",
-    "talisman-ft-log",
-    "talisman-simulate",
-    "talisman-pack-all",
-    "talisman-repack",
-    "talisman-verify-replay",
-    "talisman-record",
-    "talisman-run-again",
-    "talisman-run-again-until",
-    "talisman-report",
-    "talisman-trace",
-    "talisman-trace-window",
-    "talisman-trace-every",
-    "talisman-trace-size",
-    "talisman-dashboard",
-    "talisman-progress",
-    "talisman-label-output",
-    "talisman-no-advice",
-    "talisman-log",
-];
 
 /// The headings of the help, in their order.
 const RUNNING: &str = "Running";
@@ -97,9 +45,6 @@ const BALANCING: &str = "Load balancing";
 const FAULTS: &str = "Fault tolerance";
 const SIMULATION: &str = "Simulation";
 const SEEING: &str = "Seeing what happens";
-
-/// Strategies that look at who sends messages to whom.
-const MINDS_MESSAGES: [&str; 3] = ["comm", "graph", "metis"];
 
 /// The variable that says `--ft-log`.
 const FT_LOG: &str = "TALISMAN_FT_LOG";
@@ -517,85 +462,4 @@ pub struct RunArgs {
     #[arg(help_heading = SEEING)]
     #[arg(value_name = "FILTER", value_parser = readable)]
     pub log: Option<String>,
-}
-
-impl RunArgs {
-    /// Which parts of the job are traced, if it is.
-    #[doc(hidden)]
-    pub fn traced(&self) -> Traced {
-        Traced { window: self.trace_window, every: self.trace_every }
-    }
-
-    /// The options as a command of their own, which nothing is read with.
-    pub fn command_of_options() -> Command {
-        RunArgs::augment_args(Command::new("options"))
-    }
-
-    /// Whether the nodes are processes of their own, which a launcher starts and watches.
-    pub fn has_processes(&self) -> bool {
-        let is_on_disk = self.ft == FaultTolerance::Disk || self.restart.is_some();
-        (self.numbers() > 1 || self.hosts.is_some() || is_on_disk || self.dashboard.is_some())
-            && !self.simulate
-    }
-
-    /// Standard error is a terminal: whoever sits there sees each checkpoint, unless the variable says otherwise. So it does from now on to the
-    /// processes that this one starts, whose standard error is none.
-    ///
-    /// Has to be called before any other thread is started: it changes the environment.
-    #[doc(hidden)]
-    pub fn log_on_a_terminal(&mut self) {
-        if !self.ft.has_checkpoints() || self.simulate || std::env::var_os(FT_LOG).is_some() {
-            return;
-        }
-        self.ft_log = true;
-        // SAFETY: no other thread reads the environment, by this function's contract.
-        unsafe { std::env::set_var(FT_LOG, "1") };
-    }
-
-    /// How many nodes have a number: those that the job begins with, and those that may be added.
-    #[doc(hidden)]
-    pub fn numbers(&self) -> u32 {
-        self.nodes.max(self.max_nodes.unwrap_or(0))
-    }
-
-    /// Whether nodes are to be killed in a simulation, which then has processes, a launcher and connections too.
-    pub fn loses_simulated_nodes(&self) -> bool {
-        self.simulate && self.nodes > 1 && (!self.kill.is_empty() || self.chaos.is_some())
-    }
-
-    /// What the job was asked for, as far as advice at its end depends on it. None for a simulated job, whose times are made up.
-    #[doc(hidden)]
-    pub fn asked(&self) -> Option<Asked> {
-        let asked = Asked {
-            balances: self.balancer != strategies::OFF,
-            minds_messages: self.balancer.split('+').any(|name| MINDS_MESSAGES.contains(&name)),
-            chooses_period: matches!(self.ckpt_every, None | Some(CkptEvery::Auto)),
-            mtbf_s: self.mtbf.map(|mtbf| mtbf.as_secs_f64()),
-            cores: self.hosts.is_none().then(available_cores),
-        };
-        (!self.simulate).then_some(asked)
-    }
-
-    /// Whether each node has one PE if nothing else is said, and can have no more.
-    fn has_single_pes(&self) -> bool {
-        layout::needed_by().is_some() || self.ft.logs() || self.record.is_some()
-    }
-
-    /// PEs per node: `--pes`, otherwise the cores this process may use, divided among the nodes of this host
-    /// ([`PES_SIMULATED`] in simulation; one if something in the program needs the same addresses on all nodes, with `--ft logging` and with `--record`).
-    pub fn pes_per_node(&self) -> u32 {
-        let default = || match self.hosts {
-            _ if self.simulate => PES_SIMULATED,
-            _ if self.has_single_pes() => 1,
-            Some(_) => available_cores(),
-            None => (available_cores() / self.nodes.max(1)).max(1),
-        };
-        self.pes.unwrap_or_else(default)
-    }
-}
-
-/// Cores this process may use: its affinity mask and the quota of its control group count, not only the machine.
-fn available_cores() -> u32 {
-    let cores = thread::available_parallelism().map_or(1, NonZero::get);
-    u32::try_from(cores).unwrap_or(PES_MAX).min(PES_MAX)
 }

@@ -38,12 +38,24 @@ pub struct Asked {
     pub cores: Option<u32>,
 }
 
+/// What is known from trying balancers on what the objects of the job had to do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Tried {
+    /// None was tried: too little is known.
+    #[default]
+    Not,
+    /// None would have saved anything worth a word.
+    InVain,
+    /// One would have: this is the line about it.
+    Saves(String),
+}
+
 /// A line for each thing that cost much, the dearest kinds first. None for a job that failed, or was short. Where a strategy has
 /// been tried on what PEs did last, that is said in place of what may be saved.
 ///
 /// ```
 /// use talisman_job::report::{PeTimes, Report};
-/// use talisman_job::report::advice::{Asked, advice};
+/// use talisman_job::report::advice::{Asked, Tried, advice};
 ///
 /// let pe = [0.98, 0.24].map(|busy| PeTimes { busy_s: 100.0 * busy, idle_s: 100.0 * (1.0 - busy) });
 /// let report = Report { wall_s: 100.0, pe: pe.to_vec(), ..Report::default() };
@@ -51,14 +63,19 @@ pub struct Asked {
 ///     Asked { balances: false, minds_messages: false, chooses_period: true, mtbf_s: None, cores: Some(2) };
 /// let line = "PE 0 was busy for 98 % of the time, a PE on average for 61 %: --balancer greedy-refine may save \
 ///             up to 37 s of 100 s, if objects can be moved";
-/// assert_eq!(advice(&report, asked, None), [line]);
+/// assert_eq!(advice(&report, asked, Tried::Not), [line]);
 /// ```
-pub fn advice(report: &Report, asked: Asked, tried: Option<String>) -> Vec<String> {
+pub fn advice(report: &Report, asked: Asked, tried: Tried) -> Vec<String> {
     if report.status != 0 || report.wall_s < SHORTEST_S {
         return vec![];
     }
     let rules: [fn(&Report, Asked) -> Option<String>; 4] = [waiting, far, grain, checkpoints];
-    let balance = if is_crowded(report, asked) { None } else { tried.or_else(|| imbalance(report, asked)) };
+    let balance = match tried {
+        _ if is_crowded(report, asked) => None,
+        Tried::Saves(line) => Some(line),
+        Tried::InVain => imbalance(report, asked, true),
+        Tried::Not => imbalance(report, asked, false),
+    };
     let others = rules.iter().filter_map(|rule| rule(report, asked));
     shared_cores(report, asked).into_iter().chain(balance).chain(others).collect()
 }
@@ -74,8 +91,8 @@ fn is_crowded(report: &Report, asked: Asked) -> bool {
     asked.cores.is_some_and(|cores| report.pe.len() > cores as usize)
 }
 
-/// One PE had much more to do than the others.
-fn imbalance(report: &Report, asked: Asked) -> Option<String> {
+/// One PE had much more to do than the others; and whether it is known that no balancer helps.
+fn imbalance(report: &Report, asked: Asked, in_vain: bool) -> Option<String> {
     let busy = Busy::of(report, asked)?;
     let saves_s = (busy.most - busy.average) * report.wall_s;
     if busy.most < 0.5 || busy.most - busy.average < IMBALANCE_LEAST {
@@ -88,6 +105,9 @@ fn imbalance(report: &Report, asked: Asked) -> Option<String> {
         percent(busy.average)
     );
     let advice = match (asked.balances, report.balancing.is_empty()) {
+        (false, _) if in_vain => {
+            "no balancer that was tried on their objects helps: smaller objects that can be moved can be spread better".into()
+        }
         (false, _) => format!(
             "--balancer greedy-refine may save up to {saves_s:.0} s of {:.0} s, if objects can be moved",
             report.wall_s
@@ -212,7 +232,7 @@ mod tests {
 
     #[track_caller]
     fn says(report: &Report, asked: Asked, begins: &[&str]) {
-        let lines = advice(report, asked, None);
+        let lines = advice(report, asked, Tried::Not);
         let fit = lines.len() == begins.len()
             && lines.iter().zip(begins).all(|(line, begin)| line.starts_with(begin));
         assert!(fit, "{lines:#?}");
@@ -252,10 +272,12 @@ mod tests {
 
     #[test]
     fn what_a_strategy_made_of_the_last_step_is_said_in_place_of_a_guess() {
-        let (uneven, tried) = (job(&[0.2, 0.9, 0.3]), || Some("PE 1: --balancer refine".to_owned()));
+        let (uneven, tried) = (job(&[0.2, 0.9, 0.3]), || Tried::Saves("PE 1: --balancer refine".to_owned()));
         assert_eq!(advice(&uneven, ASKED, tried()), ["PE 1: --balancer refine"]);
         let crowded = advice(&uneven, Asked { cores: Some(2), ..ASKED }, tried());
         assert!(crowded.len() == 1 && crowded[0].starts_with("3 PEs shared 2 cores"), "{crowded:?}");
+        let [line] = &advice(&uneven, ASKED, Tried::InVain)[..] else { panic!("one line") };
+        assert!(line.ends_with("smaller objects that can be moved can be spread better"), "{line}");
         assert!(advice(&Report { status: 1, ..uneven }, ASKED, tried()).is_empty());
     }
 

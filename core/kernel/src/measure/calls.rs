@@ -1,10 +1,11 @@
 //! Which calls of entries are timed, and by what.
 
-use super::traffic;
+use super::{Loads, traffic};
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use talisman_base::clock::Clock;
 use talisman_lb::load::{Kind, Limits, Past};
+use talisman_lb::sampler::GAP_USUAL;
 
 /// What timing a call costs, in ticks of a 2 to 4 GHz counter: two looks at it, the account, and two branches that go another
 /// way than usual.
@@ -22,11 +23,20 @@ const GAPS_SKIPPED: u32 = 63;
 /// What tells an object's kind; none of them for a short one.
 pub(super) const KINDS: u32 = flag::NEW | flag::LONG | flag::HUGE;
 
+/// Where loads are only estimated, a call is timed so much more seldom: that is half of a thousandth of the time.
+const SELDOM: u64 = 20;
+/// Of calls that take longer than this, about half a millisecond, all are timed then.
+const LONG_OF_ESTIMATES: u64 = 1 << 20;
+
 /// What is long for a PE's meter. A simulated clock costs nothing and does not go on for others, so every call is timed by it.
-pub(super) fn limits(clock: &Clock) -> Limits {
-    match clock.measures_machine() {
-        true => Limits { long: LONG_TICKS, huge: HUGE_TICKS, cost: COST_TICKS },
-        false => Limits { long: 0, huge: u64::MAX, cost: 0 },
+pub(super) fn limits(clock: &Clock, measures: Loads) -> Limits {
+    let usual = Limits { long: LONG_TICKS, huge: HUGE_TICKS, cost: COST_TICKS, gap_max: GAP_USUAL };
+    match (clock.measures_machine(), measures) {
+        (true, Loads::Estimated) => {
+            Limits { long: LONG_OF_ESTIMATES, huge: u64::MAX, cost: SELDOM * COST_TICKS, gap_max: u32::MAX }
+        }
+        (true, _) => usual,
+        (false, _) => Limits { long: 0, huge: u64::MAX, cost: 0, ..usual },
     }
 }
 
@@ -59,9 +69,7 @@ impl Pe {
     #[inline(never)]
     pub fn begin_timing(&self, object: &Head) -> Option<Timing> {
         if !self.measuring.loads {
-            // The count came round, or the object came from a job that measured.
-            object.clear(KINDS);
-            return None;
+            return self.begin_estimate(object);
         }
         let (meter, calls) = (&self.measuring.meter, object.messages.get());
         let kind = kind_of(object);
@@ -70,6 +78,13 @@ impl Pe {
         }
         set_kind(object, meter.kind_untimed(kind, calls));
         (kind == Kind::Short || meter.is_due()).then(|| self.begin_for_many())
+    }
+
+    /// The count came round, or the object came from a job that measured.
+    fn begin_estimate(&self, object: &Head) -> Option<Timing> {
+        let is_due = self.measuring.estimates && !object.has(KINDS);
+        object.clear(KINDS);
+        is_due.then(|| Timing { start: self.clock.ticks(), alone: false })
     }
 
     fn begin_for_many(&self) -> Timing {
@@ -101,7 +116,9 @@ impl Pe {
         };
         let (charge, kind) = self.measuring.meter.charge(kind_of(object), alone, ticks, past);
         object.charge(charge);
-        set_kind(object, kind);
+        if self.measuring.loads {
+            set_kind(object, kind);
+        }
         self.note_for(traffic::NOTHING);
     }
 

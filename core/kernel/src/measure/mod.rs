@@ -1,12 +1,15 @@
 //! What load balancing has to know: how long each object ran, what else its PE was busy with, and who talks with whom.
 //!
-//! Nothing is measured unless the job asks for it ([`Measures`]). [`Pe::local`] ends a period and tells what was measured in it.
+//! Nothing is measured for it unless the job asks for that ([`Measures`](talisman_job::Measures)). [`Pe::local`] ends a period and tells what was measured in
+//! it. Else loads are estimated, by entries that are timed so seldom that it costs nothing to speak of: for the advice at the job's
+//! end.
 //!
 //! An entry is timed by the processor's counter, at all calls or at some (`talisman_lb::load`); a long one by its thread's CPU time.
 //! Where the counter says that an entry took far longer than is usual, the CPU time tells whether others had the core meanwhile,
 //! and that is taken off. So an object's load is what it computes, whoever else wants the core. What share of its core the PE
 //! had in a period is known from its CPU time as well; the rest is background.
 
+mod at_end;
 mod calls;
 mod given;
 mod past;
@@ -18,9 +21,9 @@ use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 
 use crate::kind::Kind;
+use crate::node::Config;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
-use talisman_job::Measures;
 use talisman_lb::background::{Core, Period};
 use talisman_lb::load::Meter;
 use talisman_lb::member::Local;
@@ -39,6 +42,8 @@ use traffic::Traffic;
 pub struct Measuring {
     /// Whether entries are timed.
     pub loads: bool,
+    /// If not: whether some are, so few that it costs next to nothing. That is for what is said at the end of the job.
+    estimates: bool,
     /// Whether messages between objects are counted.
     pub edges: bool,
     sizes: bool,
@@ -55,6 +60,17 @@ pub struct Measuring {
     looked: Cell<Usage>,
     since: Cell<Since>,
     core: Cell<Core>,
+}
+
+/// How exactly loads are measured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Loads {
+    /// Not at all.
+    Ignored,
+    /// For what is said at the end of the job: so seldom that it costs next to nothing.
+    Estimated,
+    /// For load balancing.
+    Measured,
 }
 
 /// The counts at a period's beginning.
@@ -84,14 +100,21 @@ impl Usage {
 }
 
 impl Measuring {
-    pub fn new(measures: Measures, clock: &Clock, is_traced: bool) -> Self {
+    pub fn new(config: &Config, clock: &Clock) -> Self {
+        let (measures, is_traced) = (config.measures, config.trace.is_some());
+        let loads = match (measures.loads, config.estimates_loads && clock.measures_machine()) {
+            (true, _) => Loads::Measured,
+            (false, true) => Loads::Estimated,
+            (false, false) => Loads::Ignored,
+        };
         let usage = Usage { now_ns: clock.measured().as_nanos() as u64, ..Usage::default() };
         Measuring {
             loads: measures.loads,
+            estimates: loads == Loads::Estimated,
             edges: measures.loads && measures.edges,
             sizes: measures.loads && measures.sizes,
             is_traced,
-            meter: Meter::new(calls::limits(clock)),
+            meter: Meter::new(calls::limits(clock, loads)),
             gaps: Sampler::default(),
             gap_ticks: Cell::default(),
             traffic: Traffic::new(clock, is_traced),
@@ -106,7 +129,7 @@ impl Measuring {
 impl Pe {
     /// The first period begins, on the thread that the PE runs on from now on.
     pub fn begin_measuring(&self) {
-        if self.measuring.loads {
+        if self.measuring.loads || self.measuring.estimates {
             self.measuring.looked.set(self.usage());
             self.measuring.since.set(self.counts());
         }
@@ -135,16 +158,21 @@ impl Pe {
 
     /// Seconds that the objects here that may be balanced have computed in this period so far.
     pub fn load_so_far(&self) -> f64 {
-        let since = self.measuring.since.get();
-        let ticks = self.clock.ticks().saturating_sub(since.ticks);
-        let wall = seconds((self.clock.measured().as_nanos() as u64).saturating_sub(since.usage.now_ns));
-        let seconds_per_tick = if ticks == 0 { 1e-9 } else { wall / ticks as f64 };
+        let (_, seconds_per_tick) = self.period_so_far();
         let loads = self.slots.iter().filter_map(|head| {
             // SAFETY: an object in a slot is live.
             let object = unsafe { head.as_ref() };
             (object.collection().chare.kind == Kind::Array).then(|| object.load.get().max(0))
         });
         loads.sum::<i64>() as f64 * seconds_per_tick
+    }
+
+    /// How long this period is so far, and a tick in it, in seconds.
+    fn period_so_far(&self) -> (f64, f64) {
+        let since = self.measuring.since.get();
+        let ticks = self.clock.ticks().saturating_sub(since.ticks);
+        let wall = seconds((self.clock.measured().as_nanos() as u64).saturating_sub(since.usage.now_ns));
+        (wall, if ticks == 0 { 1e-9 } else { wall / ticks as f64 })
     }
 
     /// The period that ends, and how long a tick was in it, in seconds.

@@ -18,7 +18,7 @@ use crate::message::cell::Words;
 use crate::pe::Pe;
 use talisman_base::clock::Clock;
 use talisman_base::ids::ObjId;
-use talisman_lb::sampler::{Sampler, gap_for};
+use talisman_lb::sampler::{GAP_USUAL, Sampler, gap_for};
 use talisman_lb::snapshot::{Edge, Key, Object};
 use talisman_lb::strategy::Wants;
 
@@ -89,7 +89,8 @@ impl Traffic {
         }
         let now = clock.ticks();
         let passed = now.saturating_sub(self.picked.replace(now));
-        self.sampler.weight(gap_for(COST_TICKS, passed / u64::from(self.sampler.since())))
+        let gap = gap_for(COST_TICKS, passed / u64::from(self.sampler.since()));
+        self.sampler.weight(gap.min(GAP_USUAL))
     }
 
     /// The bit of an entry.

@@ -129,7 +129,7 @@ impl Pe {
         let pe = Pe {
             id,
             first_pe: node.shape.first_pe(node.number),
-            measuring: Measuring::new(node.config.measures, &clock, node.config.trace.is_some()),
+            measuring: Measuring::new(&node.config, &clock),
             tracer: node.config.trace.as_ref().map(|sink| sink.tracer(id, node.view.of_nodes().epoch)),
             input_log: InputLog::of(node.config.replays, node.config.trace.is_some(), &clock),
             clock,

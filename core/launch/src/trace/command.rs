@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::html::page;
 use super::merge::{Extras, MergeError, index_of_program, merge, parts_in};
 use super::path::{Part, look_at};
+use super::picture::picture;
 use super::reader::{ReadError, TraceReader};
 use super::summary::Summary;
 use super::terminal::text;
@@ -25,6 +26,9 @@ pub(crate) struct Trace {
     /// Write a page with plots too, which any browser shows
     #[arg(long, value_name = "FILE.html")]
     html: Option<PathBuf>,
+    /// Draw what each PE did, over the whole time or that of --path
+    #[arg(long, value_name = "FILE.svg")]
+    svg: Option<PathBuf>,
     /// Find the critical path of this part of the time, not of the last step; since the program's start
     #[arg(long, value_name = "FROM..UNTIL")]
     path: Option<TraceWindow>,
@@ -64,28 +68,37 @@ impl Trace {
             let refused = |why| TraceError::Refused { file: file.clone(), why };
             fs::write(file, page(&summary)).map_err(refused)?;
         }
+        if let Some(file) = &self.svg {
+            let whole = || Part { what: "from its start to its end".into(), from: 0, until: summary.end };
+            let part = self.said_part().unwrap_or_else(whole);
+            let picture = picture(TraceReader::open(&self.file)?, &part, &summary)?;
+            fs::write(file, picture).map_err(|why| TraceError::Refused { file: file.clone(), why })?;
+        }
         Ok(said + &text(&summary))
+    }
+
+    /// What --path says.
+    fn said_part(&self) -> Option<Part> {
+        let ns = |time: Duration| time.as_nanos() as u64;
+        let part =
+            |TraceWindow { from, until }| Part { what: "of --path".into(), from: ns(from), until: ns(until) };
+        self.path.map(part)
     }
 
     /// The part whose critical path is to be found: of a long trace, only if it is said.
     fn part(&self, summary: &Summary) -> Option<Part> {
-        let ns = |time: Duration| time.as_nanos() as u64;
-        let said = self.path.map(|TraceWindow { from, until }| Part {
-            what: "of --path".into(),
-            from: ns(from),
-            until: ns(until),
-        });
-        said.or_else(|| (summary.events <= EVENTS_MAX).then(|| Part::last_of(summary)))
+        self.said_part().or_else(|| (summary.events <= EVENTS_MAX).then(|| Part::last_of(summary)))
     }
 }
 
-/// What a balancer would have saved of the last step of a trace, if it can be read in a second or so, and it is worth it.
-pub(crate) fn gain_in(file: &Path) -> Option<String> {
+/// What a balancer would have saved of the last step of a trace, if it can be read in a second or so, and it is worth it; beside which
+/// one the job had.
+pub(crate) fn gain_in(file: &Path, had: Option<&str>) -> Option<String> {
     fs::metadata(file).ok().filter(|file| file.len() <= BYTES_AT_END)?;
     let summary = Summary::of(file).ok()?;
     let part = Part::last_of(&summary);
     let looked = look_at(TraceReader::open(file).ok()?, &part, &summary.job).ok()?;
-    looked.gain.map(|gain| gain.sentence(&part))
+    looked.gain.map(|gain| gain.sentence(&part.what, had))
 }
 
 /// An index of which only the program knows what it is.

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::summary::Summary;
-use super::terminal::{
-    CHECKPOINTS, LINKS, PATH, RANK_CALLS, STEPS, about, busiest_pairs, by_time, links_of_path, percent,
-    rows_of_checkpoints, rows_of_path, rows_of_rank_calls, rows_of_steps, sentence_of_gain, sentence_of_path,
-    sentences_of_losses, time,
-};
 use super::usage::{BINS, Usage};
+use super::words::{
+    CHECKPOINTS, LINKS, PATH, RANK_CALLS, STEPS, about, busiest_pairs, by_time, escaped, links_of_path,
+    percent, rows_of_checkpoints, rows_of_path, rows_of_rank_calls, rows_of_steps, sentence_of_gain,
+    sentence_of_path, sentences_of_losses, time,
+};
 
 /// Rows of each plot and table: those with most.
 const ROWS: usize = 64;
@@ -240,19 +240,4 @@ fn losses(summary: &Summary) -> Option<String> {
     sentences.first()?;
     let items: String = sentences.iter().map(|said| format!("<li>{}</li>", escaped(said))).collect();
     Some(section("Losses", "", &format!("<ul>{items}</ul>")))
-}
-
-/// Names come from a file: none of them is markup.
-fn escaped(text: &str) -> String {
-    let mut all = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => all.push_str("&amp;"),
-            '<' => all.push_str("&lt;"),
-            '>' => all.push_str("&gt;"),
-            '"' => all.push_str("&quot;"),
-            _ => all.push(letter),
-        }
-    }
-    all
 }

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::clocks::{Clocks, Offset, ns_of};
+use super::packets::write;
 use super::perfetto::{
     Annotation, INSTANT, Packet, SLICE_BEGIN, SLICE_END, STATE_CLEARED, TrackDescriptor, TrackEvent,
 };
-use super::sequence::{Program, Sequence, ShowIndex, write};
+use super::sequence::{Program, Sequence, ShowIndex};
 use super::tracks::Track;
 use talisman_job::Failure;
 use talisman_job::options::{TRACE_PART_ENDING, Traced};

@@ -6,12 +6,13 @@
 //! | `clocks` | times of all hosts on one scale |
 //! | `tracks` | how tracks of hosts, nodes and PEs are numbered |
 //! | `vocabulary` | names that all of them have |
-//! | `sequence` | records of one PE as packets |
+//! | `sequence`, `packets` | records of one PE as packets |
 //! | `merge` | parts as one trace |
-//! | `reader` | a trace, packet by packet |
+//! | `reader`, `scan` | a trace, packet by packet; an event where it lies |
 //! | `summary`, `histogram`, `usage` | what is found in it, in bounded memory |
-//! | `path`, `balance` | of a part of it: the critical path, what a balancer would have saved |
-//! | `terminal`, `html` | that for people: on a terminal, and as a page with plots |
+//! | `path`, `balance` | of a part of it: the critical path, what objects did, for balancers to be tried on it |
+//! | `words`, `terminal`, `html` | that for people: in words, on a terminal, and as a page with plots |
+//! | `picture` | a part of it, drawn |
 //! | `command` | `talisman trace` |
 //! | `hostile` | bytes of strangers in place of all that, for fuzz targets |
 
@@ -22,9 +23,12 @@ mod histogram;
 pub(crate) mod hostile;
 mod html;
 mod merge;
+mod packets;
 mod path;
 mod perfetto;
+mod picture;
 mod reader;
+mod scan;
 mod sequence;
 mod summary;
 mod terminal;
@@ -33,6 +37,8 @@ mod tests;
 mod tracks;
 mod usage;
 mod vocabulary;
+mod words;
 
 pub(crate) use command::{gain_in, gather};
 pub(crate) use merge::{Extras, MergeError};
+pub(crate) use words::plural;

@@ -10,16 +10,15 @@ use std::io::BufRead;
 
 use rustc_hash::FxBuildHasher;
 
-use super::balance::{Gain, Loads};
+use super::balance::Loads;
 use super::reader::{Event, Names, ReadError, TraceReader, What};
 use super::summary::{OfJob, Summary};
 use super::tracks::Track;
 use super::vocabulary::names;
+use crate::gain::Gain;
 
 /// Calls and messages of which a path is found: some hundred megabytes of memory.
 const ITEMS_MAX: usize = 1 << 21;
-/// PEs of a job for which a balancer is tried.
-const PES_MAX: u64 = 1 << 16;
 /// A message passes by fewer PEs on its way.
 const RELAYS_MAX: usize = 8;
 /// Calls at the end of the path that are told one by one.
@@ -82,8 +81,7 @@ pub fn look_at<R: BufRead>(reader: TraceReader<R>, part: &Part, job: &OfJob) -> 
     }
     seen.clip();
     let loads = seen.loads(&names, &job.movable);
-    let pes = job.nodes.saturating_mul(job.pes_per_node).min(PES_MAX) as u32;
-    let gain = loads.gain(part, pes, job.pes_per_node.min(PES_MAX) as u32);
+    let gain = loads.gain(part.ns(), job.nodes.saturating_mul(job.pes_per_node), job.pes_per_node);
     Ok(Looked { path: seen.path(), gain })
 }
 

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read as _};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use prost::Message as _;
 use rustc_hash::FxBuildHasher;
 
-use super::perfetto::{Annotation, INSTANT, Named, PACKET_TAG, Packet, SLICE_BEGIN, SLICE_END, TrackEvent};
+use super::perfetto::{INSTANT, Named, PACKET_TAG, Packet, SLICE_BEGIN, SLICE_END};
+use super::scan::{Parts, Said, Scanned};
 use super::tracks::Track;
 use super::vocabulary::ENTRY;
 
@@ -57,6 +58,23 @@ pub struct Told {
     strings: Map<String>,
 }
 
+impl Told {
+    /// Names and defaults that a packet tells.
+    fn hear(&mut self, packet: &Packet, names: &mut Names) {
+        let defaults = packet.trace_packet_defaults.as_ref();
+        let track = defaults.and_then(|defaults| defaults.track_event_defaults.as_ref()?.track_uuid);
+        self.track = track.or(self.track);
+        let Some(data) = &packet.interned_data else { return };
+        for named in &data.event_names {
+            self.names.insert(named.iid, names.number_of(&named.name));
+        }
+        let texts =
+            |all: &[Named]| all.iter().map(|named| (named.iid, named.name.clone())).collect::<Vec<_>>();
+        self.annotations.extend(texts(&data.debug_annotation_names));
+        self.strings.extend(texts(&data.debug_annotation_string_values));
+    }
+}
+
 /// What an event does on its track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
@@ -74,7 +92,9 @@ pub struct Event<'a> {
     /// Its number among the names of the trace; none of an end.
     pub name: Option<u32>,
     pub is_entry: bool,
-    event: &'a TrackEvent,
+    scanned: &'a Scanned,
+    /// Its bytes.
+    event: &'a [u8],
     told: &'a Told,
 }
 
@@ -86,36 +106,36 @@ pub enum Text {
 }
 
 impl<'a> Event<'a> {
-    fn said(&self, name: &str) -> Option<&'a Annotation> {
-        let is_it = |said: &&Annotation| match (&said.name, said.name_iid) {
+    fn said(&self, name: &str) -> Option<Said<'a>> {
+        let is_it = |said: &Said<'a>| match (said.name, said.name_iid) {
             (Some(own), _) => own == name,
             (None, Some(iid)) => self.told.annotations.get(&iid).is_some_and(|told| told == name),
             (None, None) => false,
         };
-        self.event.debug_annotations.iter().find(is_it)
+        self.scanned.annotations(self.event).find(is_it)
     }
 
     /// A number that it says.
     pub fn number(&self, name: &str) -> Option<u64> {
-        self.said(name)?.uint_value
+        self.said(name)?.number
     }
 
     /// A floating-point number that it says.
     pub fn float(&self, name: &str) -> Option<f64> {
-        self.said(name)?.double_value
+        self.said(name)?.float
     }
 
     /// A text that it says.
     pub fn text(&self, name: &str) -> Option<&'a str> {
         let said = self.said(name)?;
-        said.string_value.as_deref().or_else(|| Some(self.told.strings.get(&said.string_value_iid?)?))
+        said.text.or_else(|| Some(self.told.strings.get(&said.text_iid?)?))
     }
 
     /// The first text that it says, to be looked up later in its sequence.
     pub fn first_text(&self) -> Option<Text> {
-        let said = self.event.debug_annotations.first()?;
-        let plain = || said.string_value.clone().map(Text::Plain);
-        said.string_value_iid.map(Text::Numbered).or_else(plain)
+        let said = self.scanned.annotations(self.event).next()?;
+        let plain = || said.text.map(|text| Text::Plain(text.to_owned()));
+        said.text_iid.map(Text::Numbered).or_else(plain)
     }
 
     /// What such a text is.
@@ -128,12 +148,12 @@ impl<'a> Event<'a> {
 
     /// Arrows that go out of it.
     pub fn arrows_out(&self) -> &'a [u64] {
-        &self.event.flow_ids
+        &self.scanned.arrows_out
     }
 
     /// Arrows that end in it.
     pub fn arrows_in(&self) -> &'a [u64] {
-        &self.event.terminating_flow_ids
+        &self.scanned.arrows_in
     }
 }
 
@@ -186,62 +206,47 @@ impl<R: BufRead> TraceReader<R> {
 
     /// Shows all events, in the order of the file; the names that they have.
     pub fn read(mut self, mut see: impl FnMut(&Event<'_>, &Names)) -> Result<Names, ReadError> {
-        let mut bytes = Vec::new();
-        let mut packet = Packet::default();
+        let (mut bytes, mut scanned) = (Vec::new(), Scanned::default());
         loop {
             let begins = self.at;
             if !self.next_packet(&mut bytes)? {
                 return Ok(self.names);
             }
-            packet.clear();
-            let merged = packet.merge(&bytes[..]);
-            merged.map_err(|why| self.no_trace(begins, why.to_string()))?;
-            self.see_packet(&packet, begins, &mut see)?;
+            let seen = self.see_packet(&bytes, &mut scanned, &mut see);
+            seen.map_err(|why| self.no_trace(begins, why))?;
         }
     }
 
     fn see_packet(
         &mut self,
-        packet: &Packet,
-        begins: u64,
+        bytes: &[u8],
+        scanned: &mut Scanned,
         see: &mut impl FnMut(&Event<'_>, &Names),
-    ) -> Result<(), ReadError> {
-        let id = packet.trusted_packet_sequence_id;
-        if self.sequences.len() >= SEQUENCES_MAX && !self.sequences.contains_key(&id) {
-            return Err(self.no_trace(begins, "it has too many sequences".into()));
+    ) -> Result<(), String> {
+        let parts = Parts::of(bytes).map_err(|why| why.to_string())?;
+        if self.sequences.len() >= SEQUENCES_MAX && !self.sequences.contains_key(&parts.sequence) {
+            return Err("it has too many sequences".into());
         }
-        let told = self.sequences.entry(id).or_default();
-        let defaults = packet.trace_packet_defaults.as_ref();
-        if let Some(track) = defaults.and_then(|defaults| defaults.track_event_defaults.as_ref()?.track_uuid)
-        {
-            told.track = Some(track);
+        let told = self.sequences.entry(parts.sequence).or_default();
+        if parts.tells {
+            told.hear(&Packet::decode(bytes).map_err(|why| why.to_string())?, &mut self.names);
         }
-        if let Some(data) = &packet.interned_data {
-            for named in &data.event_names {
-                told.names.insert(named.iid, self.names.number_of(&named.name));
-            }
-            let texts =
-                |all: &[Named]| all.iter().map(|named| (named.iid, named.name.clone())).collect::<Vec<_>>();
-            told.annotations.extend(texts(&data.debug_annotation_names));
-            told.strings.extend(texts(&data.debug_annotation_string_values));
-        }
-        let Some(event) = &packet.track_event else { return Ok(()) };
-        let what = match event.r#type {
+        let Some(event) = parts.event else { return Ok(()) };
+        scanned.read(event).map_err(|why| why.to_string())?;
+        let what = match scanned.kind {
             SLICE_BEGIN => What::Begins,
             SLICE_END => What::Ends,
             INSTANT => What::Happens,
             _ => return Ok(()),
         };
-        let Some(track) = event.track_uuid.or(told.track).and_then(Track::of) else { return Ok(()) };
-        let plain = event.name.as_ref().map(|name| self.names.number_of(name));
-        let name = plain.or_else(|| told.names.get(&event.name_iid?).copied());
-        let is_entry = event.category_iids.first() == Some(&ENTRY);
+        let Some(track) = scanned.track.or(told.track).and_then(Track::of) else { return Ok(()) };
+        let plain = scanned.name(event).map(|name| self.names.number_of(name));
+        let name = plain.or_else(|| told.names.get(&scanned.name_iid?).copied());
         if self.names.names.len() > NAMES_MAX {
-            return Err(self.no_trace(begins, "it has too many names".into()));
+            return Err("it has too many names".into());
         }
-        let at = packet.timestamp.unwrap_or(0);
-        let told = &self.sequences[&id];
-        see(&Event { at, track, what, name, is_entry, event, told }, &self.names);
+        let is_entry = scanned.category == Some(ENTRY);
+        see(&Event { at: parts.at, track, what, name, is_entry, scanned, event, told }, &self.names);
         Ok(())
     }
 
@@ -257,13 +262,18 @@ impl<R: BufRead> TraceReader<R> {
             return Err(self.no_trace(begins, format!("a packet of {length} bytes")));
         }
         bytes.clear();
-        let read = (&mut self.from).take(length).read_to_end(bytes);
-        read.map_err(|why| ReadError::Refused { file: self.file.clone(), why })?;
-        self.at += bytes.len() as u64;
-        match bytes.len() as u64 == length {
-            true => Ok(true),
-            false => Err(self.no_trace(begins, "it ends within a packet".into())),
+        // As much as there is: a length alone takes no memory.
+        while bytes.len() < length as usize {
+            let buffered = refused(&self.file, self.from.fill_buf())?;
+            if buffered.is_empty() {
+                return Err(self.no_trace(begins, "it ends within a packet".into()));
+            }
+            let count = buffered.len().min(length as usize - bytes.len());
+            bytes.extend_from_slice(&buffered[..count]);
+            self.from.consume(count);
         }
+        self.at += length;
+        Ok(true)
     }
 
     fn varint(&mut self, begins: u64) -> Result<u64, ReadError> {
@@ -279,8 +289,7 @@ impl<R: BufRead> TraceReader<R> {
     }
 
     fn byte(&mut self) -> Result<Option<u8>, ReadError> {
-        let buffered = self.from.fill_buf();
-        let buffered = buffered.map_err(|why| ReadError::Refused { file: self.file.clone(), why })?;
+        let buffered = refused(&self.file, self.from.fill_buf())?;
         let byte = buffered.first().copied();
         if byte.is_some() {
             self.from.consume(1);
@@ -292,4 +301,9 @@ impl<R: BufRead> TraceReader<R> {
     fn no_trace(&self, at: u64, why: String) -> ReadError {
         ReadError::NoTrace { file: self.file.clone(), at, why }
     }
+}
+
+/// What the system says, of this file.
+fn refused<T>(file: &Path, result: io::Result<T>) -> Result<T, ReadError> {
+    result.map_err(|why| ReadError::Refused { file: file.to_owned(), why })
 }

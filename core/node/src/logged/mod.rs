@@ -205,6 +205,7 @@ impl LoggedNode {
             checkpoints: Vec::new(),
             kept: Some(kept),
             leftovers: self.job.leftovers(),
+            loads: self.job.loads(),
         }
     }
 }

@@ -1,19 +1,24 @@
 //! Records of a made-up job, from parts to what is said of it.
 
+mod damaged;
+mod paths;
+mod windows;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::html::page;
-use super::merge::{Extras, MergeError, Merged, merge};
-use super::path::{Part, Path as CriticalPath, look_at};
-use super::reader::{ReadError, TraceReader, What};
+use super::merge::{Extras, Merged, merge};
+use super::path::Part;
+use super::picture::picture;
+use super::reader::{TraceReader, What};
 use super::summary::Summary;
 use super::terminal::text;
 use super::tracks::Track;
 use talisman_job::Failure;
-use talisman_job::options::{TraceEvery, TraceWindow, Traced};
+use talisman_job::options::Traced;
 use talisman_node::trace::part_file::{Block, ChareNames, Moment, Origin, Strip, begin};
 use talisman_observe::trace::words::whole;
 use talisman_observe::trace::{Kind, Record, seconds};
@@ -224,96 +229,20 @@ fn a_summary_says_what_was_in_the_trace() {
     ] {
         assert!(said.contains(wanted), "{wanted}: {said}");
     }
+    let whole = Part { what: "in all".into(), from: 0, until: summary.end };
+    let drawn = picture(TraceReader::open(&file).unwrap(), &whole, &summary).unwrap();
+    for wanted in
+        ["PE 1</text>", "node 1 is lost", "checkpoints", "3 moves", "frozen", "heat&lt;1&gt;", "18.0 us"]
+    {
+        assert!(drawn.contains(wanted), "{wanted}: {drawn}");
+    }
+    assert!(drawn.len() < 10_000 && drawn.matches("class=\"busy\"").count() == 2, "{drawn}");
     let page = page(&summary);
     assert!(page.contains("heat&lt;1&gt;") && !page.contains("heat<1>"), "names are no markup");
     assert!(!page.contains("http:") && !page.contains("https:"), "the page needs nothing else");
     for wanted in ["Longest entries", "Checkpoints", "4096", "<svg", "prefers-color-scheme"] {
         assert!(page.contains(wanted), "{wanted}");
     }
-}
-
-/// PE 0 has PE 1 called by way of PE 2; the object there is called again, and calls PE 0 back. A longer call has nothing to do
-/// with it.
-fn chain(folder: &Path) {
-    let sent = |ns, to, number| Record { wide: to, low: number, ..at(ns, Kind::Sent) };
-    let by = |kind, ns, from, number| Record { wide: from, low: number, ..at(ns, kind) };
-    let done = |ns, step| Record { low: step, ..at(ns, Kind::Step) };
-    let [a, end_of_a] = entry(1_000, 5_000, 0, 7);
-    let mut of_0 = vec![done(500, 1), a, sent(2_000, 2, 1), end_of_a];
-    of_0.extend(entry(6_000, 13_500, 0, 5));
-    of_0.push(by(Kind::Caused, 14_000, 1, 1));
-    of_0.extend(entry(14_000, 15_000, 1, 9));
-    of_0.push(done(20_500, 2));
-    write(folder, &origin(0, 0), &[strip(0, 0, 30_000, of_0)]);
-    let of_2 = vec![by(Kind::Relayed, 3_000, 0, 1), sent(3_000, 1, 1)];
-    write(folder, &origin(2, 0), &[strip(2, 0, 30_000, of_2)]);
-    let [b, end_of_b] = entry(4_000, 12_000, 1, 8);
-    let mut of_1 = vec![by(Kind::Caused, 4_000, 2, 1), b, sent(11_400, 0, 1), end_of_b];
-    of_1.extend(entry(20_000, 21_000, 0, 8));
-    write(folder, &origin(1, 0), &[strip(1, 0, 30_000, of_1)]);
-}
-
-/// The path of a part of what is in the folder, with names.
-fn path_in(folder: &Folder, part: Option<Part>) -> (Part, CriticalPath, Summary) {
-    let (file, _) = merged(folder, &Extras::default());
-    let mut summary = Summary::of(&file).unwrap();
-    let part = part.unwrap_or_else(|| Part::last_of(&summary));
-    let looked = look_at(TraceReader::open(&file).unwrap(), &part, &summary.job).unwrap();
-    let path = looked.path.clone().unwrap();
-    summary.looked = Some((part.clone(), looked));
-    (part, path, summary)
-}
-
-#[test]
-fn the_critical_path_is_the_longest_chain_of_messages_and_of_calls_of_an_object() {
-    let folder = Folder::new("path");
-    chain(&folder.0);
-    let (part, path, summary) = path_in(&folder, None);
-    assert_eq!((part.what.as_str(), part.from, part.until), ("of step 2", 500, 20_500));
-    // 1 us until the message left, 8 of the call that it made, and what is in the part of the next one.
-    assert_eq!((path.ns, path.calls, path.messages), (9_500, 3, 1));
-    let entries = path.entries.iter().map(|(name, ns, calls)| (summary.names.get(*name), *ns, *calls));
-    assert_eq!(entries.collect::<Vec<_>>(), [("Block.ghost", 8_000, 1), ("Block.step", 1_500, 2)]);
-    assert_eq!(path.pes, [(1, 8_500), (0, 1_000)]);
-    let links: Vec<_> = path.links.iter().map(|link| (link.pe, link.index.as_str(), link.ns)).collect();
-    assert_eq!(links, [(0, "#7", 1_000), (1, "#8", 8_000), (1, "#8", 500)]);
-    let said = text(&summary);
-    for wanted in ["of step 2, 500 ns to 20.5 us: 9.5 us in 3 calls with 1 message between them", "47.5 %"] {
-        assert!(said.contains(wanted) && page(&summary).contains(wanted), "{wanted}: {said}");
-    }
-}
-
-#[test]
-fn a_critical_path_of_another_part_may_be_chosen() {
-    let folder = Folder::new("part");
-    chain(&folder.0);
-    let whole = Part { what: "of --path".into(), from: 0, until: 30_000 };
-    let (_, path, _) = path_in(&folder, Some(whole.clone()));
-    assert_eq!((path.ns, path.calls, path.messages), (10_000, 3, 1));
-    // The call of PE 1 had not ended when it sent what PE 0 was called by.
-    let early = Part { until: 15_000, ..whole.clone() };
-    let (_, path, _) = path_in(&folder, Some(early));
-    assert_eq!((path.ns, path.calls, path.messages), (9_400, 3, 2));
-    let nothing = Part { from: 28_000, ..whole };
-    let (file, _) = merged(&folder, &Extras::default());
-    let looked = look_at(TraceReader::open(&file).unwrap(), &nothing, &Default::default()).unwrap();
-    assert_eq!((looked.path, looked.gain), (None, None));
-}
-
-#[test]
-fn a_balancer_is_named_that_would_have_made_the_last_step_shorter() {
-    let folder = Folder::new("balance");
-    let done = |ns, step| Record { low: step, ..at(ns, Kind::Step) };
-    let mut of_0 = vec![done(1_000, 1)];
-    (0..4).for_each(|nth| of_0.extend(entry(1_000 + 1_000 * nth, 2_000 + 1_000 * nth, 0, nth.into())));
-    of_0.push(done(5_000, 2));
-    write(&folder.0, &origin(0, 0), &[strip(0, 0, 10_000, of_0)]);
-    write(&folder.0, &origin(1, 0), &[strip(1, 0, 10_000, entry(1_000, 3_000, 0, 9).to_vec())]);
-    let (_, _, summary) = path_in(&folder, None);
-    let line = "PE 0 was busy for 100 % of the time, a PE on average for 50 %: --balancer greedy-refine would have \
-                saved 50 % of step 2, by 2 moves";
-    assert!(text(&summary).contains(line), "{}", text(&summary));
-    assert!(page(&summary).contains(line));
 }
 
 #[test]
@@ -348,39 +277,6 @@ fn calls_of_ranks_are_slices_of_their_own_tracks() {
 }
 
 #[test]
-fn what_is_outside_of_the_window_is_left_out() {
-    let folder = Folder::new("window");
-    job(&folder.0);
-    let window = TraceWindow { from: Duration::from_nanos(4_500), until: Duration::from_nanos(13_000) };
-    let traced = Traced { window: Some(window), every: None };
-    let (file, _) = merged(&folder, &Extras { traced, failures: &[] });
-    let told = events(&file);
-    let of_pe = |pe| told.iter().filter(|event| event.0 == Track::Pe(pe)).count();
-    assert_eq!((of_pe(0), of_pe(1)), (3, 1), "ends of what began before are not told: {told:?}");
-}
-
-#[test]
-fn of_each_period_a_part_is_there_and_no_call_reaches_from_one_into_the_next() {
-    let folder = Folder::new("every");
-    let [open, _] = entry(1_500_000, 0, 0, 7);
-    let mut of_0 = vec![open];
-    // Between the parts.
-    of_0.extend(entry(1_700_000, 1_800_000, 0, 7));
-    of_0.extend(entry(2_100_000, 2_200_000, 0, 7));
-    write(&folder.0, &origin(0, 0), &[strip(0, 0, 5_000_000, of_0)]);
-    let every = TraceEvery { part: Duration::from_micros(1_600), period: Duration::from_millis(2) };
-    let traced = Traced { window: None, every: Some(every) };
-    let (file, _) = merged(&folder, &Extras { traced, failures: &[] });
-    let told = events(&file);
-    let of_pe = told.iter().filter(|event| event.0 == Track::Pe(0)).map(|event| (event.1, event.3));
-    let (begins, ends) = (What::Begins, What::Ends);
-    assert_eq!(
-        of_pe.collect::<Vec<_>>(),
-        [(begins, 1_500_000), (ends, 1_500_000), (begins, 2_100_000), (ends, 2_200_000)]
-    );
-}
-
-#[test]
 fn clocks_of_hosts_are_aligned() {
     let folder = Folder::new("hosts");
     // The clock of host 1 is 1 ms ahead. A message takes 100 ns each way.
@@ -406,54 +302,4 @@ fn clocks_of_hosts_are_aligned() {
     assert_eq!(merged.error_ns, Some(100));
     let begins = |event: &&(Track, What, String, u64)| event.0 == Track::Pe(1) && event.1 == What::Begins;
     assert_eq!(events(&file).iter().find(begins).unwrap().3, 1_100);
-}
-
-#[test]
-fn parts_of_another_program_and_none_at_all_are_refused() {
-    let folder = Folder::new("refused");
-    let file = folder.0.join("job.pftrace");
-    let none = merge(&folder.0, &file, &show, &Extras::default());
-    assert!(matches!(none, Err(MergeError::NoParts(_))), "{none:?}");
-    job(&folder.0);
-    write(&folder.0, &Origin { chares: Vec::new(), ..origin(2, 0) }, &[]);
-    let mixed = merge(&folder.0, &file, &show, &Extras::default());
-    assert!(matches!(mixed, Err(MergeError::Mixed(..))), "{mixed:?}");
-    assert!(!file.exists(), "it appears whole or not at all");
-}
-
-#[test]
-fn a_trace_that_is_cut_off_or_changed_is_refused_or_read_and_never_worse() {
-    let folder = Folder::new("damaged");
-    job(&folder.0);
-    let (file, _) = merged(&folder, &Extras::default());
-    let whole = fs::read(&file).unwrap();
-    let read = |bytes: &[u8]| Summary::read(TraceReader::of(Path::new("x"), bytes), Path::new("x"));
-    let events = read(&whole).unwrap_or_else(|error| panic!("{error}")).events;
-    let mut refused = 0;
-    for length in 0..whole.len() {
-        match read(&whole[..length]) {
-            Ok(summary) => assert!(summary.events < events, "at the end of a packet: {length}"),
-            Err(ReadError::Refused { .. }) => panic!("{length}"),
-            Err(_) => refused += 1,
-        }
-    }
-    assert!(refused > whole.len() / 2, "{refused} of {}", whole.len());
-    for at in 0..whole.len() {
-        for bit in [0x01, 0x08, 0x80] {
-            let mut changed = whole.clone();
-            changed[at] ^= bit;
-            if let Ok(summary) = read(&changed) {
-                // Whatever it says, it can be said.
-                assert!(!text(&summary).is_empty() && !page(&summary).is_empty());
-            }
-        }
-    }
-}
-
-#[test]
-fn a_trace_of_somebody_else_is_told_apart() {
-    let empty = Summary::read(TraceReader::of(Path::new("x"), &b""[..]), Path::new("x"));
-    assert!(matches!(empty, Err(ReadError::OfAnother(_))));
-    let text = Summary::read(TraceReader::of(Path::new("x"), &b"{\"traceEvents\":[]}"[..]), Path::new("x"));
-    assert!(matches!(text, Err(ReadError::NoTrace { at: 0, .. })));
 }
