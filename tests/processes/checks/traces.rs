@@ -203,7 +203,8 @@ impl Events {
     /// Arrows that have both ends.
     pub(super) fn whole_arrows(&self) -> usize {
         let left: BTreeSet<u64> = self.all.iter().flat_map(|event| event.out.iter().copied()).collect();
-        self.all.iter().flat_map(|event| &event.into).filter(|arrow| left.contains(arrow)).count()
+        let come: BTreeSet<u64> = self.all.iter().flat_map(|event| event.into.iter().copied()).collect();
+        come.intersection(&left).count()
     }
 
     /// Reads a trace by the numbers of fields in `protos/perfetto/trace/perfetto_trace.proto`.
