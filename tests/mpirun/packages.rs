@@ -93,7 +93,9 @@ fn netpipe(program: &str) {
     let result = folder().join(format!("{program}.out"));
     let result = result.to_str().expect("a name that is text");
     for nodes in ["1", "2"] {
-        printed(&mut mpirun(&["-n", "2", "--nodes", nodes, program, "-u", "10000", "-o", result]));
+        // As often for each size, else each takes half a second.
+        let words = ["-n", "2", "--nodes", nodes, program, "-n", "30", "-u", "10000", "-o", result];
+        printed(&mut mpirun(&words));
         let measured = std::fs::read_to_string(result).expect("it has written its results");
         let sizes = measured.lines().filter_map(|line| line.split_whitespace().next()?.parse::<u32>().ok());
         assert!(sizes.clone().count() > 20 && sizes.max() > Some(8_000), "{measured}");

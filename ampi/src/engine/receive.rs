@@ -97,10 +97,12 @@ impl Engine {
         Ok(())
     }
 
-    /// Where the bytes go that a receive waits for.
+    /// Where the bytes go that a receive waits for: no more than the message has, however much room there is.
     pub fn pulls_into(&self, receive: Token) -> Option<Buffer> {
         match self.requests.get(receive)?.state {
-            State::Pulling { buffer, .. } => Some(buffer),
+            State::Pulling { buffer, status, .. } => {
+                Some(Buffer { bytes: buffer.bytes.min(status.bytes), ..buffer })
+            }
             _ => None,
         }
     }

@@ -289,6 +289,10 @@ impl<P: Program> RankElement<P> {
         if !may_run || self.rank.has_failed() || !self.rank.is_ready() {
             return Ok(Ran::Not);
         }
+        // What the frame has led to leaves first: the program may compute.
+        if !sent.is_empty() {
+            sending::send_now(cx, sent);
+        }
         let (launch, said) = (self.launch, &mut self.said);
         let is_suspended = self.rank.run_in(&mut Calls { cx, launch, said }, sent)?;
         Ok(if is_suspended { Ran::UpToAWait } else { Ran::ToItsEnd })

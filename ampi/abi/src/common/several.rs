@@ -2,8 +2,9 @@
 
 use std::ffi::c_int;
 
-use talisman_ampi::engine::{Token, UnknownRequest};
+use talisman_ampi::engine::Token;
 use talisman_ampi::objects::Kind;
+use talisman_ampi::process::Process;
 use talisman_ampi::raw;
 
 use super::call::{Outcome, engine, known_or_null, length, looked, put};
@@ -22,10 +23,7 @@ const NOBODY: Token = Token { index: u32::MAX, generation: u32::MAX };
 
 /// The requests of a list; none for null handles. Lists are on the rank's heap, and are filled in on the process's.
 unsafe fn requests<A: Abi>(count: c_int, handles: *mut A::Handle) -> Result<Vec<Option<Listed>>, Class> {
-    let count = length(count)?;
-    if count > 0 && handles.is_null() {
-        return Err(Class::Request);
-    }
+    let count = list_length::<A>(count, handles)?;
     let mut all = Vec::with_capacity(count);
     for at in 0..count {
         // SAFETY: the program's list has so many.
@@ -92,34 +90,62 @@ unsafe fn wait_for_all<A: Abi>(count: c_int, handles: *mut A::Handle, statuses: 
     unsafe { take_all::<A>(&requests, handles, statuses) }
 }
 
+/// The request at a place of a list, none if its handle is null. Looked at where it is: a program may look very often.
+unsafe fn listed<A: Abi>(
+    process: &Process,
+    handles: *mut A::Handle,
+    at: usize,
+) -> Result<Option<Listed>, Class> {
+    // SAFETY: the caller's promise: the program's list has so many.
+    let number = unsafe { known_or_null::<A>(Kind::Request, handles.add(at).read_unaligned()) }?;
+    number.map(|number| Ok((number, token_of(process, number)?))).transpose()
+}
+
+/// The length of a list, if there is one.
+fn list_length<A: Abi>(count: c_int, handles: *mut A::Handle) -> Result<usize, Class> {
+    let count = length(count)?;
+    if count > 0 && handles.is_null() { Err(Class::Request) } else { Ok(count) }
+}
+
+/// Whether all have ended.
+unsafe fn have_ended<A: Abi>(handles: *mut A::Handle, count: usize) -> Result<bool, Class> {
+    engine(|process, _| {
+        let mut all = true;
+        for at in 0..count {
+            // SAFETY: the caller's promise.
+            let Some((_, token)) = unsafe { listed::<A>(process, handles, at) }? else { continue };
+            all &= process.engine.status(token)?.is_some();
+        }
+        Ok(all)
+    })
+}
+
 unsafe fn test_for_all<A: Abi>(
     count: c_int,
     handles: *mut A::Handle,
     flag: *mut c_int,
     statuses: usize,
 ) -> Outcome {
+    let n = list_length::<A>(count, handles)?;
     // SAFETY: the caller's promise.
-    let requests = unsafe { requests::<A>(count, handles) }?;
-    let look = || {
-        engine(|process, _| {
-            let mut each = requests.iter().flatten().map(|(_, token)| process.engine.status(*token));
-            Ok(each.try_fold(true, |all, status| Ok::<_, UnknownRequest>(all & status?.is_some()))?)
-        })
-    };
-    let have_ended = looked(look, |have_ended| *have_ended)?;
+    let have_ended = looked(|| unsafe { have_ended::<A>(handles, n) }, |have_ended| *have_ended)?;
     // SAFETY: the caller's promise.
     unsafe {
         put(flag, c_int::from(have_ended))?;
-        if have_ended { take_all::<A>(&requests, handles, statuses) } else { Ok(()) }
+        match have_ended {
+            true => take_all::<A>(&requests::<A>(count, handles)?, handles, statuses),
+            false => Ok(()),
+        }
     }
 }
 
 /// One that has ended, and whether there is any that could.
-fn first_ended<A: Abi>(requests: &[Option<Listed>]) -> Result<(Option<Found>, bool), Class> {
+unsafe fn first_ended<A: Abi>(handles: *mut A::Handle, count: usize) -> Result<(Option<Found>, bool), Class> {
     engine(|process, _| {
         let mut is_any_active = false;
-        for (at, request) in requests.iter().enumerate() {
-            let Some((number, token)) = *request else { continue };
+        for at in 0..count {
+            // SAFETY: the caller's promise.
+            let Some((number, token)) = unsafe { listed::<A>(process, handles, at) }? else { continue };
             if !process.engine.is_active(token)? {
                 continue;
             }
@@ -160,9 +186,11 @@ unsafe fn wait_for_any<A: Abi>(
     // SAFETY: the caller's promise.
     let requests = unsafe { requests::<A>(count, handles) }?;
     raw::wait_any("MPI_Waitany", &tokens(&requests))?;
-    let (found, _) = first_ended::<A>(&requests)?;
     // SAFETY: the caller's promise.
-    unsafe { tell_one::<A>(found, handles, index, status) }
+    unsafe {
+        let (found, _) = first_ended::<A>(handles, requests.len())?;
+        tell_one::<A>(found, handles, index, status)
+    }
 }
 
 unsafe fn test_for_any<A: Abi>(
@@ -172,10 +200,10 @@ unsafe fn test_for_any<A: Abi>(
     flag: *mut c_int,
     status: usize,
 ) -> Outcome {
-    // SAFETY: the caller's promise.
-    let requests = unsafe { requests::<A>(count, handles) }?;
+    let n = list_length::<A>(count, handles)?;
     let is_over = |(found, is_any_active): &(Option<_>, bool)| found.is_some() || !is_any_active;
-    let found = looked(|| first_ended::<A>(&requests), is_over)?;
+    // SAFETY: the caller's promise.
+    let found = looked(|| unsafe { first_ended::<A>(handles, n) }, is_over)?;
     let (is_over, (found, _)) = (is_over(&found), found);
     // SAFETY: the caller's promise.
     unsafe {

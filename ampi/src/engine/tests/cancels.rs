@@ -128,7 +128,8 @@ fn a_persistent_send_does_not_meet_the_pull_of_the_one_before() {
 fn a_send_whose_bytes_were_read_where_they_are_has_ended() {
     let (mut sender, mut receiver, send) = announced(Mode::Standard);
     let receive = receiver.receive(None, None, 10_000);
-    assert_eq!(receiver.engine.pulls_into(receive), Some(memory(10_000)));
+    // As much as there is, not as there is room for.
+    assert_eq!(receiver.engine.pulls_into(receive), Some(Buffer { bytes: 9_000, ..memory(10_000) }));
     receiver.took(receive);
     assert_eq!(receiver.engine.test(receive), Ok(Some(status(0, 7, 9_000))));
     let taken = Frame { head: Head { number: 0, ..head(1, 0, 0, 0) }, body: Body::Taken { send } };

@@ -40,14 +40,14 @@ pub(super) const MUTATIONS: &[Mutation] = &[
     },
     Mutation {
         name: "frame-not-retained",
-        places: &["logging/member.rs"],
+        places: &["logging/sending.rs"],
         rule: "A frame stays with its sender until nobody can ask for it any more.",
         level: Level::Leader,
         seen_by: "",
     },
     Mutation {
         name: "sent-again-though-taken",
-        places: &["logging/member.rs"],
+        places: &["logging/sending.rs"],
         rule: "A restarted node does not send again what its receiver has taken.",
         level: Level::Leader,
         seen_by: "",

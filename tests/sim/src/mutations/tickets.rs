@@ -19,7 +19,7 @@ pub(super) const MUTATIONS: &[Mutation] = &[
     },
     Mutation {
         name: "ticket-asked-before-the-log-is-stable",
-        places: &["logging/member.rs"],
+        places: &["logging/sending.rs"],
         rule: "A ticket is asked for when the keeper has all that the sender was given by nobody who keeps it.",
         level: Level::Leader,
         seen_by: "",

@@ -114,11 +114,20 @@ fn strangers_are_refused_with_a_line_each_and_nodes_still_get_in() {
     assert_eq!(links.recv().unwrap().peer.node, 2);
 }
 
+/// Connects as node 1, again where that was in vain for a while, as nodes do: on a busy machine an answer may take too long.
+fn get_through(address: SocketAddr) {
+    let mut attempts = 0;
+    while let Err(error) = block_on(dial(address, identity(1, 1), 0, 0)) {
+        attempts += 1;
+        assert!(error.is_passing() && attempts < 100, "{error}, after {attempts} attempts");
+    }
+}
+
 #[test]
 fn a_crowd_of_silent_strangers_keeps_nobody_out() {
     let (address, links, refusals) = node_0();
     let silent: Vec<_> = (0..80).map(|_| TcpStream::connect(address).unwrap()).collect();
-    assert!(block_on(dial(address, identity(1, 1), 0, 0)).is_ok());
+    get_through(address);
     assert_eq!(links.recv().unwrap().peer.node, 1);
     assert!(refusals.recv().unwrap().contains("too many connections"));
     drop(silent);
@@ -144,12 +153,8 @@ fn crowds_that_do_not_end_keep_nobody_out() {
         })
     };
     let crowds = [comes(b""), comes(b"TALISMAN")];
-    let mut attempts = 0;
     for _ in 0..20 {
-        while let Err(error) = block_on(dial(address, identity(1, 1), 0, 0)) {
-            attempts += 1;
-            assert!(error.is_passing() && attempts < 100, "{error}, after {attempts} attempts");
-        }
+        get_through(address);
         assert_eq!(links.recv().unwrap().peer.node, 1);
     }
     stop.store(true, std::sync::atomic::Ordering::Relaxed);
