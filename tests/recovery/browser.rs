@@ -12,7 +12,7 @@ use crate::job::{PATIENCE, until};
 
 const BROWSER: &str = "chromium";
 /// It talks at 3 and 4. It is not waited for without end.
-const START: &str = "exec timeout -k 1 300 \"$@\" 3<&0 4>&1 0</dev/null 1>&2";
+const START: &str = "exec timeout -k 1 600 \"$@\" 3<&0 4>&1 0</dev/null 1>&2";
 /// Keys that are pressed with Shift.
 const SHIFT: u32 = 8;
 
