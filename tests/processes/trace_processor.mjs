@@ -3,7 +3,7 @@
 //   node trace_processor.mjs FOLDER TRACE SQL…
 //
 // FOLDER has `engine_bundle.js` and `trace_processor.wasm` of a build of the viewer. For each query there are lines of a JSON array
-// each: the names of the columns, then rows of texts. Messages are those of `protos/perfetto/trace_processor/trace_processor.proto`.
+// each, and an empty one between two queries: the names of the columns, then rows of texts. Messages are those of `protos/perfetto/trace_processor/trace_processor.proto`.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -102,12 +102,13 @@ for (let at = 0; at < content.length; at += 1 << 24) {
   }
 }
 ask(FINALIZE);
-for (const query of queries) {
+for (const [nth, query] of queries.entries()) {
   const results = ask(QUERY, bytes(103, bytes(1, Buffer.from(query)))).flatMap((reply) => all(reply, 203));
   const why = results.flatMap((result) => all(result, 2));
   if (why.length) throw new Error(`${query}: ${why[0]}`);
   const names = results.flatMap((result) => all(result, 1)).map(String);
   const print = (row) => stdout.write(JSON.stringify(row) + "\n");
+  if (nth) stdout.write("\n");
   print(names);
   for (const batch of results.flatMap((result) => all(result, 3))) {
     const numbers = varints(all(batch, 2)), texts = all(batch, 5).map(String).join("").split("\0");

@@ -2,6 +2,8 @@
 //!
 //! Loads are of a part of a trace, or of a job at its end, as its PEs have measured or estimated them.
 
+use std::collections::BTreeMap;
+
 use talisman_job::loads::PeLoads;
 use talisman_job::report::advice::Tried;
 use talisman_lb::plan::Plan;
@@ -112,14 +114,27 @@ pub(crate) fn at_end(
         })
         .collect();
     let of_what = if has_balanced { "of the time since the last balancing step" } else { "of the job" };
-    let gain = Gain::of(&loads, ns, pes, pes_per_node);
-    gain.map_or(Tried::InVain, |gain| Tried::Saves(gain.sentence(of_what, had)))
+    match Gain::of(&loads, ns, pes, pes_per_node) {
+        Some(gain) => Tried::Saves(gain.sentence(of_what, had)),
+        // PEs may have been busy all the same, with what is no load: objects that wait for a disk.
+        None if (most(&loads) as f64) < BUSY_LEAST * ns as f64 => Tried::Not,
+        None => Tried::InVain,
+    }
+}
+
+/// What each PE has to do.
+fn of_pes(loads: &[Load]) -> BTreeMap<u32, u64> {
+    let mut of_pes = BTreeMap::new();
+    loads.iter().for_each(|load| *of_pes.entry(load.pe).or_default() += load.ns);
+    of_pes
 }
 
 fn busiest(loads: &[Load]) -> u32 {
-    let mut of_pes = std::collections::BTreeMap::<u32, u64>::new();
-    loads.iter().for_each(|load| *of_pes.entry(load.pe).or_default() += load.ns);
-    of_pes.into_iter().max_by_key(|(_, ns)| *ns).map_or(0, |(pe, _)| pe)
+    of_pes(loads).into_iter().max_by_key(|(_, ns)| *ns).map_or(0, |(pe, _)| pe)
+}
+
+fn most(loads: &[Load]) -> u64 {
+    of_pes(loads).into_values().max().unwrap_or(0)
 }
 
 fn snapshot(loads: &[Load], pes: u32, pes_per_node: u32) -> Snapshot {
@@ -214,6 +229,11 @@ mod tests {
         let Tried::Saves(said) = at_end(&uneven, 2, 1, true, Some("rotate")) else { panic!("it can be") };
         assert!(said.contains("40 % of the time since the last balancing step, by 24 moves"), "{said}");
         assert_eq!(at_end(&ended(&[18, 2], false), 2, 1, false, None), Tried::InVain);
+        assert_eq!(
+            at_end(&ended(&[4, 0], true), 2, 1, false, None),
+            Tried::Not,
+            "most is no load of objects"
+        );
         assert_eq!(at_end(&uneven, 3, 1, false, None), Tried::Not, "a PE has not told");
         let short: Vec<PeLoads> = uneven.into_iter().map(|of| PeLoads { ns: SECOND / 2, ..of }).collect();
         assert_eq!(at_end(&short, 2, 1, false, None), Tried::Not);

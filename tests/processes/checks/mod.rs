@@ -1,5 +1,6 @@
 //! What is tested, by subject.
 
+mod advice;
 mod cuts;
 mod diagnostics;
 #[cfg(feature = "tls")]
@@ -42,6 +43,7 @@ pub fn all() -> Vec<Trial> {
         surroundings::all(),
         traces::all(),
         perfetto::all(),
+        advice::all(),
         pressure::all(),
         soak::all(),
     ];

@@ -40,26 +40,34 @@ impl Processor {
         is_there.then_some(Processor::Viewer(folder))
     }
 
-    /// What this query gives of the trace: rows of texts.
-    fn ask(&self, trace: &Path, query: &str) -> Vec<Vec<String>> {
+    /// What each of these queries gives of the trace: rows of texts.
+    fn ask<const COUNT: usize>(&self, trace: &Path, queries: [&str; COUNT]) -> [Vec<Vec<String>>; COUNT] {
         let said = match self {
-            Processor::Shell(program) => Command::new(program).args(["-Q", query]).arg(trace).output(),
+            Processor::Shell(program) => {
+                return queries.map(|query| {
+                    let said = Command::new(program).args(["-Q", query]).arg(trace).output();
+                    rows(&printed(said.expect("it was there"), query))
+                });
+            }
             Processor::Viewer(folder) => {
-                Command::new("node").arg(SCRIPT).arg(folder).arg(trace).arg(query).output()
+                Command::new("node").arg(SCRIPT).arg(folder).arg(trace).args(queries).output()
             }
         };
-        let Output { status, stdout, stderr } = said.expect("it was there");
-        assert!(status.success(), "{query}: {}", String::from_utf8_lossy(&stderr));
-        let lines = String::from_utf8(stdout).expect("it prints text");
-        // The first line has the names of the columns.
-        lines.lines().skip(1).map(cells).collect()
+        let text = printed(said.expect("it was there"), &queries.join("; "));
+        // It leaves a line between the queries.
+        let mut answers = text.split("\n\n");
+        queries.map(|query| rows(answers.next().unwrap_or_else(|| panic!("no answer to {query}"))))
     }
+}
 
-    /// The number that this query gives.
-    fn count(&self, trace: &Path, query: &str) -> usize {
-        let rows = self.ask(trace, query);
-        rows[0][0].parse().unwrap_or_else(|_| panic!("{query}: {rows:?}"))
-    }
+fn printed(Output { status, stdout, stderr }: Output, asked: &str) -> String {
+    assert!(status.success(), "{asked}: {}", String::from_utf8_lossy(&stderr));
+    String::from_utf8(stdout).expect("it prints text")
+}
+
+/// All lines but the first, which has the names of the columns.
+fn rows(text: &str) -> Vec<Vec<String>> {
+    text.trim_end().lines().skip(1).map(cells).collect()
 }
 
 /// The texts of a line, between quotes; a number may have none.
@@ -94,31 +102,42 @@ fn are_read_by_perfetto() {
     );
     run(example("jacobi3d", &words, (3, 2, "shm"))).expect(0, &["node 1"]);
     let (trace, ours) = (Path::new(file.name()), file.read());
-    let count = |query: &str| processor.count(trace, query);
 
-    let wrong = "select name, value from stats where severity in ('error', 'data_loss') and value > 0";
-    assert_eq!(processor.ask(trace, wrong), Vec::<Vec<String>>::new(), "nothing of it is an error");
-    assert_eq!(count("select count(*) from slice where dur < 0"), 0, "all that begins ends");
-
-    let tracks = "select t.name, p.name from track t left join track p on t.parent_id = p.id where t.name like 'PE _' or t.name like 'node%'";
-    let mut tracks = processor.ask(trace, tracks);
-    tracks.sort();
+    let names = ["jacobi3d::Block.ghosts", "checkpoint", "loss of node 1", "send", "idle", "goes back"];
+    let of_name = names.map(|name| format!("select count(*) from slice where name = '{name}'"));
+    let [wrong, endless, tracks, objects, arrows, back] = processor.ask(
+        trace,
+        [
+            "select name, value from stats where severity in ('error', 'data_loss') and value > 0",
+            "select count(*) from slice where dur < 0",
+            "select t.name, p.name from track t left join track p on t.parent_id = p.id where t.name like 'PE _' or t.name like 'node%' order by t.name",
+            "select count(distinct extract_arg(arg_set_id, 'debug.index')) from slice where name = 'jacobi3d::Block.ghosts'",
+            "select count(*) from flow",
+            "select count(*) from flow f join slice a on f.slice_out = a.id join slice b on f.slice_in = b.id where a.ts > b.ts",
+        ],
+    );
+    assert_eq!(wrong, Vec::<Vec<String>>::new(), "nothing of it is an error");
+    assert_eq!(number(&endless), 0, "all that begins ends");
     let pair = |one: &str, other: &str| vec![one.to_owned(), other.to_owned()];
     let pes = (0..6).map(|pe| pair(&format!("PE {pe}"), &format!("node {}", pe / 2)));
     let nodes = (0..3).map(|node| pair(&format!("node {node}"), "host 0"));
     assert_eq!(tracks, pes.chain(nodes).collect::<Vec<_>>(), "PEs are below nodes, and these below hosts");
 
-    for name in ["jacobi3d::Block.ghosts", "checkpoint", "loss of node 1", "send", "idle", "goes back"] {
+    let counts = processor.ask(trace, of_name.each_ref().map(String::as_str));
+    for (name, count) in names.iter().zip(&counts) {
         let of_ours = ours.count(name);
         assert!(of_ours > 0, "{name}");
-        assert_eq!(count(&format!("select count(*) from slice where name = '{name}'")), of_ours, "{name}");
+        assert_eq!(number(count), of_ours, "{name}");
     }
-    let who = "select count(distinct extract_arg(arg_set_id, 'debug.index')) from slice where name = 'jacobi3d::Block.ghosts'";
-    assert_eq!(count(who), 8, "each call says of which object it is");
+    assert_eq!(number(&objects), 8, "each call says of which object it is");
 
     // Arrows whose sender died are not whole. One to several objects of a PE, as of a broadcast, ends at the first of them.
-    let (whole, flows) = (ours.whole_arrows(), count("select count(*) from flow"));
+    let (whole, flows) = (ours.whole_arrows(), number(&arrows));
     assert!(whole > 100 && flows == whole, "{flows} of {whole} arrows");
-    let back = "select count(*) from flow f join slice a on f.slice_out = a.id join slice b on f.slice_in = b.id where a.ts > b.ts";
-    assert_eq!(count(back), 0, "no message comes before it was sent");
+    assert_eq!(number(&back), 0, "no message comes before it was sent");
+}
+
+/// The one number that a query has given.
+fn number(rows: &[Vec<String>]) -> usize {
+    rows[0][0].parse().unwrap_or_else(|_| panic!("no number: {rows:?}"))
 }

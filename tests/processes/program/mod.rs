@@ -5,6 +5,7 @@ mod listening;
 mod printing;
 mod spinning;
 pub mod traffic;
+mod uneven;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -32,6 +33,8 @@ enum What {
     Lines(printing::Plan),
     /// An entry of the last PE does not return.
     Spin,
+    /// Objects of the first PE have most of the work.
+    Uneven,
     /// Prints what it reads.
     Echo,
 }
@@ -69,6 +72,12 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
         What::Spin => {
             let spinners: Group<spinning::Spinner> = spinning::start();
             let _returned: u32 = spinners.spin().reduce(Sum).await;
+        }
+        What::Uneven => {
+            let workers: Array<uneven::Worker> = uneven::start(cx.pes());
+            for _round in 0..uneven::ROUNDS {
+                let _done: u32 = workers.work().reduce(Sum).await;
+            }
         }
         What::Echo => {
             printing::echo(cx)?;
