@@ -259,7 +259,7 @@ pub fn more_nodes_than_before() {
 pub fn nodegroups_on_other_pes_than_before() {
     let mut rng = Rng::new(15);
     let expected = LONG.undisturbed((3, 2, "shm"));
-    let shapes = [[(3, 1), (2, 3), (1, 1), (4, 3), (7, 1)], [(3, 5), (2, 1), (1, 3), (5, 1), (6, 3)]];
+    let shapes = [[(2, 3), (1, 1), (7, 1)], [(3, 5), (2, 1), (4, 3)]];
     for (round, shapes) in [4, 33].into_iter().zip(shapes) {
         let folder = Folder::new();
         let run = LONG.start((3, 2, "shm"), &folder.held("--tower --pendulums --ckpt-every 2ms"));
