@@ -32,7 +32,7 @@ use talisman_store::files::remote::Piece;
 use talisman_store::restart::{CheckpointDirs, Restart};
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
-pub const VERSION: u16 = 20;
+pub const VERSION: u16 = 21;
 
 /// From the launcher to a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
