@@ -1,0 +1,93 @@
+//! What an event costs its PE: two elements send a ball to and fro on one PE, in a job that is traced and in one that is not, in turn. A
+//! message is three events: it is sent, a call begins, and it ends. The thread that writes the trace runs beside, on another core if
+//! there is one.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use talisman::RunArgs;
+use talisman::launch::{Output, Progress};
+use talisman::prelude::*;
+use talisman::run::{Watch, run};
+
+use crate::common::{Budget, alone, nanos, row, table, wanted};
+
+const EVENT: &str = "an event of a message on its PE";
+
+/// So many jobs of each kind, in turn ...
+const JOBS: u32 = 20;
+/// ... each for so many rounds.
+const ROUNDS: u32 = 25;
+const MESSAGES: u64 = 20_000;
+const EVENTS: f64 = 3.0;
+
+/// Nanoseconds of a message, in each round of the job that runs.
+static ROUNDS_NS: Mutex<Vec<f64>> = Mutex::new(Vec::new());
+
+#[derive(Pup)]
+struct Player {
+    seen: u64,
+}
+
+#[chare(array1d)]
+impl Player {
+    #[init]
+    fn new() -> Self {
+        Player { seen: 0 }
+    }
+
+    #[entry]
+    fn ball(&mut self, cx: &mut Cx<Self>, left: u64) {
+        self.seen += 1;
+        match left {
+            0 => cx.array().at(0).finished(),
+            _ => cx.array().at(1 - cx.index()).ball(left - 1),
+        }
+    }
+
+    #[entry]
+    fn finished();
+
+    #[entry]
+    async fn play(&mut self, cx: &mut Cx<Self>, messages: u64) -> f64 {
+        let start: u64 = nanos();
+        cx.array().at(0).ball(messages);
+        cx.when(Self::finished).await;
+        (nanos() - start) as f64 / messages as f64
+    }
+}
+
+#[talisman::main]
+async fn main(cx: &mut Cx) {
+    let pair: Array<Player> = Player::array(2).new();
+    for _ in 0..ROUNDS {
+        let ns: f64 = pair.at(0).play(MESSAGES).await;
+        ROUNDS_NS.lock().expect("no one panics with it").push(ns);
+    }
+    cx.exit();
+}
+
+pub fn measure() {
+    if !wanted(EVENT) {
+        return;
+    }
+    for _ in 0..JOBS {
+        let off = message_ns(None);
+        let file = std::env::temp_dir().join(format!("talisman-bench-{}.pftrace", std::process::id()));
+        let on = message_ns(Some(file.clone()));
+        let _ = fs::remove_dir_all(file.with_extension("pftrace.parts"));
+        alone(EVENT, (on - off) / EVENTS);
+    }
+    table("Tracing: what an event costs", "ns", &[row(EVENT, Budget::AtMost(12.0))]);
+}
+
+/// What a message took in the median round.
+fn message_ns(trace: Option<PathBuf>) -> f64 {
+    let options = RunArgs { pes: Some(1), trace, trace_size: 1 << 30, ..RunArgs::default() };
+    let outcome = run::<__Main, _>((), &options, Watch::new(Output::capture(), Progress::off()));
+    assert_eq!((outcome.status, &outcome.message), (0, &None), "the measured program failed");
+    let mut all = std::mem::take(&mut *ROUNDS_NS.lock().expect("no one panics with it"));
+    all.sort_by(f64::total_cmp);
+    all[all.len() / 2]
+}
