@@ -118,6 +118,8 @@ fn are_refused_where_they_cannot_be_written() {
     run(program(nowhere, (2, 1, "shm"))).expect(2, &["--trace /nonexistent", "cannot be written"]);
     run(program("--trace /tmp traffic", (2, 1, "shm"))).expect(2, &["--trace /tmp", "it is a folder"]);
     run(program("--trace x --ft logging traffic", (2, 1, "shm"))).expect(2, &["--trace --ft logging"]);
+    run(program("--trace x --report x traffic", (2, 1, "shm")))
+        .expect(2, &["--trace --report: both would be"]);
 }
 
 fn keep_to_their_window_and_their_size() {

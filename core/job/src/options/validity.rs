@@ -162,10 +162,12 @@ impl RunArgs {
         const SIMULATED: &str = "simulated jobs that lose nodes are not traced";
         const LOGGING: &str = "messages that are given to a PE again have no way of their own";
         const RECORD: &str = "the clock of a PE that is recorded stands still in its turns";
+        const REPORT: &str = "both would be the same file";
         let refused = [
             ("--kill", self.loses_simulated_nodes(), SIMULATED),
             ("--ft logging", self.ft.logs(), LOGGING),
             ("--record", self.record.is_some(), RECORD),
+            ("--report", self.report == self.trace, REPORT),
         ];
         match refused.into_iter().find(|(_, is_given, _)| *is_given) {
             Some((option, _, why)) if self.trace.is_some() => Err(OptionsError::NotWithTrace { option, why }),
