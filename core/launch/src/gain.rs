@@ -124,8 +124,11 @@ pub(crate) fn at_end(
 
 /// What each PE has to do.
 fn of_pes(loads: &[Load]) -> BTreeMap<u32, u64> {
-    let mut of_pes = BTreeMap::new();
-    loads.iter().for_each(|load| *of_pes.entry(load.pe).or_default() += load.ns);
+    let mut of_pes = BTreeMap::<u32, u64>::new();
+    for load in loads {
+        let ns = of_pes.entry(load.pe).or_default();
+        *ns = ns.saturating_add(load.ns);
+    }
     of_pes
 }
 

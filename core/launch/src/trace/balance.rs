@@ -15,7 +15,7 @@ impl Loads {
     /// An object was called on a PE, for so long.
     pub fn add(&mut self, object: u64, pe: u32, ns: u64, can_move: bool) {
         let known = self.objects.entry(object).or_insert((pe, 0, can_move));
-        *known = (pe, known.1 + ns, can_move);
+        *known = (pe, known.1.saturating_add(ns), can_move);
     }
 
     /// What could have been saved of so many nanoseconds, on so many PEs, as many of each node.

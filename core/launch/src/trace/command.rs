@@ -1,6 +1,7 @@
 //! `talisman trace FILE`: what a trace says, summed up.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -43,6 +44,8 @@ pub(crate) enum TraceError {
     Read(#[from] ReadError),
     #[error("{} cannot be written: {why}", file.display())]
     Refused { file: PathBuf, why: std::io::Error },
+    #[error("{} is the trace, or named twice: --html and --svg are written to files of their own", .0.display())]
+    Taken(PathBuf),
 }
 
 impl Trace {
@@ -59,6 +62,7 @@ impl Trace {
                 parts.display()
             );
         }
+        self.spare_files()?;
         let mut summary = Summary::of(&self.file)?;
         if let Some(part) = self.part(&summary) {
             let looked = look_at(TraceReader::open(&self.file)?, &part, &summary.job)?;
@@ -77,6 +81,19 @@ impl Trace {
         Ok(said + &text(&summary))
     }
 
+    /// Nothing is written over the trace, nor over what else is written.
+    fn spare_files(&self) -> Result<(), TraceError> {
+        let files = [Some(&self.file), self.html.as_ref(), self.svg.as_ref()];
+        let mut taken: Vec<&Path> = Vec::new();
+        for file in files.into_iter().flatten() {
+            if taken.iter().any(|other| is_same(file, other)) {
+                return Err(TraceError::Taken(file.clone()));
+            }
+            taken.push(file);
+        }
+        Ok(())
+    }
+
     /// What --path says.
     fn said_part(&self) -> Option<Part> {
         let ns = |time: Duration| time.as_nanos() as u64;
@@ -89,6 +106,12 @@ impl Trace {
     fn part(&self, summary: &Summary) -> Option<Part> {
         self.said_part().or_else(|| (summary.events <= EVENTS_MAX).then(|| Part::last_of(summary)))
     }
+}
+
+/// Two names of a file, by links too.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let id = |file: &Path| fs::metadata(file).map(|found| (found.dev(), found.ino())).ok();
+    one == other || id(one).is_some_and(|found| id(other) == Some(found))
 }
 
 /// What a balancer would have saved of the last step of a trace, if it can be read in a second or so, and it is worth it; beside which
@@ -148,4 +171,29 @@ fn remove(parts: &Path) -> std::io::Result<()> {
     }
     let _ = fs::remove_file(parts.join(TRACE_LOCK));
     fs::remove_dir(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_written_over_the_trace_or_twice_to_a_file() {
+        let folder = std::env::temp_dir().join(format!("talisman-trace-spared-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let in_folder = |name: &str| folder.join(name);
+        fs::write(in_folder("trace"), "a trace").unwrap();
+        std::os::unix::fs::symlink(in_folder("trace"), in_folder("link")).unwrap();
+        let spares = |html: Option<&str>, svg: Option<&str>| {
+            let [html, svg] = [html, svg].map(|name| name.map(in_folder));
+            Trace { file: in_folder("trace"), html, svg, path: None }.spare_files().is_ok()
+        };
+        assert!(spares(None, None) && spares(Some("page"), Some("picture")));
+        assert!(!spares(Some("trace"), None) && !spares(None, Some("trace")) && !spares(None, Some("link")));
+        assert!(!spares(Some("page"), Some("page")));
+        let none = Trace { file: in_folder("trace"), html: None, svg: Some(in_folder("link")), path: None };
+        assert!(matches!(none.run(), Err(TraceError::Taken(_))));
+        assert_eq!(fs::read(in_folder("trace")).unwrap(), b"a trace");
+        fs::remove_dir_all(&folder).unwrap();
+    }
 }
