@@ -58,6 +58,18 @@ pub fn alone(what: impl Into<String>, ours: f64) {
     sample(what, ours, f64::NAN);
 }
 
+/// One round of both, of which each goes first in every other round: keeps what they measured.
+pub fn sample_both(what: String, round: u32, ours: impl Fn() -> f64, limit: impl Fn() -> f64) {
+    let (ours, limit) = match round % 2 {
+        0 => (ours(), limit()),
+        _ => {
+            let limit = limit();
+            (ours(), limit)
+        }
+    };
+    sample(what, ours, limit);
+}
+
 /// The median of what was kept for a row.
 pub fn median_of(what: &str) -> Option<f64> {
     let kept = kept(what);

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Budget, example, row, sample, table, wanted};
+use crate::common::{Budget, example, row, sample_both, table, wanted};
 
 /// Programs and their options: two nodes, one PE each.
 const EXAMPLES: [(&str, &str); 3] = [
@@ -28,21 +28,13 @@ fn name_of(program: &str, options: &str) -> String {
     format!("{program} {options} | not traced")
 }
 
-/// Both ways, with and without going first in turn.
 fn run_both(program: &str, options: &str, round: u32) {
     let file = std::env::temp_dir().join(format!("talisman-bench-example-{}.pftrace", std::process::id()));
-    let traced = format!("{options} --trace {}", file.display());
-    let us = |options: &str| {
-        let options = format!("{options} --nodes 2 --pes 1");
+    let us = |traced: &str| {
+        let options = format!("{options} --nodes 2 --pes 1{traced}");
         example::reported_us(program, options.split(' '))
     };
-    let (on, off) = match round % 2 {
-        0 => (us(&traced), us(options)),
-        _ => {
-            let off = us(options);
-            (us(&traced), off)
-        }
-    };
+    let traced = format!(" --trace {}", file.display());
+    sample_both(name_of(program, options), round, || us(&traced), || us(""));
     let _ = fs::remove_file(&file);
-    sample(name_of(program, options), on, off);
 }

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::process::Child;
 use std::thread::{JoinHandle, spawn};
 
-use crate::common::{Budget, example, row, sample, table, wanted};
+use crate::common::{Budget, example, row, sample_both, table, wanted};
 
 /// Two nodes, one PE each.
 const EXAMPLES: [(&str, &str); 2] =
@@ -27,18 +27,10 @@ fn name_of(program: &str, options: &str) -> String {
     format!("{program} {options}, page open | no page")
 }
 
-/// Both ways, with and without going first in turn.
 fn run_both(program: &str, options: &str, round: u32) {
-    let options = format!("{options} --nodes 2 --pes 1");
-    let closed = || example::reported_us(program, options.split(' '));
-    let (on, off) = match round % 2 {
-        0 => (open_us(program, &options), closed()),
-        _ => {
-            let off = closed();
-            (open_us(program, &options), off)
-        }
-    };
-    sample(name_of(program, &options.replace(" --nodes 2 --pes 1", "")), on, off);
+    let of_two = format!("{options} --nodes 2 --pes 1");
+    let closed = || example::reported_us(program, of_two.split(' '));
+    sample_both(name_of(program, options), round, || open_us(program, &of_two), closed);
 }
 
 /// What a step takes while somebody is told how the job stands, as a browser is: whenever there is news.
