@@ -8,7 +8,7 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -59,13 +59,12 @@ impl Interrupts {
     /// # Errors
     /// Another job of this process is listening already, or the operating system refuses a handler or a thread.
     pub fn install(on_first: impl FnOnce(Signal) + Send + 'static) -> Result<Interrupts, InterruptError> {
-        let process = Process::get()?;
-        let mut listener = process.listener();
-        if listener.installed {
-            return Err(InterruptError::AlreadyInstalled);
-        }
-        *listener = Listener { installed: true, received: None, on_first: Some(Box::new(on_first)) };
-        process.next_kills.store(false, Ordering::SeqCst);
+        let listener = Listener { installed: true, received: None, on_first: Some(Box::new(on_first)) };
+        let mut process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
+        let process = match *process {
+            Some(process) => process.serve(listener)?,
+            None => *process.insert(Process::begin(listener)?),
+        };
         Ok(Interrupts { process })
     }
 
@@ -118,20 +117,29 @@ impl std::fmt::Debug for Listener {
     }
 }
 
-static PROCESS: OnceLock<Process> = OnceLock::new();
-static STARTING: Mutex<()> = Mutex::new(());
+static PROCESS: Mutex<Option<&'static Process>> = Mutex::new(None);
 
 impl Process {
-    fn get() -> Result<&'static Process, InterruptError> {
-        let _one_at_a_time = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(process) = PROCESS.get() {
-            return Ok(process);
-        }
+    /// Its first job: it has to be known before there are handlers, as a signal may come as soon as there is one.
+    fn begin(listener: Listener) -> io::Result<&'static Process> {
         let next_kills = Arc::new(AtomicBool::new(false));
-        let signals = register(&next_kills)?;
-        let process = PROCESS.get_or_init(|| Process { next_kills, listener: Mutex::default() });
-        thread::Builder::new().name("signals".into()).spawn(move || process.listen(signals))?;
+        let process = Process { next_kills, listener: Mutex::new(listener) };
+        let process: &'static Process = Box::leak(Box::new(process));
+        let signals = register(&process.next_kills)?;
+        thread::Builder::new().name("signals".into()).spawn(|| process.listen(signals))?;
         Ok(process)
+    }
+
+    /// A later job, before which signals end the process.
+    fn serve(&'static self, job: Listener) -> Result<&'static Process, InterruptError> {
+        let mut listener = self.listener();
+        if listener.installed {
+            return Err(InterruptError::AlreadyInstalled);
+        }
+        *listener = job;
+        self.next_kills.store(false, Ordering::SeqCst);
+        drop(listener);
+        Ok(self)
     }
 
     fn listener(&self) -> MutexGuard<'_, Listener> {
@@ -146,7 +154,11 @@ impl Process {
         let on_first = {
             let mut listener = self.listener();
             let on_first = listener.on_first.take();
-            listener.received = listener.received.or(on_first.is_some().then_some(signal));
+            if on_first.is_some() {
+                listener.received = Some(signal);
+                // One that came while handlers were registered was not noted by them.
+                self.next_kills.store(true, Ordering::SeqCst);
+            }
             on_first
         };
         // Called without the lock: the callback may ask `received`, or drop the guard.
@@ -156,19 +168,21 @@ impl Process {
     }
 }
 
-/// The handlers, which run in the order of their registration: end the process if this is not the first signal,
-/// note that the next one is not, and wake the listening thread.
+/// The handlers. The first to be registered wakes the listening thread, so that no signal is lost from then on. The others run in their order:
+/// end the process if this is not the first signal, and note that the next one is not.
 fn register(next_kills: &Arc<AtomicBool>) -> io::Result<Signals> {
+    let signals = Signals::new(Signal::ALL.map(Signal::number))?;
     for signal in Signal::ALL {
         let status = i32::from(signal.exit_code());
         flag::register_conditional_shutdown(signal.number(), status, Arc::clone(next_kills))?;
         flag::register(signal.number(), Arc::clone(next_kills))?;
     }
-    Signals::new(Signal::ALL.map(Signal::number))
+    Ok(signals)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::process::Command;
     use std::sync::mpsc;
     use std::time::Duration;
@@ -197,6 +211,9 @@ mod tests {
             Interrupts::install(move |signal| told.send(signal).expect("the test waits"))
         };
         let first = || hears.recv_timeout(Duration::from_secs(60)).expect("the callback runs");
+        if case == "at once" {
+            thread::spawn(|| raise_once_handled(SIGTERM));
+        }
         let interrupts = install().unwrap();
         match case.as_str() {
             "first" => {
@@ -204,6 +221,10 @@ mod tests {
                 assert_eq!(first(), Signal::Terminate);
                 assert_eq!(interrupts.received(), Some(Signal::Terminate));
                 std::process::exit(77);
+            }
+            "at once" => {
+                assert_eq!(first(), Signal::Terminate);
+                raise(SIGTERM).unwrap();
             }
             "second" => {
                 raise(SIGTERM).unwrap();
@@ -225,6 +246,24 @@ mod tests {
             other => panic!("no case {other}"),
         }
         std::process::exit(99); // The signal should have ended this process.
+    }
+
+    /// As early as it does not end the process any more.
+    fn raise_once_handled(signal: i32) {
+        let is_handled = || {
+            let status = fs::read_to_string("/proc/self/status").unwrap();
+            let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+            u64::from_str_radix(caught.trim(), 16).unwrap() & 1 << (signal - 1) != 0
+        };
+        while !is_handled() {}
+        raise(signal).unwrap();
+    }
+
+    #[test]
+    fn a_signal_that_comes_while_handlers_are_registered_is_the_first() {
+        for _ in 0..20 {
+            assert_eq!(status_of("at once"), Some(143));
+        }
     }
 
     #[test]
