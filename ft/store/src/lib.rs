@@ -6,6 +6,7 @@
 //! | [`pages`], [`free_list`] | memory of values that is kept in place of a copy |
 //! | [`pieces`] | an image in pieces: how it travels |
 //! | [`cma`], [`shm_map`] | an image that a process of the same host reads where it is |
+//! | [`lent_slices`] | slices of a message that such a process maps |
 //! | [`readable`] | what simulated processes may read of each other |
 //! | [`disk`] | files that are there whole, with checksums, or not at all |
 //! | [`files`] | parts on disk, and sets of them from which a job is started again |
@@ -29,6 +30,7 @@ pub mod files;
 pub mod free_list;
 pub mod huge_chunk;
 pub mod huge_pages;
+pub mod lent_slices;
 pub mod pages;
 pub mod pieces;
 pub mod readable;
