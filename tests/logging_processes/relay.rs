@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use rustix::process::{Pid, Signal, getppid, kill_process};
+use rustix::process::{DumpableBehavior, Pid, Signal, getppid, kill_process, set_dumpable_behavior};
+use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 use talisman::prelude::*;
 
 #[derive(clap::Parser, Clone, Debug, Pup)]
@@ -22,6 +23,12 @@ struct Options {
     /// Numbers in a message
     #[arg(long, default_value_t = 8)]
     words: usize,
+    /// Numbers that a runner has, in pages and in a vector each, and changes in each round
+    #[arg(long, default_value_t = 0)]
+    field: usize,
+    /// No process may read the memory of another
+    #[arg(long)]
+    hidden: bool,
     /// What a runner takes for each message, in microseconds
     #[arg(long, default_value_t = 0)]
     pause_us: u64,
@@ -65,6 +72,8 @@ pub fn start() -> ExitCode {
 struct Runner {
     options: Options,
     trap: Trap,
+    pages: Pages<u64>,
+    numbers: Vec<u64>,
     /// Of the rounds that are over.
     sum: u64,
     /// What has come in this one, perhaps before it has passed on its own.
@@ -75,11 +84,18 @@ struct Runner {
 impl Runner {
     #[init]
     fn new(cx: &mut Cx<Self>, options: Options) -> Self {
-        Runner { trap: Trap::new(cx.index(), &options), options, sum: 1, taken: 0 }
+        if options.hidden {
+            hide();
+        }
+        let (pages, numbers) = (Pages::filled(1, options.field), vec![1; options.field]);
+        Runner { trap: Trap::new(cx.index(), &options), options, pages, numbers, sum: 1, taken: 0 }
     }
 
     #[restored]
     fn restored(&mut self, _: &mut Cx<Self>, _: Restored) {
+        if self.options.hidden {
+            hide();
+        }
         self.trap.spring("restored");
     }
 
@@ -100,7 +116,26 @@ impl Runner {
             std::process::abort();
         }
         self.taken = numbers.iter().fold(round, |sum, number| sum.wrapping_mul(31).wrapping_add(*number));
+        self.change_field(round);
         std::thread::sleep(Duration::from_micros(self.options.pause_us));
+    }
+
+    /// All of it goes into what the runner has: pages are written anew every third round, and in part in others.
+    fn change_field(&mut self, round: u64) {
+        let taken = self.taken;
+        let new = |place: usize, old: u64| old.rotate_left(5) ^ taken.wrapping_mul(place as u64 + 1);
+        if round.is_multiple_of(3) {
+            let old = self.pages.clone();
+            let pages = self.pages.overwrite().iter_mut().zip(&*old).enumerate();
+            pages.for_each(|(place, (number, old))| *number = new(place, *old));
+        } else {
+            let pages = self.pages.to_mut().iter_mut().enumerate().step_by(7);
+            pages.for_each(|(place, number)| *number = new(place, *number));
+        }
+        let numbers = self.numbers.iter_mut().enumerate();
+        numbers.for_each(|(place, number)| *number = new(place, *number));
+        let all = self.pages.iter().chain(&self.numbers);
+        self.taken = all.fold(taken, |sum, number| sum.wrapping_mul(31).wrapping_add(*number));
     }
 
     #[entry]
@@ -192,6 +227,14 @@ impl Pup for Trap {
         let (runner, specs, notes) = Pup::unpack(unpacker)?;
         Ok(Trap { runner, specs, notes })
     }
+}
+
+/// No other process may look into this one, and this thread into no other, whoever runs the test.
+fn hide() {
+    set_dumpable_behavior(DumpableBehavior::NotDumpable).expect("a process may say so of itself");
+    let mut sets = capabilities(None).expect("it is known");
+    sets.effective.remove(CapabilitySet::SYS_PTRACE);
+    set_capabilities(None, sets).expect("a thread may do less");
 }
 
 /// How many runners of this process have come somewhere, by round.

@@ -75,7 +75,7 @@ pub fn run(options: &RunArgs, joining: Joining, output: Output, main: impl Fn(&P
     let reconnect = |lane| connections.reconnect(lane);
     let store =
         store((&task, logs), layout, &control).unwrap_or_else(|error| control.failed(error.to_string()));
-    if job.survives() {
+    if job.survives() || logs {
         store.lend_pages();
     }
     if logs {

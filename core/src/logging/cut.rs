@@ -74,6 +74,12 @@ impl Member {
         }
     }
 
+    /// A keeper could not read where they are the parts that it was told of: they are sent again.
+    pub fn send_next_again(&mut self) {
+        self.next.iter_mut().for_each(|next| next.sent = None);
+        self.see_to_next();
+    }
+
     /// A node is to begin the next line with this, if it comes to that.
     pub(super) fn on_next(&mut self, from: NodeId, image: Box<Image>) {
         let version = image.line;

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use super::desk::Returns;
 use super::kept::Kept;
+use super::lending::Lending;
 use super::links::{Came, Links};
 use super::seat::Seat;
 use super::task::{Answer, Task};
@@ -71,6 +72,7 @@ pub(super) struct Driver<'a> {
     looked: Instant,
     tell_from: usize,
     kept: Kept,
+    lending: Lending,
     /// A checkpoint is to be asked for, as so much is kept.
     wants_cut: bool,
     /// How many objects of which collections its parts of the last cut have.
@@ -109,6 +111,7 @@ impl<'a> Driver<'a> {
             looked: Instant::now(),
             tell_from: MUCH_KEPT,
             kept: Kept::new(number, shape, of.log_budget),
+            lending: Lending::default(),
             wants_cut: false,
             contents: Contents::default(),
             idle_since: None,
@@ -234,6 +237,8 @@ impl<'a> Driver<'a> {
         self.links.goodbye();
         _ = self.links.flush();
         self.writing.finish();
+        // Others may be writing what they have mapped of this process.
+        self.of.store.leave();
         let kept = self.kept.report(&self.member);
         self.discard_rings();
         let wall = self.of.start.elapsed();

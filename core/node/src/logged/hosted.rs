@@ -103,9 +103,7 @@ impl<'a> Hosted<'a> {
             Task::Contents(version) => {
                 let gone =
                     |error| Answer::Failed(format!("its part of checkpoint {version} is gone: {error}"));
-                let contents = pe.contents_of_cut(version);
-                pe.drop_cut(version);
-                return contents.map_or_else(gone, Answer::Contents);
+                return pe.contents_of_cut(version).map_or_else(gone, Answer::Contents);
             }
             Task::Describe(differs) => return Answer::Described(differs.frame.describe(pe)),
             Task::Discard(parcels) => discard(pe, parcels),

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::Duration;
 
+use super::lending::Written;
 use talisman_core::logging::letter::Letter;
 use talisman_ft::Version;
 use talisman_kernel::net::UNSENT_MAX;
@@ -19,9 +20,11 @@ use talisman_transport::{LinkError, Peer};
 const BURST: usize = 256;
 /// What stands in front of all that goes on a link: the sender's line, little-endian, and of which kind it is.
 const FRONT: usize = 9;
-/// What is on a link: a letter, or a word beside it.
+/// What is on a link: a letter; a word beside it; one of which slices are in the sender's memory; that such a one cannot be read.
 const LETTER: u8 = 0;
 const WORD: u8 = 1;
+const LENT: u8 = 2;
+const UNREAD: u8 = 3;
 /// What is longer is not kept for the next head.
 const SCRATCH_MAX: usize = 64 << 10;
 /// From so many bytes on, a word goes beside an empty head.
@@ -72,6 +75,10 @@ pub(super) enum What {
     Letter(u32, Option<Letter>),
     /// The bytes of a word, and what is beside them.
     Word(Segment, Vec<Segment>),
+    /// The same of one that is lent in part.
+    Lent(Segment, Vec<Segment>),
+    /// Such a one that was sent to that node could not be read there.
+    Unread,
     /// Something that no node sends.
     Unknown,
 }
@@ -107,12 +114,26 @@ impl Links {
     }
 
     /// The same of a word, which may be long, and what goes beside.
-    pub(super) fn send_word(&mut self, to: u32, bytes: Vec<u8>, mut beside: Vec<Segment>) {
+    pub(super) fn send_word(&mut self, to: u32, word: Written) {
+        self.send_long(to, WORD, word);
+    }
+
+    /// The same of one that is lent in part.
+    pub(super) fn send_lent(&mut self, to: u32, word: Written) {
+        self.send_long(to, LENT, word);
+    }
+
+    /// Tells a node that what it has lent cannot be read here.
+    pub(super) fn send_unread(&mut self, to: u32) {
+        self.send((to, 0), UNREAD, |_| {}, Vec::new());
+    }
+
+    fn send_long(&mut self, to: u32, kind: u8, (bytes, mut beside): Written) {
         match bytes.len() < LONG {
-            true => self.send((to, 0), WORD, |head| head.extend_from_slice(&bytes), beside),
+            true => self.send((to, 0), kind, |head| head.extend_from_slice(&bytes), beside),
             false => {
                 beside.insert(0, Segment::of_vec(bytes));
-                self.send((to, 0), WORD, |_| {}, beside);
+                self.send((to, 0), kind, |_| {}, beside);
             }
         }
     }
@@ -188,7 +209,9 @@ impl Links {
             let (line, kind, head) = parts_of(message.head);
             let what = match kind {
                 LETTER => What::Letter(message.rank.into(), Letter::open(head, message.segments)),
-                WORD => word_of(head, message.segments),
+                WORD => in_two(head, message.segments, What::Word),
+                LENT => in_two(head, message.segments, What::Lent),
+                UNREAD => What::Unread,
                 _ => What::Unknown,
             };
             came.push(Came { from: node, line, what });
@@ -309,10 +332,10 @@ fn parts_of(bytes: &[u8]) -> (Version, u8, &[u8]) {
 }
 
 /// A word, whose bytes are in the head, or first beside it.
-fn word_of(head: &[u8], mut segments: Vec<Segment>) -> What {
+fn in_two(head: &[u8], mut segments: Vec<Segment>, word: impl Fn(Segment, Vec<Segment>) -> What) -> What {
     match head.is_empty() && !segments.is_empty() {
-        true => What::Word(segments.remove(0), segments),
-        false => What::Word(Segment::of_vec(head.to_vec()), segments),
+        true => word(segments.remove(0), segments),
+        false => word(Segment::of_vec(head.to_vec()), segments),
     }
 }
 
@@ -336,7 +359,7 @@ mod tests {
         let (long, slice) = (Segment::of_vec(vec![5_u8; LONG]), Segment::of_vec(vec![1.0_f64; 8]));
         for (head, beside) in [(&b"word"[..], vec![slice.clone()]), (&[], vec![long.clone(), slice.clone()])]
         {
-            let What::Word(bytes, rest) = word_of(head, beside) else { panic!("it is one") };
+            let What::Word(bytes, rest) = in_two(head, beside, What::Word) else { panic!("it is one") };
             assert_eq!(rest, std::slice::from_ref(&slice));
             assert_eq!(bytes.bytes(), if head.is_empty() { long.bytes() } else { head });
         }

@@ -10,6 +10,7 @@ mod desk;
 mod driver;
 mod hosted;
 mod kept;
+mod lending;
 mod links;
 mod output_lines;
 mod round;
@@ -42,6 +43,7 @@ use talisman_job::lines::Lines;
 use talisman_kernel::node::Node;
 use talisman_kernel::pe::Pe;
 use talisman_observe::stats::Totals;
+use talisman_pup::lease_from;
 use talisman_store::versions::Store;
 
 pub(crate) use commands::LoggedCommands;
@@ -89,6 +91,7 @@ impl LoggedNode {
         let (totals, kept) = thread::scope(|scope| {
             let threads = this.begin_threads(scope, program);
             let drive = move || {
+                let _leasing = lease_from(this.store.pages());
                 let left = match Links::new(parts) {
                     Ok(links) => this.driver(links, threads, program).run(),
                     Err(error) => this.control.failed(format!("its links cannot be watched: {error}")),
@@ -126,7 +129,10 @@ impl LoggedNode {
         let begin = |rank| {
             let (desk, returns) = (Arc::new(Desk::new()), returns.clone());
             let of_thread = desk.clone();
-            let pe = move || desk::work(Hosted::new(self, program, rank), &of_thread, &returns);
+            let pe = move || {
+                let _leasing = lease_from(self.store.pages());
+                desk::work(Hosted::new(self, program, rank), &of_thread, &returns);
+            };
             let begun = as_pe(thread_name(self.task.number * pes + rank)).spawn_scoped(scope, pe);
             if let Err(error) = begun {
                 self.control.failed(format!("the system gives no thread for its PE {rank}: {error}"));

@@ -37,7 +37,7 @@ pub(super) enum Task {
     Figures { kept: u64 },
     /// Its part of a cut is asked for.
     Part(Version),
-    /// What is in all parts of the node is asked for. The node needs them no more.
+    /// What is in all parts of the node is asked for.
     Contents(Version),
     /// What a frame is that it has sent another one in place of.
     Describe(Box<Differs>),

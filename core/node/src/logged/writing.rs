@@ -9,6 +9,7 @@ use talisman_base::view::View;
 use talisman_core::logging::image::Image;
 use talisman_core::logging::on_disk::{begin_to_write, has_written};
 use talisman_ft::Version;
+use talisman_store::shm_map::Mapping;
 use talisman_store::versions::Store;
 
 /// How often it is looked whether a disk has kept what was written: that takes longer.
@@ -16,33 +17,56 @@ const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// What writes.
 #[derive(Default)]
-pub(super) struct Writing(Option<JoinHandle<()>>);
+pub(super) struct Writing {
+    thread: Option<JoinHandle<()>>,
+    /// What is written, until all have written theirs: keepers write what they have mapped of it.
+    of: Option<(Version, Arc<[Image]>)>,
+}
 
 impl Writing {
     /// Begins to write these places in a line. What came of it, the commands bring.
     pub(super) fn begin(
         &mut self,
-        (line, images): (Version, Vec<Image>),
+        (line, images, mapped): (Version, Vec<Image>, Vec<Arc<Mapping>>),
         view: View,
         store: &Arc<Store>,
         commands: &Arc<LoggedCommands>,
     ) {
         // Nobody asks for a version before it is known how that before it went.
-        self.finish();
+        self.end();
+        let images: Arc<[Image]> = images.into();
+        self.of = Some((line, images.clone()));
         let (store, to_tell) = (store.clone(), commands.clone());
-        let write = move || to_tell.wrote(line, write((line, &images), &view, &store).err());
+        let write = move || {
+            let written = write((line, &images), &view, &store);
+            let is_unchanged = mapped.iter().all(|slab| slab.is_unchanged());
+            let gone = || "what was kept of another node is not what it was".into();
+            let written = written.and_then(|()| is_unchanged.then_some(()).ok_or_else(gone));
+            to_tell.wrote(line, written.err());
+        };
         match thread::Builder::new().name("parts".into()).spawn(write) {
-            Ok(thread) => self.0 = Some(thread),
+            Ok(thread) => self.thread = Some(thread),
             Err(error) => commands.wrote(line, Some(format!("the system gives no thread: {error}"))),
         }
     }
 
     /// Waits until all is written.
     pub(super) fn finish(&mut self) {
-        if let Some(thread) = self.0.take() {
+        if let Some(thread) = self.thread.take() {
             // A panic there was told of by itself.
             let _ = thread.join();
         }
+    }
+
+    /// All have written theirs, or will not.
+    pub(super) fn end(&mut self) {
+        self.finish();
+        self.of = None;
+    }
+
+    /// Whether parts of this line are written, or have been, and not all have.
+    pub(super) fn is_of(&self, line: Version) -> bool {
+        self.of.as_ref().is_some_and(|(of, _)| *of == line)
     }
 }
 

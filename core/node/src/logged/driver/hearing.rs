@@ -3,15 +3,20 @@
 use std::sync::atomic;
 
 use super::{Driver, FIRST};
+use crate::logged::lending::{Lending, NotFound};
 use crate::logged::links::{Came, Lost, What};
 use crate::logged::task::Task;
 use talisman_control::logging::messages::{FromMember, ToMember};
 use talisman_control::protocol::{Place, ToLauncher};
 use talisman_core::logging::member::Member;
 use talisman_core::logging::wire;
-use talisman_ft::Version;
+use talisman_core::logging::words::Word;
 use talisman_ft::logging::Order;
+use talisman_ft::{NodeId, Version};
 use talisman_kernel::pe::turn::Command;
+use talisman_observe::subjects::CHECKPOINT;
+use talisman_store::lent_slices::Found;
+use tracing::debug;
 
 impl Driver<'_> {
     pub(super) fn hear_launcher(&mut self) -> bool {
@@ -56,7 +61,11 @@ impl Driver<'_> {
     pub(super) fn obey(&mut self, order: Order, places: &[Place], line: Version) {
         self.gather();
         match &order {
-            Order::Ask { lost, .. } => self.read_out(lost),
+            Order::Ask { lost, .. } => {
+                self.read_out(lost);
+                // Their new processes have other memory.
+                self.of.store.forget_windows();
+            }
             Order::Announce { .. } => self.expect(places),
             Order::Restore { to, incarnations, .. } => {
                 let incarnation = incarnations.get(*to as usize).copied().unwrap_or_default();
@@ -147,16 +156,40 @@ impl Driver<'_> {
             What::Letter(_, None) => {
                 self.fail(format!("a message from node {from} is shorter than it says"));
             }
-            What::Word(bytes, beside) => match wire::read(bytes.bytes(), beside, self.shape) {
-                Ok((between, word)) => {
-                    self.member.set_now(self.now());
-                    self.member.hear(from, between, word);
+            What::Word(bytes, beside) => {
+                self.hear_word(from, bytes.bytes(), Found { slices: beside, mapped: Vec::new() });
+            }
+            What::Lent(bytes, beside) => match Lending::find(&self.of.store, bytes.bytes(), beside) {
+                Ok((word, found)) => self.hear_word(from, &word, found),
+                Err(NotFound::Unreadable(why)) => {
+                    debug!(target: CHECKPOINT, node = from, %why, "parts are to be sent, as they cannot be mapped");
+                    self.links.send_unread(from);
                 }
-                Err(why) => self.fail(format!("what node {from} says cannot be read: {why}")),
+                Err(NotFound::Unknown(why)) => {
+                    self.fail(format!("what node {from} lends cannot be read: {why}"));
+                }
             },
+            What::Unread => {
+                self.lending.refuse(from);
+                self.member.send_next_again();
+            }
             What::Unknown => self.fail(format!("node {from} sends what a job that logs does not know")),
         }
         self.carry();
+    }
+
+    fn hear_word(&mut self, from: NodeId, bytes: &[u8], Found { slices, mapped }: Found) {
+        let (between, word) = match wire::read(bytes, slices, self.shape) {
+            Ok(read) => read,
+            Err(why) => return self.fail(format!("what node {from} says cannot be read: {why}")),
+        };
+        if let Word::Next(image) = &word {
+            let slabs = mapped.len();
+            debug!(target: CHECKPOINT, node = from, line = image.line, slabs, "parts are here, mapped or sent");
+            self.lending.keep(image, mapped);
+        }
+        self.member.set_now(self.now());
+        self.member.hear(from, between, word);
     }
 
     /// Nothing can be said any more over a link. Whoever is lost is known to the launcher.

@@ -9,7 +9,8 @@ use talisman_control::logging::messages::{FromMember, Said};
 use talisman_control::protocol::{Stop, ToLauncher};
 use talisman_core::logging::mark::Differs;
 use talisman_core::logging::wire;
-use talisman_core::logging::words::{self, Out};
+use talisman_core::logging::words::{self, Out, Word};
+use talisman_ft::NodeId;
 use talisman_ft::event::Event;
 use talisman_job::job::End;
 use talisman_kernel::port::Sent;
@@ -53,10 +54,7 @@ impl Driver<'_> {
         for out in self.member.take_out() {
             match out {
                 Out::Letter(rank, to, letter) => self.links.send_letter((to, rank), &letter),
-                Out::Word(to, between, word) => match wire::write(between, &word) {
-                    Ok((bytes, beside)) => self.links.send_word(to, bytes, beside),
-                    Err(why) => self.fail(why),
-                },
+                Out::Word(to, between, word) => self.send_word(to, between, &word),
                 Out::Report(event) => report_of(event).into_iter().for_each(|word| self.say(&word)),
                 Out::Say(rank, number, said) => {
                     self.say(&FromMember::Said { rank, number, said: said_as(said) });
@@ -72,6 +70,32 @@ impl Driver<'_> {
             }
         }
         first_that_differs.into_iter().for_each(|differs| self.end_as_it_differs(differs));
+    }
+
+    /// Parts for a keeper on the same host stay where they are.
+    fn send_word(&mut self, to: NodeId, between: wire::Between, word: &Word) {
+        if let Word::Image(image) = word
+            && !self.lending.is_whole(image)
+        {
+            return self.fail(format!("the image of node {} is not what it was", image.of));
+        }
+        let written = match wire::write(between, word) {
+            Ok(written) => written,
+            Err(why) => return self.fail(why),
+        };
+        let lent = match word {
+            Word::Next(image) if self.is_near(to) => self.lending.lend(&self.of.store, to, image, &written),
+            _ => None,
+        };
+        match lent {
+            Some(lent) => self.links.send_lent(to, lent),
+            None => self.links.send_word(to, written),
+        }
+    }
+
+    /// Whether that node was on this host when this process began.
+    fn is_near(&self, node: NodeId) -> bool {
+        self.of.task.host.nodes.contains(&node)
     }
 
     /// The program breaks the rule: a PE that runs again has sent something else.

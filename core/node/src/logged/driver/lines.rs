@@ -65,10 +65,15 @@ impl Driver<'_> {
         self.gather();
         self.kept.count(&self.member);
         self.end_pes();
+        let former = self.member.line();
         let blank = Member::blank(self.of.task.number, self.shape, self.member.incarnation());
         match std::mem::replace(&mut self.member, blank).begin_line(version) {
             Ok((member, image)) => {
                 self.member = member;
+                self.lending.begin_line(version);
+                if !self.writing.is_of(former) {
+                    self.of.store.give_up(former);
+                }
                 self.kept.begin_line();
                 self.wants_cut = false;
                 self.enter(version);
@@ -104,14 +109,17 @@ impl Driver<'_> {
         }
         let (images, view) =
             (self.member.line_images(), View::new(self.of.view.clone(), self.shape.pes_per_node));
-        self.writing.begin((version, images), view, &self.of.store, &self.of.commands);
+        let mapped = self.lending.mapped(version);
+        self.writing.begin((version, images, mapped), view, &self.of.store, &self.of.commands);
     }
 
     /// All have said how that went: what was written before it is not needed any more, or what was written of it is not.
     pub(super) fn end_writing(&mut self, version: Version, is_whole: bool) {
-        self.writing.finish();
+        self.writing.end();
         self.of.store.all_written(version, is_whole);
-        self.of.store.give_up(version);
+        if version != self.member.line() {
+            self.of.store.give_up(version);
+        }
     }
 
     /// It is in this line from now on: what others have sent in it already is taken.
