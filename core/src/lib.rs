@@ -89,7 +89,14 @@ pub use inventory;
 pub use proxy::{Array, Group, Proxy, Section};
 pub use pup::{Pup, Value, pup_object};
 pub use shared::Shared;
-pub use talisman_core_macros::{ArrayIndex, chare, main, register};
+#[doc = include_str!("macro_docs/array_index.md")]
+pub use talisman_core_macros::ArrayIndex;
+#[doc = include_str!("macro_docs/chare.md")]
+pub use talisman_core_macros::chare;
+#[doc = include_str!("macro_docs/main.md")]
+pub use talisman_core_macros::main;
+#[doc = include_str!("macro_docs/register.md")]
+pub use talisman_core_macros::register;
 pub use talisman_sched::priority::Priority;
 #[doc(hidden)]
 pub use talisman_transport::{self as transport, probe};

@@ -6,19 +6,12 @@
 
 #![allow(missing_docs)]
 
-#[path = "book/html.rs"]
 mod html;
-#[path = "book/included.rs"]
 mod included;
-#[path = "book/links.rs"]
 mod links;
-#[path = "book/pages.rs"]
 mod pages;
-#[path = "book/stuck.rs"]
 mod stuck;
-#[path = "book/tested.rs"]
 mod tested;
-#[path = "book/transcripts.rs"]
 mod transcripts;
 
 use std::collections::BTreeSet;

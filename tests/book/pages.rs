@@ -20,7 +20,8 @@ pub struct Block {
 
 /// The repository.
 pub fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.ancestors().nth(2).expect("the package is two folders below it")
 }
 
 /// All pages of the book, by path.
