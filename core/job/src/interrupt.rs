@@ -125,8 +125,8 @@ impl Process {
         let next_kills = Arc::new(AtomicBool::new(false));
         let process = Process { next_kills, listener: Mutex::new(listener) };
         let process: &'static Process = Box::leak(Box::new(process));
-        let signals = register(&process.next_kills)?;
-        thread::Builder::new().name("signals".into()).spawn(|| process.listen(signals))?;
+        let (signals, early) = register(&process.next_kills)?;
+        thread::Builder::new().name("signals".into()).spawn(|| process.listen(signals, early))?;
         Ok(process)
     }
 
@@ -146,7 +146,8 @@ impl Process {
         self.listener.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn listen(&self, mut signals: Signals) {
+    fn listen(&self, mut signals: Signals, early: Early) {
+        early.came().for_each(|signal| self.on_signal(signal));
         signals.forever().filter_map(Signal::from_number).for_each(|signal| self.on_signal(signal));
     }
 
@@ -154,11 +155,7 @@ impl Process {
         let on_first = {
             let mut listener = self.listener();
             let on_first = listener.on_first.take();
-            if on_first.is_some() {
-                listener.received = Some(signal);
-                // One that came while handlers were registered was not noted by them.
-                self.next_kills.store(true, Ordering::SeqCst);
-            }
+            listener.received = listener.received.or(on_first.is_some().then_some(signal));
             on_first
         };
         // Called without the lock: the callback may ask `received`, or drop the guard.
@@ -168,16 +165,29 @@ impl Process {
     }
 }
 
-/// The handlers. The first to be registered wakes the listening thread, so that no signal is lost from then on. The others run in their order:
-/// end the process if this is not the first signal, and note that the next one is not.
-fn register(next_kills: &Arc<AtomicBool>) -> io::Result<Signals> {
-    let signals = Signals::new(Signal::ALL.map(Signal::number))?;
-    for signal in Signal::ALL {
+/// Which signals have come: for those that came before there was anybody to wake.
+#[derive(Default)]
+struct Early([Arc<AtomicBool>; Signal::ALL.len()]);
+
+impl Early {
+    fn came(&self) -> impl Iterator<Item = Signal> {
+        let came = Signal::ALL.into_iter().zip(&self.0);
+        came.filter(|(_, came)| came.load(Ordering::SeqCst)).map(|(signal, _)| signal)
+    }
+}
+
+/// The handlers, which run in the order of their registration: note that the signal has come, end the process if this is not the first one,
+/// note that the next one is not, and wake the listening thread. None is lost from the first on: before the thread is there to be woken, it
+/// is noted.
+fn register(next_kills: &Arc<AtomicBool>) -> io::Result<(Signals, Early)> {
+    let early = Early::default();
+    for (signal, came) in Signal::ALL.into_iter().zip(&early.0) {
         let status = i32::from(signal.exit_code());
+        flag::register(signal.number(), Arc::clone(came))?;
         flag::register_conditional_shutdown(signal.number(), status, Arc::clone(next_kills))?;
         flag::register(signal.number(), Arc::clone(next_kills))?;
     }
-    Ok(signals)
+    Ok((Signals::new(Signal::ALL.map(Signal::number))?, early))
 }
 
 #[cfg(test)]
@@ -224,6 +234,8 @@ mod tests {
             }
             "at once" => {
                 assert_eq!(first(), Signal::Terminate);
+                // It may have come before a next one was known not to be the first.
+                raise(SIGTERM).unwrap();
                 raise(SIGTERM).unwrap();
             }
             "second" => {
