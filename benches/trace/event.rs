@@ -1,19 +1,21 @@
 //! What an event costs its PE: two elements send a ball to and fro on one PE, in a job that is traced and in one that is not, in turn. A
-//! message is three events: it is sent, a call begins, and it ends. The thread that writes the trace runs beside, on another core if
-//! there is one.
+//! message is three events: it is sent, a call begins, and it ends; the clock is looked at for the first and the last. Beside it is what
+//! two looks at the clock take, of a third each. The thread that writes the trace runs beside, on another core if there is one.
 
 use std::fs;
+use std::hint::black_box;
 use std::path::PathBuf;
 use std::sync::Mutex;
+use std::time::Instant;
 
 use talisman::RunArgs;
 use talisman::launch::{Output, Progress};
 use talisman::prelude::*;
 use talisman::run::{Watch, run};
 
-use crate::common::{Budget, alone, nanos, row, table, wanted};
+use crate::common::{Budget, nanos, row, sample, table, wanted};
 
-const EVENT: &str = "an event of a message on its PE";
+const EVENT: &str = "an event of a message on its PE | the looks at the clock in it";
 
 /// So many jobs of each kind, in turn ...
 const JOBS: u32 = 20;
@@ -21,6 +23,9 @@ const JOBS: u32 = 20;
 const ROUNDS: u32 = 25;
 const MESSAGES: u64 = 20_000;
 const EVENTS: f64 = 3.0;
+const LOOKS: f64 = 2.0;
+/// So many looks at the clock are timed.
+const TIMED: u32 = 1_000_000;
 
 /// Nanoseconds of a message, in each round of the job that runs.
 static ROUNDS_NS: Mutex<Vec<f64>> = Mutex::new(Vec::new());
@@ -77,9 +82,22 @@ pub fn measure() {
         let file = std::env::temp_dir().join(format!("talisman-bench-{}.pftrace", std::process::id()));
         let on = message_ns(Some(file.clone()));
         let _ = fs::remove_dir_all(file.with_extension("pftrace.parts"));
-        alone(EVENT, (on - off) / EVENTS);
+        sample(EVENT, (on - off) / EVENTS, LOOKS * look_ns() / EVENTS);
     }
     table("Tracing: what an event costs", "ns", &[row(EVENT, Budget::AtMost(12.0))]);
+}
+
+/// What a look at the clock takes that PEs measure by: the processor's counter.
+fn look_ns() -> f64 {
+    let start = Instant::now();
+    for _ in 0..TIMED {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: every x86-64 processor has it.
+        black_box(unsafe { std::arch::x86_64::_rdtsc() });
+        #[cfg(not(target_arch = "x86_64"))]
+        black_box(start.elapsed());
+    }
+    start.elapsed().as_nanos() as f64 / f64::from(TIMED)
 }
 
 /// What a message took in the median round.

@@ -12,6 +12,7 @@ mod network;
 mod output;
 mod refusals;
 mod restarting;
+mod seeing;
 mod starting;
 mod surviving;
 #[path = "../common/trials.rs"]
@@ -20,7 +21,14 @@ mod trials;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let subjects =
-        [starting::all(), output::all(), refusals::all(), losses::all(), surviving::all(), restarting::all()];
+    let subjects = [
+        starting::all(),
+        output::all(),
+        refusals::all(),
+        losses::all(),
+        surviving::all(),
+        restarting::all(),
+        seeing::all(),
+    ];
     trials::run(subjects.into_iter().flatten().collect())
 }

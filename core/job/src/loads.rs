@@ -12,7 +12,7 @@ const OF_PE: std::ops::RangeInclusive<u32> = 8..=1024;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PeLoads {
     pub pe: PeId,
-    /// In how much time, in nanoseconds.
+    /// In how much time, in nanoseconds, without that in which others had its core.
     pub ns: u64,
     pub loads: Vec<Load>,
 }

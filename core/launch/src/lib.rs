@@ -17,8 +17,8 @@
 //! | `trace` | its `trace`: what a trace says; and parts of a trace put together |
 //! | `lb_replay` | its `lb-replay`: strategies of load balancing on what a step knew |
 
+mod balancer_trial;
 mod check;
-mod gain;
 mod lb_replay;
 mod listing;
 mod mpirun;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tracing::{error, info, warn};
 
-use crate::gain::at_end;
+use crate::balancer_trial::at_end;
 use crate::replay_pe;
 use crate::run::run;
 use crate::trace::{Extras, MergeError, gain_in, gather};

@@ -1,13 +1,13 @@
-//! The options every Talisman program has: each with its name, its variable and its help. What they mean together is in `meaning`, how
+//! The options every Talisman program has: each with its name, its variable and its help. What they mean together is in `derived_values`, how
 //! they go together in `validity`.
 
 pub mod dashboard;
 mod defaults;
+mod derived_values;
 mod error;
 mod idle;
-mod ids;
-mod meaning;
 pub mod numbers;
+mod option_names;
 mod paths;
 #[cfg(test)]
 mod tests;
@@ -28,10 +28,10 @@ use crate::diagnostics::readable;
 use crate::faults::{Chaos, Kill, time};
 use crate::strategies;
 use dashboard::dashboard_address;
+pub use derived_values::PES_SIMULATED;
 pub use error::OptionsError;
-pub use ids::IDS;
-pub use meaning::PES_SIMULATED;
 use numbers::{address, switch, whole};
+pub use option_names::IDS;
 pub use paths::{RECORD_ENDING, TRACE_LOCK, TRACE_PART_ENDING, own_trace_parts, trace_parts};
 use talisman_base::history::Few;
 pub use talisman_base::transport::{Transport, TransportChoice};

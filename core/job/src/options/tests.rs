@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::meaning::available_cores;
+use super::derived_values::available_cores;
 use super::*;
 use crate::checkpoints::{CkptEvery, FaultTolerance};
 

@@ -6,8 +6,9 @@ use talisman_ft::period::daly;
 
 use super::Report;
 
-/// A job shorter than this, in seconds, says too little.
+/// A job shorter than this, in seconds, says too little; and one that somebody looks at.
 const SHORTEST_S: f64 = 10.0;
+const SHORTEST_LOOKED_AT_S: f64 = 1.0;
 /// What costs less than this part of the time is not worth a line.
 const PART_LEAST: f64 = 0.05;
 /// A balancer cannot make loads quite even, and costs something too.
@@ -32,6 +33,8 @@ pub struct Asked {
     pub minds_messages: bool,
     /// The period of checkpoints is chosen by their cost.
     pub chooses_period: bool,
+    /// Somebody wants to know: there is a trace, or a page.
+    pub is_looked_at: bool,
     /// `--mtbf`, in seconds.
     pub mtbf_s: Option<f64>,
     /// Cores that all PEs share; none if they are spread over several hosts, or simulated.
@@ -59,14 +62,21 @@ pub enum Tried {
 ///
 /// let pe = [0.98, 0.24].map(|busy| PeTimes { busy_s: 100.0 * busy, idle_s: 100.0 * (1.0 - busy) });
 /// let report = Report { wall_s: 100.0, pe: pe.to_vec(), ..Report::default() };
-/// let asked =
-///     Asked { balances: false, minds_messages: false, chooses_period: true, mtbf_s: None, cores: Some(2) };
+/// let asked = Asked {
+///     balances: false,
+///     minds_messages: false,
+///     chooses_period: true,
+///     is_looked_at: false,
+///     mtbf_s: None,
+///     cores: Some(2),
+/// };
 /// let line = "PE 0 was busy for 98 % of the time, a PE on average for 61 %: --balancer greedy-refine may save \
 ///             up to 37 s of 100 s, if objects can be moved";
 /// assert_eq!(advice(&report, asked, Tried::Not), [line]);
 /// ```
 pub fn advice(report: &Report, asked: Asked, tried: Tried) -> Vec<String> {
-    if report.status != 0 || report.wall_s < SHORTEST_S {
+    let shortest_s = if asked.is_looked_at { SHORTEST_LOOKED_AT_S } else { SHORTEST_S };
+    if report.status != 0 || report.wall_s < shortest_s {
         return vec![];
     }
     let rules: [fn(&Report, Asked) -> Option<String>; 4] = [waiting, far, grain, checkpoints];
@@ -217,8 +227,14 @@ mod tests {
     use super::*;
     use crate::report::{BalancingStep, CheckpointTaken, Failure, MessageCounts, PeTimes};
 
-    const ASKED: Asked =
-        Asked { balances: false, minds_messages: false, chooses_period: false, mtbf_s: None, cores: Some(4) };
+    const ASKED: Asked = Asked {
+        balances: false,
+        minds_messages: false,
+        chooses_period: false,
+        is_looked_at: false,
+        mtbf_s: None,
+        cores: Some(4),
+    };
 
     fn job(busy: &[f64]) -> Report {
         let pe = busy.iter().map(|busy| PeTimes { busy_s: 100.0 * busy, idle_s: 100.0 * (1.0 - busy) });
@@ -266,7 +282,10 @@ mod tests {
             &["PE 1 was busy for 90 % of the time, a PE on average for 47 %: smaller objects"],
         );
         says(&Report { failures: vec![Failure::default()], ..uneven.clone() }, ASKED, &[]);
-        says(&Report { wall_s: 1.0, ..uneven.clone() }, ASKED, &[]);
+        let short = Report { wall_s: 2.0, ..uneven.clone() };
+        says(&short, ASKED, &[]);
+        says(&short, Asked { is_looked_at: true, ..ASKED }, &["PE 1 was busy for 90 %"]);
+        says(&Report { wall_s: 0.5, ..uneven.clone() }, Asked { is_looked_at: true, ..ASKED }, &[]);
         says(&Report { status: 1, ..uneven }, ASKED, &[]);
     }
 

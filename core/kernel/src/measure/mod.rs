@@ -9,9 +9,9 @@
 //! and that is taken off. So an object's load is what it computes, whoever else wants the core. What share of its core the PE
 //! had in a period is known from its CPU time as well; the rest is background.
 
-mod at_end;
 mod calls;
 mod given;
+mod loads_at_end;
 mod past;
 #[cfg(test)]
 mod tests;

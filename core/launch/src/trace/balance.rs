@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::gain::{Gain, Load};
+use crate::balancer_trial::{Gain, Load};
 
 /// What objects did in a part.
 #[derive(Clone, Debug, Default)]

@@ -23,16 +23,16 @@ const BYTES_AT_END: u64 = 64 << 20;
 pub(crate) struct Trace {
     /// What a program wrote with --trace
     #[arg(value_name = "FILE.pftrace")]
-    file: PathBuf,
+    pub(super) file: PathBuf,
     /// Write a page with plots too, which any browser shows
     #[arg(long, value_name = "FILE.html")]
-    html: Option<PathBuf>,
+    pub(super) html: Option<PathBuf>,
     /// Draw what each PE did, over the whole time or that of --path
     #[arg(long, value_name = "FILE.svg")]
-    svg: Option<PathBuf>,
+    pub(super) svg: Option<PathBuf>,
     /// Find the critical path of this part of the time, not of the last step; since the program's start
     #[arg(long, value_name = "FROM..UNTIL")]
-    path: Option<TraceWindow>,
+    pub(super) path: Option<TraceWindow>,
 }
 
 /// There is no summary.
@@ -46,6 +46,8 @@ pub(crate) enum TraceError {
     Refused { file: PathBuf, why: std::io::Error },
     #[error("{} is the trace, or named twice: --html and --svg are written to files of their own", .0.display())]
     Taken(PathBuf),
+    #[error("--path begins {from:?} after the start, and nothing is in the trace from {end:?} on")]
+    Behind { from: Duration, end: Duration },
 }
 
 impl Trace {
@@ -64,6 +66,10 @@ impl Trace {
         }
         self.spare_files()?;
         let mut summary = Summary::of(&self.file)?;
+        let end = Duration::from_nanos(summary.end);
+        if let Some(TraceWindow { from, .. }) = self.path.filter(|path| path.from >= end) {
+            return Err(TraceError::Behind { from, end });
+        }
         if let Some(part) = self.part(&summary) {
             let looked = look_at(TraceReader::open(&self.file)?, &part, &summary.job)?;
             summary.looked = Some((part, looked));

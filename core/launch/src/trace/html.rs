@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::summary::Summary;
-use super::usage::{BINS, Usage};
-use super::words::{
+use super::sentences::{
     CHECKPOINTS, LINKS, PATH, RANK_CALLS, STEPS, about, busiest_pairs, by_time, escaped, links_of_path,
     percent, rows_of_checkpoints, rows_of_path, rows_of_rank_calls, rows_of_steps, sentence_of_gain,
     sentence_of_path, sentences_of_losses, time,
 };
+use super::summary::Summary;
+use super::usage::{BINS, Usage};
 
 /// Rows of each plot and table: those with most.
 const ROWS: usize = 64;

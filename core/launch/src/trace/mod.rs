@@ -29,6 +29,7 @@ mod perfetto;
 mod picture;
 mod reader;
 mod scan;
+mod sentences;
 mod sequence;
 mod summary;
 mod terminal;
@@ -37,8 +38,7 @@ mod tests;
 mod tracks;
 mod usage;
 mod vocabulary;
-mod words;
 
 pub(crate) use command::{gain_in, gather};
 pub(crate) use merge::{Extras, MergeError};
-pub(crate) use words::plural;
+pub(crate) use sentences::plural;

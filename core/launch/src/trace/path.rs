@@ -15,7 +15,7 @@ use super::reader::{Event, Names, ReadError, TraceReader, What};
 use super::summary::{OfJob, Summary};
 use super::tracks::Track;
 use super::vocabulary::names;
-use crate::gain::Gain;
+use crate::balancer_trial::Gain;
 
 /// Calls and messages of which a path is found: some hundred megabytes of memory.
 const ITEMS_MAX: usize = 1 << 21;

@@ -6,9 +6,9 @@ use std::io::BufRead;
 
 use super::path::Part;
 use super::reader::{Event, Names, ReadError, TraceReader, What};
+use super::sentences::{escaped, plural, time};
 use super::summary::Summary;
 use super::tracks::Track;
-use super::words::{escaped, plural, time};
 
 /// Moments of each PE.
 const BINS: usize = 300;

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::summary::Summary;
-use super::usage::BINS;
-use super::words::{
+use super::sentences::{
     CHECKPOINTS, LINKS, PATH, RANK_CALLS, STEPS, about, busiest_pairs, by_time, links_of_path, percent,
     rows_of_checkpoints, rows_of_path, rows_of_rank_calls, rows_of_steps, sentence_of_gain, sentence_of_path,
     sentences_of_losses, time,
 };
+use super::summary::Summary;
+use super::usage::BINS;
 
 /// Lines of each table: those with most.
 const LINES: usize = 20;

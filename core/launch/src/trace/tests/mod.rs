@@ -9,6 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::command::Trace;
 use super::html::page;
 use super::merge::{Extras, Merged, merge};
 use super::path::Part;
@@ -18,7 +19,7 @@ use super::summary::Summary;
 use super::terminal::text;
 use super::tracks::Track;
 use talisman_job::Failure;
-use talisman_job::options::Traced;
+use talisman_job::options::{TraceWindow, Traced};
 use talisman_node::trace::part_file::{Block, ChareNames, Moment, Origin, Strip, begin};
 use talisman_observe::trace::words::whole;
 use talisman_observe::trace::{Kind, Record, seconds};
@@ -237,6 +238,14 @@ fn a_summary_says_what_was_in_the_trace() {
         assert!(drawn.contains(wanted), "{wanted}: {drawn}");
     }
     assert!(drawn.len() < 10_000 && drawn.matches("class=\"busy\"").count() == 2, "{drawn}");
+    let path = |from_us, until_us| {
+        let [from, until] = [from_us, until_us].map(Duration::from_micros);
+        let svg = Some(folder.0.join("path.svg"));
+        Trace { file: file.clone(), html: None, svg, path: Some(TraceWindow { from, until }) }.run()
+    };
+    let behind = path(18, 20).map(drop).unwrap_err().to_string();
+    assert_eq!(behind, "--path begins 18µs after the start, and nothing is in the trace from 18µs on");
+    assert!(!folder.0.join("path.svg").exists() && path(17, 20).is_ok());
     let page = page(&summary);
     assert!(page.contains("heat&lt;1&gt;") && !page.contains("heat<1>"), "names are no markup");
     assert!(!page.contains("http:") && !page.contains("https:"), "the page needs nothing else");

@@ -12,7 +12,10 @@ impl Pe {
         let is_known = self.measuring.loads || self.measuring.estimates;
         if is_known && self.node.job.how_it_ended().is_some_and(|end| end.status == 0) {
             let (seconds, seconds_per_tick) = self.period_so_far();
-            let loads = PeLoads::of(self.id, ns(seconds), self.loads(seconds_per_tick), self.pes());
+            // While others had its core it was neither busy nor without work.
+            let stolen = self.usage().stolen_since(&self.measuring.since.get().usage);
+            let had = ns(seconds).saturating_sub(stolen);
+            let loads = PeLoads::of(self.id, had, self.loads(seconds_per_tick), self.pes());
             self.node.job.loaded(loads);
         }
     }

@@ -74,6 +74,7 @@ impl RunArgs {
             balances: self.strategy().is_some(),
             minds_messages: self.balancer.split('+').any(|name| MINDS_MESSAGES.contains(&name)),
             chooses_period: matches!(self.ckpt_every, None | Some(CkptEvery::Auto)),
+            is_looked_at: self.trace.is_some() || self.dashboard.is_some(),
             mtbf_s: self.mtbf.map(|mtbf| mtbf.as_secs_f64()),
             cores: self.hosts.is_none().then(available_cores),
         };
