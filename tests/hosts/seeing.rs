@@ -22,8 +22,8 @@ fn a_job_is_shown_on_a_terminal_over_ssh() {
     let mut job = Running::start(&mut command);
     job.wait_for("at 14\n");
 
-    // Which job that is, whoever looks finds there too.
-    let of_list = format!("$({TALISMAN} list | awk '$2 == \"rounds\" {{ print $1; exit }}')");
+    // The only job there, as whoever looks finds too.
+    let of_list = format!("$({TALISMAN} list | awk 'NR == 2 {{ print $1 }}')");
     let line = format!("stty rows 40 cols 100; exec {TALISMAN} top {of_list}");
     let (keys, mut presses) = pipe().expect("the system gives a pipe");
     let mut ssh = network.command(2, Path::new("ssh"));
