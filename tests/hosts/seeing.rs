@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{Write, pipe};
 use std::path::Path;
 
-use crate::job::{TWO_HOSTS, assert_ended_well, assert_nothing_left, example};
+use crate::job::{assert_ended_well, assert_nothing_left, example};
 use crate::network::{Network, Running, hosts};
 use crate::trials::checks;
 
@@ -17,8 +17,8 @@ fn a_job_is_shown_on_a_terminal_over_ssh() {
     let hold = network.folder().join("hold");
     fs::write(&hold, "").expect("the folder is ours");
     let mut command = network.command(0, &example("rounds"));
-    command.args(["program", "--rounds", "40"]).arg("--hold").arg(&hold);
-    command.arg("--hosts").arg(network.hosts_file(&TWO_HOSTS)).args(["--pes", "1"]);
+    command.args(["program", "--rounds", "80"]).arg("--hold").arg(&hold);
+    command.arg("--hosts").arg(network.hosts_file(&["h0 slots=2", "h1 slots=2"])).args(["--pes", "1"]);
     let mut job = Running::start(&mut command);
     job.wait_for("at 14\n");
 
@@ -30,7 +30,7 @@ fn a_job_is_shown_on_a_terminal_over_ssh() {
     ssh.args(network.ssh_options().split(' ')).args(["-tt", "h0", &line]);
     let mut shown = Running::start_reading(&mut ssh, keys);
     // Blanks between words are not written.
-    for part in ["ENTRIES/S", "h1", "h2"] {
+    for part in ["ENTRIES/S", "h0", "h1"] {
         shown.wait_for(part);
     }
     presses.write_all(b"q").expect("it reads");
