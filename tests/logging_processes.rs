@@ -33,8 +33,8 @@ mod job;
 mod launcher;
 #[path = "logging_processes/losses.rs"]
 mod losses;
-#[path = "logging_processes/mapped.rs"]
-mod mapped;
+#[path = "logging_processes/mapped_parts.rs"]
+mod mapped_parts;
 #[path = "logging_processes/records.rs"]
 mod records;
 #[path = "logging_processes/relay.rs"]
@@ -77,7 +77,7 @@ fn main() -> ExitCode {
                 balanced::all(),
                 several_pes::all(),
                 disk::all(),
-                mapped::all(),
+                mapped_parts::all(),
             ];
             harness::run(tests.into_iter().flatten().collect())
         }

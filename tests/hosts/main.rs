@@ -12,9 +12,9 @@ mod network;
 mod output;
 mod refusals;
 mod restarting;
-mod seeing;
 mod starting;
 mod surviving;
+mod top_over_ssh;
 #[path = "../common/trials.rs"]
 mod trials;
 
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         losses::all(),
         surviving::all(),
         restarting::all(),
-        seeing::all(),
+        top_over_ssh::all(),
     ];
     trials::run(subjects.into_iter().flatten().collect())
 }

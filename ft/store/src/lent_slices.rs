@@ -159,4 +159,21 @@ mod tests {
         let other = Segment::of_vec(vec![0_u8; 100]);
         assert!(LentSlices::of(&[other], room.shared().unwrap()).is_none(), "it is in no slab");
     }
+    #[test]
+    fn what_is_cut_off_is_none() {
+        let store = store();
+        let (slices, room) = slices(&store);
+        let (lent, _) = LentSlices::of(&slices, room.shared().unwrap()).unwrap();
+        let bytes = to_bytes(&(lent, b"the word".to_vec()));
+        let read = |bytes: &[u8]| from_bytes::<(LentSlices, Vec<u8>)>(bytes).map(drop);
+        assert!(read(&bytes).is_ok());
+        assert!((0..bytes.len()).all(|end| read(&bytes[..end]).is_err()));
+        // Lengths that nothing of that kind has: an error, and no memory is asked for.
+        for at in 0..bytes.len() - 8 {
+            let mut changed = bytes.clone();
+            changed[at..at + 8].fill(0xff);
+            let Ok((lent, _)) = from_bytes::<(LentSlices, Vec<u8>)>(&changed) else { continue };
+            let _ = lent.found(&store, vec![slices[1].clone()]);
+        }
+    }
 }

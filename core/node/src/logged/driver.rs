@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 use super::desk::Returns;
 use super::kept::Kept;
-use super::lending::Lending;
 use super::links::{Came, Links};
+use super::part_lending::Lending;
 use super::seat::Seat;
 use super::task::{Answer, Task};
 use super::writing::Writing;

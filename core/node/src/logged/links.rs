@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::Duration;
 
-use super::lending::Written;
+use super::part_lending::Written;
 use talisman_core::logging::letter::Letter;
 use talisman_ft::Version;
 use talisman_kernel::net::UNSENT_MAX;

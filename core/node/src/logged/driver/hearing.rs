@@ -3,8 +3,8 @@
 use std::sync::atomic;
 
 use super::{Driver, FIRST};
-use crate::logged::lending::{Lending, NotFound};
 use crate::logged::links::{Came, Lost, What};
+use crate::logged::part_lending::{Lending, NotFound};
 use crate::logged::task::Task;
 use talisman_control::logging::messages::{FromMember, ToMember};
 use talisman_control::protocol::{Place, ToLauncher};
