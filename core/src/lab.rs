@@ -21,7 +21,6 @@ use talisman_kernel::pe::turn::Feed;
 use talisman_kernel::pe::{Here, Pe};
 use talisman_kernel::port::{Outbox, Parcel, Port, Sent};
 use talisman_kernel::registry::main_chare_of;
-use talisman_kernel::wire::receive;
 use talisman_pup::Segment;
 
 /// What one PE sent to one of another node.
@@ -169,9 +168,8 @@ impl Lab {
     pub fn inject(&mut self, frame: Frame) {
         let pe = &self.pes[frame.to as usize];
         let _here = Here::enter(pe);
-        match receive(pe, &frame.head, frame.segments) {
-            Ok(envelope) => pe.accept(envelope),
-            Err(error) => drop(error.to_string()),
+        if let Err(error) = pe.take_in_frame(&frame.head, frame.segments, None) {
+            drop(error.to_string());
         }
     }
 

@@ -109,6 +109,24 @@ impl<'a> Lender<'a> {
         self.lent.push(Lent::Held(segment));
     }
 
+    /// Begins anew, with these bytes, for something of the same purpose.
+    #[inline]
+    pub(crate) fn begin(&mut self, start: &[u8]) {
+        self.lent.clear();
+        self.packer.begin(start);
+    }
+
+    /// What was written, if nothing was noted beside it.
+    #[inline]
+    pub(crate) fn written_alone(&self) -> Option<&[u8]> {
+        self.packer.written_alone().filter(|_| self.lent.is_empty())
+    }
+
+    /// What was written, with its memory.
+    pub(crate) fn take_written(&mut self) -> Vec<u8> {
+        self.packer.take_written()
+    }
+
     /// Whether any part of the value itself was noted.
     pub fn borrows(&self) -> bool {
         self.lent.iter().any(|lent| matches!(lent, Lent::Borrowed(..)))

@@ -283,6 +283,31 @@ impl Packer {
         self.limits = limits;
     }
 
+    /// Begins anew, with these bytes, for something of the same purpose.
+    #[inline]
+    pub(crate) fn begin(&mut self, start: &[u8]) {
+        self.buf.clear();
+        self.needs.clear();
+        self.limits = Limits::of_new_value();
+        self.buf.extend_from_slice(start);
+    }
+
+    /// What was written, if its reader needs nothing else and can read it.
+    #[inline]
+    pub(crate) fn written_alone(&self) -> Option<&[u8]> {
+        (self.needs.is_empty() && self.limits.refusal.is_none()).then_some(&self.buf)
+    }
+
+    /// The same, with its memory.
+    pub(crate) fn take_written(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.buf)
+    }
+
+    /// Bytes for which it has memory.
+    pub(crate) fn capacity(&self) -> usize {
+        self.buf.capacity()
+    }
+
     /// The packed bytes, and what was noted with [`Packer::need`].
     pub fn into_parts(self) -> (Vec<u8>, Vec<u64>) {
         (self.buf, self.needs)

@@ -220,7 +220,7 @@ impl Port {
                     if pe.tracer.is_some() {
                         let at = pe.clock_of_trace();
                         pe.trace_take(envelope);
-                        pe.trace_left(at, to, 0);
+                        pe.trace_left(at, to, 0, true);
                     }
                     threads.put(rank, into_words(pe, envelope));
                 }
@@ -254,19 +254,26 @@ impl Port {
         net.has_waited() || PutOff::has_many()
     }
 
-    /// Sends a small invocation to another PE of this node by value, without an envelope. `false` if it is not small, or
-    /// goes elsewhere.
+    /// Sends a call to another PE without an envelope, and gives up its arguments: within the node by value if they are small, to others
+    /// as bytes. `false` if it is to be sent otherwise.
     #[inline]
-    pub fn send_small(
+    pub fn send_call(
         &self,
         pe: &Pe,
         to: PeId,
-        object: ObjId,
-        entry: &'static EntryInfo,
-        args: &Words,
+        (object, entry): (ObjId, &'static EntryInfo),
+        args: &mut Words,
     ) -> bool {
-        let Port::Threads(threads) = self else { return false };
-        let Some(rank) = threads.rank(pe, to).filter(|_| !witness::is_present()) else { return false };
+        if witness::is_present() {
+            return false;
+        }
+        let threads = match self {
+            Port::Threads(threads) => threads,
+            Port::Simulated(outbox) => return outbox.send_call(pe, to, (object, entry), args),
+        };
+        let Some(rank) = threads.rank(pe, to) else {
+            return threads.net.as_ref().is_some_and(|net| net.send_call(pe, to, (object, entry), args));
+        };
         if entry.args.size as usize > SMALL * 8 {
             return false;
         }

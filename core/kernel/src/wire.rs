@@ -5,8 +5,13 @@
 
 pub mod check;
 mod compact;
+
+pub use compact::{read_known, write_call};
+
 use std::ptr::NonNull;
 
+use crate::entry_info::EntryInfo;
+use crate::message::cell::Words;
 use crate::message::control::ObjectMessage;
 use crate::message::envelope::{Birth, Body, Envelope, Extra};
 use crate::message::service::{self, PeMessage};
@@ -103,6 +108,30 @@ pub fn pack<R>(
     if head.capacity() <= SCRATCH_MAX {
         pe.scratch.set(head);
     }
+    Some(result)
+}
+
+/// [`pack`] for an entry's message that is in no envelope: its arguments are in these words, and given up. None if it has to be packed as
+/// others are: nothing has been done then.
+#[inline]
+pub fn pack_call<R>(
+    pe: &Pe,
+    (to, entry): (ObjId, &EntryInfo),
+    args: &mut Words,
+    send: impl FnOnce(&[u8], Vec<Segment>) -> R,
+) -> Option<R> {
+    let mut packer = pe.packer.try_borrow_mut().ok()?;
+    let head = write_call(&mut packer, pe.id, (to, entry), args)?;
+    let result = if head.len() < BESIDE_MIN {
+        send(head, Vec::new())
+    } else {
+        send(&[BESIDE], beside(packer.take(), Vec::new()))
+    };
+    packer.tidy();
+    // Arguments may send something themselves when they are dropped.
+    drop(packer);
+    // SAFETY: the caller's words are those of a message to this entry, and dropped once.
+    unsafe { (entry.args.drop)(args) };
     Some(result)
 }
 

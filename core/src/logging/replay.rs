@@ -8,7 +8,6 @@ use talisman_kernel::panics::caught;
 use talisman_kernel::pe::turn::Feed;
 use talisman_kernel::pe::{Here, Pe};
 use talisman_kernel::port::Parcel;
-use talisman_kernel::wire;
 
 /// What a PE does next that runs again, for the thread that it is on: it is given an input, or runs a message.
 pub struct Again {
@@ -102,14 +101,13 @@ fn give(pe: &Pe, input: Option<Input>, taken: Vec<Taken>, set_clock: impl Fn(u64
 /// # Errors
 /// It cannot be read.
 pub fn take_in(pe: &Pe, taken: Taken) -> Result<(), String> {
-    let envelope = match taken.parcel {
-        Parcel::Message(envelope) => envelope,
+    match taken.parcel {
+        Parcel::Message(envelope) => pe.accept(envelope),
         Parcel::Frame { head, segments } => {
             pe.note_taken_frame(taken.from, &head, &segments);
-            wire::receive(pe, &head, segments).map_err(|error| error.to_string())?
+            pe.take_in_frame(&head, segments, None).map_err(|error| error.to_string())?;
         }
-    };
-    pe.accept(envelope);
+    }
     Ok(())
 }
 

@@ -169,24 +169,18 @@ impl Net {
         }
         let is_for_pe = rank < pe.node.shape.pes_per_node;
         let origin = if is_for_pe { pe.trace_comes(pe.node.shape.first_pe(from_node) + own) } else { None };
-        let message = match rank {
-            _ if rank == own => wire::receive(pe, head, segments).map_err(|error| error.to_string()),
-            _ if is_for_pe => wire::read(pe, head, segments).map_err(|error| error.to_string()),
+        let taken = match rank {
+            _ if rank == own => pe.take_in_frame(head, segments, origin).map_err(|error| error.to_string()),
+            _ if is_for_pe => wire::read(pe, head, segments)
+                .map(|envelope| pe.port.pass_on(pe, rank, envelope, origin))
+                .map_err(|error| error.to_string()),
             _ if rank == PeId::from(TO_LINK) => return self.on_marker(from_node, head),
             _ => Err(format!("it is for PE {rank} of {}", pe.node.shape.pes_per_node)),
         };
-        match message {
-            Ok(envelope) if rank == own => {
-                pe.trace_keep(envelope, origin);
-                pe.accept(envelope);
-            }
-            Ok(envelope) => pe.port.pass_on(pe, rank, envelope, origin),
-            Err(error) => {
-                let number = pe.node.number;
-                let message =
-                    format!("node {number}: a message from node {from_node} cannot be read: {error}");
-                pe.node.job.end(1, Some(message));
-            }
+        if let Err(error) = taken {
+            let number = pe.node.number;
+            let message = format!("node {number}: a message from node {from_node} cannot be read: {error}");
+            pe.node.job.end(1, Some(message));
         }
     }
 }

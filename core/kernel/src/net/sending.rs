@@ -5,15 +5,18 @@ use std::ptr::NonNull;
 use std::time::Duration;
 
 use super::{Aside, BURST, Net, Wait};
+use crate::entry_info::EntryInfo;
+use crate::message::cell::Words;
 use crate::message::envelope::Envelope;
 use crate::pe::Pe;
 use crate::port::is_unlucky;
 use crate::wire;
 use crate::witness::{self, Seen};
-use talisman_base::ids::PeId;
+use talisman_base::ids::{ObjId, PeId};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_observe::stats::count;
+use talisman_pup::Segment;
 use talisman_transport::link::Link;
 use talisman_transport::{Incoming, TO_LINK};
 
@@ -26,44 +29,84 @@ const STAGED_TICKS: u64 = 10_000;
 const WRITES_AT_ONCE: u64 = 8;
 const TICKS_PER_WRITE: u64 = 40_000;
 
+/// The way of a message to a PE of another node.
+struct Way<'a> {
+    to: PeId,
+    node: u32,
+    /// The first PE there.
+    first: PeId,
+    link: &'a Link,
+    /// Since when it is on it, for the trace.
+    at: u64,
+}
+
+impl Way<'_> {
+    /// Gives a message to the link, packed; it was in an envelope before, or not. Whether something of it is still to be written.
+    #[inline]
+    fn put(&self, pe: &Pe, head: &[u8], segments: Vec<Segment>, was_in_envelope: bool) -> bool {
+        let bytes = head.len() + segments.iter().map(|segment| segment.bytes().len()).sum::<usize>();
+        count(&pe.stats.bytes_between_nodes, bytes as u64);
+        pe.note_sent_frame(self.to, head, &segments);
+        let rank = (self.to - self.first) as u16;
+        let is_left = match is_unlucky(pe) {
+            true if mutated("message-lost") => false,
+            true if segments.is_empty() && mutated("message-doubled") => {
+                self.link.send(rank, head, Vec::new());
+                self.link.send(rank, head, segments)
+            }
+            _ => self.link.send(rank, head, segments),
+        };
+        let near_end = pe.id - pe.first_pe;
+        pe.trace_left(self.at, self.first + near_end, bytes as u64, was_in_envelope);
+        is_left
+    }
+}
+
 impl Net {
     /// Sends a message to a PE of another node. Waits if the link is far behind.
     pub fn send(&self, pe: &Pe, to: PeId, envelope: NonNull<Envelope>) {
+        let way = self.way(pe, to);
+        pe.trace_take(envelope);
+        let put = |head: &[u8], segments| way.put(pe, head, segments, true);
+        if wire::pack(pe, envelope, put) == Some(true) {
+            self.see_to_rest(pe, &way);
+        }
+    }
+
+    /// Sends a call without making an envelope for it, and gives up its arguments. `false` if it is to be sent otherwise.
+    #[inline]
+    pub fn send_call(&self, pe: &Pe, to: PeId, call: (ObjId, &'static EntryInfo), args: &mut Words) -> bool {
+        let way = self.way(pe, to);
+        let put = |head: &[u8], segments| way.put(pe, head, segments, false);
+        let Some(is_left) = wire::pack_call(pe, call, args, put) else { return false };
+        count(&pe.stats.between_nodes, 1);
+        if is_left {
+            self.see_to_rest(pe, &way);
+        }
+        true
+    }
+
+    #[inline]
+    fn way(&self, pe: &Pe, to: PeId) -> Way<'_> {
         let node = pe.node.shape.node_of(to);
-        let rank = (to - pe.node.shape.first_pe(node)) as u16;
         let Some(link) = &self.links[node as usize] else {
             unreachable!("a PE has a link to every other node that is there, and node {node} is not")
         };
+        let first = pe.node.shape.first_pe(node);
         // It may have come before this thread goes on behind the link.
-        let (at, mut sent) = (pe.clock_of_trace(), 0);
-        pe.trace_take(envelope);
-        let left = wire::pack(pe, envelope, |head, segments| {
-            let bytes = head.len() + segments.iter().map(|segment| segment.bytes().len()).sum::<usize>();
-            count(&pe.stats.bytes_between_nodes, bytes as u64);
-            sent = bytes as u64;
-            pe.note_sent_frame(to, head, &segments);
-            if is_unlucky(pe) && mutated("message-lost") {
-                return false;
-            }
-            if is_unlucky(pe) && segments.is_empty() && mutated("message-doubled") {
-                link.send(rank, head, Vec::new());
-            }
-            link.send(rank, head, segments)
-        });
-        if left.is_some() {
-            let near_end = pe.id - pe.first_pe;
-            pe.trace_left(at, pe.node.shape.first_pe(node) + near_end, sent);
+        Way { to, node, first, link, at: pe.clock_of_trace() }
+    }
+
+    /// Something of a message could not be written at once.
+    fn see_to_rest(&self, pe: &Pe, Way { node, link, .. }: &Way<'_>) {
+        if !(link.is_watched() && self.may_write_at_once(pe) && link.is_written()) {
+            self.flush_later(pe, *node, link);
         }
-        if left == Some(true) {
-            if !(link.is_watched() && self.may_write_at_once(pe) && link.is_written()) {
-                self.flush_later(pe, node, link);
-            }
-            // What is written counts too, until the peer has it.
-            if link.unsent() > self.unsent_max && !mutated("no-bound-on-a-link") {
-                self.wait_for_room(pe, node);
-            }
-            self.see_room(pe, link);
+        // What is written counts too, until the peer has it.
+        if link.unsent() > self.unsent_max && !mutated("no-bound-on-a-link") {
+            self.wait_for_room(pe, *node);
         }
+        self.see_room(pe, link);
     }
 
     /// A sender that could wait goes on: there is room again, unless the job is over.

@@ -15,12 +15,13 @@ use crate::message::envelope::{Body, Envelope, Extra};
 use crate::message::service::{PeMessage, Queueing};
 use crate::object::{Head, flag};
 use crate::trace::Origin;
+use crate::wire::{self, WireError};
 use crate::witness::{Seen, Shadow};
 use talisman_base::ids::ObjId;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_observe::stats::count;
-use talisman_pup::{Packed, PupError};
+use talisman_pup::{Packed, PupError, Segment};
 
 impl Pe {
     /// Takes in a message from another PE.
@@ -46,9 +47,54 @@ impl Pe {
         if message.is_creation() {
             return self.enqueue_creation(collection, envelope);
         }
-        if !self.lets_in(envelope) {
-            return;
+        if self.lets_in(envelope) {
+            self.deliver(collection, envelope);
         }
+    }
+
+    /// Takes in a message from another node, for this PE.
+    ///
+    /// # Errors
+    /// When it is none, or none of this job. Nothing has been let in then.
+    #[inline]
+    pub fn take_in_frame(
+        &self,
+        head: &[u8],
+        segments: Vec<Segment>,
+        origin: Option<Origin>,
+    ) -> Result<(), WireError> {
+        if segments.is_empty()
+            && let Some((envelope, collection)) = wire::read_known(self, head)
+        {
+            self.trace_keep(envelope, origin);
+            self.accept_known(collection, envelope);
+        } else {
+            let envelope = wire::receive(self, head, segments)?;
+            self.trace_keep(envelope, origin);
+            self.accept(envelope);
+        }
+        Ok(())
+    }
+
+    /// [`Pe::accept`] of an entry's message that refers to nothing else, for an object of this collection.
+    #[inline]
+    fn accept_known(&self, collection: &Collection, envelope: NonNull<Envelope>) {
+        if self.still.get() {
+            return self.services.keep_late(self, envelope);
+        }
+        count(&self.stats.received, 1);
+        // SAFETY: the caller gives the envelope away.
+        let shadow = unsafe { envelope.as_ref() }.shadow;
+        self.see_message(shadow, |message, pe| Seen::Taken { message, pe });
+        self.deliver(collection, envelope);
+    }
+
+    /// Puts a message into the queue if its object is here, and sends it on if not.
+    #[inline]
+    fn deliver(&self, collection: &Collection, mut envelope: NonNull<Envelope>) {
+        // SAFETY: the caller gives the envelope away.
+        let message = unsafe { envelope.as_mut() };
+        let to = message.to();
         count(&self.stats.arrived, 1);
         match self.place_of(collection, to.index) {
             Place::Here { slot, generation } => {

@@ -53,6 +53,7 @@ use talisman_job::diagnostics::Diagnostics;
 use talisman_observe::event::{Event, Sink};
 use talisman_observe::mutations::mutated;
 use talisman_observe::stats::Stats;
+use talisman_pup::{Purpose, ScratchPacker};
 use talisman_sched::queue::PriorityQueue;
 use timers::Timers;
 
@@ -83,6 +84,8 @@ pub struct Pe {
     pub input_log: InputLog,
     /// Where messages to other nodes are packed.
     pub scratch: Cell<Vec<u8>>,
+    /// Where those of them are packed that need no envelope.
+    pub packer: RefCell<ScratchPacker>,
     /// Messages that wait for a shared value.
     pub awaiting_readonly: RefCell<HashMap<u64, Vec<NonNull<Envelope>>, FxBuildHasher>>,
     /// Of which shared values it has heard.
@@ -143,6 +146,7 @@ impl Pe {
             collections: Collections::default(),
             orphans: RefCell::default(),
             scratch: Cell::default(),
+            packer: RefCell::new(ScratchPacker::new(Purpose::Message)),
             awaiting_readonly: RefCell::default(),
             shared_heard: SharedHeard::default(),
             admissions_open: Cell::new(false),

@@ -50,10 +50,10 @@ impl Pe {
             packed = collection.packed_place(to.index, ordinal);
         }
         let Some((slot, generation)) = Place::slot_in(packed) else {
-            let words = ArgsCell::store(args);
+            let mut words = ArgsCell::store(args);
             self.note_message::<A>(to, entry, &words);
             let is_stray = ordinal.is_none() && collection.bounds.is_some();
-            return self.invoke_away(collection, Place::unpack(packed), is_stray, to, entry, &words, extra);
+            return self.invoke_away(collection, Place::unpack(packed), is_stray, to, entry, &mut words, extra);
         };
         let mut envelope = self.addressed(to);
         // SAFETY: just taken from the pool.
@@ -92,7 +92,7 @@ impl Pe {
         is_stray: bool,
         to: ObjId,
         entry: &'static EntryInfo,
-        words: &Words,
+        words: &mut Words,
         extra: Option<Box<Extra>>,
     ) {
         let pe = match place {
@@ -103,9 +103,10 @@ impl Pe {
         if is_stray && place == Place::Unknown && pe != self.id {
             self.note_caller(to, entry.number);
         }
-        let may_be_small = pe != self.id && extra.is_none() && !self.admissions_open.get();
-        if may_be_small && self.port.send_small(self, pe, to, entry, words) {
-            return count(&self.stats.sent, 1);
+        let needs_envelope = pe == self.id || extra.is_some() || self.admissions_open.get();
+        if !needs_envelope && self.port.send_call(self, pe, (to, entry), words) {
+            count(&self.stats.sent, 1);
+            return self.drop_what_was_sent();
         }
         let mut envelope = self.filled(to, entry, words, self.id);
         // SAFETY: just filled.

@@ -4,11 +4,13 @@ use std::cell::RefCell;
 use std::ptr::NonNull;
 
 use super::is_unlucky;
+use crate::entry_info::EntryInfo;
+use crate::message::cell::Words;
 use crate::message::envelope::Envelope;
 use crate::pe::Pe;
 use crate::wire;
 use talisman_base::ballast::take_ballast;
-use talisman_base::ids::PeId;
+use talisman_base::ids::{ObjId, PeId};
 use talisman_observe::mutations::mutated;
 use talisman_observe::stats::count;
 use talisman_pup::Segment;
@@ -74,12 +76,38 @@ impl Outbox {
             let Some(frame) = frame else { return };
             frame
         };
-        pe.trace_left(at, to, bytes.into());
+        pe.trace_left(at, to, bytes.into(), true);
         let sent = Sent { to, at, bytes, parcel };
         match is_unlucky(pe) {
             true => self.put_wrongly(sent),
             false => self.sent.borrow_mut().push(sent),
         }
+    }
+
+    /// Sends a call to another node without making an envelope for it, and gives up its arguments. `false` if it is to be sent otherwise.
+    pub(super) fn send_call(
+        &self,
+        pe: &Pe,
+        to: PeId,
+        call: (ObjId, &'static EntryInfo),
+        args: &mut Words,
+    ) -> bool {
+        if pe.node.shape.node_of(to) == pe.node.number || is_unlucky(pe) {
+            return false;
+        }
+        let at = pe.clock.ticks();
+        take_ballast();
+        let put = |head: &[u8], segments: Vec<Segment>| {
+            pe.note_sent_frame(to, head, &segments);
+            let beside: usize = segments.iter().map(|segment| segment.bytes().len()).sum();
+            let bytes = (head.len() + beside) as u32 + take_ballast();
+            count(&pe.stats.between_nodes, 1);
+            count(&pe.stats.bytes_between_nodes, bytes.into());
+            pe.trace_left(at, to, bytes.into(), false);
+            let parcel = Parcel::Frame { head: head.into(), segments };
+            self.sent.borrow_mut().push(Sent { to, at, bytes, parcel });
+        };
+        wire::pack_call(pe, call, args, put).is_some()
     }
 
     /// One in some messages, for what is done wrong with it.

@@ -259,9 +259,9 @@ impl Pe {
 
     /// The message that was taken has left at that time for the end of a way.
     #[inline]
-    pub fn trace_left(&self, ticks: u64, to: PeId, bytes: u64) {
+    pub fn trace_left(&self, ticks: u64, to: PeId, bytes: u64, was_in_envelope: bool) {
         if let Some(tracer) = &self.tracer {
-            tracer.leaves(ticks, to, bytes, true);
+            tracer.leaves(ticks, to, bytes, was_in_envelope);
         }
     }
 

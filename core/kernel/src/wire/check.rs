@@ -25,7 +25,7 @@ pub(super) fn check(pe: &Pe, message: &Envelope) -> Checked {
     message.extra.as_deref().map_or(Ok(()), check_extra)
 }
 
-fn check_sender(pe: &Pe, sender: PeId) -> Checked {
+pub(super) fn check_sender(pe: &Pe, sender: PeId) -> Checked {
     below("the sender", sender, pe.pes())?;
     require(pe.view().is_there(sender), "its sender is lost")
 }

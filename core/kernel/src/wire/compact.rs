@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 
 use bytes::Bytes;
 
-use super::{COMPACT, COMPACT_FORWARDED, write_whole};
+use super::{COMPACT, COMPACT_FORWARDED, check, write_whole};
 use crate::collection::Collection;
 use crate::entry_info::EntryInfo;
 use crate::message::cell::Words;
@@ -18,7 +18,7 @@ use crate::message::envelope::{Body, Envelope};
 use crate::pe::Pe;
 use crate::refusal::Call;
 use talisman_base::ids::{CollectionId, ObjId, PeId};
-use talisman_pup::{Fault, Packed, Packer, Pup, PupError, Purpose, Segment, Unpacker};
+use talisman_pup::{Fault, Packed, Packer, Pup, PupError, Purpose, ScratchPacker, Segment, Unpacker};
 
 /// Writes an entry's message that has no options, and takes its arguments.
 pub(super) fn write(
@@ -29,13 +29,8 @@ pub(super) fn write(
 ) -> (Packer, Vec<Segment>) {
     super::write_shadow(message, &mut p);
     let to = message.to();
-    let mut start = Start::new(if message.forwarded { COMPACT_FORWARDED } else { COMPACT });
-    start.number(message.from);
-    start.number(to.collection.creator.wrapping_add(1));
-    start.number(to.collection.serial);
-    start.index(to.index);
-    start.number(entry.number.into());
-    p.bytes(start.bytes());
+    let tag = if message.forwarded { COMPACT_FORWARDED } else { COMPACT };
+    p.bytes(Start::of(tag, message.from, to, entry).bytes());
     let start = p.size();
     message.body = Body::Empty;
     // SAFETY: the body said that the words hold this entry's arguments, and says otherwise now.
@@ -54,6 +49,19 @@ pub(super) fn write(
     message.put_object_message(Box::new(ObjectMessage::Invoke { entry: entry.number, args }));
     bytes.clear();
     write_whole(pe, message, Packer::over(Purpose::Message, bytes))
+}
+
+/// Writes what [`write`] would write of an entry's message straight from its arguments, which stay. None if it has to be written as
+/// others are: something goes beside it, or it cannot be read.
+#[inline]
+pub fn write_call<'a>(
+    packer: &'a mut ScratchPacker,
+    from: PeId,
+    (to, entry): (ObjId, &EntryInfo),
+    words: &Words,
+) -> Option<&'a [u8]> {
+    // SAFETY: the caller's words are those of a message to this entry.
+    packer.pack(Start::of(COMPACT, from, to, entry).bytes(), |l| unsafe { (entry.args.lend)(words, l) })
 }
 
 /// Ends the job over arguments that cannot be read again, which begin at `start`.
@@ -86,6 +94,22 @@ pub(super) fn read(pe: &Pe, u: &mut Unpacker<'_>, forwarded: bool) -> Result<Non
     // SAFETY: just made.
     unsafe { envelope.as_mut() }.forwarded = forwarded;
     Ok(envelope)
+}
+
+/// Reads what [`write`] wrote of a message for an object of a collection that is known, and checks it: its envelope, and the
+/// collection. None if it is anything else, or wrong, which others see to.
+#[inline]
+pub fn read_known<'a>(pe: &'a Pe, head: &[u8]) -> Option<(NonNull<Envelope>, &'a Collection)> {
+    let u = &mut Unpacker::new(head, Purpose::Message);
+    let (COMPACT, shadow) = super::unpack_tag(u).ok()? else { return None };
+    let (from, to, number) = read_start(u).ok()?;
+    check::check_sender(pe, from).ok()?;
+    let collection = pe.collections.get(to.collection)?;
+    let (entry, words) = read_args(collection, u16::try_from(number).ok()?, u).ok()?;
+    let mut envelope = pe.filled(to, entry, &words, from);
+    // SAFETY: just made.
+    unsafe { envelope.as_mut() }.shadow = shadow;
+    Some((envelope, collection))
 }
 
 /// Who has sent it, what it is for, and the number of the entry.
@@ -132,6 +156,18 @@ impl Start {
         let mut bytes = [0; START_MAX];
         bytes[0] = tag;
         Start { bytes, len: 1 }
+    }
+
+    /// Of an entry's message.
+    #[inline(always)]
+    fn of(tag: u8, from: PeId, to: ObjId, entry: &EntryInfo) -> Self {
+        let mut start = Start::new(tag);
+        start.number(from);
+        start.number(to.collection.creator.wrapping_add(1));
+        start.number(to.collection.serial);
+        start.index(to.index);
+        start.number(entry.number.into());
+        start
     }
 
     #[inline(always)]

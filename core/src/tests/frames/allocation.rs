@@ -1,12 +1,14 @@
-//! Writing and reading a small message takes no memory.
+//! A small message takes no memory, and the same bytes whether it has an envelope or not.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use super::Main;
-use crate::lab::Lab;
+use crate::lab::{Frame, Lab};
 use talisman_kernel::pe::Here;
-use talisman_kernel::wire::{COMPACT, pack, receive};
+use talisman_kernel::message::envelope::Body;
+use talisman_kernel::pe::Pe;
+use talisman_kernel::wire::{COMPACT, copy_to_keep, pack, read_known, receive, write_call};
 
 thread_local! {
     static TAKEN: Cell<u64> = const { Cell::new(0) };
@@ -32,21 +34,77 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-#[test]
-fn a_small_message_takes_no_memory() {
-    let mut lab = Lab::new::<Main>();
+/// A small frame of the program, after it has run for a while.
+fn small_frame(lab: &mut Lab) -> Frame {
     lab.run(60);
     let frame = lab.frames().iter().find(|frame| frame.head[0] == COMPACT && frame.segments.is_empty());
-    let frame = frame.expect("the program sends some").clone();
-    let pe = &lab.pes[frame.to as usize];
-    let _here = Here::enter(pe);
-    let again = || {
-        let envelope = receive(pe, &frame.head, Vec::new()).unwrap();
-        pack(pe, envelope, |head, segments| assert!(head == frame.head && segments.is_empty()));
-    };
-    // The scratch buffer and the pool have what they need after the first.
+    frame.expect("the program sends some").clone()
+}
+
+/// What it does takes no memory, but for the first time: the pool and the scratch buffers have what they need then.
+fn takes_no_memory(again: impl Fn()) {
     again();
     let before = TAKEN.get();
     (0..100).for_each(|_| again());
     assert_eq!(TAKEN.get() - before, 0);
+}
+
+#[test]
+fn a_small_message_takes_no_memory() {
+    let mut lab = Lab::new::<Main>();
+    let frame = small_frame(&mut lab);
+    let pe = &lab.pes[frame.to as usize];
+    let _here = Here::enter(pe);
+    takes_no_memory(|| {
+        let envelope = receive(pe, &frame.head, Vec::new()).unwrap();
+        pack(pe, envelope, |head, segments| assert!(head == frame.head && segments.is_empty()));
+    });
+    takes_no_memory(|| assert!(is_written_back(pe, &frame.head)));
+}
+
+/// Reads a message and writes it, both without what larger ones take; whether it is one that is read so.
+fn is_written_back(pe: &Pe, head: &[u8]) -> bool {
+    let Some((envelope, _)) = read_known(pe, head) else { return false };
+    // SAFETY: just made.
+    let message = unsafe { envelope.as_ref() };
+    let Body::Invoke(entry) = message.body else { panic!("only entries' messages are read so") };
+    let mut packer = pe.packer.borrow_mut();
+    let written = write_call(&mut packer, message.from, (message.to(), entry), &message.words);
+    assert_eq!(written, Some(head));
+    pe.release(envelope);
+    true
+}
+
+/// Of all that the program sends, and of each of it cut off or changed somewhere: what is read in the short way is what is read in the
+/// long one, and is written as it came.
+#[test]
+fn both_ways_to_read_a_message_read_the_same() {
+    let mut lab = Lab::new::<Main>();
+    lab.run(60);
+    let (mut whole, mut damaged) = (0, 0);
+    for Frame { to, head, segments } in lab.frames().iter().filter(|frame| frame.segments.is_empty()) {
+        let pe = &lab.pes[*to as usize];
+        let _here = Here::enter(pe);
+        whole += usize::from(is_written_back(pe, head));
+        let changed = |at: usize, by: u8| {
+            let mut head = head.clone();
+            head[at] ^= by;
+            head
+        };
+        let places = 0..head.len();
+        let cut = places.clone().map(|at| head[..at].to_vec());
+        let heads = cut.chain(places.flat_map(|at| [1, 2, 0x80, 0xff].map(|by| changed(at, by))));
+        for head in heads.chain([[head.as_slice(), &[0]].concat()]) {
+            let Some((envelope, collection)) = read_known(pe, &head) else { continue };
+            let same = receive(pe, &head, segments.clone()).expect("it was read");
+            // SAFETY: both just made.
+            let (message, other) = unsafe { (envelope.as_ref(), same.as_ref()) };
+            assert_eq!(copy_to_keep(message).bytes(), copy_to_keep(other).bytes());
+            assert_eq!(collection.id, message.to().collection);
+            pe.release(envelope);
+            pe.release(same);
+            damaged += 1;
+        }
+    }
+    assert!(whole > 0 && damaged > 0, "{whole} whole ones and {damaged} others were read");
 }

@@ -1,0 +1,92 @@
+//! A packer for one value after the other, which keeps its memory: for what goes away at once, and beside which nothing goes.
+
+use std::mem::transmute;
+
+use crate::{Lender, Packer, Purpose};
+
+/// More than this is not kept for the next value.
+const KEPT_MAX: usize = 64 << 10;
+
+/// Packs values that stay where they are, each behind bytes of the caller's, in the place of the one before it.
+#[derive(Debug)]
+pub struct ScratchPacker {
+    // It refers to nothing but what was noted of the value packed last, which nobody looks at.
+    lender: Lender<'static>,
+}
+
+impl ScratchPacker {
+    /// A packer that has packed nothing yet.
+    pub fn new(purpose: Purpose) -> ScratchPacker {
+        ScratchPacker { lender: Lender::new(Packer::new(purpose)) }
+    }
+
+    /// Packs a value as `lend` does behind these bytes. All of that; none if its reader needs more than these bytes, or could not read
+    /// them, or if a part of the value is large: nothing is copied of that.
+    #[inline]
+    pub fn pack<'a>(&mut self, start: &[u8], lend: impl FnOnce(&mut Lender<'a>)) -> Option<&[u8]> {
+        self.lender.begin(start);
+        // SAFETY: what the lender notes of the value is never read: nothing is given out if there is any, and it is forgotten before the
+        // next value. It owns none of it.
+        lend(unsafe { transmute::<&mut Lender<'static>, &mut Lender<'a>>(&mut self.lender) });
+        self.lender.written_alone()
+    }
+
+    /// Gives away what was packed last, with its memory.
+    pub fn take(&mut self) -> Vec<u8> {
+        self.lender.take_written()
+    }
+
+    /// Gives back memory of which there is much.
+    #[inline]
+    pub fn tidy(&mut self) {
+        if self.lender.packer().capacity() > KEPT_MAX {
+            drop(self.take());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Fault, Pup, PupError, SEGMENT_MIN};
+
+    fn written<T: Pup>(packer: &mut ScratchPacker, value: &T) -> Option<Vec<u8>> {
+        packer.pack(b"start", |l| value.lend(l)).map(<[u8]>::to_vec)
+    }
+
+    #[test]
+    fn values_are_written_as_by_themselves_one_after_the_other() {
+        let mut packer = ScratchPacker::new(Purpose::Message);
+        let short = vec![1.5_f64; 7];
+        for value in [(1_u32, String::from("one"), Some(&short)), (7, String::new(), None)] {
+            let value = (value.0, value.1, value.2.cloned());
+            let expected = [&b"start"[..], &crate::to_bytes(&value)].concat();
+            assert_eq!(written(&mut packer, &value), Some(expected));
+        }
+        assert_eq!(written(&mut packer, &()), Some(b"start".to_vec()));
+    }
+
+    #[test]
+    fn what_takes_more_than_its_bytes_is_not_given_and_leaves_nothing_behind() {
+        let mut packer = ScratchPacker::new(Purpose::Message);
+        assert_eq!(written(&mut packer, &vec![1_u8; SEGMENT_MIN]), None, "a slice is only noted");
+        assert_eq!(written(&mut packer, &1_u8), Some(b"start\x01".to_vec()));
+        assert_eq!(packer.pack(b"", |l| l.packer().need(7)), None, "its reader has to know something");
+        let why = PupError::new(0, Fault::Depth);
+        assert_eq!(packer.pack(b"", |l| l.packer().refuse(why)), None, "it cannot be read");
+        assert_eq!(written(&mut packer, &2_u8), Some(b"start\x02".to_vec()));
+    }
+
+    #[test]
+    fn little_memory_is_kept_and_much_is_given_back() {
+        let mut packer = ScratchPacker::new(Purpose::Message);
+        let long = vec![vec![1_u8; 100]; 2 * KEPT_MAX / 100];
+        assert_eq!(written(&mut packer, &long).map(|bytes| bytes.len()), Some(5 + crate::to_bytes(&long).len()));
+        packer.tidy();
+        assert_eq!(packer.lender.packer().capacity(), 0);
+        _ = written(&mut packer, &7_u64);
+        packer.tidy();
+        assert!(packer.lender.packer().capacity() > 0);
+        assert_eq!(packer.take().len(), 5 + 8);
+    }
+}
