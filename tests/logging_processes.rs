@@ -31,6 +31,8 @@ mod harness;
 mod job;
 #[path = "logging_processes/launcher.rs"]
 mod launcher;
+#[path = "logging_processes/limits.rs"]
+mod limits;
 #[path = "logging_processes/losses.rs"]
 mod losses;
 #[path = "logging_processes/mapped_parts.rs"]
@@ -78,6 +80,7 @@ fn main() -> ExitCode {
                 several_pes::all(),
                 disk::all(),
                 mapped_parts::all(),
+                limits::all(),
             ];
             harness::run(tests.into_iter().flatten().collect())
         }

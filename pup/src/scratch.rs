@@ -81,7 +81,10 @@ mod tests {
     fn little_memory_is_kept_and_much_is_given_back() {
         let mut packer = ScratchPacker::new(Purpose::Message);
         let long = vec![vec![1_u8; 100]; 2 * KEPT_MAX / 100];
-        assert_eq!(written(&mut packer, &long).map(|bytes| bytes.len()), Some(5 + crate::to_bytes(&long).len()));
+        assert_eq!(
+            written(&mut packer, &long).map(|bytes| bytes.len()),
+            Some(5 + crate::to_bytes(&long).len())
+        );
         packer.tidy();
         assert_eq!(packer.lender.packer().capacity(), 0);
         _ = written(&mut packer, &7_u64);

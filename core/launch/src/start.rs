@@ -30,6 +30,7 @@ use talisman_job::variables;
 use talisman_job::{ExitStatus, Interrupts, Output, Progress, Report, RunArgs, Signal, Undelivered};
 use talisman_kernel::registry::Registry;
 use talisman_node::{Outcome, Watch};
+use talisman_sched::sync::AsymmetricFence;
 
 /// How long a job that was interrupted waits for entries to return: as long as a launcher waits for its nodes.
 const PATIENCE: Duration = Duration::from_millis(1500);
@@ -48,6 +49,7 @@ pub fn main_with<C: MainChare, A: ProgramArgs + Args + Send>(program: Program, s
     }
     // First of all, with what a terminal wants: it changes the environment, which only a process of one thread may.
     variables::unset_empty_ones();
+    AsymmetricFence::register_early();
     let is_anew = fixed_layout::is_anew();
     let joining = cluster::member::joining();
     let will = cluster::will();

@@ -53,7 +53,15 @@ impl Pe {
             let mut words = ArgsCell::store(args);
             self.note_message::<A>(to, entry, &words);
             let is_stray = ordinal.is_none() && collection.bounds.is_some();
-            return self.invoke_away(collection, Place::unpack(packed), is_stray, to, entry, &mut words, extra);
+            return self.invoke_away(
+                collection,
+                Place::unpack(packed),
+                is_stray,
+                to,
+                entry,
+                &mut words,
+                extra,
+            );
         };
         let mut envelope = self.addressed(to);
         // SAFETY: just taken from the pool.

@@ -30,6 +30,13 @@ enum Kind {
 }
 
 impl AsymmetricFence {
+    /// Registers this process with the kernel for fences of either kind, which takes it microseconds while there is one thread. Once there
+    /// are more, it waits until all cores have been elsewhere, for some milliseconds. What it cannot do is seen when that is needed.
+    pub fn register_early() {
+        _ = AsymmetricFence::new();
+        _ = register(MembarrierCommand::RegisterGlobalExpedited);
+    }
+
     /// Among the threads of this process. Registers it with the kernel, once, and says which kind of fence it got.
     ///
     /// All of these in a process are of the same kind, so any two form a pair.

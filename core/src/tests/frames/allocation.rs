@@ -5,8 +5,8 @@ use std::cell::Cell;
 
 use super::Main;
 use crate::lab::{Frame, Lab};
-use talisman_kernel::pe::Here;
 use talisman_kernel::message::envelope::Body;
+use talisman_kernel::pe::Here;
 use talisman_kernel::pe::Pe;
 use talisman_kernel::wire::{COMPACT, copy_to_keep, pack, read_known, receive, write_call};
 
