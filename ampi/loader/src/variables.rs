@@ -19,6 +19,7 @@ const VARIABLES: &[Variable] = &[
     Variable { names: &["optopt"], value: '?' as usize },
     Variable { names: &["program_invocation_name", "__progname_full"], value: 0 },
     Variable { names: &["program_invocation_short_name", "__progname"], value: 0 },
+    Variable { names: &["__libc_stack_end"], value: 0 },
 ];
 
 /// Bytes for all of them.
@@ -41,6 +42,8 @@ pub struct Variables {
     pub program_name: usize,
     /// `char *program_invocation_short_name`.
     pub program_short_name: usize,
+    /// `void *__libc_stack_end`: the stack pointer of the program's first instruction.
+    pub stack_end: usize,
 }
 
 /// The places of all variables.
@@ -94,6 +97,7 @@ impl Cells {
             optopt: at("optopt"),
             program_name: at("program_invocation_name"),
             program_short_name: at("program_invocation_short_name"),
+            stack_end: at("__libc_stack_end"),
         }
     }
 }

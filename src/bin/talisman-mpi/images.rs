@@ -227,6 +227,13 @@ fn slot() -> Range<usize> {
     found.map_or(0..0, |(start, space)| start..start + space.layout().slot())
 }
 
+/// Those of its stack.
+fn stack() -> Range<usize> {
+    let start = slot().start;
+    let layout = SlotSpace::get().map(SlotSpace::layout);
+    layout.map_or(0..0, |layout| start + layout.guard..start + layout.header_start())
+}
+
 /// Of the rank whose memory is allocated from.
 fn complain(what: &str, error: &dyn fmt::Display) {
     let rank = thread::running().unwrap_or_default();
@@ -258,6 +265,7 @@ impl Images for ProgramImages {
             let control = self.control_at(base);
             let mut state = State::new(&self.program, base);
             state.number_descriptors(self.ranks.numbers.of_rank(rank));
+            state.set_stack(stack());
             control.write(Control::new(rank, state, self.ranks.is_labelled));
             (*control).streams.open()?;
             // What an executable has copied of the C library's variables are the rank's streams.

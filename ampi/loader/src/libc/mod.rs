@@ -19,6 +19,7 @@ mod list;
 mod mappings;
 mod mask;
 mod named;
+mod own_stack;
 mod own_threads;
 mod paths;
 mod pause;
@@ -40,6 +41,7 @@ pub use files::{
 pub(crate) use late::{add_finalizers, call_initializers, keep_error};
 pub(crate) use list::List;
 pub(crate) use named::object_at;
+pub use folder::begin_in;
 pub use named::{function_at, prepare_names};
 pub(crate) use own_threads::place_in_thread;
 pub use own_threads::{has_started_threads, is_own_thread};
@@ -79,7 +81,7 @@ pub fn leave() {
 
 /// The function that answers for this one of the C library.
 pub fn symbol(name: &str) -> Option<usize> {
-    let parts: [fn(&str) -> Option<usize>; 19] = [
+    let parts: [fn(&str) -> Option<usize>; 20] = [
         start::symbol,
         exit::symbol,
         environment::symbol,
@@ -98,6 +100,7 @@ pub fn symbol(name: &str) -> Option<usize> {
         signals::symbol,
         process::symbol,
         clocks_and_random::symbol,
+        own_stack::symbol,
         own_threads::symbol,
     ];
     parts.iter().find_map(|part| part(name))

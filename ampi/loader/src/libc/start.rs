@@ -133,6 +133,8 @@ unsafe fn set_variables(state: &State, argv: *mut *mut c_char, environment: *mut
     // SAFETY: the caller's promise.
     unsafe {
         *variables.environ = environment;
+        // The number of arguments is in front of them, and is the first word.
+        *variables.stack_end = argv as usize - size_of::<usize>();
         let name = *argv;
         if name.is_null() {
             return;

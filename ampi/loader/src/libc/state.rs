@@ -29,6 +29,8 @@ pub struct State {
     pub(super) base: usize,
     /// The stack pointer of [`super::run`].
     pub(super) stack: usize,
+    /// Where its stack is; empty if that is not known.
+    pub(super) own_stack: Range<usize>,
     pub(super) ended: c_int,
     pub(super) status: c_int,
     pub(super) exits: Exits,
@@ -63,6 +65,7 @@ pub(super) struct Addresses {
     pub optopt: *mut c_int,
     pub program_name: *mut *mut c_char,
     pub program_short_name: *mut *mut c_char,
+    pub stack_end: *mut usize,
 }
 
 /// How a program has ended.
@@ -86,6 +89,7 @@ impl State {
         State {
             base,
             stack: 0,
+            own_stack: 0..0,
             ended: RUNNING,
             status: 0,
             exits: Exits::new(),
@@ -97,6 +101,7 @@ impl State {
                 optopt: (base + at.optopt) as *mut _,
                 program_name: (base + at.program_name) as *mut _,
                 program_short_name: (base + at.program_short_name) as *mut _,
+                stack_end: (base + at.stack_end) as *mut _,
             },
             environment: null_mut(),
             environment_room: 0,
@@ -119,6 +124,11 @@ impl State {
     /// Whether threads run that the rank has started: its memory has to stay.
     pub fn has_live_threads(&self) -> bool {
         self.threads.are_live()
+    }
+
+    /// Says where the rank's stack is, for programs that ask. Without that they are told where the thread's is.
+    pub fn set_stack(&mut self, stack: Range<usize>) {
+        self.own_stack = stack;
     }
 
     /// Gives the rank's descriptors numbers of their own ([`super::Numbers::of_rank`]), before its program runs.

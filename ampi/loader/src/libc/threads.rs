@@ -1,5 +1,5 @@
-//! What a rank cannot do: a second process would not be in its slot, and could not move with it; nor can it bind the
-//! thread that it shares.
+//! What a rank cannot do: a second process would not be in its slot, and could not move with it; another program in
+//! this one's place would take that of all ranks of the process; nor can it bind the thread that it shares.
 
 use std::ffi::{c_int, c_void};
 
@@ -9,6 +9,15 @@ functions! {
     "fork" => fork,
     "vfork" => fork,
     "_Fork" => fork,
+    "execve" => replace,
+    "execv" => replace,
+    "execvp" => replace,
+    "execvpe" => replace,
+    "execl" => replace,
+    "execlp" => replace,
+    "execle" => replace,
+    "fexecve" => replace,
+    "execveat" => replace,
     "__register_atfork" => at_fork,
     "pthread_atfork" => at_fork,
     "sched_setaffinity" => bind,
@@ -17,11 +26,18 @@ functions! {
 
 /// Those that always fail.
 pub(super) fn refuses(name: &str) -> bool {
-    matches!(name, "fork" | "vfork" | "_Fork")
+    let failing = [fork as *const () as usize, replace as *const () as usize];
+    symbol(name).is_some_and(|found| failing.contains(&found))
 }
 
 /// `ENOSYS`: programs know it from systems without processes.
 unsafe extern "C" fn fork() -> c_int {
+    set_errno(::libc::ENOSYS);
+    -1
+}
+
+/// `exec`, of any number of arguments. Programs know this error from systems that cannot run what is asked for.
+unsafe extern "C" fn replace() -> c_int {
     set_errno(::libc::ENOSYS);
     -1
 }

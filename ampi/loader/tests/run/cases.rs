@@ -17,6 +17,7 @@ crate::trials! {
     options_are_read_as_the_c_library_does,
     libraries_are_found_where_the_dynamic_linker_finds_them,
     what_ranks_cannot_do_is_refused,
+    each_rank_knows_its_own_stack,
     answers_of_the_process_come_first,
     the_dynamic_linker_knows_ranks,
     libraries_are_loaded_later,
@@ -239,13 +240,19 @@ fn libraries_are_found_where_the_dynamic_linker_finds_them() {
     }
 }
 
+fn each_rank_knows_its_own_stack() {
+    if compilers() {
+        same(&Workshop::new().build("stack", "stack.c", &[]), &[]);
+    }
+}
+
 fn what_ranks_cannot_do_is_refused() {
     if !compilers() {
         return;
     }
     let shop = Workshop::new();
     let output = ranks(&shop.build("refused", "refused.c", &[]), 2, "stay", &[]);
-    let expected = vec!["fork -1 1".to_owned(), "at fork 0".to_owned()];
+    let expected = ["fork -1 1", "exec -1 1", "exec -1 -1", "at fork 0"].map(str::to_owned).to_vec();
     assert_eq!(lines(&output), BTreeMap::from([("0".into(), expected.clone()), ("1".into(), expected)]));
     assert_eq!(output.status.code(), Some(200), "both were aborted");
 }

@@ -139,6 +139,7 @@ impl Rank {
             program.load(base).expect("there is memory");
             program.register_frames(base);
             state.write(State::new(program, base));
+            (*state).set_stack(start..start + STACK);
             let numbers = Numbers::for_ranks(8).expect("descriptors for some ranks");
             (*state).number_descriptors(numbers.of_rank(number as u32));
         }
