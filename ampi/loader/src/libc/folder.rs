@@ -1,7 +1,8 @@
 //! The working folder of a rank. A process has one, so it is changed when a rank that has its own goes on or waits;
 //! ranks that never change it cost nothing.
 
-use std::ffi::{CString, c_char, c_int};
+use std::ffi::{CStr, c_char, c_int};
+use std::io;
 use std::sync::OnceLock;
 
 use super::{current, functions};
@@ -9,8 +10,8 @@ use super::{current, functions};
 /// The longest path that the system takes, with its zero.
 const PATH: usize = ::libc::PATH_MAX as usize;
 
-/// The folder that the process was started in.
-static HOME: OnceLock<CString> = OnceLock::new();
+/// The folder that the process was started in. No memory is asked for it, which would be that of the rank that runs.
+static HOME: OnceLock<Folder> = OnceLock::new();
 
 /// A rank's own folder: empty if it is the process's.
 #[repr(C)]
@@ -34,6 +35,8 @@ functions! {
 /// `getcwd` is right by itself then.
 pub fn enter(folder: &Folder) {
     if folder.is_own() {
+        // It may have come from another process, whose folder it has changed.
+        remember_home();
         // SAFETY: a string of C. A folder that is gone meanwhile is left as it would be without ranks: calls fail.
         unsafe { ::libc::chdir(folder.0.as_ptr()) };
     }
@@ -44,7 +47,19 @@ pub fn leave(folder: &Folder) {
         && let Some(home) = HOME.get()
     {
         // SAFETY: a string of C.
-        unsafe { ::libc::chdir(home.as_ptr()) };
+        unsafe { ::libc::chdir(home.0.as_ptr()) };
+    }
+}
+
+/// The rank that calls is in this folder, before its program begins.
+///
+/// # Errors
+/// If it cannot be there.
+pub fn begin_in(folder: &CStr) -> io::Result<()> {
+    // SAFETY: a string of C.
+    match unsafe { change(folder.as_ptr()) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
     }
 }
 
@@ -72,10 +87,12 @@ fn note(result: c_int) -> c_int {
     result
 }
 
-/// It lies in no rank's memory: the process asks for it before any rank has left it.
+/// Before any rank has left it.
 fn remember_home() {
     HOME.get_or_init(|| {
-        let path = std::env::current_dir().unwrap_or_default();
-        CString::new(path.into_os_string().into_encoded_bytes()).unwrap_or_default()
+        let mut home = Folder::new();
+        // SAFETY: as many bytes as are said.
+        unsafe { ::libc::getcwd(home.0.as_mut_ptr(), PATH) };
+        home
     });
 }
