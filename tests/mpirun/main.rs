@@ -6,6 +6,7 @@
 
 #![allow(missing_docs)]
 
+mod absent;
 mod basics;
 mod builds;
 mod ends;
@@ -34,6 +35,7 @@ mod several_programs;
 mod shared_files;
 mod slice;
 mod stuck;
+mod surroundings;
 mod threads;
 #[path = "../common/trials.rs"]
 mod trials;
@@ -44,6 +46,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let subjects = [
         refusals::all(),
+        absent::all(),
         basics::all(),
         ends::all(),
         errors::all(),
@@ -62,6 +65,7 @@ fn main() -> ExitCode {
         operations::all(),
         several_programs::all(),
         stuck::all(),
+        surroundings::all(),
         threads::all(),
         ranks::all(),
         slice::all(),

@@ -33,6 +33,9 @@ fn words_that_make_no_sense() {
         (&["-n", "1", "true", ":", "-n", "1", "no-such-program"], "no program `no-such-program`"),
         (&["-n", "1", "true", ":", "-n", "32768", "true"], "from 1 to 32768"),
         (&["-n", "2", "-x", "NO_SUCH_VARIABLE", "true"], "no such variable"),
+        (&["-n", "2", "-wdir", "/no/such/folder", "true"], "no folder `/no/such/folder`"),
+        (&["-n", "1", "true", ":", "-n", "1", "-wdir", "/no/such/folder", "true"], "no folder `/no/such/folder`"),
+        (&["-n", "1", "true", ":", "--nodes", "2", "-n", "1", "true"], "before its first program"),
         (&["-n", "2", "--nodse", "2", "true"], "--nodse"),
         (&["-n", "2", "--nodes", "2", "--ft", "logging", "--slice", "20ms", "true"], "nobody logs"),
         (&["-n", "2", "--nodes", "2", "--ft", "logging", "--balancer", "greedy", "true"], "--ft double"),
@@ -56,7 +59,9 @@ fn files_that_are_no_programs() {
         [&b"\x7fELF"[..], &[class, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, kind, 0, machine, 0]].concat()
     };
     for (name, bytes, expected) in [
-        ("script", b"#!/bin/sh\n".to_vec(), "is a script"),
+        ("script", b"#!/bin/sh\n".to_vec(), "is a script of sh"),
+        ("found", b"#!/usr/bin/env bash\n".to_vec(), "is a script of bash"),
+        ("lost", b"#!/no/such/interpreter\n".to_vec(), "no program `/no/such/interpreter`"),
         ("text", b"some text that is no program".to_vec(), "is no executable"),
         ("empty", Vec::new(), "is no executable"),
         ("narrow", elf(1, 3, 3), "another machine"),

@@ -21,7 +21,7 @@ fn fortran_compiler() -> Option<String> {
 }
 
 /// A compiler of ours, which keeps its files in the folder of this run.
-fn wrapper(name: &str) -> Command {
+pub fn wrapper(name: &str) -> Command {
     let file = Path::new(env!("CARGO_BIN_EXE_talisman-mpicc")).with_file_name(name);
     let mut command = Command::new(file);
     command.env("XDG_CACHE_HOME", folder().join("cache"));

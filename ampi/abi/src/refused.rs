@@ -3,40 +3,23 @@
 
 use crate::common::call::fatal;
 
-/// Makes a function for each name, so that each knows its own.
+/// Makes a function for each name, so that each knows its own. Before names stands why they are not here.
 macro_rules! refused {
-    ($($name:ident)*) => {
+    ($($why:literal: $($name:ident)*;)*) => {
         /// Names and addresses.
         pub fn functions() -> Vec<(&'static str, usize)> {
-            $(
+            $($(
                 extern "C" fn $name() -> std::ffi::c_int {
-                    refuse(stringify!($name))
+                    refuse(stringify!($name), $why)
                 }
-            )*
-            vec![$((stringify!($name), $name as *const () as usize)),*]
+            )*)*
+            vec![$($((stringify!($name), $name as *const () as usize)),*),*]
         }
     };
 }
 
-fn refuse(name: &str) -> ! {
-    fatal(1, &format!("{name} is not supported: {}", reason(name)))
-}
-
-/// Of which part of MPI a function is, and that this part is not here.
-fn reason(name: &str) -> &'static str {
-    match name {
-        _ if name.starts_with("MPI_Register") => "files are written as values are in memory",
-        _ if name.starts_with("MPI_Session") => "sessions are not there yet",
-        _ if name.starts_with("MPI_T_") => "the interface for tools is not there yet",
-        _ if name.starts_with("MPI_P") => "partitioned communication and ports are not there yet",
-        _ if name.starts_with("MPI_Comm") => "processes are not started while the job runs",
-        _ if name.starts_with("MPI_Win") => "one-sided communication is not there yet",
-        _ if name.starts_with("MPII_") || name.starts_with("MPIX_") => {
-            "it is of the inside of MPICH, for its interface for Fortran 2008"
-        }
-        _ if name.starts_with("ompi_") => "it is of the inside of Open MPI, for its interface for C++",
-        _ => "this part of MPI is not there yet",
-    }
+fn refuse(name: &str, why: &str) -> ! {
+    fatal(1, &format!("{name} is not supported: {why}"))
 }
 
 #[allow(non_snake_case)]
@@ -44,56 +27,67 @@ mod names {
     use super::refuse;
 
     refused! {
-        MPII_Grequest_set_lang_f77 MPII_Win_get_attr MPII_Win_set_attr MPIX_Comm_agree
-        MPIX_Comm_failure_ack MPIX_Comm_failure_get_acked MPIX_Comm_revoke MPIX_Comm_shrink
-        MPIX_Delete_error_class MPIX_Delete_error_code MPIX_Delete_error_string MPIX_GPU_query_support
-        MPIX_Query_cuda_support MPIX_Query_hip_support MPIX_Query_ze_support
-        ompi_attr_create_keyval ompi_errhandler_create ompi_errhandler_invoke ompi_op_set_cxx_callback
-        MPI_Accumulate MPI_Compare_and_swap MPI_Fetch_and_op MPI_Get MPI_Get_accumulate MPI_Put MPI_Raccumulate
-        MPI_Rget MPI_Rget_accumulate MPI_Rput
-        MPI_Accumulate_c MPI_Get_c MPI_Get_accumulate_c MPI_Put_c MPI_Raccumulate_c MPI_Rget_c MPI_Rget_accumulate_c
-        MPI_Rput_c
-        MPI_Win_allocate MPI_Win_allocate_shared MPI_Win_attach MPI_Win_call_errhandler MPI_Win_complete
-        MPI_Win_create MPI_Win_create_dynamic MPI_Win_create_errhandler MPI_Win_create_keyval MPI_Win_delete_attr
-        MPI_Win_detach MPI_Win_fence MPI_Win_flush MPI_Win_flush_all MPI_Win_flush_local MPI_Win_flush_local_all
-        MPI_Win_free MPI_Win_free_keyval MPI_Win_get_attr MPI_Win_get_errhandler MPI_Win_get_group MPI_Win_get_info
-        MPI_Win_get_name MPI_Win_lock MPI_Win_lock_all MPI_Win_post MPI_Win_set_attr MPI_Win_set_errhandler
-        MPI_Win_set_info MPI_Win_set_name MPI_Win_shared_query MPI_Win_start MPI_Win_sync MPI_Win_test
-        MPI_Win_unlock MPI_Win_unlock_all MPI_Win_wait MPI_Win_c2f MPI_Win_f2c MPI_Win_create_c MPI_Win_allocate_c
-        MPI_Win_allocate_shared_c MPI_Win_shared_query_c MPI_Win_allocate_cptr MPI_Win_allocate_shared_cptr
-        MPI_Win_shared_query_cptr
-        MPI_Register_datarep
-        MPI_Close_port MPI_Comm_accept MPI_Comm_connect MPI_Comm_join MPI_Comm_spawn MPI_Comm_spawn_multiple
-        MPI_Lookup_name MPI_Open_port MPI_Publish_name MPI_Unpublish_name
-        MPI_Session_init MPI_Session_finalize MPI_Session_get_info MPI_Session_get_num_psets
-        MPI_Session_get_nth_pset MPI_Session_get_pset_info MPI_Session_call_errhandler
-        MPI_Session_create_errhandler MPI_Session_get_errhandler MPI_Session_set_errhandler
-        MPI_Group_from_session_pset MPI_Comm_create_from_group MPI_Intercomm_create_from_groups
-        MPI_Psend_init MPI_Precv_init MPI_Pready MPI_Pready_range MPI_Pready_list MPI_Parrived
-        MPI_T_init_thread MPI_T_finalize MPI_T_cvar_get_num MPI_T_cvar_get_info MPI_T_cvar_get_index
-        MPI_T_cvar_handle_alloc MPI_T_cvar_handle_free MPI_T_cvar_read MPI_T_cvar_write MPI_T_pvar_get_num
-        MPI_T_pvar_get_info MPI_T_pvar_get_index MPI_T_pvar_session_create MPI_T_pvar_session_free
-        MPI_T_pvar_handle_alloc MPI_T_pvar_handle_free MPI_T_pvar_start MPI_T_pvar_stop MPI_T_pvar_read
-        MPI_T_pvar_readreset MPI_T_pvar_reset MPI_T_pvar_write MPI_T_category_get_num MPI_T_category_get_info
-        MPI_T_category_get_index MPI_T_category_get_cvars MPI_T_category_get_pvars MPI_T_category_get_categories
-        MPI_T_category_changed MPI_T_enum_get_info MPI_T_enum_get_item
-        MPI_Isendrecv MPI_Isendrecv_replace
-        MPI_Type_get_envelope_c MPI_Type_get_contents_c
-        MPI_Isendrecv_c
-        MPI_Isendrecv_replace_c MPI_Register_datarep_c MPI_T_category_get_events MPI_T_category_get_num_events
-        MPI_T_event_callback_get_info MPI_T_event_callback_set_info MPI_T_event_copy MPI_T_event_get_index
-        MPI_T_event_get_info MPI_T_event_get_num MPI_T_event_get_source MPI_T_event_get_timestamp
-        MPI_T_event_handle_alloc MPI_T_event_handle_free MPI_T_event_handle_get_info MPI_T_event_handle_set_info
-        MPI_T_event_read MPI_T_event_register_callback MPI_T_event_set_dropped_handler MPI_T_source_get_info
-        MPI_T_source_get_num MPI_T_source_get_timestamp
-        MPI_Abi_get_fortran_booleans MPI_Abi_get_fortran_info MPI_Abi_get_info MPI_Abi_set_fortran_booleans
-        MPI_Abi_set_fortran_info MPI_Buffer_flush MPI_Buffer_iflush MPI_Comm_attach_buffer MPI_Comm_attach_buffer_c
-        MPI_Comm_detach_buffer MPI_Comm_detach_buffer_c MPI_Comm_flush_buffer MPI_Comm_iflush_buffer
-        MPI_Get_hw_resource_info MPI_Precv_init_c MPI_Psend_init_c MPI_Remove_error_class MPI_Remove_error_code
-        MPI_Remove_error_string MPI_Request_get_status_all MPI_Request_get_status_any MPI_Request_get_status_some
-        MPI_Session_attach_buffer MPI_Session_attach_buffer_c MPI_Session_detach_buffer MPI_Session_detach_buffer_c
-        MPI_Session_flush_buffer MPI_Session_fromint MPI_Session_iflush_buffer MPI_Session_toint
-        MPI_Type_get_value_index
+        "one-sided communication is not there yet":
+            MPI_Accumulate MPI_Compare_and_swap MPI_Fetch_and_op MPI_Get MPI_Get_accumulate MPI_Put
+            MPI_Raccumulate MPI_Accumulate_c MPI_Get_c MPI_Get_accumulate_c MPI_Put_c MPI_Raccumulate_c
+            MPI_Win_allocate MPI_Win_allocate_shared MPI_Win_attach MPI_Win_call_errhandler MPI_Win_complete
+            MPI_Win_create MPI_Win_create_dynamic MPI_Win_create_errhandler MPI_Win_create_keyval
+            MPI_Win_delete_attr MPI_Win_detach MPI_Win_fence MPI_Win_flush MPI_Win_flush_all
+            MPI_Win_flush_local MPI_Win_flush_local_all MPI_Win_free MPI_Win_free_keyval MPI_Win_get_attr
+            MPI_Win_get_errhandler MPI_Win_get_group MPI_Win_get_info MPI_Win_get_name MPI_Win_lock
+            MPI_Win_lock_all MPI_Win_post MPI_Win_set_attr MPI_Win_set_errhandler MPI_Win_set_info
+            MPI_Win_set_name MPI_Win_shared_query MPI_Win_start MPI_Win_sync MPI_Win_test MPI_Win_unlock
+            MPI_Win_unlock_all MPI_Win_wait MPI_Win_c2f MPI_Win_f2c MPI_Win_create_c MPI_Win_allocate_c
+            MPI_Win_allocate_shared_c MPI_Win_shared_query_c MPI_Win_allocate_cptr
+            MPI_Win_allocate_shared_cptr MPI_Win_shared_query_cptr
+            MPI_Rget MPI_Rget_accumulate MPI_Rput MPI_Rget_c MPI_Rget_accumulate_c MPI_Rput_c;
+        "sessions are not there yet":
+            MPI_Session_init MPI_Session_finalize MPI_Session_get_info MPI_Session_get_num_psets
+            MPI_Session_get_nth_pset MPI_Session_get_pset_info MPI_Session_call_errhandler
+            MPI_Session_create_errhandler MPI_Session_get_errhandler MPI_Session_set_errhandler
+            MPI_Group_from_session_pset MPI_Comm_create_from_group MPI_Intercomm_create_from_groups
+            MPI_Session_attach_buffer MPI_Session_attach_buffer_c MPI_Session_detach_buffer
+            MPI_Session_detach_buffer_c MPI_Session_flush_buffer MPI_Session_fromint MPI_Session_iflush_buffer
+            MPI_Session_toint;
+        "the interface for tools is not there yet":
+            MPI_T_init_thread MPI_T_finalize MPI_T_cvar_get_num MPI_T_cvar_get_info MPI_T_cvar_get_index
+            MPI_T_cvar_handle_alloc MPI_T_cvar_handle_free MPI_T_cvar_read MPI_T_cvar_write MPI_T_pvar_get_num
+            MPI_T_pvar_get_info MPI_T_pvar_get_index MPI_T_pvar_session_create MPI_T_pvar_session_free
+            MPI_T_pvar_handle_alloc MPI_T_pvar_handle_free MPI_T_pvar_start MPI_T_pvar_stop MPI_T_pvar_read
+            MPI_T_pvar_readreset MPI_T_pvar_reset MPI_T_pvar_write MPI_T_category_get_num
+            MPI_T_category_get_info MPI_T_category_get_index MPI_T_category_get_cvars MPI_T_category_get_pvars
+            MPI_T_category_get_categories MPI_T_category_changed MPI_T_enum_get_info MPI_T_enum_get_item
+            MPI_T_category_get_events MPI_T_category_get_num_events MPI_T_event_callback_get_info
+            MPI_T_event_callback_set_info MPI_T_event_copy MPI_T_event_get_index MPI_T_event_get_info
+            MPI_T_event_get_num MPI_T_event_get_source MPI_T_event_get_timestamp MPI_T_event_handle_alloc
+            MPI_T_event_handle_free MPI_T_event_handle_get_info MPI_T_event_handle_set_info MPI_T_event_read
+            MPI_T_event_register_callback MPI_T_event_set_dropped_handler MPI_T_source_get_info
+            MPI_T_source_get_num MPI_T_source_get_timestamp;
+        "partitioned communication is not there yet":
+            MPI_Psend_init MPI_Precv_init MPI_Pready MPI_Pready_range MPI_Pready_list MPI_Parrived
+            MPI_Precv_init_c MPI_Psend_init_c;
+        "processes are not started while the job runs, and jobs are not connected":
+            MPI_Close_port MPI_Comm_accept MPI_Comm_connect MPI_Comm_join MPI_Comm_spawn
+            MPI_Comm_spawn_multiple MPI_Lookup_name MPI_Open_port MPI_Publish_name MPI_Unpublish_name;
+        "files are written as values are in memory":
+            MPI_Register_datarep MPI_Register_datarep_c;
+        "ranks that fail come back by themselves, with --ft":
+            MPIX_Comm_agree MPIX_Comm_failure_ack MPIX_Comm_failure_get_acked MPIX_Comm_revoke
+            MPIX_Comm_shrink;
+        "it is of the inside of MPICH, for its interface for Fortran 2008":
+            MPII_Win_get_attr MPII_Win_set_attr;
+        "it is an extension of MPICH's or Open MPI's":
+            MPIX_Delete_error_class MPIX_Delete_error_code MPIX_Delete_error_string;
+        "it is of the inside of Open MPI, for its interface for C++":
+            ompi_attr_create_keyval ompi_errhandler_create ompi_errhandler_invoke ompi_op_set_cxx_callback;
+        "this part of MPI is not there yet":
+            MPI_Type_get_envelope_c MPI_Type_get_contents_c MPI_Abi_get_fortran_booleans
+            MPI_Abi_get_fortran_info MPI_Abi_get_info MPI_Abi_set_fortran_booleans MPI_Abi_set_fortran_info
+            MPI_Buffer_flush MPI_Buffer_iflush MPI_Comm_attach_buffer MPI_Comm_attach_buffer_c
+            MPI_Comm_detach_buffer MPI_Comm_detach_buffer_c MPI_Comm_flush_buffer MPI_Comm_iflush_buffer
+            MPI_Get_hw_resource_info MPI_Remove_error_class MPI_Remove_error_code MPI_Remove_error_string
+            MPI_Request_get_status_all MPI_Request_get_status_any MPI_Request_get_status_some
+            MPI_Type_get_value_index;
     }
 }
 

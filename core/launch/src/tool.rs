@@ -79,7 +79,7 @@ enum Tool {
     /// The program is linked to MPICH or Open MPI, which need not be installed. Its ranks are objects of the runtime: many of them
     /// share a node, they move to where there is less to do (--balancer), and go on when nodes are lost (--ft double). Options stand
     /// before the program's name; what follows is the program's. The usual words of `mpirun` are understood: -np, -x, -wdir, -hostfile.
-    #[command(override_usage = "talisman mpirun -n RANKS [OPTIONS] PROGRAM [ITS ARGUMENTS]...")]
+    #[command(version, override_usage = "talisman mpirun -n RANKS [OPTIONS] PROGRAM [ITS ARGUMENTS]...")]
     Mpirun(Box<Mpirun>),
     /// See what balancing strategies make of what a balancing step knew
     ///

@@ -64,6 +64,12 @@ struct Options {
     /// A variable of the ranks' environment
     #[arg(long, value_name = "NAME=VALUE")]
     env: Vec<String>,
+    /// The same for ranks of one of several programs, by its number; the first is 0
+    #[arg(long, value_name = "NUMBER:NAME=VALUE")]
+    env_of: Vec<String>,
+    /// Where ranks of one of several programs begin
+    #[arg(long, value_name = "NUMBER:FOLDER")]
+    wdir_of: Vec<String>,
     /// Write a rank's number in front of each of its lines
     #[arg(long)]
     label_ranks: bool,
@@ -95,7 +101,11 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
         );
     }
     let numbers = Numbers::for_ranks(options.ranks.ranks).map_err(|error| error.to_string())?;
-    let (file, words, others) = programs(options.file, &options.ranks_of, &options.words);
+    let (file, words, mut others) = programs(options.file, &options.ranks_of, &options.words);
+    for (number, other) in (1..).zip(&mut others) {
+        other.variables = of_program(&options.env_of, number);
+        other.folder = of_program(&options.wdir_of, number).pop();
+    }
     let mut program = MpiProgram {
         file,
         words,
@@ -136,5 +146,15 @@ fn programs(files: Vec<String>, ranks: &[u32], words: &[String]) -> (String, Vec
         Some(*sum)
     });
     let others = files.zip(words).zip(begins);
-    (first, own, others.map(|((file, words), first)| Other { file, words, first }).collect())
+    let other = |((file, words), first)| Other { file, words, first, ..Other::default() };
+    (first, own, others.map(other).collect())
+}
+
+/// Of values with the number of a program before them, those of this one.
+fn of_program(all: &[String], number: u32) -> Vec<String> {
+    let of = |value: &String| {
+        let (program, value) = value.split_once(':')?;
+        (program.parse() == Ok(number)).then(|| value.to_owned())
+    };
+    all.iter().filter_map(of).collect()
 }

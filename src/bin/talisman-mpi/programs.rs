@@ -18,7 +18,7 @@ use talisman_loader::Search;
 use crate::images::{OfRanks, ProgramImages};
 
 /// A program beside the first one.
-#[derive(Clone, Debug, Pup)]
+#[derive(Clone, Debug, Default, Pup)]
 pub struct Other {
     /// Its file.
     pub file: String,
@@ -26,6 +26,10 @@ pub struct Other {
     pub words: Vec<String>,
     /// The first rank that runs it.
     pub first: u32,
+    /// Variables that its ranks have besides: `NAME=VALUE`.
+    pub variables: Vec<String>,
+    /// Where its ranks begin, if not where others do.
+    pub folder: Option<String>,
 }
 
 /// Which of the programs of a job a rank runs: 0 is the first, before which the others do not begin.
@@ -219,7 +223,7 @@ mod tests {
 
     #[test]
     fn each_rank_has_one_program() {
-        let other = |first| Other { file: String::new(), words: Vec::new(), first };
+        let other = |first| Other { first, ..Other::default() };
         let others = [other(2), other(5)];
         assert_eq!([0, 1, 2, 4, 5, 9].map(|rank| number_of(&others, rank)), [0, 0, 1, 1, 2, 2]);
         assert_eq!(number_of(&[], 7), 0);

@@ -1,5 +1,6 @@
 //! What each rank runs: the program's entry, on the rank's own stack.
 
+use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, OsString};
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
@@ -11,7 +12,7 @@ use talisman_ampi::api::Universe;
 use talisman_ampi::api::traits::*;
 use talisman_ampi::rank::{self, Program};
 use talisman_ampi::slot::{Images, ImagesError};
-use talisman_loader::libc::{Numbers, run};
+use talisman_loader::libc::{Numbers, begin_in, is_own_thread, run};
 
 use crate::builds;
 use crate::images::{self, OfRanks, ProgramImages};
@@ -50,11 +51,17 @@ impl Program for MpiProgram {
         let images = images::of_process().expect("it was prepared before its ranks were made");
         let base = control::base_of_caller().expect("a rank calls");
         images.bind(base);
-        let number = programs::number_of(&self.others, control::with(|control| control.rank));
+        let rank = control::with(|control| control.rank);
+        let number = programs::number_of(&self.others, rank);
         talisman_abi::set_program(number as u32).expect("a rank calls");
-        let words = number.checked_sub(1).map_or(&self.words, |other| &self.others[other].words);
-        let words = texts(words.iter().map(OsString::from));
-        let environment = texts(environment(&self.variables));
+        let other = number.checked_sub(1).map(|other| &self.others[other]);
+        if let Some(folder) = other.and_then(|other| other.folder.as_ref()) {
+            begin(rank, folder);
+        }
+        let words = texts(other.map_or(&self.words, |other| &other.words).iter().map(OsString::from));
+        let own = other.map_or(&[][..], |other| &other.variables);
+        let variables = [&self.variables[..], own].concat();
+        let environment = texts(environment(&variables, &launched(rank, self.ranks)));
         let (words, environment): (Vec<&CStr>, Vec<&CStr>) =
             (words.iter().map(|text| &**text).collect(), environment.iter().map(|text| &**text).collect());
         // SAFETY: the program was loaded into this rank's slot, and runs once.
@@ -146,20 +153,52 @@ fn texts(texts: impl IntoIterator<Item = OsString>) -> Vec<CString> {
     texts.into_iter().map(text).collect()
 }
 
-/// The node's own variables without the runtime's, and these.
-fn environment(variables: &[String]) -> Vec<OsString> {
-    let name =
-        |variable: &str| variable.split_once('=').map_or(variable.to_owned(), |(name, _)| name.to_owned());
-    let given: Vec<String> = variables.iter().map(|variable| name(variable)).collect();
-    let is_other = |name: &OsString| !given.iter().any(|given| name == given.as_str());
-    let own = std::env::vars_os().filter(|(name, _)| is_other(name));
-    let own = own.filter(|(name, _)| !name.as_encoded_bytes().starts_with(b"TALISMAN_"));
-    let own = own.map(|(mut variable, value)| {
-        variable.push("=");
-        variable.push(value);
-        variable
-    });
-    own.chain(variables.iter().map(OsString::from)).collect()
+/// The rank is in a folder of its own program.
+fn begin(rank: u32, folder: &str) {
+    let path = texts([OsString::from(folder)]);
+    if let Err(error) = begin_in(&path[0]) {
+        rank::end_job(1, &format!("rank {rank} cannot begin in {folder}: {error}"));
+    }
+}
+
+/// What other systems' `mpirun` tells a process in its environment. Programs and libraries look there whether they were
+/// started by one (Code_Saturne, h5py), and which rank they are before they call `MPI_Init`. All are of one host, as
+/// `MPI_Comm_split_type` has it.
+fn launched(rank: u32, ranks: u32) -> Vec<String> {
+    const RANK: [&str; 5] = [
+        "OMPI_COMM_WORLD_RANK",
+        "OMPI_COMM_WORLD_LOCAL_RANK",
+        "OMPI_COMM_WORLD_NODE_RANK",
+        "PMI_RANK",
+        "MPI_LOCALRANKID",
+    ];
+    const RANKS: [&str; 5] = [
+        "OMPI_COMM_WORLD_SIZE",
+        "OMPI_COMM_WORLD_LOCAL_SIZE",
+        "OMPI_UNIVERSE_SIZE",
+        "PMI_SIZE",
+        "MPI_LOCALNRANKS",
+    ];
+    let of = |names: [&str; 5], value: u32| names.map(|name| format!("{name}={value}"));
+    [of(RANK, rank), of(RANKS, ranks)].concat()
+}
+
+/// The node's own variables without the runtime's, and these; of those with the same name the last one, and what is given
+/// before what is told.
+fn environment(given: &[String], told: &[String]) -> Vec<OsString> {
+    let name = |variable: &str| variable.split('=').next().unwrap_or_default().to_owned();
+    let mut all: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+    all.retain(|name, _| !name.as_encoded_bytes().starts_with(b"TALISMAN_"));
+    for variable in told.iter().chain(given) {
+        let value = variable.split_once('=').map_or("", |(_, value)| value);
+        all.insert(name(variable).into(), value.into());
+    }
+    let joined = |(mut name, value): (OsString, OsString)| {
+        name.push("=");
+        name.push(value);
+        name
+    };
+    all.into_iter().map(joined).collect()
 }
 
 /// All ranks are here before any goes on: what they have done before, such as opening files, they have all done.
@@ -176,9 +215,11 @@ fn finalize() {
 }
 
 fn abort(status: i32, message: &str) -> ! {
-    control::flush();
+    if !is_own_thread() {
+        control::flush();
+    }
     let status = u8::try_from(status).ok().filter(|status| *status != 0).unwrap_or(1);
-    rank::end_job(status, message)
+    ends::abort(status, message)
 }
 
 #[cfg(test)]
@@ -187,7 +228,8 @@ mod tests {
 
     #[test]
     fn variables_that_are_given_win() {
-        let environment = environment(&["PATH=/here".into(), "TALISMAN_TEST_OWN=1".into()]);
+        let given = ["PATH=/there", "PATH=/here", "TALISMAN_TEST_OWN=1", "PMI_SIZE=9"].map(String::from);
+        let environment = environment(&given, &launched(2, 5));
         let of = |name: &str| {
             environment.iter().filter(|one| one.as_encoded_bytes().starts_with(name.as_bytes())).count()
         };
@@ -195,6 +237,8 @@ mod tests {
             (of("PATH="), of("TALISMAN_TEST_OWN="), of("HOME=")),
             (1, 1, usize::from(std::env::var_os("HOME").is_some()))
         );
-        assert!(environment.contains(&OsString::from("PATH=/here")));
+        for variable in ["PATH=/here", "PMI_RANK=2", "PMI_SIZE=9", "OMPI_COMM_WORLD_SIZE=5"] {
+            assert!(environment.contains(&OsString::from(variable)), "{variable}");
+        }
     }
 }

@@ -100,8 +100,8 @@ impl Mpirun {
     /// If the program cannot be run, with the reason.
     pub fn command(&self, given: &ArgMatches) -> Result<Command, String> {
         self.check_repeatable()?;
-        let parts = mpmd::parts(self.ranks.unwrap_or(1), &self.program, ranks)?;
-        let files: Vec<PathBuf> = parts.iter().map(|part| self.file(part)).collect::<Result<_, _>>()?;
+        let mut parts = mpmd::parts(self.ranks.unwrap_or(1), &self.program, ranks)?;
+        let files: Vec<PathBuf> = parts.iter_mut().map(|part| self.file(part)).collect::<Result<_, _>>()?;
         let all = parts.iter().try_fold(0u32, |sum, part| sum.checked_add(part.ranks)).unwrap_or(u32::MAX);
         ranks(&all.to_string())?;
         let variables: Vec<OsString> =
@@ -113,6 +113,9 @@ impl Mpirun {
         };
         for (part, file) in parts.iter().zip(&files) {
             command.arg("--file").arg(file).args(["--ranks-of".into(), part.ranks.to_string()]);
+        }
+        for (number, part) in parts.iter().enumerate() {
+            add_own(part, number, &mut command)?;
         }
         for (option, value) in [("--rank-memory", &self.rank_memory), ("--rank-stack", &self.rank_stack)] {
             if let Some(value) = value {
@@ -174,11 +177,12 @@ impl Mpirun {
         }
     }
 
-    /// Where a program is, if ranks can run it.
-    fn file(&self, part: &Part) -> Result<PathBuf, String> {
+    /// Where a program is, if ranks can run it. A script becomes its interpreter.
+    fn file(&self, part: &mut Part) -> Result<PathBuf, String> {
         let program = part.words.first().ok_or("give the program to run")?;
-        let file = executable::find(program, self.wdir.as_deref())?;
-        executable::check(&file)?;
+        let folder = part.folder.as_deref().or(self.wdir.as_deref());
+        let (file, words) = executable::interpreted(executable::find(program, folder)?, &part.words)?;
+        part.words = words;
         Ok(file)
     }
 
@@ -218,6 +222,24 @@ impl Mpirun {
             command.arg("--env").arg(variable);
         }
     }
+}
+
+/// What ranks of one of several programs have by themselves.
+fn add_own(part: &Part, number: usize, command: &mut Command) -> Result<(), String> {
+    let of = |value: &OsStr| {
+        let mut numbered = OsString::from(format!("{number}:"));
+        numbered.push(value);
+        numbered
+    };
+    for variable in &part.variables {
+        command.arg("--env-of").arg(of(&valued(variable)?));
+    }
+    if let Some(folder) = &part.folder {
+        // From where the command was given, as of the first program.
+        let folder = std::path::absolute(folder).map_err(|error| format!("-wdir: {error}"))?;
+        command.arg("--wdir-of").arg(of(folder.as_os_str()));
+    }
+    Ok(())
 }
 
 /// How many threads programs with OpenMP start.

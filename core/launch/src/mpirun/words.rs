@@ -18,7 +18,14 @@ const WORDS: &[(&[&str], Option<&str>)] = &[
     (&["-wdir", "-wd", "--wd"], Some("--wdir")),
     (&["-hostfile", "--hostfile", "-machinefile", "--machinefile", "-machine", "-f"], Some("--hosts")),
     (&["-l", "-prepend-rank", "-tag-output", "--tag-output"], Some("--label-output")),
+    (&["-version", "-V"], Some("--version")),
     (&["-oversubscribe", "--oversubscribe", "-allow-run-as-root", "--allow-run-as-root"], None),
+];
+
+/// Where processes are placed and how they are connected: words with so many values, which mean nothing on virtual ranks.
+const PLACING: [(&[&str], usize); 2] = [
+    (&["-bind-to", "--bind-to", "-map-by", "--map-by", "-rank-by", "--rank-by"], 1),
+    (&["-mca", "--mca", "-gmca", "--gmca"], 2),
 ];
 
 /// `-env NAME VALUE`, as MPICH has it.
@@ -56,6 +63,10 @@ pub fn as_options<'a>(
         if HOSTS.iter().any(|own| word == *own) {
             out.push("--hosts".into());
             out.extend(words.next().map(listed));
+            continue;
+        }
+        if let Some((_, values)) = PLACING.iter().find(|(names, _)| names.iter().any(|name| word == *name)) {
+            words.by_ref().take(*values).for_each(drop);
             continue;
         }
         let Some(own) = own_word(word) else { continue };
@@ -125,6 +136,9 @@ mod tests {
             ("-host a -H b prog", "--hosts list:a --hosts list:b -- prog"),
             ("--nodes=2 -np 3 prog", "--nodes=2 -n 3 -- prog"),
             ("-np", "-n"),
+            ("--map-by node -mca btl tcp,self --bind-to none -n 2 prog --mca a b", "-n 2 -- prog --mca a b"),
+            ("--mca btl", ""),
+            ("-version", "--version"),
         ] {
             assert_eq!(read(words), expected);
         }
