@@ -11,6 +11,9 @@ use crate::trials::checks;
 checks!(
     the_status_of_the_first_rank_that_fails needs c_compiler,
     a_fault_names_rank_address_and_function needs c_compiler,
+    all_say_what_they_can_before_the_job_fails needs c_compiler,
+    a_rank_that_computes_for_ever_does_not_keep_a_job_that_has_failed needs c_compiler,
+    a_thread_that_calls_mpi_is_told needs c_compiler,
     a_failed_assertion_says_where needs c_compiler,
     a_signal_ends_a_rank_that_computes_for_ever needs c_compiler,
 );
@@ -44,6 +47,33 @@ fn a_fault_names_rank_address_and_function() {
     assert!(!output.status.success());
     assert!(error.contains("rank 1: segmentation fault at address 0x40"), "{error}");
     assert!(error.contains("in function fault_here"), "{error}");
+}
+
+/// Rank 0 tells how the program is used, and all end with a status: not before it has told.
+fn all_say_what_they_can_before_the_job_fails() {
+    for _ in 0..5 {
+        let output = end("usage");
+        let (said, error) = (text(&output.stdout), text(&output.stderr));
+        assert_eq!(output.status.code(), Some(3), "{error}");
+        assert!(said.contains("usage: give another word\n"), "{said}");
+        assert_eq!(said.matches("last words\n").count(), 3, "{said}");
+        assert!(error.contains(" ended with status 3") && error.lines().count() == 1, "{error}");
+    }
+}
+
+fn a_rank_that_computes_for_ever_does_not_keep_a_job_that_has_failed() {
+    let output = end("status-forever");
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(5), "{error}");
+    assert!(error.contains("rank 1 ended with status 5"), "{error}");
+}
+
+fn a_thread_that_calls_mpi_is_told() {
+    let output = end("thread");
+    let error = text(&output.stderr);
+    assert!(!output.status.success());
+    assert!(error.contains("MPI_Barrier failed") && error.contains("a thread that a rank has started"), "{error}");
+    assert!(!error.contains("panicked"), "{error}");
 }
 
 fn a_failed_assertion_says_where() {

@@ -1,11 +1,14 @@
 //! How a rank ends, and with it the job.
 
 use std::ffi::{CStr, c_char};
+use std::sync::OnceLock;
+use std::time::Duration;
 
 use talisman_ampi::rank;
-use talisman_loader::libc::Ended;
+use talisman_ampi::slot::on_process_heap;
+use talisman_loader::libc::{Ended, is_own_thread};
 
-use crate::control;
+use crate::{control, slice, waits};
 
 /// What shells make of a process that has aborted: 128 and the number of SIGABRT.
 const ABORTED: u8 = 128 + libc::SIGABRT as u8;
@@ -19,11 +22,46 @@ pub fn end(ended: Option<Ended>) -> i32 {
     });
     match ended.map(status) {
         None => rank::end_job(1, &format!("rank {rank} has no memory for its arguments and its environment")),
-        Some(0) if is_early => rank::end_job(1, &format!("rank {rank} ended before it called MPI_Finalize")),
+        Some(0) if is_early => fail(1, &format!("rank {rank} ended before it called MPI_Finalize")),
         Some(0) => 0,
-        Some(ABORTED) => rank::end_job(ABORTED, &format!("rank {rank} aborted")),
-        Some(status) => rank::end_job(status, &format!("rank {rank} ended with status {status}")),
+        Some(ABORTED) => abort(ABORTED, &format!("rank {rank} aborted")),
+        Some(status) => fail(status, &format!("rank {rank} ended with status {status}")),
     }
+}
+
+/// How the first rank of this process has failed: others fail after it, often because of it.
+static FIRST: OnceLock<(u8, String)> = OnceLock::new();
+
+/// For how long others go on when a rank has failed.
+const LAST_WORDS: Duration = Duration::from_millis(100);
+
+/// After which time one of them is interrupted meanwhile, if it computes.
+const SLICE: Duration = Duration::from_millis(10);
+
+/// The rank that calls has ended the job by its status. Where each rank is a process all of them get as far as this one
+/// did, mostly: the first one says how the program is used, and all end with a status. So others have their turn before
+/// the job ends.
+fn fail(status: u8, why: &str) -> ! {
+    on_process_heap(|| FIRST.get_or_init(|| (status, why.to_owned())));
+    slice::set_if_none(SLICE);
+    waits::sleep(LAST_WORDS.as_nanos() as u64);
+    abort(status, why)
+}
+
+/// The job ends with this, or with what has failed before.
+pub fn abort(status: u8, why: &str) -> ! {
+    if is_own_thread() {
+        end_of_thread(status, why);
+    }
+    let (status, why) = FIRST.get().map_or((status, why), |(status, why)| (*status, why));
+    rank::end_job(status, why)
+}
+
+/// A thread is no rank, and cannot leave its rank's stack: its process ends, and with it the job.
+fn end_of_thread(status: u8, why: &str) -> ! {
+    on_process_heap(|| eprintln!("talisman-mpi: error: {why}; a thread that a rank has started called it"));
+    // SAFETY: a number.
+    unsafe { libc::_exit(status.into()) }
 }
 
 /// As a shell sees it.

@@ -80,6 +80,14 @@ pub fn set(slice: Duration) -> Result<(), String> {
     Ok(())
 }
 
+/// The same, unless they are interrupted already, or cannot be.
+pub fn set_if_none(slice: Duration) {
+    if SLICE.load(Ordering::Relaxed) == 0 {
+        // Without it they are not interrupted, as before.
+        let _ = set(slice);
+    }
+}
+
 /// A rank is about to run on this thread.
 pub fn begin() {
     let slice = SLICE.load(Ordering::Relaxed);

@@ -3,13 +3,21 @@
 #include <assert.h>
 #include <dlfcn.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void last_words(void) { printf("last words\n"); }
 
 __attribute__((noinline)) int fault_here(volatile int *nowhere) { return *nowhere; }
+
+/* A thread is no rank. */
+static void *calls(void *nothing) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    return nothing;
+}
 
 static void end(const char *how, int rank) {
     if (!strcmp(how, "status") && rank == 1) exit(5);
@@ -17,6 +25,20 @@ static void end(const char *how, int rank) {
         /* At once: other lines come when the rank waits. */
         fprintf(stderr, "for ever\n");
         for (volatile int turn = 0;;) turn++;
+    }
+    if (!strcmp(how, "usage")) {
+        if (rank == 0) printf("usage: give another word\n");
+        exit(3);
+    }
+    if (!strcmp(how, "status-forever")) {
+        if (rank == 1) exit(5);
+        usleep(1000);
+        for (volatile int turn = 0;;) turn++;
+    }
+    if (!strcmp(how, "thread")) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, calls, NULL);
+        pthread_join(thread, NULL);
     }
     if (!strcmp(how, "abort")) MPI_Abort(MPI_COMM_WORLD, 7);
     if (!strcmp(how, "aborts")) abort();
