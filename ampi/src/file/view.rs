@@ -12,13 +12,16 @@ pub struct View {
     /// The unit of positions, and its handle if it is predefined.
     etype: (Datatype, Option<u32>),
     filetype: (Datatype, Option<u32>),
+    /// Values are written in external32 (MPI-3.1, 13.5.2), and not as they are in memory.
+    is_external32: bool,
 }
 
 impl View {
     /// All bytes.
     pub fn bytes() -> View {
         let (bytes, handle) = (Datatype::of(Basic::Byte), Datatypes::handle_of(Basic::Byte));
-        View { displacement: 0, etype: (bytes.clone(), Some(handle)), filetype: (bytes, Some(handle)) }
+        let [etype, filetype] = [bytes.clone(), bytes].map(|bytes| (bytes, Some(handle)));
+        View { displacement: 0, etype, filetype, is_external32: false }
     }
 
     /// A view of these datatypes, each with its handle if it is predefined. None if they do not fit: the file's datatype is
@@ -30,7 +33,17 @@ impl View {
     ) -> Option<View> {
         let (unit, size) = (etype.0.size(), filetype.0.size());
         let fits = unit > 0 && size.is_multiple_of(unit) && is_ascending(&filetype.0);
-        fits.then_some(View { displacement, etype, filetype })
+        fits.then_some(View { displacement, etype, filetype, is_external32: false })
+    }
+
+    /// The same, with values in external32 or as they are in memory.
+    pub fn in_external32(self, is_external32: bool) -> View {
+        View { is_external32, ..self }
+    }
+
+    /// Whether values are in external32. They have as many bytes there as in memory.
+    pub fn is_external32(&self) -> bool {
+        self.is_external32
     }
 
     /// Where it begins, in bytes of the file.

@@ -96,6 +96,35 @@ static void views(void) {
     closed(&file);
 }
 
+/* As all machines read them. */
+static void external(void) {
+    enum { VALUES = 100 };
+    static double mine[VALUES], theirs[VALUES];
+    static short small[VALUES];
+    MPI_Offset displacement, each = VALUES * (sizeof mine[0] + sizeof small[0]);
+    MPI_Datatype etype, filetype;
+    MPI_Status status;
+    char form[MPI_MAX_DATAREP_STRING];
+    int count;
+    MPI_File file = opened("external", MPI_MODE_CREATE | MPI_MODE_RDWR);
+    for (int i = 0; i < VALUES; i++) mine[i] = rank + i * 0.25, small[i] = (short)(rank * 300 - i);
+    MPI_File_set_view(file, rank * each, MPI_DOUBLE, MPI_DOUBLE, "external32", MPI_INFO_NULL);
+    MPI_File_get_view(file, &displacement, &etype, &filetype, form);
+    check(displacement == rank * each && !strcmp(form, "external32"), "view in external32");
+    MPI_File_write_at_all(file, 0, mine, VALUES, MPI_DOUBLE, &status);
+    MPI_Get_count(&status, MPI_DOUBLE, &count);
+    check(count == VALUES, "count in external32");
+    MPI_File_set_view(file, rank * each + sizeof mine, MPI_SHORT, MPI_SHORT, "external32", MPI_INFO_NULL);
+    MPI_File_write_all(file, small, VALUES, MPI_SHORT, &status);
+    MPI_File_sync(file);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_File_set_view(file, after(1) * each, MPI_DOUBLE, MPI_DOUBLE, "external32", MPI_INFO_NULL);
+    MPI_File_read_at(file, 0, theirs, VALUES, MPI_DOUBLE, &status);
+    check(theirs[7] == after(1) + 7 * 0.25 && theirs[99] == after(1) + 99 * 0.25, "what another rank has written in external32");
+    printf("external %d: %g\n", rank, theirs[3]);
+    closed(&file);
+}
+
 /* A matrix in blocks, from memory with a border. */
 static void blocks(void) {
     enum { SIDE = 12, HALF = SIDE / 2, BORDERED = HALF + 2 };
@@ -283,6 +312,7 @@ int main(int argc, char **argv) {
         offsets();
         views();
         blocks();
+        external();
         shared();
         later();
         states();

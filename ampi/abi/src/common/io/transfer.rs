@@ -134,12 +134,16 @@ impl Memory {
         }
         // SAFETY: the caller's promise.
         let memory = unsafe { std::slice::from_raw_parts(at as *const u8, len) };
-        if self.datatype.is_contiguous() {
+        let is_external32 = file.view.is_external32();
+        if self.datatype.is_contiguous() && !is_external32 {
             return put_into(file, from, memory);
         }
         let mut packed = Vec::new();
         packed.try_reserve_exact(self.bytes as usize).map_err(|_| Class::NoMem)?;
         self.datatype.pack(self.count, memory, origin, &mut packed).map_err(|_| Class::Buffer)?;
+        if is_external32 {
+            self.datatype.swap(self.count, &mut packed).map_err(|_| Class::Intern)?;
+        }
         put_into(file, from, &packed)
     }
 
@@ -152,13 +156,17 @@ impl Memory {
         }
         // SAFETY: the caller's promise.
         let memory = unsafe { std::slice::from_raw_parts_mut(at as *mut u8, len) };
-        if self.datatype.is_contiguous() {
+        let is_external32 = file.view.is_external32();
+        if self.datatype.is_contiguous() && !is_external32 {
             return take_from(file, from, memory);
         }
         let mut packed = Vec::new();
         packed.try_reserve_exact(self.bytes as usize).map_err(|_| Class::NoMem)?;
         packed.resize(self.bytes as usize, 0);
         let done = take_from(file, from, &mut packed)?;
+        if is_external32 {
+            self.datatype.swap(self.count, &mut packed[..done as usize]).map_err(|_| Class::Intern)?;
+        }
         self.datatype
             .unpack(self.count, &packed[..done as usize], memory, origin)
             .map_err(|_| Class::Buffer)?;

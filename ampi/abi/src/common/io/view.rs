@@ -12,12 +12,17 @@ use crate::common::call::{Outcome, known, known_or_null, local, put};
 use crate::common::communicator::text_of;
 use crate::common::info;
 
-/// How values are written: as they are in memory.
+/// How values are written: as they are in memory, or as all machines read them.
 const NATIVE: &[u8] = b"native";
+const EXTERNAL32: &[u8] = b"external32";
 
-/// Whether values can be written in this way.
-fn is_known(representation: &[u8]) -> bool {
-    representation == NATIVE || representation == b"internal"
+/// Whether values are written in external32.
+fn is_external32(representation: &[u8]) -> Result<bool, Class> {
+    match representation {
+        EXTERNAL32 => Ok(true),
+        NATIVE | b"internal" => Ok(false),
+        _ => Err(Class::UnsupportedDatarep),
+    }
 }
 
 unsafe fn set<A: Abi>(
@@ -57,9 +62,7 @@ unsafe fn change<A: Abi>(
             text_of(representation)?,
         )
     };
-    if !is_known(representation) {
-        return Err(Class::UnsupportedDatarep);
-    }
+    let is_external32 = is_external32(representation)?;
     local(|process| {
         let (is_sequential, now) = {
             let file = file(process, number)?;
@@ -77,7 +80,7 @@ unsafe fn change<A: Abi>(
         let view = View::new(displacement, etype?, filetype?).ok_or(Class::Arg)?;
         let said = hints.map(|hints| info::copy_of(process, hints)).transpose()?;
         let file = file(process, number)?;
-        (file.view, file.position) = (view, 0);
+        (file.view, file.position) = (view.in_external32(is_external32), 0);
         if let Some(said) = said {
             file.hints = said;
         }
@@ -112,7 +115,9 @@ crate::common::calls! {
         put(displacement, local(|process| Ok(file(process, number)?.view.displacement()))? as i64)?;
         give::<A>(number, View::etype, etype)?;
         give::<A>(number, View::filetype, filetype)?;
-        std::ptr::copy_nonoverlapping(NATIVE.as_ptr(), representation, NATIVE.len());
-        put(representation.add(NATIVE.len()), 0)
+        let is_external32 = local(|process| Ok(file(process, number)?.view.is_external32()))?;
+        let name = if is_external32 { EXTERNAL32 } else { NATIVE };
+        std::ptr::copy_nonoverlapping(name.as_ptr(), representation, name.len());
+        put(representation.add(name.len()), 0)
     };
 }
