@@ -5,9 +5,10 @@ use std::panic::Location;
 use std::time::Duration;
 
 use crate::api::request::count_look;
-use crate::engine::{Condition, Pattern, Token};
+use crate::engine::{Actions, Condition, Pattern, Token};
+use crate::process::Process;
 pub use crate::rank::TracedCall;
-use crate::rank::{CallError, outside, wait_in_call};
+use crate::rank::{CallError, call_and_wait_in_call, outside, wait_in_call};
 use crate::thread::suspend;
 
 /// Suspends the rank that calls until these requests have ended, in this call of the program.
@@ -21,6 +22,24 @@ pub fn wait_all(name: &'static str, requests: &[Token]) -> Result<(), CallError>
         _ => Condition::All(requests.to_vec()),
     };
     wait_in_call(condition, name, Location::caller())
+}
+
+/// Works on MPI's state as [`rank::call`](crate::rank::call) does, and suspends the rank until the request has ended that
+/// the work has begun, if it has: in this call of the program.
+///
+/// # Errors
+/// If no rank calls, or an action cannot be done.
+///
+/// # Safety
+/// As for that.
+#[track_caller]
+pub unsafe fn call_and_wait<T: Copy>(
+    name: &'static str,
+    work: impl FnOnce(&mut Process, &mut Actions) -> T,
+    begun: impl Fn(&T) -> Option<Token>,
+) -> Result<T, CallError> {
+    // SAFETY: the caller's promise.
+    unsafe { call_and_wait_in_call(work, begun, name, Location::caller()) }
 }
 
 /// Suspends the rank that calls until one of these requests has ended, in this call of the program.

@@ -190,6 +190,23 @@ pub(crate) unsafe fn call_and_wait<T: Copy>(
     place: &'static Location<'static>,
 ) -> Result<T, CallError> {
     let _traced = TracedCall::begin(call);
+    // SAFETY: the caller's promise.
+    unsafe { call_and_wait_in_call(work, begun, call, place) }
+}
+
+/// The same within a call that tells a trace of itself.
+///
+/// # Errors
+/// As for [`call`].
+///
+/// # Safety
+/// As for [`call`].
+pub(crate) unsafe fn call_and_wait_in_call<T: Copy>(
+    work: impl FnOnce(&mut Process, &mut Actions) -> T,
+    begun: impl Fn(&T) -> Option<Token>,
+    call: &'static str,
+    place: &'static Location<'static>,
+) -> Result<T, CallError> {
     call_operations()?;
     let (result, next) = with(|running| {
         let result = running.work(work)?;

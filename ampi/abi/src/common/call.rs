@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use talisman_ampi::engine::Actions;
+use talisman_ampi::engine::{Actions, Token};
 use talisman_ampi::objects::{Handler, Kind};
 use talisman_ampi::process::Process;
 use talisman_ampi::rank::{call, is_in_operation};
@@ -36,6 +36,19 @@ pub fn engine<T: Copy>(
         return Err(Class::Other);
     }
     everywhere(work)
+}
+
+/// As [`engine`], and waits until the request has ended that the work has begun, if it has: in this call of the program.
+pub fn engine_and_wait<T: Copy>(
+    name: &'static str,
+    work: impl FnOnce(&mut Process, &mut Actions) -> Result<T, Class>,
+    begun: impl Fn(&T) -> Option<Token>,
+) -> Result<T, Class> {
+    if is_in_operation() {
+        return Err(Class::Other);
+    }
+    // SAFETY: as in `everywhere`.
+    unsafe { raw::call_and_wait(name, work, |result| result.as_ref().ok().and_then(&begun)) }?
 }
 
 /// Looks for something, which these say how to do and whether it was found. If there was nothing and the rank has let others run, it looks

@@ -122,6 +122,11 @@ pub unsafe fn put_status<A: Abi>(at: usize, told: Told) {
 /// Waits for a request that the program has no handle of.
 pub fn wait_for<A: Abi>(name: &'static str, communicator: u32, token: Token) -> Result<Ended, Class> {
     raw::wait_all(name, &[token])?;
+    received::<A>(communicator, token)
+}
+
+/// How a request has ended that the program has no handle of.
+pub fn received<A: Abi>(communicator: u32, token: Token) -> Result<Ended, Class> {
     engine(|process, _| {
         let status = process.engine.test(token)?.ok_or(Class::Intern)?;
         Ok(ended::<A>(process, communicator, Kept::Receive, &status))

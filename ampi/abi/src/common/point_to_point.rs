@@ -2,12 +2,15 @@
 
 use std::ffi::c_int;
 
-use talisman_ampi::engine::{Action, Begun, Buffer, Mode, Owner, Status, Token};
+use talisman_ampi::engine::{Action, Actions, Begun, Buffer, Mode, Owner, Pattern, Status, Token};
 use talisman_ampi::objects::{Kept, Kind};
+use talisman_ampi::process::Process;
 use talisman_ampi::raw;
 
-use super::call::{Outcome, engine, known, put};
-use super::message::{Ended, buffer, ended, envelope, from_nobody, pattern, put_status, record, wait_for};
+use super::call::{Outcome, engine, engine_and_wait, known, put};
+use super::message::{
+    Ended, buffer, ended, envelope, from_nobody, pattern, put_status, received, record, wait_for,
+};
 use crate::abi::Abi;
 use crate::class::Class;
 
@@ -55,7 +58,7 @@ unsafe fn receive_now<A: Abi>(name: &'static str, message: Message<A::Handle>, s
     let Message { at, count, peer, tag, .. } = message;
     // SAFETY: the caller's promise.
     let (datatype, communicator) = unsafe { names::<A>(&message) }?;
-    let begun = engine(|process, out| {
+    let work = |process: &mut Process, out: &mut Actions| {
         let Some(from) = pattern::<A>(process, communicator, peer, tag)? else {
             return Ok(Ok(Ended { told: from_nobody::<A>(), error: None }));
         };
@@ -64,10 +67,11 @@ unsafe fn receive_now<A: Abi>(name: &'static str, message: Message<A::Handle>, s
             Begun::Done(status) => Ok(ended::<A>(process, communicator, Kept::Receive, &status)),
             Begun::Pending(token) => Err(token),
         })
-    })?;
+    };
+    let begun = engine_and_wait(name, work, |begun: &Result<Ended, Token>| begun.as_ref().err().copied())?;
     let ended = match begun {
         Ok(ended) => ended,
-        Err(token) => wait_for::<A>(name, communicator, token)?,
+        Err(token) => received::<A>(communicator, token)?,
     };
     // SAFETY: the caller's promise.
     unsafe { put_status::<A>(status, ended.told) };
@@ -106,11 +110,49 @@ unsafe fn receive_later<A: Abi>(message: Message<A::Handle>, request: *mut A::Ha
     let number = engine(|process, out| {
         let from = pattern::<A>(process, communicator, peer, tag)?;
         let buffer = buffer(process, at, count, datatype)?;
-        let (token, kind) = match from {
-            Some(from) => (process.engine.receive(from, buffer, Owner::User, out), Kept::Receive),
-            None => (process.engine.null(), Kept::Nobody),
-        };
-        Ok(process.objects.requests.insert(record(token, communicator, kind)))
+        Ok(receiving(process, communicator, from, buffer, out))
+    })?;
+    // SAFETY: the caller's promise.
+    unsafe { put(request, A::handle(Kind::Request, number)) }
+}
+
+/// The number of a request that receives, from nobody too.
+fn receiving(
+    process: &mut Process,
+    communicator: u32,
+    from: Option<Pattern>,
+    buffer: Buffer,
+    out: &mut Actions,
+) -> u32 {
+    let (token, kind) = match from {
+        Some(from) => (process.engine.receive(from, buffer, Owner::User, out), Kept::Receive),
+        None => (process.engine.null(), Kept::Nobody),
+    };
+    process.objects.requests.insert(record(token, communicator, kind))
+}
+
+/// Begins to send and to receive (MPI-4.0, 3.10). What is sent is copied at once: so the request is that of the receive
+/// alone, which may put its values where those were.
+///
+/// # Safety
+/// As for [`send_now`], until the request has ended.
+unsafe fn exchange_later<A: Abi>(
+    send: Message<A::Handle>,
+    receive: Message<A::Handle>,
+    request: *mut A::Handle,
+) -> Outcome {
+    // SAFETY: the caller's promise.
+    let (sent, (datatype, communicator)) = unsafe { (names::<A>(&send)?.0, names::<A>(&receive)?) };
+    let number = engine(|process, out| {
+        let to = envelope::<A>(process, communicator, send.peer, send.tag)?;
+        let from = pattern::<A>(process, communicator, receive.peer, receive.tag)?;
+        let values = buffer(process, send.at, send.count, sent)?;
+        let into = buffer(process, receive.at, receive.count, datatype)?;
+        if let Some(to) = to {
+            let sent = process.engine.send(Mode::Buffered, to, values, Owner::User, out);
+            process.engine.test(sent)?;
+        }
+        Ok(receiving(process, communicator, from, into, out))
     })?;
     // SAFETY: the caller's promise.
     unsafe { put(request, A::handle(Kind::Request, number)) }
@@ -263,5 +305,24 @@ super::calls! {
     ) on communicator => {
         let send = Message { at, count: count.get(), datatype, peer: to, tag: send_tag, communicator };
         replace::<A>(send, Message { peer: from, tag, ..send }, status)
+    };
+    "Isendrecv" isendrecv<N>(
+        send_at: usize, send_count: N, send_datatype: A::Handle, to: c_int, send_tag: c_int,
+        at: usize, count: N, datatype: A::Handle, from: c_int, tag: c_int, communicator: A::Handle,
+        request: *mut A::Handle,
+    ) on communicator => {
+        let count_sent = send_count.get();
+        let send = Message {
+            at: send_at, count: count_sent, datatype: send_datatype, peer: to, tag: send_tag, communicator,
+        };
+        let receive = Message { at, count: count.get(), datatype, peer: from, tag, communicator };
+        exchange_later::<A>(send, receive, request)
+    };
+    "Isendrecv_replace" isendrecv_replace<N>(
+        at: usize, count: N, datatype: A::Handle, to: c_int, send_tag: c_int, from: c_int, tag: c_int,
+        communicator: A::Handle, request: *mut A::Handle,
+    ) on communicator => {
+        let send = Message { at, count: count.get(), datatype, peer: to, tag: send_tag, communicator };
+        exchange_later::<A>(send, Message { peer: from, tag, ..send }, request)
     };
 }

@@ -69,6 +69,13 @@ super::fortran! {
     mpi_sendrecv_replace(
         b at, v count, v datatype, v to, v send_tag, v from, v tag, v comm, s status,
     ) => point_to_point::sendrecv_replace::<A, c_int>;
+    mpi_isendrecv(
+        b send_at, v send_count, v send_datatype, v to, v send_tag, b at, v count, v datatype, v from, v tag, v comm,
+        p request,
+    ) => point_to_point::isendrecv::<A, c_int>;
+    mpi_isendrecv_replace(
+        b at, v count, v datatype, v to, v send_tag, v from, v tag, v comm, p request,
+    ) => point_to_point::isendrecv_replace::<A, c_int>;
     mpi_start(p request) => persistent::start::<A>;
     mpi_startall(v count, p requests) => persistent::startall::<A>;
     mpi_wait(p request, s status) => request::wait::<A>;

@@ -72,6 +72,27 @@ fn exchanges<L: Library>(rank: Rank) {
         L::IGNORE
     );
     assert_eq!(both, vec![rank.before(); 5_000]);
+    exchanged_later::<L>(rank);
+}
+
+/// Long values too: none of them is the one that comes in its place.
+fn exchanged_later<L: Library>(rank: Rank) {
+    for count in [1, 5_000, 50_000] {
+        let (own, mut got) = (vec![rank.number; count], vec![-1; count]);
+        let mut both = own.clone();
+        let mut requests = [L::int(); 2];
+        let place = requests.as_mut_ptr();
+        let (count, int, after, before) = (count as i32, L::int(), rank.after(), rank.before());
+        mpi!(
+            L, "MPI_Isendrecv", own.as_ptr(), count, int, after, 3, got.as_mut_ptr(), count, int, before, 3, L::world(),
+            place
+        );
+        let (at, second) = (both.as_mut_ptr(), place.wrapping_add(1));
+        mpi!(L, "MPI_Isendrecv_replace", at, count, int, before, 4, after, 4, L::world(), second);
+        mpi!(L, "MPI_Waitall", 2, place, L::IGNORE);
+        assert!(got.iter().all(|value| *value == before), "{count}: {:?}", got.first());
+        assert!(both.iter().all(|value| *value == after), "{count}: {:?}", both.first());
+    }
 }
 
 fn probes<L: Library>(rank: Rank) {
