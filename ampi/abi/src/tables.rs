@@ -110,6 +110,10 @@ fn of_c<A: Abi>() -> Vec<(&'static str, usize)> {
 fn special_of_mpich() -> Vec<(&'static str, usize)> {
     let mut all = mpich::attributes::functions();
     all.extend([
+        (
+            "MPII_Grequest_set_lang_f77",
+            common::own_request::set_fortran::<mpich::Mpich> as *const () as usize,
+        ),
         ("MPIR_Dup_fn", attribute::copy_always::<mpich::Mpich> as *const () as usize),
         // Files alone are addresses there.
         ("MPI_File_c2f", common::io::to_fortran::<mpich::Mpich> as *const () as usize),

@@ -76,6 +76,24 @@ pub fn cancel(asks: Asks, has_ended: bool) -> Outcome {
     if code == 0 { Ok(()) } else { Err(Class::Other) }
 }
 
+/// What MPICH's own library for Fortran 2008 calls after `MPI_Grequest_start` (`MPII_Grequest_set_lang_f77`): functions of
+/// the request are Fortran's, and what they are given was named by its address. It looks at nothing that is returned.
+pub extern "C" fn set_fortran<A: Abi>(request: A::Handle) {
+    // SAFETY: the handle of a request that was just made.
+    let number = unsafe { known::<A>(Kind::Request, request) };
+    let _known_ones_are_set = number.and_then(|number| {
+        engine(|process, _| {
+            let record = process.objects.requests.get_mut(number).ok_or(Class::Request)?;
+            if let Kept::Own(asks) = &mut record.kind {
+                // SAFETY: Fortran's variable, which its library has just given.
+                let extra = unsafe { (asks.extra as *const u64).read_unaligned() };
+                (asks.is_fortran, asks.extra) = (true, extra);
+            }
+            Ok(())
+        })
+    });
+}
+
 super::calls! {
     "Grequest_start" grequest_start<>(
         query: u64, free: u64, cancel: u64, extra: u64, request: *mut A::Handle,

@@ -20,6 +20,29 @@ contains
     print '(a,2i5)', 'discarded', mark, extra
     error = MPI_SUCCESS
   end subroutine
+  ! Of a request of the program's own.
+  subroutine query(extra, status, error)
+    integer(kind=MPI_ADDRESS_KIND) :: extra
+    type(MPI_Status) :: status
+    integer :: error
+    call MPI_Status_set_elements(status, MPI_INTEGER, int(extra))
+    call MPI_Status_set_cancelled(status, .false.)
+    status%MPI_SOURCE = int(extra)
+    status%MPI_TAG = 7
+    error = MPI_SUCCESS
+  end subroutine
+  subroutine let_go(extra, error)
+    integer(kind=MPI_ADDRESS_KIND) :: extra
+    integer :: error
+    step = extra
+    error = MPI_SUCCESS
+  end subroutine
+  subroutine cancel(extra, is_complete, error)
+    integer(kind=MPI_ADDRESS_KIND) :: extra
+    logical :: is_complete
+    integer :: error
+    error = MPI_SUCCESS
+  end subroutine
 end module
 
 program ring
@@ -69,5 +92,12 @@ program ring
   call MPI_Comm_free(twin)
   call MPI_Comm_free_keyval(key)
   print '(a,i3,l2)', 'unmarked', rank, has_mark
+  mark = 20 + rank
+  call MPI_Grequest_start(query, let_go, cancel, mark, requests(1))
+  call MPI_Test(requests(1), has_mark, status)
+  call MPI_Grequest_complete(requests(1))
+  call MPI_Wait(requests(1), status)
+  call MPI_Get_elements(status, MPI_INTEGER, count)
+  print '(a,i3,l2,4i4)', 'own request', rank, has_mark, count, status%MPI_SOURCE, status%MPI_TAG, int(step)
   call MPI_Finalize()
 end program
