@@ -20,6 +20,8 @@ int MPI_Get_count(const MPI_Status *status, MPI_Datatype type, int *count);
 int MPI_Barrier(MPI_Comm comm);
 int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
 int MPI_Allreduce(const void *out, void *in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+int MPI_Initialized(int *flag);
+int MPI_Is_thread_main(int *flag);
 double MPI_Wtime(void);
 #ifdef __cplusplus
 }

@@ -23,6 +23,11 @@ static void destroy(void *value) {
 
 static void *work(void *argument) {
     long number = (long)argument, *own = malloc(sizeof *own), wrong = room[299] != 0 || pthread_getspecific(key) != NULL;
+    int has_begun = 0, is_main = 1;
+    double begun = MPI_Wtime();
+    MPI_Initialized(&has_begun);
+    MPI_Is_thread_main(&is_main);
+    wrong |= !has_begun || is_main || begun <= 0;
     *own = number;
     pthread_setspecific(key, own);
     room[299] = 1;
@@ -32,6 +37,7 @@ static void *work(void *argument) {
         block[0] = (char)i;
         free(block);
     }
+    wrong |= MPI_Wtime() <= begun || MPI_Wtime() > begun + 100;
     pthread_mutex_lock(&lock);
     total += local + 1000000000 * wrong;
     shared = realloc(shared, 4096);

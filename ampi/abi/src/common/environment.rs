@@ -1,6 +1,9 @@
 //! Beginning, ending, time, names (MPI-3.1, chapter 8).
 
 use std::ffi::c_int;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::{Duration, Instant};
 
 use talisman_ampi::comm::Communicators;
 use talisman_ampi::raw;
@@ -22,8 +25,20 @@ fn begin(threads: c_int) -> Outcome {
         (life.has_begun, life.threads) = (true, threads);
         Ok(())
     })?;
+    LEVEL.store(threads, Ordering::Relaxed);
+    wtime();
     (hooks().init)();
     Ok(())
+}
+
+/// What threads that are no ranks are told, as they may ask for that: the level of threads of a rank of their process that
+/// has begun, or that none has.
+static LEVEL: AtomicI32 = AtomicI32::new(NOT_BEGUN);
+const NOT_BEGUN: c_int = c_int::MIN;
+
+fn level_for_others() -> Result<c_int, Class> {
+    let level = LEVEL.load(Ordering::Relaxed);
+    if level == NOT_BEGUN { Err(Class::Other) } else { Ok(level) }
 }
 
 /// All ranks come before any goes.
@@ -42,9 +57,16 @@ fn end<A: Abi>() -> Outcome {
     Ok(())
 }
 
-/// `MPI_Wtime`: seconds since the job started.
+/// When the job has begun, by the clock of threads that are no ranks.
+static BEGAN: OnceLock<Instant> = OnceLock::new();
+
+/// `MPI_Wtime`: seconds since the job started. Programs measure so in threads, too.
 pub extern "C" fn wtime() -> f64 {
-    raw::now().map_or(0.0, |now| now.as_secs_f64())
+    let of_others = || BEGAN.get().map_or(Duration::ZERO, Instant::elapsed);
+    let now = raw::now().inspect(|now| {
+        BEGAN.get_or_init(|| Instant::now().checked_sub(*now).unwrap_or_else(Instant::now));
+    });
+    now.unwrap_or_else(|_| of_others()).as_secs_f64()
 }
 
 /// `MPI_Wtick`: the clock counts nanoseconds.
@@ -66,6 +88,21 @@ pub unsafe extern "C" fn abort<A: Abi>(_: A::Handle, code: c_int) -> c_int {
 
 /// `MPI_Pcontrol`: for tools, of which there is none. It takes any arguments.
 pub extern "C" fn pcontrol(_: c_int) -> c_int {
+    0
+}
+
+/// `MPIX_Query_cuda_support` and its kin: whether buffers may be on a device. None may.
+pub extern "C" fn query_device() -> c_int {
+    0
+}
+
+/// `MPIX_GPU_query_support`, as MPICH has it.
+///
+/// # Safety
+/// Arguments are as MPICH says.
+pub unsafe extern "C" fn query_devices(_kind: c_int, is_supported: *mut c_int) -> c_int {
+    // SAFETY: the caller's promise.
+    let _nowhere_is_nothing = unsafe { put(is_supported, 0) };
     0
 }
 
@@ -91,6 +128,11 @@ pub fn others<A: Abi>() -> Vec<(&'static str, usize)> {
         ("MPI_Wtick", wtick as *const () as usize),
         ("MPI_Abort", abort::<A> as *const () as usize),
         ("MPI_Pcontrol", pcontrol as *const () as usize),
+        ("MPIX_Query_cuda_support", query_device as *const () as usize),
+        ("MPIX_Query_hip_support", query_device as *const () as usize),
+        ("MPIX_Query_rocm_support", query_device as *const () as usize),
+        ("MPIX_Query_ze_support", query_device as *const () as usize),
+        ("MPIX_GPU_query_support", query_devices as *const () as usize),
         ("MPI_Aint_add", aint_add as *const () as usize),
         ("MPI_Aint_diff", aint_diff as *const () as usize),
     ]
@@ -106,16 +148,19 @@ super::calls! {
         begin(level)
     };
     "Initialized" initialized<>(flag: *mut c_int) => {
-        put(flag, c_int::from(local(|process| Ok(process.objects.life.has_begun)).unwrap_or(false)))
+        let of_others = || level_for_others().is_ok();
+        put(flag, c_int::from(local(|process| Ok(process.objects.life.has_begun)).unwrap_or_else(|_| of_others())))
     };
     "Finalize" finalize<>() => end::<A>();
     "Finalized" finalized<>(flag: *mut c_int) => {
         put(flag, c_int::from(local(|process| Ok(process.objects.life.has_ended)).unwrap_or(false)))
     };
     "Query_thread" query_thread<>(level: *mut c_int) => {
-        put(level, local(|process| Ok(process.objects.life.threads))?)
+        put(level, local(|process| Ok(process.objects.life.threads)).or_else(|_| level_for_others())?)
     };
-    "Is_thread_main" is_thread_main<>(flag: *mut c_int) => put(flag, 1);
+    "Is_thread_main" is_thread_main<>(flag: *mut c_int) => {
+        put(flag, c_int::from(local(|_| Ok(())).is_ok()))
+    };
     "Get_version" get_version<>(version: *mut c_int, subversion: *mut c_int) => {
         put(version, A::VERSION[0])?;
         put(subversion, A::VERSION[1])
