@@ -10,6 +10,7 @@ crate::trials! {
     data_is_relocated,
     data_is_relocated_compactly,
     objects_begin_and_end_in_order,
+    a_hundred_libraries_begin_and_end_in_order,
     thread_locals_of_each_kind,
     symbols_and_their_versions,
     exceptions_cross_libraries,
@@ -107,11 +108,7 @@ fn objects_begin_and_end_in_order() {
         return;
     }
     let shop = Workshop::new();
-    let level = |level: u32, next: Option<u32>, with: &[&str]| {
-        let (number, own) = (format!("-DLEVEL={level}"), format!("-DOWN=level_{level}"));
-        let next = next.map_or("-DLAST".into(), |next| format!("-DNEXT=level_{next}"));
-        shop.library(&format!("level{level}"), "chain_lib.c", &[&[&number[..], &own, &next], with].concat());
-    };
+    let level = |number, next, with: &[&str]| level(&shop, number, next, with);
     level(4, None, &[]);
     level(3, Some(4), &["-llevel4"]);
     level(2, Some(3), &["-llevel3", "-Wl,--no-as-needed", "-llevel4"]);
@@ -119,8 +116,32 @@ fn objects_begin_and_end_in_order() {
     level(1, Some(2), &["-llevel2"]);
     let options =
         ["-DFIRST", "-Dfirst_level=level_1", "-Wl,--no-as-needed", "-llevel5", "-llevel1", "-llevel3"];
-    let program = shop.build("chain", "chain.c", &options);
-    let (alone, rank) = (native(&program, 0, &[]), ranks(&program, 1, "stay", &[]));
+    begin_and_end_as_alone(&shop.build("chain", "chain.c", &options));
+}
+
+/// Each needs the next one.
+fn a_hundred_libraries_begin_and_end_in_order() {
+    if !compilers() {
+        return;
+    }
+    const LAST: u32 = 100;
+    let shop = Workshop::new();
+    level(&shop, LAST, None, &[]);
+    for number in (1..LAST).rev() {
+        level(&shop, number, Some(number + 1), &[&format!("-llevel{}", number + 1)]);
+    }
+    begin_and_end_as_alone(&shop.build("long_chain", "chain.c", &["-Dfirst_level=level_1", "-llevel1"]));
+}
+
+/// A library of a chain.
+fn level(shop: &Workshop, number: u32, next: Option<u32>, with: &[&str]) {
+    let (level, own) = (format!("-DLEVEL={number}"), format!("-DOWN=level_{number}"));
+    let next = next.map_or("-DLAST".into(), |next| format!("-DNEXT=level_{next}"));
+    shop.library(&format!("level{number}"), "chain_lib.c", &[&[&level[..], &own, &next], with].concat());
+}
+
+fn begin_and_end_as_alone(program: &Path) {
+    let (alone, rank) = (native(program, 0, &[]), ranks(program, 1, "stay", &[]));
     let text = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(text(&rank), text(&alone));
     assert!(text(&rank).contains("on exit 7 text"), "{}", text(&rank));

@@ -1,8 +1,8 @@
 //! What is said about a program's imports.
 
-use std::collections::BTreeSet;
-use std::path::Path;
-use std::process::Command;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use talisman_loader::{Explanation, Imports, LoadError, Meaning, Program, Search, explain};
 
@@ -11,6 +11,7 @@ use crate::build::{Workshop, compilers};
 crate::trials! {
     each_import_has_a_meaning,
     all_imports_of_the_file_are_explained,
+    symbols_mean_what_the_dynamic_linker_means,
     a_missing_library_is_named,
 }
 
@@ -114,6 +115,65 @@ fn all_imports_of_the_file_are_explained() {
             assert!(unknown.is_empty() && !listed.is_empty(), "{}: {unknown:?}", object.display());
         }
     }
+}
+
+/// Position-independent programs of the system. One at fixed addresses defines functions of libraries whose addresses it
+/// takes. The largest has more than a hundred libraries, MPI's among them.
+const OF_SYSTEM: [&str; 5] = ["/usr/bin/sort", "/usr/bin/perl", "/usr/bin/git", "/usr/bin/ruby", "/usr/bin/lmp"];
+
+/// Who asks, and for what name; and in which file that was found.
+type Binding = ((PathBuf, String), PathBuf);
+
+fn symbols_mean_what_the_dynamic_linker_means() {
+    if !compilers() {
+        return;
+    }
+    let shop = Workshop::new();
+    let own = [explained(&shop).0];
+    for file in own.iter().map(PathBuf::as_path).chain(OF_SYSTEM.map(Path::new)).filter(|file| file.exists()) {
+        let explanation = explain(file, &Search::default(), &Answers).expect("all libraries are there");
+        let bound = bound_by_the_dynamic_linker(file);
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let objects: Vec<PathBuf> = explanation.objects.iter().map(|path| real(path)).collect();
+        let mut compared = 0;
+        for import in &explanation.imports {
+            let (by, name) = (&objects[import.wanted_by], &import.name);
+            let Some(found) = bound.get(&(by.clone(), name.clone())) else { continue };
+            let is_right = match import.meaning {
+                Meaning::Private(object) => objects[object] == *found,
+                Meaning::Shared => !objects.contains(found),
+                _ => continue,
+            };
+            assert!(is_right, "{}: {name} of {} is in {}", import.meaning, by.display(), found.display());
+            compared += 1;
+        }
+        assert!(compared > 0 || file == own[0], "{}: {} bindings", file.display(), bound.len());
+    }
+}
+
+/// What it says of itself, of a program that ends at once.
+fn bound_by_the_dynamic_linker(program: &Path) -> BTreeMap<(PathBuf, String), PathBuf> {
+    let mut command = Command::new(program);
+    command.arg("--version").env("LD_DEBUG", "bindings").env("LD_BIND_NOW", "1").stdin(Stdio::null());
+    command.stdout(Stdio::null()).stderr(Stdio::piped());
+    let process = command.spawn().expect("a program of the system");
+    // It may start others, which say the same of themselves.
+    let own = format!("{}:\t", process.id());
+    let output = process.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&output.stderr);
+    said.lines().filter(|line| line.trim_start().starts_with(&own)).filter_map(binding).collect()
+}
+
+/// ``1234: binding file /bin/sort [0] to /lib/libc.so.6 [0]: normal symbol `fork' [GLIBC_2.2.5]``
+fn binding(line: &str) -> Option<Binding> {
+    let (_, rest) = line.split_once("binding file ")?;
+    let (by, rest) = rest.split_once(" [0] to ")?;
+    let (at, rest) = rest.split_once(" [0]: ")?;
+    let (_, rest) = rest.split_once('`')?;
+    let (name, version) = rest.split_once('\'')?;
+    let version = version.trim().trim_matches(['[', ']']);
+    let name = if version.is_empty() { name.to_owned() } else { format!("{name}@{version}") };
+    Some(((Path::new(by).canonicalize().ok()?, name), Path::new(at).canonicalize().ok()?))
 }
 
 fn a_missing_library_is_named() {
