@@ -72,7 +72,10 @@ fn a_thread_that_calls_mpi_is_told() {
     let output = end("thread");
     let error = text(&output.stderr);
     assert!(!output.status.success());
-    assert!(error.contains("MPI_Barrier failed") && error.contains("a thread that a rank has started"), "{error}");
+    assert!(
+        error.contains("MPI_Barrier failed") && error.contains("a thread that a rank has started"),
+        "{error}"
+    );
     assert!(!error.contains("panicked"), "{error}");
 }
 

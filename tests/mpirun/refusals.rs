@@ -34,7 +34,10 @@ fn words_that_make_no_sense() {
         (&["-n", "1", "true", ":", "-n", "32768", "true"], "from 1 to 32768"),
         (&["-n", "2", "-x", "NO_SUCH_VARIABLE", "true"], "no such variable"),
         (&["-n", "2", "-wdir", "/no/such/folder", "true"], "no folder `/no/such/folder`"),
-        (&["-n", "1", "true", ":", "-n", "1", "-wdir", "/no/such/folder", "true"], "no folder `/no/such/folder`"),
+        (
+            &["-n", "1", "true", ":", "-n", "1", "-wdir", "/no/such/folder", "true"],
+            "no folder `/no/such/folder`",
+        ),
         (&["-n", "1", "true", ":", "--nodes", "2", "-n", "1", "true"], "before its first program"),
         (&["-n", "2", "--nodse", "2", "true"], "--nodse"),
         (&["-n", "2", "--nodes", "2", "--ft", "logging", "--slice", "20ms", "true"], "nobody logs"),

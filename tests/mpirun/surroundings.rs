@@ -23,7 +23,8 @@ fn ranks_know_who_they_are_before_they_begin() {
     for interface in BOTH {
         let file = program("surroundings.c", interface);
         for way in [&[][..], &["--nodes", "2"]] {
-            let printed = printed(&mut mpirun(&[&["-n", "3", "-wdir", "/"], way, &[name(&file), "a"]].concat()));
+            let printed =
+                printed(&mut mpirun(&[&["-n", "3", "-wdir", "/"], way, &[name(&file), "a"]].concat()));
             let line = |rank| format!("rank {rank} of 3 in /, OWN=- ALL=-: a");
             assert_eq!(sorted(&printed), [0, 1, 2].map(line), "{interface:?} {way:?}");
         }
@@ -52,14 +53,17 @@ fn scripts_are_run_by_their_interpreters() {
     let interpreter = program("surroundings.c", Interface::OpenMpi);
     let script = |name: &str, line: String| {
         let file = folder().join(name);
-        fs::write(&file, format!("#!{line}\nwhat follows is the interpreter's\n")).expect("the folder is there");
+        fs::write(&file, format!("#!{line}\nwhat follows is the interpreter's\n"))
+            .expect("the folder is there");
         fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("it is ours");
         file
     };
     let inner = script("inner", format!("{} one argument", name(&interpreter)));
     let outer = script("outer", format!(" {} ", inner.display()));
     let (inner, outer) = (name(&inner), name(&outer));
-    for (file, words) in [(inner, format!("one argument {inner} x y")), (outer, format!("one argument {inner} {outer} x y"))] {
+    for (file, words) in
+        [(inner, format!("one argument {inner} x y")), (outer, format!("one argument {inner} {outer} x y"))]
+    {
         let printed = printed(&mut mpirun(&["-n", "2", "-wdir", "/", file, "x", "y"]));
         let line = |rank| format!("rank {rank} of 2 in /, OWN=- ALL=-: {words}");
         assert_eq!(sorted(&printed), [0, 1].map(line));

@@ -1,6 +1,7 @@
 //! The program of this process's ranks, as slots have it: what the loader has read, and behind it what this executable
 //! keeps of a rank.
 
+use std::ffi::CStr;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
@@ -181,7 +182,10 @@ impl ProgramImages {
 fn prepare_process() -> Result<(), String> {
     streams::prepare()?;
     if !prepare_streams() {
-        return Err("this version of the C library has streams (FILE) that are not known".into());
+        return Err(format!(
+            "version {} of the C library has streams (FILE) that are not known",
+            library_version()
+        ));
     }
     set_hooks(Hooks {
         give_way: waits::give_way,
@@ -193,6 +197,12 @@ fn prepare_process() -> Result<(), String> {
     answer_later(&answers::Later);
     prepare_names();
     Ok(())
+}
+
+/// That of the C library.
+fn library_version() -> String {
+    // SAFETY: takes nothing, and gives a string that stays.
+    unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) }.to_string_lossy().into_owned()
 }
 
 /// Whole pages.

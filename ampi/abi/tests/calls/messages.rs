@@ -84,7 +84,19 @@ fn exchanged_later<L: Library>(rank: Rank) {
         let place = requests.as_mut_ptr();
         let (count, int, after, before) = (count as i32, L::int(), rank.after(), rank.before());
         mpi!(
-            L, "MPI_Isendrecv", own.as_ptr(), count, int, after, 3, got.as_mut_ptr(), count, int, before, 3, L::world(),
+            L,
+            "MPI_Isendrecv",
+            own.as_ptr(),
+            count,
+            int,
+            after,
+            3,
+            got.as_mut_ptr(),
+            count,
+            int,
+            before,
+            3,
+            L::world(),
             place
         );
         let (at, second) = (both.as_mut_ptr(), place.wrapping_add(1));

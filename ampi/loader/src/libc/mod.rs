@@ -38,10 +38,10 @@ pub use files::{
     Departed, FilesError, Numbers, Reason, TooManyDescriptors, files_arrive, files_depart, files_end,
     files_note, files_noted, files_open, files_restored, prepare_streams, streams_are_known,
 };
+pub use folder::begin_in;
 pub(crate) use late::{add_finalizers, call_initializers, keep_error};
 pub(crate) use list::List;
 pub(crate) use named::object_at;
-pub use folder::begin_in;
 pub use named::{function_at, prepare_names};
 pub(crate) use own_threads::place_in_thread;
 pub use own_threads::{has_started_threads, is_own_thread};

@@ -119,7 +119,8 @@ fn all_imports_of_the_file_are_explained() {
 
 /// Position-independent programs of the system. One at fixed addresses defines functions of libraries whose addresses it
 /// takes. The largest has more than a hundred libraries, MPI's among them.
-const OF_SYSTEM: [&str; 5] = ["/usr/bin/sort", "/usr/bin/perl", "/usr/bin/git", "/usr/bin/ruby", "/usr/bin/lmp"];
+const OF_SYSTEM: [&str; 5] =
+    ["/usr/bin/sort", "/usr/bin/perl", "/usr/bin/git", "/usr/bin/ruby", "/usr/bin/lmp"];
 
 /// Who asks, and for what name; and in which file that was found.
 type Binding = ((PathBuf, String), PathBuf);
@@ -130,7 +131,8 @@ fn symbols_mean_what_the_dynamic_linker_means() {
     }
     let shop = Workshop::new();
     let own = [explained(&shop).0];
-    for file in own.iter().map(PathBuf::as_path).chain(OF_SYSTEM.map(Path::new)).filter(|file| file.exists()) {
+    for file in own.iter().map(PathBuf::as_path).chain(OF_SYSTEM.map(Path::new)).filter(|file| file.exists())
+    {
         let explanation = explain(file, &Search::default(), &Answers).expect("all libraries are there");
         let bound = bound_by_the_dynamic_linker(file);
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());

@@ -181,7 +181,9 @@ mod tests {
         assert!(find(OsStr::new("./no-such"), None).unwrap_err().contains("no program `./no-such`"));
         let (bin, nowhere) = (Path::new("/bin"), Path::new("/no/such/folder"));
         assert!(find(OsStr::new("./sh"), Some(nowhere)).unwrap_err().contains("no folder `/no/such/folder`"));
-        assert!(find(OsStr::new("./no"), Some(bin)).unwrap_err().contains("no program `./no`, seen from /bin"));
+        assert!(
+            find(OsStr::new("./no"), Some(bin)).unwrap_err().contains("no program `./no`, seen from /bin")
+        );
         assert_eq!(find(OsStr::new("./sh"), Some(bin)).unwrap(), Path::new("/bin/sh"));
         assert!(check(bin).unwrap_err().contains("may run"));
         let sh = find(OsStr::new("sh"), None).unwrap();
@@ -191,8 +193,10 @@ mod tests {
     #[test]
     fn a_script_names_its_interpreter() {
         let of = |line: &str| interpreter(line.as_bytes());
-        let found = |line: &str| of(line).map(|(file, argument)| (file.file_name().map(OsStr::to_owned), argument));
-        let named = |name: &str, argument: Option<&str>| Ok((Some(name.into()), argument.map(OsString::from)));
+        let found =
+            |line: &str| of(line).map(|(file, argument)| (file.file_name().map(OsStr::to_owned), argument));
+        let named =
+            |name: &str, argument: Option<&str>| Ok((Some(name.into()), argument.map(OsString::from)));
         assert_eq!(found("/bin/cat\nrest"), named("cat", None));
         assert_eq!(found(" /bin/cat  -n a \nrest"), named("cat", Some("-n a")));
         assert_eq!(found("/usr/bin/env cat\n"), named("cat", None));

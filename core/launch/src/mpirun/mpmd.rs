@@ -52,7 +52,9 @@ fn part(words: &[OsString], count: fn(&str) -> Result<u32, String>) -> Result<Pa
     while let Some(word) = words.next().filter(|word| word != "--") {
         if !["-n", "-x", "--wdir"].iter().any(|own| word == *own) {
             let word = word.display();
-            return Err(format!("{word}: options of the job stand before its first program, not behind a `:`"));
+            return Err(format!(
+                "{word}: options of the job stand before its first program, not behind a `:`"
+            ));
         }
         let value = words.next().filter(|value| value != "--");
         let value = value.ok_or_else(|| format!("{}: give a value", word.display()))?;
