@@ -71,6 +71,11 @@ impl Mapping {
         follows && !self.writable && !next.writable
     }
 
+    /// As how many the system counts it: zeroes are one of their own.
+    pub fn count(&self) -> usize {
+        usize::from(self.file_len > 0) + usize::from(self.len > self.file_len)
+    }
+
     pub fn part(&self, object: usize) -> Part {
         let kind = if self.writable { PartKind::Data } else { PartKind::Text };
         Part { offset: object + self.at, len: self.len, kind }

@@ -58,6 +58,11 @@ impl Object {
         })
     }
 
+    /// How many mappings of the system a copy takes.
+    pub fn mappings(&self) -> usize {
+        self.mappings.iter().map(Mapping::count).sum()
+    }
+
     /// Maps its pages, where the image is at `base`.
     ///
     /// # Safety

@@ -158,6 +158,12 @@ impl Program {
         &self.0.parts
     }
 
+    /// How many mappings of the system a copy takes, at most: a process may have 65,530, unless it is told otherwise.
+    pub fn mappings(&self) -> usize {
+        // Those of variables and thread-locals come behind the objects.
+        self.0.objects.iter().map(Object::mappings).sum::<usize>() + 1
+    }
+
     /// Puts a copy of the program to these addresses: all that a dynamic linker does before it calls the first
     /// function. Functions of the program that choose among others (`IFUNC`) are called.
     ///

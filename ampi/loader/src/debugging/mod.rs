@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use files::DebugFile;
+pub(crate) use walk::returns;
 pub use walk::{Registers, Stack};
 
 use crate::linker::loaded;

@@ -60,22 +60,35 @@ impl<'a> Stack<'a> {
 
 /// Addresses in the copy at `base` of the calls that have not returned, the innermost first.
 pub fn calls(base: usize, registers: &Registers, stack: &Stack<'_>) -> Vec<usize> {
-    let mut registers = registers.clone();
-    let mut found = Vec::new();
-    for _ in 0..FRAMES_MAX {
-        // A call returns to what follows it, which may be another function.
-        let Some(call) = registers.get(RETURN_ADDRESS).and_then(|at| at.checked_sub(1)) else { break };
-        if loaded::at(call).is_some_and(|copy| copy.base == base) {
-            found.push(call);
-        }
-        let Some(caller) = caller_of(call, &registers, stack) else { break };
+    let is_of_copy = |call: &usize| loaded::at(*call).is_some_and(|copy| copy.base == base);
+    frames(registers, stack).filter(is_of_copy).collect()
+}
+
+/// Addresses that calls return to, the innermost first, up to the process's own code, which has called the program.
+pub fn returns(registers: &Registers, stack: &Stack<'_>) -> Vec<usize> {
+    frames(registers, stack).take_while(|call| !is_of_process(*call)).map(|call| call + 1).collect()
+}
+
+/// Addresses of all calls that have not returned, the innermost first.
+fn frames(registers: &Registers, stack: &Stack<'_>) -> impl Iterator<Item = usize> {
+    let caller = |registers: &Registers| {
+        let caller = caller_of(call_of(registers)?, registers, stack)?;
         // A frame that does not grow would be walked forever.
-        if caller.get(STACK_POINTER) <= registers.get(STACK_POINTER) {
-            break;
-        }
-        registers = caller;
-    }
-    found
+        (caller.get(STACK_POINTER) > registers.get(STACK_POINTER)).then_some(caller)
+    };
+    let all = std::iter::successors(Some(registers.clone()), caller);
+    all.map_while(|registers| call_of(&registers)).take(FRAMES_MAX)
+}
+
+/// A call returns to what follows it, which may be another function.
+fn call_of(registers: &Registers) -> Option<usize> {
+    registers.get(RETURN_ADDRESS)?.checked_sub(1)
+}
+
+/// Whether code is of this executable.
+fn is_of_process(code: usize) -> bool {
+    let base = |at: usize| object_at(at).map(|found| found.dli_fbase.addr());
+    loaded::at(code).is_none() && base(code) == base(is_of_process as *const () as usize)
 }
 
 fn caller_of(call: usize, registers: &Registers, stack: &Stack<'_>) -> Option<Registers> {

@@ -6,6 +6,7 @@
 //!
 //! [`symbol`] is meant for [`crate::Imports::fallback`], so that a program's own `getopt` is used if it has one.
 
+mod backtrace;
 mod clocks_and_random;
 mod environment;
 mod exit;
@@ -81,7 +82,7 @@ pub fn leave() {
 
 /// The function that answers for this one of the C library.
 pub fn symbol(name: &str) -> Option<usize> {
-    let parts: [fn(&str) -> Option<usize>; 20] = [
+    let parts: [fn(&str) -> Option<usize>; 21] = [
         start::symbol,
         exit::symbol,
         environment::symbol,
@@ -99,6 +100,7 @@ pub fn symbol(name: &str) -> Option<usize> {
         keys::symbol,
         signals::symbol,
         process::symbol,
+        backtrace::symbol,
         clocks_and_random::symbol,
         own_stack::symbol,
         own_threads::symbol,

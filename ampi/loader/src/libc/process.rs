@@ -137,7 +137,6 @@ outside! {
     "getprotobyname" => getprotobyname,
     "openlog" => openlog,
     "closelog" => closelog,
-    "backtrace" => backtrace,
     "setpwent" => setpwent,
     "endpwent" => endpwent,
 }

@@ -8,6 +8,7 @@ pub mod tls;
 
 use std::ffi::{c_char, c_int, c_void};
 
+pub(crate) use find::name_of_address;
 pub use handles::answer_names;
 pub use late::{answer_later, late_imports};
 

@@ -19,6 +19,7 @@ crate::trials! {
     libraries_are_found_where_the_dynamic_linker_finds_them,
     what_ranks_cannot_do_is_refused,
     each_rank_knows_its_own_stack,
+    backtraces_are_of_the_rank,
     answers_of_the_process_come_first,
     the_dynamic_linker_knows_ranks,
     libraries_are_loaded_later,
@@ -264,6 +265,12 @@ fn libraries_are_found_where_the_dynamic_linker_finds_them() {
 fn each_rank_knows_its_own_stack() {
     if compilers() {
         same(&Workshop::new().build("stack", "stack.c", &[]), &[]);
+    }
+}
+
+fn backtraces_are_of_the_rank() {
+    if compilers() {
+        same(&Workshop::new().build("backtrace", "backtrace.c", &["-rdynamic", "-O0"]), &[]);
     }
 }
 
