@@ -137,6 +137,11 @@ impl ProgramImages {
         self.control
     }
 
+    /// How many mappings of the system a rank takes, beside its slot's own.
+    pub fn mappings(&self) -> usize {
+        self.program.mappings()
+    }
+
     /// The first address of the program.
     pub fn entry(&self, base: usize) -> usize {
         self.program.entry(base)

@@ -5,6 +5,7 @@
 //! | `rank.rs` | what a rank runs, and what happens at `MPI_Init`, `MPI_Finalize` and `MPI_Abort` |
 //! | `images.rs` | the program and its libraries, as they lie in a slot |
 //! | `programs.rs` | several programs, each of some ranks |
+//! | `mappings.rs` | whether the system lets a process have so many ranks |
 //! | `builds.rs` | whether all nodes have the same files |
 //! | `answers.rs` | who answers the symbols that the program wants |
 //! | `gdb.rs` | a script for gdb: where functions and lines of ranks are |
@@ -29,6 +30,7 @@ mod explain;
 mod gdb;
 mod images;
 mod locales;
+mod mappings;
 mod mpi_files;
 mod programs;
 mod rank;
@@ -124,6 +126,7 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
             program.file, program.ranks, program.ranks
         ));
     }
+    mappings::check(prepared.mappings(), program.ranks, cx.nodes())?;
     program.builds = prepared.builds();
     let ranks = RankArgs { rank_images: ROOM, ..options.ranks };
     let call = talisman_ampi::run(ranks, program.clone()).map_err(|error| error.to_string())?;

@@ -83,6 +83,11 @@ impl Programs {
         self.all.iter().flat_map(|(_, _, images)| images.builds())
     }
 
+    /// As [`ProgramImages::mappings`]: all are mapped for each rank.
+    pub fn mappings(&self) -> usize {
+        self.all.iter().map(|(_, _, images)| images.mappings()).sum()
+    }
+
     /// As [`ProgramImages::objects_at`], of the program that the rank runs.
     pub fn objects_of(&self, rank: u32, base: usize) -> Vec<(&Path, usize)> {
         self.of_rank(rank).map_or(Vec::new(), |(place, images)| images.objects_at(base + place).collect())

@@ -102,6 +102,17 @@ impl Prepared {
         }
     }
 
+    /// How many mappings of the system a rank takes.
+    pub fn mappings(self) -> usize {
+        /// Guard, stack, header, control block, heap, and what is not used of these yet.
+        const OF_SLOT: usize = 7;
+        let of_images = match self {
+            Prepared::One(images) => images.mappings(),
+            Prepared::Several(programs) => programs.mappings(),
+        };
+        of_images + OF_SLOT
+    }
+
     /// The files that are mapped for a rank whose images begin at `base`, each with the distance of its addresses from
     /// those in the file.
     pub fn objects_of(self, rank: u32, base: usize) -> Vec<(&'static Path, usize)> {
