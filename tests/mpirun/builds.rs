@@ -31,7 +31,8 @@ fn a_job_does_not_go_on_with_another_build() {
         compiled("heat.c", Interface::Mpich, ".unnamed", &[&pie[..], &["-Wl,--build-id=none"]].concat());
     let (at, kept) = (folder().join("heat-installed"), folder().join("heat-kept"));
     let (file, kept) = (at.to_str().expect("text"), kept.to_str().expect("text"));
-    let task = [file, "2000", "3000", "250"];
+    // It takes longer than until the loss, on a fast machine too.
+    let task = [file, "2000", "20000", "2500"];
     install(&first, &at);
     let undisturbed = printed(&mut mpirun(&[&["-n", "4"], &task[..]].concat()));
     let disk = ["-n", "4", "--nodes", "2", "--ft", "disk", "--ckpt-dir", kept, "--ckpt-every", "50ms"];

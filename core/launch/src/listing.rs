@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 use talisman_cluster::naming::Named;
 use talisman_job::variables::JOB_VARIABLE;
 
+use super::mpirun::NODE_PROGRAM;
+
 /// A job, as far as this machine has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Listed {
@@ -68,6 +70,7 @@ fn jobs() -> Vec<Listed> {
                 let Named { pid, nodes, program, .. } = named;
                 let began = process.began().unwrap_or(u64::MAX);
                 let key = (pid, program.clone());
+                let program = process.program_of_ranks().unwrap_or(program);
                 let new = Listed { job: pid, program, nodes, here: 0, launcher: None, began };
                 let listed = jobs.entry(key).or_insert(new);
                 listed.here += 1;
@@ -141,6 +144,12 @@ impl Process {
         threads.into_iter().any(|thread| name(&thread.path()).is_some_and(|name| name == "pe0"))
     }
 
+    /// What its ranks run, if it is a node of `talisman mpirun`.
+    fn program_of_ranks(&self) -> Option<String> {
+        (name(&self.folder)? == NODE_PROGRAM).then_some(())?;
+        file_in(&fs::read(self.folder.join("cmdline")).ok()?)
+    }
+
     fn is_running(&self) -> bool {
         let stat = fs::read_to_string(self.folder.join("stat"));
         stat.is_ok_and(|stat| is_running_in(&stat))
@@ -153,13 +162,21 @@ impl Process {
 
     fn as_job(&self) -> Listed {
         let began = self.began().unwrap_or(u64::MAX);
-        let program = name(&self.folder).unwrap_or_default();
+        let program = self.program_of_ranks().or_else(|| name(&self.folder)).unwrap_or_default();
         Listed { job: self.pid, program, nodes: 1, here: 1, launcher: None, began }
     }
 }
 
 fn name(folder: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&fs::read(folder.join("comm")).ok()?).trim_end().to_owned())
+}
+
+/// The name of the file that a node of `talisman mpirun` is given.
+fn file_in(words: &[u8]) -> Option<String> {
+    let mut words = words.split(|byte| *byte == 0);
+    words.find(|word| *word == b"--file")?;
+    let file = String::from_utf8_lossy(words.next()?).into_owned();
+    Some(Path::new(&file).file_name()?.to_string_lossy().into_owned())
 }
 
 fn named_in(environment: &[u8]) -> Option<Named> {
@@ -191,6 +208,13 @@ mod tests {
         let environment = format!("HOME=/\0NOT_{JOB_VARIABLE}=1\0{JOB_VARIABLE}={}\0A=", job.written());
         assert_eq!(named_in(environment.as_bytes()), Some(job));
         assert_eq!(named_in(b"HOME=/\0TALISMAN_JOB=x\0"), None);
+    }
+
+    #[test]
+    fn a_job_of_ranks_is_known_by_their_program() {
+        let words = b"/opt/talisman-mpi\0--ranks\x004\0--file\0/usr/bin/lmp\0--ranks-of\x004\0--\0lmp\0";
+        assert_eq!(file_in(words).as_deref(), Some("lmp"));
+        assert_eq!((file_in(b"talisman-mpi\0--file"), file_in(b"")), (None, None));
     }
 
     #[test]

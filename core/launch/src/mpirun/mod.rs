@@ -25,7 +25,7 @@ use mpmd::Part;
 pub use words::{as_options, is_name};
 
 /// The file of the node program, beside `talisman`.
-const NODE_PROGRAM: &str = "talisman-mpi";
+pub(crate) const NODE_PROGRAM: &str = "talisman-mpi";
 
 /// More ranks have no addresses.
 const RANKS_MAX: u32 = 32_768;
