@@ -20,6 +20,8 @@ SELECTED = [
     ("talisman_kernel", "message::"),
     ("talisman_kernel", "pe::"),
     ("talisman_kernel", "location::"),
+    # No unsafe code: what may not be looked at without a trace cannot be read.
+    ("talisman_core", "untraced"),
     ("talisman_store", "slabs"),
     ("talisman_store", "versions"),
     # Threads and slots of ranks are out of its reach: ampi/src/thread/README.md.

@@ -1,3 +1,5 @@
 //! Tests of more than one room.
 
 mod frames;
+mod memcheck;
+mod untraced;

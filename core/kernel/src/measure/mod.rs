@@ -18,7 +18,7 @@ mod tests;
 mod traffic;
 
 use std::cell::{Cell, RefCell};
-use std::ptr::NonNull;
+use std::ptr::{NonNull, from_ref};
 
 use crate::kind::Kind;
 use crate::node::Config;
@@ -49,6 +49,8 @@ pub struct Measuring {
     sizes: bool,
     /// Whether messages are traced.
     is_traced: bool,
+    /// Whether anything is done about messages whose arguments have memory of their own.
+    sees_heavy: bool,
     meter: Meter,
     /// Picks gaps without work that are too short to read the clock at each.
     gaps: Sampler,
@@ -114,6 +116,7 @@ impl Measuring {
             edges: measures.loads && measures.edges,
             sizes: measures.loads && measures.sizes,
             is_traced,
+            sees_heavy: is_traced || (measures.loads && measures.edges),
             meter: Meter::new(calls::limits(clock, loads)),
             gaps: Sampler::default(),
             gap_ticks: Cell::default(),
@@ -123,6 +126,11 @@ impl Measuring {
             since: Cell::new(Since { usage, ticks: clock.ticks(), ..Since::default() }),
             core: Cell::default(),
         }
+    }
+
+    /// Where it says that messages are traced.
+    pub(crate) fn state_of_trace(&self) -> (*const (), usize) {
+        (from_ref(&self.is_traced).cast(), size_of_val(&self.is_traced))
     }
 }
 

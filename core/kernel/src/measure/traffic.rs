@@ -136,7 +136,7 @@ impl Pe {
     #[inline(always)]
     fn note_message_in<A, const HERE: bool>(&self, to: ObjId, entry: &'static EntryInfo, words: &Words) {
         if const { needs_drop::<A>() } {
-            if self.measuring.edges | self.measuring.is_traced {
+            if self.measuring.sees_heavy {
                 self.note_heavy::<HERE>(to, entry, words);
             }
         } else if self.measuring.traffic.stands_for.get() != NOTHING {

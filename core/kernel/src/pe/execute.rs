@@ -105,12 +105,12 @@ impl Pe {
             return self.call_timed(head, call);
         }
         let is_timed = call.is_message() && self.is_to_be_timed(object);
-        self.trace_begin(object, &call);
+        let begun = self.trace_begin(object, &call);
         match is_timed {
             true => self.call_timed(head, call),
             false => self.call(head, call),
         }
-        self.trace_end();
+        self.trace_end(begun);
     }
 
     #[inline(always)]

@@ -5,146 +5,35 @@
 //! Between PEs it is one branch.
 //!
 //! Nothing is looked up here. Which message an entry is called by is found when the words are read: they say into which
-//! envelope a message came, and by which envelope an entry was called. An entry that follows another begins when that one
-//! ended, as far as nothing lies between.
+//! envelope a message came, and by which envelope an entry was called.
+//!
+//! The clock is what a record costs most. An entry that follows another begins when that one ended, as far as nothing lies
+//! between. And in an entry whose calls are short it is not looked when messages were sent that stay here: the last one is told
+//! with the end, those before it have the time of what was told before them.
 
 mod channels;
 mod ring;
+mod short_calls;
 mod sink;
+mod tracer;
 
-use std::cell::{Cell, RefCell};
 use std::mem::offset_of;
 use std::num::NonZero;
 use std::ptr::{NonNull, from_ref};
 
 pub use channels::Origin;
 pub use sink::{Drained, TraceSettings, TraceSink};
+pub use tracer::{Begun, Tracer};
 
 use crate::message::cell::Words;
 use crate::message::envelope::Envelope;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::pe::execute::Call;
-use channels::Channels;
-use sink::Desk;
 use talisman_base::ids::PeId;
 use talisman_observe::event::Event;
-use talisman_observe::trace::words::{Called, FAR, Item, first, moment, place_of};
+use talisman_observe::trace::words::{Called, Item, place_of};
 use talisman_observe::trace::{Kind, Record, calls, seconds};
-
-/// What a PE that is traced has for it.
-pub struct Tracer {
-    desk: Desk,
-    pe: PeId,
-    /// When the last item was that has a time, in ticks.
-    last: Cell<u64>,
-    /// Items are missing: the next one says so.
-    has_gap: Cell<bool>,
-    /// When the last call ended, if nothing was done since.
-    boundary: Cell<Option<NonZero<u64>>>,
-    /// Whether what is called is called by a message that is in no envelope any more.
-    has_cause: Cell<bool>,
-    channels: RefCell<Channels>,
-}
-
-/// No item is near to this moment: the next one says its own.
-const NEVER: u64 = u64::MAX / 2;
-
-impl Tracer {
-    fn new(desk: Desk, pe: PeId) -> Tracer {
-        Tracer {
-            desk,
-            pe,
-            last: Cell::new(NEVER),
-            has_gap: Cell::new(false),
-            boundary: Cell::new(None),
-            has_cause: Cell::new(false),
-            channels: RefCell::default(),
-        }
-    }
-
-    /// Something that happened then.
-    #[inline(always)]
-    fn put<const N: usize>(&self, item: Item, ticks: u64, place: u64, more: [u64; N]) {
-        let mut since = ticks.wrapping_sub(self.last.get());
-        if since >= FAR || !self.desk.is_on() {
-            if !self.begins_anew(ticks) {
-                return;
-            }
-            since = 0;
-        }
-        match self.desk.ring.put(first(item, since, place), more) {
-            true => self.last.set(ticks),
-            false => self.miss(),
-        }
-    }
-
-    /// Something that says how others are to be read.
-    #[inline(always)]
-    fn note<const N: usize>(&self, item: Item, place: u64, more: [u64; N]) {
-        if (self.last.get() == NEVER || !self.desk.is_on()) && !self.goes_on() {
-            return;
-        }
-        if !self.desk.ring.put(first(item, 0, place), more) {
-            self.miss();
-        }
-    }
-
-    /// A record that is not among what happens most.
-    fn whole(&self, record: Record) {
-        self.boundary.set(None);
-        self.note(Item::Whole, 0, record.to_words());
-    }
-
-    /// Tells that items are missing, if some are; `false` if this one is, too.
-    #[cold]
-    fn goes_on(&self) -> bool {
-        if !self.desk.is_on() {
-            self.breaks_off();
-            return false;
-        }
-        if self.has_gap.get() {
-            match self.desk.ring.put(first(Item::Gap, 0, 0), []) {
-                true => self.has_gap.set(false),
-                false => self.miss(),
-            }
-        }
-        !self.has_gap.get()
-    }
-
-    /// The same, and tells the time.
-    #[cold]
-    fn begins_anew(&self, ticks: u64) -> bool {
-        if !self.goes_on() {
-            return false;
-        }
-        let has_room = self.desk.ring.put(moment(ticks), []);
-        if !has_room {
-            self.miss();
-        }
-        has_room
-    }
-
-    /// There is no room for an item.
-    #[cold]
-    fn miss(&self) {
-        self.desk.drop_one();
-        self.breaks_off();
-    }
-
-    fn breaks_off(&self) {
-        self.has_gap.set(true);
-        self.last.set(NEVER);
-    }
-
-    /// A message leaves for the end of a way: the one that was taken last, if so.
-    fn leaves(&self, ticks: u64, to: PeId, bytes: u64, is_taken: bool) {
-        let number = self.channels.borrow_mut().sent(to);
-        let sent = Record { wide: to, low: number, high: bytes, ..Record::at(ticks, Kind::Sent) };
-        self.boundary.set(None);
-        self.note(Item::Whole, is_taken.into(), sent.to_words());
-    }
-}
 
 /// The place of the envelope that has these words, if one does.
 #[inline(always)]
@@ -179,30 +68,31 @@ impl Pe {
         if self.tracer.is_some() { flag::TRACED } else { 0 }
     }
 
+    /// Where it says whether the PE is traced, for a test that nobody looks there on a message's way.
+    #[doc(hidden)]
+    pub fn state_of_trace(&self) -> [(*const (), usize); 2] {
+        [(from_ref(&self.tracer).cast(), size_of_val(&self.tracer)), self.measuring.state_of_trace()]
+    }
+
     /// User code begins: the object is called for this.
     #[inline]
-    pub fn trace_begin(&self, object: &Head, call: &Call<'_>) {
-        let Some(tracer) = &self.tracer else { return };
+    pub fn trace_begin(&self, object: &Head, call: &Call<'_>) -> Option<Begun> {
+        let tracer = self.tracer.as_ref()?;
         let ticks = tracer.boundary.get().map_or_else(|| self.clock.ticks(), NonZero::get);
         let place = match call {
             Call::Entry { words, .. } => place_with(words),
             _ => 0,
         };
         let chare = object.collection().number;
-        let called = Called { call: number_of(call), chare, index: object.index() };
-        match called.narrow() {
-            Some(words) => tracer.put(Item::Begins, ticks, place, words),
-            None => tracer.put(Item::BeginsWide, ticks, place, called.wide()),
-        }
+        Some(tracer.begin(ticks, place, Called { call: number_of(call), chare, index: object.index() }))
     }
 
     /// It has ended.
     #[inline]
-    pub fn trace_end(&self) {
-        let Some(tracer) = &self.tracer else { return };
-        let ticks = self.clock.ticks();
-        tracer.put(Item::Ends, ticks, 0, []);
-        tracer.boundary.set(NonZero::new(ticks));
+    pub fn trace_end(&self, begun: Option<Begun>) {
+        if let (Some(tracer), Some(begun)) = (&self.tracer, begun) {
+            tracer.end(self.clock.ticks(), begun);
+        }
     }
 
     /// What is called next does not begin at once.
@@ -220,8 +110,10 @@ impl Pe {
     /// A message was made that stays on this PE; the words are in its envelope.
     #[inline]
     pub fn trace_made(&self, words: &Words) {
-        if let Some(tracer) = &self.tracer {
-            tracer.put(Item::Made, self.clock.ticks(), place_with(words), []);
+        let Some(tracer) = &self.tracer else { return };
+        let place = place_with(words);
+        if !tracer.defers(place) {
+            tracer.put(Item::Made, self.clock.ticks(), place, []);
         }
     }
 
@@ -297,7 +189,7 @@ impl Pe {
         let had_cause = tracer.has_cause.replace(origin.is_some());
         match origin {
             Some(origin) => tracer.note(Item::CausesDirectly, 0, way(origin)),
-            None if had_cause => tracer.note(Item::CausesEnd, 0, []),
+            None if had_cause => tracer.note(Item::Causes, 0, []),
             None => {}
         }
     }

@@ -24,6 +24,8 @@ pub(super) struct Decoder {
     taken: Option<Way>,
     /// Messages that stayed on the PE.
     made: u64,
+    /// The first word of what was called last, where that has two.
+    called: Option<u64>,
 }
 
 impl Decoder {
@@ -41,6 +43,9 @@ impl Decoder {
             let item = Item::of(*first).ok_or_else(|| format!("its word {at} begins nothing"))?;
             let end = at + 1 + item.more();
             let more = words.get(at + 1..end).ok_or("it ends within an item")?;
+            if item == Item::BeginsAlike && self.called.is_none() {
+                return Err(format!("its word {at} is a call like one that there was not"));
+            }
             self.item(item, *first, more, &mut records);
             at = end;
         }
@@ -54,17 +59,24 @@ impl Decoder {
         }
         match (item, more) {
             (Item::Moment, _) => self.ticks = moment_in(first),
-            (Item::Begins, [word, low]) => self.begin(place, Called::of_narrow(*word, *low), records),
+            (Item::Begins, [word, low]) => self.begin_narrow(place, *word, *low, records),
+            (Item::BeginsAlike, [low]) => {
+                self.called.into_iter().for_each(|word| self.begin_narrow(place, word, *low, records));
+            }
             (Item::BeginsWide, [one, two, three]) => {
                 self.begin(place, Called::of_wide([*one, *two, *three]), records);
             }
-            (Item::Ends, _) => records.push(Record::at(self.ticks, Kind::Ends)),
+            (Item::Ends, _) => {
+                if place != 0 {
+                    self.make(place, records);
+                }
+                records.push(Record::at(self.ticks, Kind::Ends));
+            }
             (Item::Made, _) => self.make(place, records),
             (Item::Stays, _) if !self.waiting.contains_key(&place) => self.make(place, records),
             (Item::Kept, [from, number]) => self.keep(place, (*from as u32, *number)),
             (Item::Causes, _) => self.cause = self.waiting.remove(&place),
             (Item::CausesDirectly, [from, number]) => self.cause = Some((*from as u32, *number)),
-            (Item::CausesEnd, _) => self.cause = None,
             (Item::Taken, _) => self.taken = self.waiting.remove(&place),
             (Item::TakenDirectly, [from, number]) => self.taken = Some((*from as u32, *number)),
             (Item::Gone, _) => drop(self.waiting.remove(&place)),
@@ -79,6 +91,11 @@ impl Decoder {
             // As many words are behind an item as it has.
             _ => {}
         }
+    }
+
+    fn begin_narrow(&mut self, place: u64, word: u64, low: u64, records: &mut Vec<Record>) {
+        self.called = Some(word);
+        self.begin(place, Called::of_narrow(word, low), records);
     }
 
     fn begin(&mut self, place: u64, called: Called, records: &mut Vec<Record>) {
@@ -145,12 +162,28 @@ mod tests {
     }
 
     #[test]
+    fn a_call_like_the_last_one_and_a_message_before_its_end_have_fewer_words() {
+        let alike = [first(Item::BeginsAlike, 1, 0x80), 8];
+        let words = [&call(0)[..], &[first(Item::Ends, 20, 0x80)], &alike, &[first(Item::Ends, 2, 0)]];
+        let told = read(&words.concat());
+        let expected = [
+            begins(10),
+            by((3, 1), 30, Kind::Sent),
+            Record::at(30, Kind::Ends),
+            by((3, 1), 31, Kind::Caused),
+            begins(31).of_index(8),
+            Record::at(33, Kind::Ends),
+        ];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
     fn a_message_that_is_in_no_envelope_any_more_calls_all_until_its_end() {
         let words = [
             &[first(Item::Made, 0, 0x40), first(Item::Causes, 0, 0x40)][..],
             &call(0),
             &call(0),
-            &[first(Item::CausesEnd, 0, 0)],
+            &[first(Item::Causes, 0, 0)],
             &call(0),
         ];
         let kinds: Vec<_> =
@@ -180,5 +213,10 @@ mod tests {
         let mut decoder = Decoder::of(0);
         assert!(decoder.read(&[1]).unwrap_err().contains("begins nothing"));
         assert!(decoder.read(&call(0)[..2]).unwrap_err().contains("within an item"));
+        let alike = [first(Item::BeginsAlike, 1, 0), 8];
+        let after_gap = [&call(0)[..], &[first(Item::Gap, 0, 0)], &alike].concat();
+        for words in [&alike[..], &after_gap] {
+            assert!(decoder.read(words).unwrap_err().contains("there was not"));
+        }
     }
 }

@@ -25,7 +25,7 @@ use talisman_pup::{Pup, from_bytes, to_bytes};
 
 const MAGIC: &[u8; 16] = b"talisman-trace-p";
 /// What this writes. It changes with what items are.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 /// Before a block: its length and sum.
 const BLOCK_HEAD: usize = 8;
 /// Before the items of a block.

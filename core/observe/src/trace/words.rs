@@ -17,6 +17,8 @@ const PLACE: u32 = 44;
 pub const FAR: u64 = 1 << 16;
 /// What an index has beside its lower half, where [`Item::Begins`] is enough.
 const UPPER: u32 = 32;
+/// The first word of no [`Called`].
+pub const NOT_CALLED: u64 = u64::MAX;
 
 /// What an item is, and which words are behind the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +30,7 @@ pub enum Item {
     Begins = 2,
     /// The same of a chare or an index that has no room there. Three words.
     BeginsWide = 3,
-    /// It ends.
+    /// It ends. With a place: a message was put into the envelope right before, which stays on the PE.
     Ends = 4,
     /// A message was put into the envelope, which stays on the PE.
     Made = 5,
@@ -36,12 +38,14 @@ pub enum Item {
     Stays = 6,
     /// A message came into the envelope. Two words: its way.
     Kept = 7,
-    /// What is called from now on is called by the message in the envelope, which is in there no more.
+    /// What is called from now on is called by the message in the envelope, which is in there no more; by none in particular if
+    /// there is no place.
     Causes = 8,
     /// It is called by the message that came by this way. Two words.
     CausesDirectly = 9,
-    /// It is called by none in particular.
-    CausesEnd = 10,
+    /// As [`Item::Begins`], with the same call, chare and upper half of the index as the last of these items. One word: the
+    /// lower half.
+    BeginsAlike = 10,
     /// The message in the envelope is passed on next.
     Taken = 11,
     /// The message that came by this way is. Two words.
@@ -65,7 +69,7 @@ impl Item {
         Item::Kept,
         Item::Causes,
         Item::CausesDirectly,
-        Item::CausesEnd,
+        Item::BeginsAlike,
         Item::Taken,
         Item::TakenDirectly,
         Item::Gone,
@@ -82,6 +86,7 @@ impl Item {
     pub fn more(self) -> usize {
         match self {
             Item::Begins | Item::Kept | Item::CausesDirectly | Item::TakenDirectly => 2,
+            Item::BeginsAlike => 1,
             Item::BeginsWide => 3,
             Item::Whole => 4,
             _ => 0,
@@ -90,7 +95,10 @@ impl Item {
 
     /// Whether it happened at a time.
     pub fn is_timed(self) -> bool {
-        matches!(self, Item::Begins | Item::BeginsWide | Item::Ends | Item::Made | Item::Stays)
+        matches!(
+            self,
+            Item::Begins | Item::BeginsWide | Item::BeginsAlike | Item::Ends | Item::Made | Item::Stays
+        )
     }
 }
 
