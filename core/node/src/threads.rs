@@ -89,7 +89,7 @@ pub(super) fn live(
     // Whether all threads are there: with one missing, the others would wait for it.
     let complete = OnceLock::<bool>::new();
     let (done, finished) = channel();
-    let writer = nodes.first().and_then(|ready| trace_writer(&ready.node, job, start));
+    let writer = nodes.first().and_then(|ready| trace_writer(&ready.node, 0, job, start));
     let left = thread::scope(|scope| {
         let mut threads = Vec::new();
         let (going, over) = channel();
@@ -146,16 +146,21 @@ pub(super) fn live(
         let left = threads.into_iter().map(|thread| joined(thread.join(), job)).collect::<Vec<_>>();
         drop(going);
         let missing = tracing.and_then(|thread| thread.join().unwrap_or_default());
-        missing.into_iter().for_each(|why| job.warn(format!("--trace: something is missing: {why}")));
+        tell_of_missing(missing, job);
         left
     });
     let (totals, nets) = left.into_iter().map(|left| (left.totals, left.net)).unzip();
     Life { totals, nets }
 }
 
+/// The trace lacks something, and why, if it does.
+pub(super) fn tell_of_missing(why: Option<String>, job: &Job) {
+    why.into_iter().for_each(|why| job.warn(format!("--trace: something is missing: {why}")));
+}
+
 /// What writes the trace of the process with this node. If there can be none, the job ends.
-fn trace_writer(node: &Node, job: &Job, start: Instant) -> Option<TraceWriter> {
-    TraceWriter::of(node, start).unwrap_or_else(|error| {
+pub(super) fn trace_writer(node: &Node, life: u64, job: &Job, start: Instant) -> Option<TraceWriter> {
+    TraceWriter::of(node, life, start).unwrap_or_else(|error| {
         job.end(1, Some(format!("--trace: its parts cannot be written: {error}")));
         None
     })

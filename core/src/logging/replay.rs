@@ -101,11 +101,15 @@ fn give(pe: &Pe, input: Option<Input>, taken: Vec<Taken>, set_clock: impl Fn(u64
 /// # Errors
 /// It cannot be read.
 pub fn take_in(pe: &Pe, taken: Taken) -> Result<(), String> {
+    let origin = pe.trace_comes(taken.from);
     match taken.parcel {
-        Parcel::Message(envelope) => pe.accept(envelope),
+        Parcel::Message(envelope) => {
+            pe.trace_keep(envelope, origin);
+            pe.accept(envelope);
+        }
         Parcel::Frame { head, segments } => {
             pe.note_taken_frame(taken.from, &head, &segments);
-            pe.take_in_frame(&head, segments, None).map_err(|error| error.to_string())?;
+            pe.take_in_frame(&head, segments, origin).map_err(|error| error.to_string())?;
         }
     }
     Ok(())

@@ -16,6 +16,7 @@ use crate::system::signal;
 checks!(
     have_every_call_and_message,
     have_a_loss_and_what_follows,
+    have_what_a_lost_node_did_again,
     have_the_calls_of_ranks,
     are_left_by_jobs_that_died,
     are_refused_where_they_cannot_be_written,
@@ -74,6 +75,44 @@ fn have_a_loss_and_what_follows() {
     assert!(fs::read_to_string(&html.0.0).unwrap().contains("node 1 was lost at"));
 }
 
+/// Its messages were told by the process that was lost: they have no arrows a second time, and go on to be counted.
+fn have_what_a_lost_node_did_again() {
+    for (nodes, pes, transport) in [(3, 1, "shm"), (2, 2, "tcp")] {
+        let trace = TraceFile::new("again");
+        let options = "--ft logging --ckpt-every 25steps --kill 1@step40";
+        let words = format!("{GRID} --steps 60 {options} --trace {}", trace.name());
+        run(example("jacobi3d", &words, (nodes, pes, transport))).expect(0, &["node 1"]);
+        let events = trace.read();
+        assert_eq!((events.count("loss of node 1"), events.count("replay")), (1, pes as usize));
+        let left: BTreeMap<u64, u64> = events
+            .all
+            .iter()
+            .rev()
+            .flat_map(|event| event.out.iter().map(|arrow| (*arrow, event.at)))
+            .collect();
+        for pe in pes..2 * pes {
+            let (track, again) = (format!("PE {pe}"), format!("PE {pe} runs again"));
+            let [begins, ends] = events.of(&again).collect::<Vec<_>>()[..] else { panic!("{again} once") };
+            assert_eq!((begins.kind, ends.kind), (BEGINS, ENDS));
+            let calls: Vec<&Event> =
+                events.of(&track).filter(|event| event.name.ends_with("Block.ghosts")).collect();
+            let until = |at: u64| calls.iter().filter(|event| event.at < at).count();
+            let (before, at_end) = (until(begins.at), until(ends.at));
+            assert!(before > 0 && at_end > before && calls.len() > at_end, "{track}: {before}, {at_end}");
+            // What the PEs of the lost node had sent each other last was not written any more.
+            let is_told = |call: &&&Event| call.into.iter().any(|arrow| left.contains_key(arrow));
+            let (after, told) = (&calls[at_end..], calls[at_end..].iter().filter(is_told).count());
+            assert!(told == after.len() || pes > 1 && told > 0, "{track}: {told} of {}", after.len());
+        }
+        for event in &events.all {
+            let sent = event.into.iter().filter_map(|arrow| left.get(arrow));
+            sent.for_each(|sent| assert!(*sent <= event.at, "{event:?} came before it was sent at {sent}"));
+        }
+        let said = talisman(&[OsStr::new("trace"), trace.0.0.as_os_str()]);
+        assert!(said.contains(&format!("PE {pes} did again what was done from line")), "{said}");
+    }
+}
+
 fn have_the_calls_of_ranks() {
     let trace = TraceFile::new("ranks");
     let words = format!("--ranks 4 --laps 10 --move-every 4 --trace {}", trace.name());
@@ -117,7 +156,6 @@ fn are_refused_where_they_cannot_be_written() {
     let nowhere = "--trace /nonexistent/folder/job.pftrace traffic";
     run(program(nowhere, (2, 1, "shm"))).expect(2, &["--trace /nonexistent", "cannot be written"]);
     run(program("--trace /tmp traffic", (2, 1, "shm"))).expect(2, &["--trace /tmp", "it is a folder"]);
-    run(program("--trace x --ft logging traffic", (2, 1, "shm"))).expect(2, &["--trace --ft logging"]);
     run(program("--trace x --report x traffic", (2, 1, "shm")))
         .expect(2, &["--trace --report: both would be"]);
 }

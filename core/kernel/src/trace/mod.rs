@@ -234,6 +234,33 @@ impl Pe {
         }
     }
 
+    /// From now on it does again what a lost PE did, from this line on.
+    pub fn trace_replays(&self, line: u64) {
+        if let Some(tracer) = &self.tracer {
+            let ticks = self.clock.ticks();
+            tracer.whole(Record { low: line, ..Record::at(ticks, Kind::Replays) });
+            tracer.again.set(Some(ticks));
+        }
+    }
+
+    /// It has done some of that.
+    pub fn trace_replayed(&self) {
+        if let Some(tracer) = &self.tracer
+            && tracer.again.get().is_some()
+        {
+            tracer.again.set(Some(self.clock.ticks()));
+        }
+    }
+
+    /// It goes on like all others, if it did something again: that ended when it was last at it.
+    pub fn trace_goes_on(&self) {
+        if let Some(tracer) = &self.tracer
+            && let Some(ticks) = tracer.again.take()
+        {
+            tracer.whole(Record::at(ticks, Kind::ReplayEnds));
+        }
+    }
+
     /// An object leaves for another PE.
     pub fn trace_move(&self, object: &Head, to: PeId) {
         if let Some(tracer) = &self.tracer {

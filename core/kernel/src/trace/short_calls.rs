@@ -52,8 +52,7 @@ mod tests {
     #[test]
     fn an_entry_is_short_when_its_last_calls_were() {
         let calls = ShortCalls::default();
-        let [one, other] =
-            [0, 1].map(|call| ShortCalls::row(&Called { call, chare: u32::MAX, index: 7 }));
+        let [one, other] = [0, 1].map(|call| ShortCalls::row(&Called { call, chare: u32::MAX, index: 7 }));
         (1..CALLS).for_each(|_| calls.took(one, SHORT_TICKS - 1));
         assert!(!calls.is_short(one));
         calls.took(one, 0);

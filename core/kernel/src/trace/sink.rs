@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Tracer;
@@ -38,6 +38,8 @@ struct Shared {
     settings: TraceSettings,
     /// Whether records are kept now.
     is_on: AtomicBool,
+    /// The line that PEs begin from, of a job that logs: its epochs. None is 0, as in a job that does not.
+    line: AtomicU32,
     outputs: Mutex<Vec<Output>>,
 }
 
@@ -96,7 +98,7 @@ impl TraceSink {
     /// One in which nothing is kept before [`TraceSink::turn`] says so, if only parts of the job are traced.
     pub fn new(settings: TraceSettings) -> TraceSink {
         let is_on = AtomicBool::new(settings.parts.is_all());
-        TraceSink(Arc::new(Shared { settings, is_on, outputs: Mutex::default() }))
+        TraceSink(Arc::new(Shared { settings, is_on, line: AtomicU32::default(), outputs: Mutex::default() }))
     }
 
     pub fn settings(&self) -> &TraceSettings {
@@ -108,8 +110,15 @@ impl TraceSink {
         self.0.is_on.store(on, Ordering::Relaxed);
     }
 
+    /// In a job that logs, PEs that are made begin from this line. Messages are counted from there, also by a PE that is lost and does
+    /// all again: a loss begins no epoch.
+    pub fn begin_line(&self, line: u64) {
+        self.0.line.store(line as u32, Ordering::Relaxed);
+    }
+
     /// That of a PE, which has just been made.
     pub fn tracer(&self, pe: PeId, epoch: u32) -> Box<Tracer> {
+        let epoch = epoch.max(self.0.line.load(Ordering::Relaxed));
         let share = |pes| 1 << (SIMULATED / u64::max(pes, 1)).max(2).ilog2();
         let capacity = self.0.settings.simulated_pes.map_or(CAPACITY, |pes| CAPACITY.min(share(pes)));
         let (input, output) = ring::ring(capacity);

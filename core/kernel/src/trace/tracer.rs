@@ -29,6 +29,8 @@ pub struct Tracer {
     is_in_short: Cell<bool>,
     /// The place of a message that it has sent here, which has not been told. None is 0.
     untold: Cell<u64>,
+    /// When it last did something again, in ticks, while it does what a lost PE did: its messages have been told.
+    pub(super) again: Cell<Option<u64>>,
     pub(super) channels: RefCell<Channels>,
 }
 
@@ -54,6 +56,7 @@ impl Tracer {
             short_calls: ShortCalls::default(),
             is_in_short: Cell::new(false),
             untold: Cell::new(0),
+            again: Cell::new(None),
             channels: RefCell::default(),
         }
     }
@@ -130,7 +133,9 @@ impl Tracer {
     pub(super) fn begin(&self, ticks: u64, place: u64, called: Called) -> Begun {
         let row = ShortCalls::row(&called);
         match called.narrow() {
-            Some([word, low]) if word == self.called.get() => self.put(Item::BeginsAlike, ticks, place, [low]),
+            Some([word, low]) if word == self.called.get() => {
+                self.put(Item::BeginsAlike, ticks, place, [low])
+            }
             Some(words) => {
                 self.put(Item::Begins, ticks, place, words);
                 if !self.has_gap.get() {
@@ -204,6 +209,9 @@ impl Tracer {
     /// A message leaves for the end of a way: the one that was taken last, if so.
     pub(super) fn leaves(&self, ticks: u64, to: PeId, bytes: u64, is_taken: bool) {
         let number = self.channels.borrow_mut().sent(to);
+        if self.again.get().is_some() {
+            return;
+        }
         let sent = Record { wide: to, low: number, high: bytes, ..Record::at(ticks, Kind::Sent) };
         self.boundary.set(None);
         self.note(Item::Whole, is_taken.into(), sent.to_words());
@@ -258,13 +266,17 @@ mod tests {
         (0..31).for_each(|n| short(100 * n, 0));
         drop(told(&sink));
         short(3_100, 1);
-        assert_eq!(told(&sink), [(BeginsAlike, CALLS, 100), (Made, SENT, 101), (Ends, 0, 200)]);
+        assert_eq!(told(&sink), [(BeginsAlike, CALLS, 0), (Made, SENT, 1), (Ends, 0, 100)]);
         short(3_200, 1);
         assert_eq!(told(&sink), [(BeginsAlike, CALLS, 0), (Ends, SENT, 100)]);
         short(3_300, 2);
         assert_eq!(told(&sink), [(BeginsAlike, CALLS, 0), (Made, SENT, 0), (Ends, SENT, 100)]);
         call(&tracer, 1 << 70, 3_400, 5_000, 1);
-        assert_eq!(told(&sink), [(Begins, CALLS, 0), (Ends, SENT, 5_000)], "nobody could know that it is long");
+        assert_eq!(
+            told(&sink),
+            [(Begins, CALLS, 0), (Ends, SENT, 5_000)],
+            "nobody could know that it is long"
+        );
         short(8_400, 1);
         assert_eq!(told(&sink), [(Begins, CALLS, 0), (Made, SENT, 1), (Ends, 0, 100)]);
     }
@@ -286,6 +298,22 @@ mod tests {
         use Item::{Begins, BeginsAlike, Ends, Made, Whole};
         let calls = [(Begins, 0), (Ends, 0), (Ends, 0)];
         assert_eq!(items, [&[(BeginsAlike, CALLS), (Made, SENT), (Whole, 0)][..], &calls].concat());
+    }
+
+    #[test]
+    fn messages_that_are_sent_again_are_counted_and_not_told() {
+        let sink = TraceSink::new(TraceSettings::default());
+        let tracer = sink.tracer(0, 0);
+        tracer.leaves(1, 3, 8, false);
+        tracer.again.set(Some(2));
+        tracer.leaves(3, 3, 8, false);
+        tracer.again.set(None);
+        tracer.leaves(4, 3, 8, false);
+        let mut bytes = Vec::new();
+        sink.drain(|mut of| _ = of.take(&mut bytes));
+        let words: Vec<_> = bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
+        let numbers: Vec<_> = words.chunks(5).map(|record| record[3]).collect();
+        assert_eq!(numbers, [1, 3]);
     }
 
     #[test]

@@ -70,8 +70,8 @@ pub fn merge(
     show_index: ShowIndex<'_>,
     extras: &Extras<'_>,
 ) -> Result<Merged, MergeError> {
-    let parts = parts_in(folder)?;
-    let (origins, clocks) = look_through(&parts)?;
+    let mut parts = parts_in(folder)?;
+    let (origins, clocks) = look_through(&mut parts)?;
     let offsets = clocks.offsets();
     let refused = |why| MergeError::Refused { file: file.to_owned(), why };
     let beside = file.with_extension(format!("{}.tmp", std::process::id()));
@@ -108,19 +108,24 @@ pub fn parts_in(folder: &Path) -> Result<Vec<PathBuf>, MergeError> {
     if parts.is_empty() { Err(MergeError::NoParts(folder.to_owned())) } else { Ok(parts) }
 }
 
-/// Of which processes the parts are; and, where there are several hosts, what messages tell of their clocks.
-fn look_through(parts: &[PathBuf]) -> Result<(Vec<Origin>, Clocks), MergeError> {
+/// Of which processes the parts are, those of a node as they began one after the other; and, where there are several hosts, what
+/// messages tell of their clocks.
+fn look_through(parts: &mut [PathBuf]) -> Result<(Vec<Origin>, Clocks), MergeError> {
     let mut origins: Vec<Origin> = Vec::new();
     let mut clocks = Clocks::default();
-    for part in parts {
+    for part in &*parts {
         let origin = PartReader::open(part)?.origin().clone();
         if origins.first().is_some_and(|first| first.chares != origin.chares) {
             return Err(MergeError::Mixed(part.clone(), parts[0].clone()));
         }
-        let calendar = origin.calendar_ns as i64 - origin.start_ns as i64;
-        clocks.see_host(origin.host, calendar);
+        clocks.see_host(origin.host, calendar_of(&origin));
         origins.push(origin);
     }
+    let began = |origin: &Origin| (origin.node, (origin.moment.ns as i64).wrapping_add(calendar_of(origin)));
+    let mut in_order: Vec<_> = origins.iter().map(began).zip(parts.iter().cloned()).collect();
+    in_order.sort();
+    origins.sort_by_key(began);
+    parts.iter_mut().zip(in_order).for_each(|(part, (_, in_order))| *part = in_order);
     if clocks.hosts() > 1 {
         let hosts =
             origins.iter().flat_map(|origin| nodes_of(origin).map(|node| (node, origin.host))).collect();
@@ -128,6 +133,11 @@ fn look_through(parts: &[PathBuf]) -> Result<(Vec<Origin>, Clocks), MergeError> 
         see_messages(parts, &Places { hosts, pes }, &mut clocks)?;
     }
     Ok((origins, clocks))
+}
+
+/// By how much the calendar of a process is before its monotonic clock.
+fn calendar_of(origin: &Origin) -> i64 {
+    (origin.calendar_ns as i64).wrapping_sub(origin.start_ns as i64)
 }
 
 /// The nodes of a process.
@@ -258,6 +268,11 @@ impl<'a, W: Write> Merger<'a, W> {
         // As many strips as there are PEs have the same moment.
         let (mut before, mut current) = (origin.moment, origin.moment);
         let (mut out, mut dropped) = (Vec::new(), BTreeMap::new());
+        for node in nodes_of(&origin) {
+            let first = node.saturating_mul(origin.pes_per_node);
+            let own = self.sequences.range_mut(first..first.saturating_add(origin.pes_per_node));
+            own.for_each(|(_, sequence)| sequence.begin_process(&mut out));
+        }
         while let Some(strip) = reader.next_strip()? {
             if strip.moment != current {
                 (before, current) = (current, strip.moment);

@@ -36,9 +36,10 @@ pub fn beginning(pe: u32) -> Packet {
     }
 }
 
-/// What tells of a track that not every trace has.
-pub fn descriptor_of(pe: u32, track: Track) -> Packet {
-    let track = TrackDescriptor { uuid: track.uuid(), name: track.name(), parent_uuid: None };
+/// What tells of a track that not every trace has, and below which it is.
+pub fn descriptor_of(pe: u32, track: Track, parent: Option<Track>) -> Packet {
+    let parent_uuid = parent.map(Track::uuid);
+    let track = TrackDescriptor { uuid: track.uuid(), name: track.name(), parent_uuid };
     let trusted_packet_sequence_id = sequence_id(pe);
     Packet { trusted_packet_sequence_id, track_descriptor: Some(track), ..Packet::default() }
 }

@@ -204,7 +204,12 @@ pub fn sentences_of_losses(summary: &Summary) -> Vec<String> {
     let back = summary.recoveries.iter().map(|(epoch, (at, pes))| {
         format!("{} had begun from a checkpoint at {} (period {epoch})", plural(*pes, "PE"), time(*at))
     });
-    lost.chain(back).collect()
+    let again = summary.replays.iter().map(|replay| {
+        let took = replay.ns.map_or_else(|| "was not done".into(), |ns| format!("took {}", time(ns)));
+        let (pe, line) = (replay.pe, replay.line);
+        format!("PE {pe} did again what was done from line {line} on, at {}: that {took}", time(replay.at))
+    });
+    lost.chain(back).chain(again).collect()
 }
 
 /// Names come from a file: none of them is markup.

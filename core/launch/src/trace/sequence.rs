@@ -50,6 +50,9 @@ pub struct Sequence {
     /// Whether an entry runs.
     runs: bool,
     is_frozen: bool,
+    /// It does again what a lost PE did; it has done so before.
+    replays: bool,
+    has_replayed: bool,
     checkpoints: bool,
     steps: bool,
     /// The way that the next entry's message has come.
@@ -69,9 +72,15 @@ impl Sequence {
     /// Another life of the PE begins, perhaps: what was open in the former one has ended.
     pub fn live(&mut self, epoch: u32, out: &mut Vec<u8>) {
         if self.epoch != epoch {
-            self.close(out);
+            self.begin_process(out);
             self.epoch = epoch;
         }
+    }
+
+    /// It is another PE from now on: what was open in the one before it has ended.
+    pub fn begin_process(&mut self, out: &mut Vec<u8>) {
+        self.close(out);
+        self.dropped = 0;
     }
 
     /// What follows is in this part of the job, as far as not all of it is traced.
@@ -93,6 +102,9 @@ impl Sequence {
         }
         if std::mem::take(&mut self.is_frozen) {
             self.put(at, on_track(Track::Frozen(self.pe), event(SLICE_END)), out);
+        }
+        if std::mem::take(&mut self.replays) {
+            self.put(at, on_track(Track::Replay(self.pe), event(SLICE_END)), out);
         }
         if std::mem::take(&mut self.checkpoints) {
             self.put(at, on_track(Track::Checkpoints, event(SLICE_END)), out);
@@ -129,6 +141,8 @@ impl Sequence {
                 }
                 self.ended_ns = at;
             }
+            // What was sent once has called once: its arrow goes to where it was lost.
+            Kind::Caused if self.replays && record.wide != self.pe => {}
             Kind::Caused => self.cause = Some(self.arrow(record.wide, self.pe, record.low)),
             Kind::Relayed => self.relayed = Some(self.arrow(record.wide, self.pe, record.low)),
             Kind::Sent => self.send(at, record, out),
@@ -151,6 +165,12 @@ impl Sequence {
             }
             Kind::RankCalls => self.rank_call = Some((at, *record)),
             Kind::RankCallsOn => {}
+            Kind::Replays => self.replay(at, record.low, out),
+            Kind::ReplayEnds => {
+                if std::mem::take(&mut self.replays) {
+                    self.put(at, on_track(Track::Replay(self.pe), event(SLICE_END)), out);
+                }
+            }
             Kind::RankGoesOn => self.put(at, on_track(Track::Rank(record.wide), event(SLICE_END)), out),
         }
     }
@@ -160,7 +180,7 @@ impl Sequence {
         let (track, name, mut told) =
             (Track::Rank(call.wide), call.name_of_rank_call(on), InternedData::default());
         if self.ranks.insert(call.wide) {
-            write(&descriptor_of(self.pe, track), out);
+            write(&descriptor_of(self.pe, track, None), out);
         }
         // Behind the numbers of entries: those are fewer than there are of them in a program.
         let next = CALLS_FROM + self.calls.len() as u64;
@@ -258,6 +278,17 @@ impl Sequence {
             _ => return,
         };
         self.put(at, on_track(Track::Frozen(self.pe), event), out);
+    }
+
+    fn replay(&mut self, at: u64, line: u64, out: &mut Vec<u8>) {
+        let track = Track::Replay(self.pe);
+        if !std::mem::replace(&mut self.has_replayed, true) {
+            write(&descriptor_of(self.pe, track, Some(Track::Pe(self.pe))), out);
+        }
+        let version = with_number(annotation("version"), line);
+        if !std::mem::replace(&mut self.replays, true) {
+            self.put(at, on_track(track, named(SLICE_BEGIN, RUNTIME, names::REPLAY, vec![version])), out);
+        }
     }
 
     fn checkpoint(&mut self, at: u64, kind: Kind, record: &Record, out: &mut Vec<u8>) {

@@ -102,6 +102,17 @@ pub struct Loss {
     pub until: Option<u64>,
 }
 
+/// When a PE did again what a lost one had done.
+#[derive(Clone, Copy, Debug)]
+pub struct Replay {
+    pub pe: u32,
+    /// The version of the line that it did it from.
+    pub line: u64,
+    pub at: u64,
+    /// How long it took, if it came to its end.
+    pub ns: Option<u64>,
+}
+
 /// What the job is.
 #[derive(Clone, Debug, Default)]
 pub struct OfJob {
@@ -146,6 +157,8 @@ pub struct Summary {
     pub losses: Vec<Loss>,
     /// When PEs went back: how many at each, by the period that began.
     pub recoveries: BTreeMap<u64, (u64, u64)>,
+    /// PEs that did again what lost ones had done, in a job that logs.
+    pub replays: Vec<Replay>,
     pub names: Names,
 }
 
@@ -190,6 +203,7 @@ impl Summary {
             steps: Vec::new(),
             losses: Vec::new(),
             recoveries: BTreeMap::new(),
+            replays: Vec::new(),
             names: Names::default(),
         }
     }
@@ -226,12 +240,29 @@ impl Summary {
                     What::Happens => {}
                 }
             }
+            Track::Replay(pe) => self.see_replay(pe, event),
             Track::Checkpoints => self.see_checkpoint(event),
             Track::Steps => self.see_step(event),
             Track::Program => self.see_mark(event),
             Track::Rank(rank) => self.see_rank(rank, event),
             Track::Job => self.see_job(event, names),
             Track::Host(_) | Track::Node(_) => {}
+        }
+    }
+
+    fn see_replay(&mut self, pe: u32, event: &Event<'_>) {
+        match event.what {
+            What::Begins if self.replays.len() < EVENTS_MAX => {
+                let line = event.number("version").unwrap_or(0);
+                self.replays.push(Replay { pe, line, at: event.at, ns: None });
+            }
+            What::Ends => {
+                let open = self.replays.iter_mut().rev().find(|replay| replay.pe == pe);
+                if let Some(replay) = open.filter(|replay| replay.ns.is_none()) {
+                    replay.ns = Some(event.at.saturating_sub(replay.at));
+                }
+            }
+            _ => {}
         }
     }
 

@@ -15,6 +15,8 @@ pub enum Track {
     Pe(u32),
     /// When a PE was frozen for checkpoints.
     Frozen(u32),
+    /// When a PE did again what a lost one had done.
+    Replay(u32),
     /// Steps of the program, as it says.
     Program,
     /// What a virtual rank calls.
@@ -36,6 +38,7 @@ impl Track {
             Track::Frozen(number) => (7, number),
             Track::Program => (8, 0),
             Track::Rank(number) => (9, number),
+            Track::Replay(number) => (10, number),
         };
         kind << KIND | u64::from(number)
     }
@@ -53,6 +56,7 @@ impl Track {
             (7, _) => Some(Track::Frozen(number)),
             (8, 0) => Some(Track::Program),
             (9, _) => Some(Track::Rank(number)),
+            (10, _) => Some(Track::Replay(number)),
             _ => None,
         }
     }
@@ -68,6 +72,7 @@ impl Track {
             Track::Frozen(number) => format!("PE {number} frozen"),
             Track::Program => "steps".into(),
             Track::Rank(number) => format!("rank {number}"),
+            Track::Replay(number) => format!("PE {number} runs again"),
         }
     }
 }
@@ -89,6 +94,7 @@ mod tests {
             Track::Frozen(3),
             Track::Program,
             Track::Rank(number),
+            Track::Replay(number),
         ];
         all.iter().for_each(|track| assert_eq!(Track::of(track.uuid()), Some(*track)));
         assert_eq!((Track::of(0), Track::of(1 << KIND | 1), Track::of(u64::MAX)), (None, None, None));

@@ -40,9 +40,22 @@ pub mod names {
     pub const MOVES: &str = "moves";
     pub const DROPPED: &str = "records dropped";
     pub const PROGRAM_STEP: &str = "step";
+    pub const REPLAY: &str = "replay";
     /// All of them: their numbers are their places, from 1 on.
-    pub const ALL: [&str; 11] =
-        [IDLE, SEND, PASS_ON, FROZEN, CHECKPOINT, TAKEN, GOES_BACK, STEP, MOVES, DROPPED, PROGRAM_STEP];
+    pub const ALL: [&str; 12] = [
+        IDLE,
+        SEND,
+        PASS_ON,
+        FROZEN,
+        CHECKPOINT,
+        TAKEN,
+        GOES_BACK,
+        STEP,
+        MOVES,
+        DROPPED,
+        PROGRAM_STEP,
+        REPLAY,
+    ];
 }
 
 /// Categories, by their numbers from 1 on: what an event is about.

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::LoggedNode;
@@ -51,13 +52,16 @@ pub(super) struct Hosted<'a> {
     /// What the PEs before this one have counted.
     totals: Totals,
     pace: Pace,
+    /// For so long of the time that it is idle its core has been others'.
+    asleep: Cell<Duration>,
 }
 
 impl<'a> Hosted<'a> {
     pub(super) fn new(of: &'a LoggedNode, program: &'a (dyn Fn(&Pe) + Sync), rank: u32) -> Self {
         let writer = record_writer_of(&of.node(), of.task.life);
         let (clock, record, totals) = (Rc::default(), Record::default(), Totals::default());
-        Hosted { of, program, rank, pe: None, clock, record, writer, totals, pace: Pace::default() }
+        let (pace, asleep) = (Pace::default(), Cell::default());
+        Hosted { of, program, rank, pe: None, clock, record, writer, totals, pace, asleep }
     }
 
     pub(super) fn rank(&self) -> u32 {
@@ -84,6 +88,9 @@ impl<'a> Hosted<'a> {
             _ => {}
         }
         let Some(pe) = &self.pe else { return Answer::Nothing };
+        if !self.runs_again() {
+            pe.trace_goes_on();
+        }
         match task {
             Task::Turn { taken, runs, bytes } => {
                 let until = pe.stats.bytes_between_nodes.get().saturating_add(bytes);
@@ -115,10 +122,14 @@ impl<'a> Hosted<'a> {
     /// A fresh one begins with what an image has.
     fn begin(&mut self, id: PeId, node: Arc<Node>, image: &Image) -> Result<(), String> {
         self.clock.set(image.made_at);
+        node.config.trace.iter().for_each(|sink| sink.begin_line(image.line));
         let clock = Clock::set_in_turns(self.clock.clone(), self.of.start);
         let mut pe = Pe::new(id, node, clock, Port::Simulated(Outbox::lending()), SERVICES);
         pe.begin_measuring();
         pe.input_log = InputLog::Told(self.recorder(image));
+        if self.runs_again() {
+            pe.trace_replays(image.line);
+        }
         let mut begun = Ok(());
         let here = Here::enter(&pe);
         caught(&pe, || begun = image.begin(&pe, self.rank, self.program));
@@ -158,7 +169,13 @@ impl<'a> Hosted<'a> {
             run_again(pe);
             steps += 1;
         }
+        pe.trace_replayed();
         Ok(())
+    }
+
+    /// Whether the PEs of the node do what others did before them.
+    fn runs_again(&self) -> bool {
+        self.of.runs_again.load(Ordering::Relaxed)
     }
 
     /// What it has sent since this was last asked.
@@ -185,8 +202,14 @@ impl<'a> Hosted<'a> {
         }
     }
 
+    /// The PE was idle for so long; or its core was others' for so long of the time for which it will have been.
     pub(super) fn count_idleness(&self, idle: Duration, released: Duration) {
         if let Some(pe) = &self.pe {
+            let asleep = self.asleep.get() + released;
+            self.asleep.set(if idle.is_zero() { asleep } else { Duration::ZERO });
+            if !idle.is_zero() {
+                pe.trace_idle(idle.as_nanos() as u64, asleep.min(idle).as_nanos() as u64);
+            }
             count(&pe.stats.idle_ns, idle.as_nanos() as u64);
             count(&pe.stats.released_ns, released.as_nanos() as u64);
         }

@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 
 use super::connections::Connections;
 use super::held_up::{HeldUp, LOOK_EVERY};
-use super::threads::{stack_size, thread_name};
+use super::threads::{stack_size, tell_of_missing, thread_name, trace_writer};
 use desk::{Desk, Returns};
 use driver::Driver;
 use hosted::Hosted;
@@ -88,7 +88,10 @@ impl LoggedNode {
     pub(crate) fn run(self, parts: Parts, program: impl Fn(&Pe) + Sync) {
         let (done, is_done) = channel();
         let (this, program) = (&self, &program);
+        let writer = trace_writer(&self.node(), self.task.life, &self.job, self.start);
         let (totals, kept) = thread::scope(|scope| {
+            let (going, over) = channel();
+            let tracing = writer.map(|writer| scope.spawn(move || writer.run(&over)));
             let threads = this.begin_threads(scope, program);
             let drive = move || {
                 let _leasing = lease_from(this.store.pages());
@@ -100,7 +103,7 @@ impl LoggedNode {
                 left
             };
             let drive = move || if fixed_layout::is_here() { this.at_fixed_place(drive) } else { drive() };
-            match as_pe(this.name()).spawn_scoped(scope, drive) {
+            let left = match as_pe(this.name()).spawn_scoped(scope, drive) {
                 Ok(pe) => {
                     this.watch(&is_done);
                     pe.join().unwrap_or_else(|_| {
@@ -108,7 +111,10 @@ impl LoggedNode {
                     })
                 }
                 Err(error) => this.control.failed(format!("the system gives no thread for its PEs: {error}")),
-            }
+            };
+            drop(going);
+            tell_of_missing(tracing.and_then(|thread| thread.join().unwrap_or_default()), &this.job);
+            left
         });
         self.control.stopped(self.report(totals, kept));
         self.commands.wait_to_leave();

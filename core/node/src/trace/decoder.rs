@@ -8,6 +8,9 @@ use talisman_observe::trace::{Kind, Record};
 /// Messages that wait on one PE, as many are known: more are in no program's queue.
 const WAITING_MAX: usize = 1 << 22;
 
+/// A process's PE sends itself fewer messages than have as many bits.
+const LIFE: u32 = 40;
+
 /// By which way a message came: the PE at its other end, and the number on it.
 type Way = (u32, u64);
 
@@ -29,8 +32,10 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
-    pub(super) fn of(pe: u32) -> Decoder {
-        Decoder { pe, ..Decoder::default() }
+    /// That of a PE of this process of its node: what it sends to itself is numbered from there, so that it is not what another
+    /// process's sent.
+    pub(super) fn of(pe: u32, life: u64) -> Decoder {
+        Decoder { pe, made: life << LIFE, ..Decoder::default() }
     }
 
     /// Goes on with these words, whole items; the records that they are.
@@ -87,7 +92,7 @@ impl Decoder {
                 }
                 records.push(record);
             }
-            (Item::Gap, _) => *self = Decoder { made: self.made, ..Decoder::of(self.pe) },
+            (Item::Gap, _) => *self = Decoder { made: self.made, ..Decoder::of(self.pe, 0) },
             // As many words are behind an item as it has.
             _ => {}
         }
@@ -130,7 +135,7 @@ mod tests {
     use talisman_observe::trace::words::{first, moment};
 
     fn read(words: &[u64]) -> Vec<Record> {
-        Decoder::of(3).read(words).unwrap()
+        Decoder::of(3, 0).read(words).unwrap()
     }
 
     fn call(place: u64) -> [u64; 3] {
@@ -210,7 +215,7 @@ mod tests {
 
     #[test]
     fn what_is_no_item_or_cut_off_is_refused() {
-        let mut decoder = Decoder::of(0);
+        let mut decoder = Decoder::of(0, 0);
         assert!(decoder.read(&[1]).unwrap_err().contains("begins nothing"));
         assert!(decoder.read(&call(0)[..2]).unwrap_err().contains("within an item"));
         let alike = [first(Item::BeginsAlike, 1, 0), 8];

@@ -76,6 +76,8 @@ pub struct Origin {
     /// Nodes of the job, as far as they have numbers.
     pub nodes: u32,
     pub pes_per_node: u32,
+    /// Which process of the node it is, in a job that logs: a later one's PEs do again what those before it did.
+    pub life: u64,
     /// The number of the host.
     pub host: u32,
     /// The program's start by the host's monotonic clock, in nanoseconds.
@@ -250,8 +252,9 @@ impl<R: Read> PartReader<R> {
         let short = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| head[at + i]));
         let long = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| head[at + i]));
         let (pe, epoch) = (short(0), short(4));
+        let life = self.origin.life;
         let words: Vec<u64> = words.iter().map(|word| u64::from_le_bytes(*word)).collect();
-        let decoder = self.decoders.entry((pe, epoch)).or_insert_with(|| Decoder::of(pe));
+        let decoder = self.decoders.entry((pe, epoch)).or_insert_with(|| Decoder::of(pe, life));
         let records = decoder.read(&words).map_err(|why| damaged(&why))?;
         let moment = Moment { ticks: long(16), ns: long(24) };
         Ok(Some(Strip { pe, epoch, dropped: long(8), moment, records }))

@@ -37,12 +37,12 @@ pub(crate) struct TraceWriter {
 }
 
 impl TraceWriter {
-    /// That of the process with this node, in a job that began then; none if it is not traced. A later life of the
-    /// process goes on with the same file.
+    /// That of the process with this node, in a job that began then; none if it is not traced. Where PEs begin anew in the process,
+    /// it goes on with the same file. In a job that logs it is this life of the node.
     ///
     /// # Errors
     /// What the system says.
-    pub(crate) fn of(node: &Node, start: Instant) -> io::Result<Option<TraceWriter>> {
+    pub(crate) fn of(node: &Node, life: u64, start: Instant) -> io::Result<Option<TraceWriter>> {
         let Some(sink) = node.config.trace.clone() else { return Ok(None) };
         let file = part_of(node, &sink)?;
         let written = file.metadata()?.len();
@@ -51,6 +51,7 @@ impl TraceWriter {
             let since = writer.start.elapsed().as_nanos() as u64;
             let calendar = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             let origin = Origin {
+                life,
                 start_ns: monotonic_ns().saturating_sub(since),
                 calendar_ns: (calendar.as_nanos() as u64).saturating_sub(since),
                 moment: writer.moment(),

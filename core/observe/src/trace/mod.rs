@@ -71,6 +71,10 @@ pub enum Kind {
     RankCallsOn = 19,
     /// Its call has ended. `wide`: the rank.
     RankGoesOn = 20,
+    /// After a loss the PE does again what the one before it did, as its log says. `low`: the version of the line that it is from.
+    Replays = 21,
+    /// It has done all of that.
+    ReplayEnds = 22,
 }
 
 /// What [`Kind::Begins`] says in place of an entry's number where no entry is called.
@@ -102,7 +106,7 @@ pub mod calls {
 }
 
 impl Kind {
-    const ALL: [Kind; 20] = [
+    const ALL: [Kind; 22] = [
         Kind::Begins,
         Kind::Ends,
         Kind::Sent,
@@ -123,6 +127,8 @@ impl Kind {
         Kind::RankCalls,
         Kind::RankCallsOn,
         Kind::RankGoesOn,
+        Kind::Replays,
+        Kind::ReplayEnds,
     ];
 
     /// The kind of this number, if there is one.
@@ -186,7 +192,7 @@ mod tests {
     fn a_record_has_an_index_or_two_numbers() {
         let record = Record::at(u64::MAX - 1, Kind::Moves).of_index(u128::MAX / 3);
         assert_eq!((record.index(), Kind::of(record.kind)), (u128::MAX / 3, Some(Kind::Moves)));
-        assert_eq!((Kind::of(0), Kind::of(21)), (None, None));
+        assert_eq!((Kind::of(0), Kind::of(23)), (None, None));
         assert_eq!(seconds_in(seconds(1.5, 0.25)), (1.5, 0.25));
     }
 

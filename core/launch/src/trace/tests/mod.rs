@@ -52,6 +52,7 @@ fn origin(node: u32, host: u32) -> Origin {
         nodes_here: 1,
         nodes: 3,
         pes_per_node: 1,
+        life: 0,
         host,
         start_ns: START,
         calendar_ns: START + 77,
@@ -180,6 +181,28 @@ fn records_become_events_one_by_one() {
             event(pe, happens, "records dropped", 18_000),
         ]
     );
+}
+
+#[test]
+fn processes_of_a_node_are_one_after_the_other_as_they_began() {
+    let folder = Folder::new("again");
+    let first = strip(0, 2, 5_000, entry(1_000, 2_000, 0, 7).to_vec());
+    let [open, _] = entry(4_000, 0, 0, 7);
+    write(&folder.0, &origin(0, 0), &[first, strip(0, 2, 6_000, vec![open])]);
+    let [begins, ends] = entry(8_000, 9_000, 0, 7);
+    let again = [Record { low: 2, ..at(7_000, Kind::Replays) }, begins, ends, at(9_000, Kind::ReplayEnds)];
+    let began = Moment { ticks: 2 * 6_500, ns: START + 6_500 };
+    let later = Origin { life: 1, moment: began, ..origin(0, 0) };
+    // It is called as if it came first.
+    write(&folder.0, &later, &[strip(0, 2, 10_000, again.to_vec())]);
+    let (file, _) = merged(&folder, &Extras::default());
+    let told = events(&file);
+    let of = |track| told.iter().filter(move |event| event.0 == track).map(|event| (event.1, event.3));
+    use What::{Begins, Ends};
+    let calls =
+        [(Begins, 1_000), (Ends, 2_000), (Begins, 4_000), (Ends, 4_000), (Begins, 8_000), (Ends, 9_000)];
+    assert_eq!(of(Track::Pe(0)).collect::<Vec<_>>(), calls);
+    assert_eq!(of(Track::Replay(0)).collect::<Vec<_>>(), [(Begins, 7_000), (Ends, 9_000)]);
 }
 
 #[test]
