@@ -4,6 +4,7 @@
 //! `cargo build --profile bench --examples --bins && cargo bench --bench trace`, or a part of it: `-- event`, `jacobi3d`, `leanmd`,
 //! `page`, `events` (this writes 3 GB). The examples run as their users would run them.
 
+mod beside_pes;
 #[path = "../common/mod.rs"]
 mod common;
 mod event;

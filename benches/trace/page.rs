@@ -1,11 +1,14 @@
-//! Examples whose page somebody has open, and that have none.
+//! Examples whose page somebody has open, and that have none: how long a step takes, which differs from run to run by more than a page
+//! costs, and what the threads take that serve it.
 
+use std::cell::Cell;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::Child;
 use std::thread::{JoinHandle, spawn};
 
-use crate::common::{Budget, example, row, sample_both, table, wanted};
+use crate::beside_pes;
+use crate::common::{Budget, example, row, sample, sample_both, table, wanted};
 
 /// Two nodes, one PE each.
 const EXAMPLES: [(&str, &str); 2] =
@@ -14,13 +17,18 @@ const ROUNDS: u32 = 11;
 
 pub fn measure() {
     let examples = EXAMPLES.into_iter().filter(|(program, options)| wanted(&name_of(program, options)));
-    let rows: Vec<_> = examples
-        .map(|(program, options)| {
-            (0..ROUNDS).for_each(|round| run_both(program, options, round));
-            row(name_of(program, options), Budget::Times(1.005))
-        })
-        .collect();
-    table("A page that is open: examples, per step", "µs", &rows);
+    let (mut steps, mut threads) = (Vec::new(), Vec::new());
+    for (program, options) in examples {
+        (0..ROUNDS).for_each(|round| run_both(program, options, round));
+        steps.push(row(name_of(program, options), Budget::Times(1.005)));
+        threads.push(row(of_threads(program), Budget::AtMost(0.5)));
+    }
+    table("A page that is open: examples, per step", "µs", &steps);
+    table("What a page adds to all threads but PEs", "% of the cores", &threads);
+}
+
+fn of_threads(program: &str) -> String {
+    format!("{program}: added by the page | what they take without")
 }
 
 fn name_of(program: &str, options: &str) -> String {
@@ -29,19 +37,30 @@ fn name_of(program: &str, options: &str) -> String {
 
 fn run_both(program: &str, options: &str, round: u32) {
     let of_two = format!("{options} --nodes 2 --pes 1");
-    let closed = || example::reported_us(program, of_two.split(' '));
-    sample_both(name_of(program, options), round, || open_us(program, &of_two), closed);
+    let with_page = format!("{of_two} --dashboard 127.0.0.1:0");
+    let (open, closed) = (Cell::new(0.0), Cell::new(0.0));
+    let step_us = |options: &str, has_page: bool| {
+        let (us, percents) = run(program, options, has_page);
+        if has_page { &open } else { &closed }.set(percents);
+        us
+    };
+    let name = name_of(program, options);
+    sample_both(name, round, || step_us(&with_page, true), || step_us(&of_two, false));
+    sample(of_threads(program), open.get() - closed.get(), closed.get());
 }
 
-/// What a step takes while somebody is told how the job stands, as a browser is: whenever there is news.
-fn open_us(program: &str, options: &str) -> f64 {
-    let options = format!("{options} --dashboard 127.0.0.1:0");
-    let mut watching = None;
-    let report =
-        example::report_while(program, options.split(' '), |child| watching = Some(open_page(child)));
-    let told = watching.expect("it was begun").join().expect("it ends with the job");
-    assert!(told > 0, "the page is told of the job");
-    example::per_step_s(&report) * 1e6
+/// What a step takes, and what all threads but PEs take of the cores; perhaps while somebody is told how the job stands, as a browser is:
+/// whenever there is news.
+fn run(program: &str, options: &str, has_page: bool) -> (f64, f64) {
+    let (mut page, mut threads) = (None, None);
+    let report = example::report_while(program, options.split(' '), |job| {
+        threads = Some(beside_pes::watch(job.id()));
+        page = has_page.then(|| open_page(job));
+    });
+    let told = page.map(|page| page.join().expect("it ends with the job"));
+    assert!(told != Some(0), "the page is told of the job");
+    let percents = threads.expect("it was begun").join().expect("it ends with the job");
+    (example::per_step_s(&report) * 1e6, percents)
 }
 
 /// Has the page of this job open until the job ends; how many bytes it was told.
