@@ -4,10 +4,11 @@
 //! |---|---|
 //! | 16 | `talisman-record` and a line feed |
 //! | 4 | the version of the format, little-endian, as all numbers |
-//! | 8, 4, … | a block: its length, its CRC-32, then packed items, one after the other |
+//! | 8, 4, 4, … | a block: its length, its CRC-32, the CRC-32 of these twelve bytes, then packed items, one after the other |
 //!
 //! The first block is the [`Origin`] alone. A block is written at once, and none is ever changed. So of a process that
-//! died all is there but what it had not written yet; a block that it was about to write may be there in part.
+//! died all is there but what it had not written yet; a block that it was about to write may be there in part. That a length is
+//! another has to be seen by itself: else what follows would be taken for such a part.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Write};
@@ -25,9 +26,10 @@ use talisman_pup::{Pup, PupError, Purpose, Unpacker, from_bytes, to_bytes};
 /// How all files begin.
 const MAGIC: &[u8; 16] = b"talisman-record\n";
 /// What this writes. It changes with what items are.
-pub const FORMAT: u32 = 1;
-/// Before a block: its length and sum.
-const BLOCK_HEAD: usize = 12;
+pub const FORMAT: u32 = 2;
+/// Before a block: its length and sum, and the sum of both.
+const BLOCK_HEAD: usize = 16;
+const SUMMED: usize = 12;
 
 /// A record cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -141,8 +143,10 @@ pub fn write_block(mut file: impl Write, items: &[u8]) -> io::Result<()> {
 }
 
 fn append_block(to: &mut Vec<u8>, content: &[u8]) {
+    let begin = to.len();
     to.extend((content.len() as u64).to_le_bytes());
     to.extend(crc32fast::hash(content).to_le_bytes());
+    to.extend(crc32fast::hash(&to[begin..]).to_le_bytes());
     to.extend(content);
 }
 
@@ -244,9 +248,12 @@ impl RecordFile {
         }
         let mut head = [0; BLOCK_HEAD];
         self.read_exact(&mut head)?;
-        let (length, sum) = head.split_at(8);
-        let length = u64::from_le_bytes(length.try_into().expect("eight bytes"));
-        let sum = u32::from_le_bytes(sum.try_into().expect("four bytes"));
+        let length = u64::from_le_bytes(head[..8].try_into().expect("eight bytes"));
+        let [sum, sum_of_both] =
+            [8, SUMMED].map(|at| u32::from_le_bytes(head[at..at + 4].try_into().expect("four bytes")));
+        if crc32fast::hash(&head[..SUMMED]) != sum_of_both {
+            return Err(self.is_damaged(at, "its length is not what was written".into()));
+        }
         if length > left - BLOCK_HEAD as u64 {
             self.is_torn = true;
             return Ok(None);
