@@ -116,10 +116,12 @@ impl<'a> Lender<'a> {
         self.packer.begin(start);
     }
 
-    /// What was written, if nothing was noted beside it.
+    /// Forgets what was noted; whether anything was.
     #[inline]
-    pub(crate) fn written_alone(&self) -> Option<&[u8]> {
-        self.packer.written_alone().filter(|_| self.lent.is_empty())
+    pub(crate) fn forget_noted(&mut self) -> bool {
+        let any = !self.lent.is_empty();
+        self.lent.clear();
+        any
     }
 
     /// What was written, with its memory.

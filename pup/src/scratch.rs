@@ -10,7 +10,7 @@ const KEPT_MAX: usize = 64 << 10;
 /// Packs values that stay where they are, each behind bytes of the caller's, in the place of the one before it.
 #[derive(Debug)]
 pub struct ScratchPacker {
-    // It refers to nothing but what was noted of the value packed last, which nobody looks at.
+    // Nothing is noted in it but while a value is packed.
     lender: Lender<'static>,
 }
 
@@ -25,10 +25,11 @@ impl ScratchPacker {
     #[inline]
     pub fn pack<'a>(&mut self, start: &[u8], lend: impl FnOnce(&mut Lender<'a>)) -> Option<&[u8]> {
         self.lender.begin(start);
-        // SAFETY: what the lender notes of the value is never read: nothing is given out if there is any, and it is forgotten before the
-        // next value. It owns none of it.
+        // SAFETY: what the lender notes of the value is never read, and forgotten below, or before the next value if `lend` panics.
         lend(unsafe { transmute::<&mut Lender<'static>, &mut Lender<'a>>(&mut self.lender) });
-        self.lender.written_alone()
+        // It may have been noted with whoever keeps it.
+        let went_beside = self.lender.forget_noted();
+        self.lender.packer().written_alone().filter(|_| !went_beside)
     }
 
     /// Gives away what was packed last, with its memory.
@@ -47,8 +48,12 @@ impl ScratchPacker {
 
 #[cfg(test)]
 mod tests {
+    use std::any::Any;
+    use std::ptr::NonNull;
+    use std::sync::Arc;
+
     use super::*;
-    use crate::{Fault, Pup, PupError, SEGMENT_MIN};
+    use crate::{Fault, Pup, PupError, SEGMENT_MIN, Segment};
 
     fn written<T: Pup>(packer: &mut ScratchPacker, value: &T) -> Option<Vec<u8>> {
         packer.pack(b"start", |l| value.lend(l)).map(<[u8]>::to_vec)
@@ -70,6 +75,13 @@ mod tests {
     fn what_takes_more_than_its_bytes_is_not_given_and_leaves_nothing_behind() {
         let mut packer = ScratchPacker::new(Purpose::Message);
         assert_eq!(written(&mut packer, &vec![1_u8; SEGMENT_MIN]), None, "a slice is only noted");
+        let kept = Arc::new(vec![1_u8; SEGMENT_MIN]);
+        let keeper: Arc<dyn Any + Send + Sync> = kept.clone();
+        let (at, len) = (NonNull::from(&kept[..]).cast(), kept.len());
+        // SAFETY: the vector stays as it is, and is kept.
+        let held = unsafe { Segment::lent(at, len, 1, keeper) };
+        assert_eq!(packer.pack(b"", |l| l.hold(held)), None, "memory that somebody keeps");
+        assert_eq!(Arc::strong_count(&kept), 1, "it is not kept any longer");
         assert_eq!(written(&mut packer, &1_u8), Some(b"start\x01".to_vec()));
         assert_eq!(packer.pack(b"", |l| l.packer().need(7)), None, "its reader has to know something");
         let why = PupError::new(0, Fault::Depth);
