@@ -15,7 +15,7 @@ checks!(are_read_by_perfetto needs trace_processor);
 /// The variable that names the program.
 const SHELL: &str = "TALISMAN_TRACE_PROCESSOR";
 /// The variable that names the folder of the viewer.
-const FOLDER: &str = "TALISMAN_PERFETTO_VIEWER";
+const FOLDER: &str = "PERFETTO_VIEWER";
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/processes/trace_processor.mjs");
 
 /// What reads traces.
