@@ -13,7 +13,7 @@ use crate::job::{example, run};
 checks!(are_read_by_perfetto needs trace_processor);
 
 /// The variable that names the program.
-const SHELL: &str = "TALISMAN_TRACE_PROCESSOR";
+const SHELL: &str = "PERFETTO_TRACE_PROCESSOR";
 /// The variable that names the folder of the viewer.
 const FOLDER: &str = "PERFETTO_VIEWER";
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/processes/trace_processor.mjs");
