@@ -12,15 +12,17 @@ checks!(
 );
 
 const TASK: [&str; 3] = ["2000", "3000", "250"];
+/// Long enough to be killed in, on any machine.
+const LONG: [&str; 3] = ["2000", "30000", "2500"];
 
 fn fixed(interface: Interface) -> PathBuf {
     compiled("heat.c", interface, ".fixed", &["-fno-pie", "-no-pie"])
 }
 
 /// What the same prints that is position-independent.
-fn expected(interface: Interface, ranks: &str) -> String {
+fn expected(interface: Interface, ranks: &str, task: [&str; 3]) -> String {
     let file = program("heat.c", interface);
-    printed(&mut mpirun(&[&["-n", ranks, file.to_str().expect("text")][..], &TASK].concat()))
+    printed(&mut mpirun(&[&["-n", ranks, file.to_str().expect("text")][..], &task].concat()))
 }
 
 fn each_rank_has_a_node_of_its_own() {
@@ -35,7 +37,8 @@ fn each_rank_has_a_node_of_its_own() {
             let output = output(&mut mpirun(&[&["-n", ranks], options, &[file], &TASK].concat()));
             let said = text(&output.stderr);
             assert!(output.status.success(), "{said}");
-            assert_eq!(text(&output.stdout), expected(interface, ranks), "{interface:?} {ranks} {options:?}");
+            let expected = expected(interface, ranks, TASK);
+            assert_eq!(text(&output.stdout), expected, "{interface:?} {ranks} {options:?}");
             let is_said = said.contains(&format!("each of its {ranks} ranks has a node of its own"));
             assert_eq!(is_said, ranks == "3", "{said}");
         }
@@ -55,10 +58,10 @@ fn a_lost_rank_goes_on_in_another_process() {
     let file = fixed(Interface::Mpich);
     let file = file.to_str().expect("text");
     let kept = ["-n", "3", "--nodes", "3", "--ft", "double", "--ckpt-every", "50ms", "--kill", "1@300ms"];
-    let replaced = printed(&mut mpirun(&[&kept, &["--respawn", file][..], &TASK].concat()));
-    assert_eq!(replaced, expected(Interface::Mpich, "3"));
+    let replaced = printed(&mut mpirun(&[&kept, &["--respawn", file][..], &LONG].concat()));
+    assert_eq!(replaced, expected(Interface::Mpich, "3", LONG));
     // Without another process there is no place for it.
-    let output = output(&mut mpirun(&[&kept, &[file][..], &TASK].concat()));
+    let output = output(&mut mpirun(&[&kept, &[file][..], &LONG].concat()));
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("needs as many nodes as ranks") && said.contains("--respawn"), "{said}");
