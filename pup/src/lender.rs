@@ -109,24 +109,16 @@ impl<'a> Lender<'a> {
         self.lent.push(Lent::Held(segment));
     }
 
-    /// Begins anew, with these bytes, for something of the same purpose.
+    /// Whether anything was noted.
     #[inline]
-    pub(crate) fn begin(&mut self, start: &[u8]) {
-        self.lent.clear();
-        self.packer.begin(start);
+    pub(crate) fn has_noted(&self) -> bool {
+        !self.lent.is_empty()
     }
 
-    /// Forgets what was noted; whether anything was.
+    /// What was written; what was noted is forgotten.
     #[inline]
-    pub(crate) fn forget_noted(&mut self) -> bool {
-        let any = !self.lent.is_empty();
-        self.lent.clear();
-        any
-    }
-
-    /// What was written, with its memory.
-    pub(crate) fn take_written(&mut self) -> Vec<u8> {
-        self.packer.take_written()
+    pub(crate) fn into_packer(self) -> Packer {
+        self.packer
     }
 
     /// Whether any part of the value itself was noted.

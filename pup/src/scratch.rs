@@ -1,7 +1,5 @@
 //! A packer for one value after the other, which keeps its memory: for what goes away at once, and beside which nothing goes.
 
-use std::mem::transmute;
-
 use crate::{Lender, Packer, Purpose};
 
 /// More than this is not kept for the next value.
@@ -10,37 +8,38 @@ const KEPT_MAX: usize = 64 << 10;
 /// Packs values that stay where they are, each behind bytes of the caller's, in the place of the one before it.
 #[derive(Debug)]
 pub struct ScratchPacker {
-    // Nothing is noted in it but while a value is packed.
-    lender: Lender<'static>,
+    packer: Packer,
 }
 
 impl ScratchPacker {
     /// A packer that has packed nothing yet.
     pub fn new(purpose: Purpose) -> ScratchPacker {
-        ScratchPacker { lender: Lender::new(Packer::new(purpose)) }
+        ScratchPacker { packer: Packer::new(purpose) }
     }
 
     /// Packs a value as `lend` does behind these bytes. All of that; none if its reader needs more than these bytes, or could not read
     /// them, or if a part of the value is large: nothing is copied of that.
     #[inline]
     pub fn pack<'a>(&mut self, start: &[u8], lend: impl FnOnce(&mut Lender<'a>)) -> Option<&[u8]> {
-        self.lender.begin(start);
-        // SAFETY: what the lender notes of the value is never read, and forgotten below, or before the next value if `lend` panics.
-        lend(unsafe { transmute::<&mut Lender<'static>, &mut Lender<'a>>(&mut self.lender) });
-        // It may have been noted with whoever keeps it.
-        let went_beside = self.lender.forget_noted();
-        self.lender.packer().written_alone().filter(|_| !went_beside)
+        let nothing = Packer::new(self.packer.purpose());
+        let mut packer = std::mem::replace(&mut self.packer, nothing);
+        packer.begin(start);
+        let mut lender = Lender::new(packer);
+        lend(&mut lender);
+        let is_alone = !lender.has_noted();
+        self.packer = lender.into_packer();
+        self.packer.written_alone().filter(|_| is_alone)
     }
 
     /// Gives away what was packed last, with its memory.
     pub fn take(&mut self) -> Vec<u8> {
-        self.lender.take_written()
+        self.packer.take_written()
     }
 
     /// Gives back memory of which there is much.
     #[inline]
     pub fn tidy(&mut self) {
-        if self.lender.packer().capacity() > KEPT_MAX {
+        if self.packer.capacity() > KEPT_MAX {
             drop(self.take());
         }
     }
@@ -98,10 +97,10 @@ mod tests {
             Some(5 + crate::to_bytes(&long).len())
         );
         packer.tidy();
-        assert_eq!(packer.lender.packer().capacity(), 0);
+        assert_eq!(packer.packer.capacity(), 0);
         _ = written(&mut packer, &7_u64);
         packer.tidy();
-        assert!(packer.lender.packer().capacity() > 0);
+        assert!(packer.packer.capacity() > 0);
         assert_eq!(packer.take().len(), 5 + 8);
     }
 }
