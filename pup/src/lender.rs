@@ -109,16 +109,27 @@ impl<'a> Lender<'a> {
         self.lent.push(Lent::Held(segment));
     }
 
+    /// Begins anew, with these bytes, for something of the same purpose.
+    #[inline]
+    pub(crate) fn begin(&mut self, start: &[u8]) {
+        self.packer.begin(start);
+    }
+
     /// Whether anything was noted.
     #[inline]
     pub(crate) fn has_noted(&self) -> bool {
         !self.lent.is_empty()
     }
 
-    /// What was written; what was noted is forgotten.
+    /// Forgets what was noted.
     #[inline]
-    pub(crate) fn into_packer(self) -> Packer {
-        self.packer
+    pub(crate) fn forget_noted(&mut self) {
+        self.lent.clear();
+    }
+
+    /// What was written, with its memory.
+    pub(crate) fn take_written(&mut self) -> Vec<u8> {
+        self.packer.take_written()
     }
 
     /// Whether any part of the value itself was noted.

@@ -1,5 +1,7 @@
 //! A packer for one value after the other, which keeps its memory: for what goes away at once, and beside which nothing goes.
 
+use std::mem::transmute;
+
 use crate::{Lender, Packer, Purpose};
 
 /// More than this is not kept for the next value.
@@ -8,38 +10,48 @@ const KEPT_MAX: usize = 64 << 10;
 /// Packs values that stay where they are, each behind bytes of the caller's, in the place of the one before it.
 #[derive(Debug)]
 pub struct ScratchPacker {
-    packer: Packer,
+    // Nothing is noted in it but while a value is packed.
+    lender: Lender<'static>,
+}
+
+/// A value is being packed. Nothing that was noted of it stays, nor memory that somebody keeps.
+struct Noting<'p>(&'p mut Lender<'static>);
+
+impl Drop for Noting<'_> {
+    fn drop(&mut self) {
+        self.0.forget_noted();
+    }
 }
 
 impl ScratchPacker {
     /// A packer that has packed nothing yet.
     pub fn new(purpose: Purpose) -> ScratchPacker {
-        ScratchPacker { packer: Packer::new(purpose) }
+        ScratchPacker { lender: Lender::new(Packer::new(purpose)) }
     }
 
     /// Packs a value as `lend` does behind these bytes. All of that; none if its reader needs more than these bytes, or could not read
     /// them, or if a part of the value is large: nothing is copied of that.
     #[inline]
     pub fn pack<'a>(&mut self, start: &[u8], lend: impl FnOnce(&mut Lender<'a>)) -> Option<&[u8]> {
-        let nothing = Packer::new(self.packer.purpose());
-        let mut packer = std::mem::replace(&mut self.packer, nothing);
-        packer.begin(start);
-        let mut lender = Lender::new(packer);
-        lend(&mut lender);
-        let is_alone = !lender.has_noted();
-        self.packer = lender.into_packer();
-        self.packer.written_alone().filter(|_| is_alone)
+        self.lender.begin(start);
+        let noting = Noting(&mut self.lender);
+        // To move a packer into a lender and back would cost a sixth of a short call between processes.
+        // SAFETY: what the lender notes of the value is never read, and forgotten when this returns, also if `lend` panics.
+        lend(unsafe { transmute::<&mut Lender<'static>, &mut Lender<'a>>(&mut *noting.0) });
+        let is_alone = !noting.0.has_noted();
+        drop(noting);
+        self.lender.packer().written_alone().filter(|_| is_alone)
     }
 
     /// Gives away what was packed last, with its memory.
     pub fn take(&mut self) -> Vec<u8> {
-        self.packer.take_written()
+        self.lender.take_written()
     }
 
     /// Gives back memory of which there is much.
     #[inline]
     pub fn tidy(&mut self) {
-        if self.packer.capacity() > KEPT_MAX {
+        if self.lender.packer().capacity() > KEPT_MAX {
             drop(self.take());
         }
     }
@@ -48,6 +60,7 @@ impl ScratchPacker {
 #[cfg(test)]
 mod tests {
     use std::any::Any;
+    use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
     use std::ptr::NonNull;
     use std::sync::Arc;
 
@@ -82,6 +95,14 @@ mod tests {
         assert_eq!(packer.pack(b"", |l| l.hold(held)), None, "memory that somebody keeps");
         assert_eq!(Arc::strong_count(&kept), 1, "it is not kept any longer");
         assert_eq!(written(&mut packer, &1_u8), Some(b"start\x01".to_vec()));
+        let held = Segment::of_vec(vec![1_u8]);
+        let panicking = AssertUnwindSafe(|| {
+            packer.pack(b"", |l| {
+                l.hold(held);
+                resume_unwind(Box::new(()));
+            });
+        });
+        assert!(catch_unwind(panicking).is_err() && !packer.lender.has_noted(), "nor if its packing panics");
         assert_eq!(packer.pack(b"", |l| l.packer().need(7)), None, "its reader has to know something");
         let why = PupError::new(0, Fault::Depth);
         assert_eq!(packer.pack(b"", |l| l.packer().refuse(why)), None, "it cannot be read");
@@ -97,10 +118,10 @@ mod tests {
             Some(5 + crate::to_bytes(&long).len())
         );
         packer.tidy();
-        assert_eq!(packer.packer.capacity(), 0);
+        assert_eq!(packer.lender.packer().capacity(), 0);
         _ = written(&mut packer, &7_u64);
         packer.tidy();
-        assert!(packer.packer.capacity() > 0);
+        assert!(packer.lender.packer().capacity() > 0);
         assert_eq!(packer.take().len(), 5 + 8);
     }
 }
