@@ -155,6 +155,8 @@ mod from_outside {
             let name: i32 = array.at(i).name().await;
             assert_eq!(name, i);
         }
+        // What helpers have sent may come later than what is sent here: there is no order between two senders.
+        cx.quiescence().await;
         for i in 0..pes {
             let sum: u64 = array.at(200 + i).sum().await;
             assert_eq!(sum, 5);
