@@ -6,6 +6,7 @@ use std::process::{Command, Output};
 use talisman::prelude::*;
 
 use crate::common::sample;
+use crate::raw::Way;
 
 /// What two nodes are linked by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pup, clap::ValueEnum)]
@@ -25,6 +26,16 @@ impl fmt::Display for Transport {
             Transport::Tcp => "tcp",
             Transport::Shm => "shm",
         })
+    }
+}
+
+impl Transport {
+    /// What its limit is measured by.
+    pub fn way(self) -> Way {
+        match self {
+            Transport::Tcp => Way::Tcp,
+            Transport::Shm => Way::Memory,
+        }
     }
 }
 

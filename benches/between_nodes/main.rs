@@ -18,6 +18,7 @@ mod latency;
 mod migration;
 mod mpi;
 mod rate;
+#[path = "../../src/bin/talisman-bench/raw/mod.rs"]
 mod raw;
 mod start;
 mod stream;

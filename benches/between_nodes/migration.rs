@@ -95,7 +95,8 @@ async fn main(cx: &mut Cx, options: Options) {
     let wanderers: Array<Wanderer> = Wanderer::array(2).new();
     let _grown: u64 = wanderers.at(1).grow(LARGE_BYTES).await;
     let raw: Group<RawPair> = RawPair::group().new();
-    let _met: bool = raw.on(0).connect(options.limit).await;
+    let refused: String = raw.on(0).connect(1, options.limit.way()).await;
+    assert!(refused.is_empty(), "{refused}");
     for _ in 0..options.rounds {
         let ours: f64 = wanderers.at(0).wander(SMALL_HOPS).await;
         let limit: f64 = raw.on(0).ping_pong(64, 100).await;

@@ -141,7 +141,8 @@ async fn main(cx: &mut Cx, options: Options) {
     let counters: Group<Counter> = Counter::group().new();
     let elements: Array<Element> = Element::array(2 * SIDE).map(Map::Block).new(counters);
     let raw: Group<RawPair> = RawPair::group().new();
-    let _met: bool = raw.on(0).connect(options.limit).await;
+    let refused: String = raw.on(0).connect(1, options.limit.way()).await;
+    assert!(refused.is_empty(), "{refused}");
     for _ in 0..options.rounds {
         for which in 0..SIZES.len() {
             let bytes: usize = SIZES[which];

@@ -100,7 +100,8 @@ struct Options {
 async fn main(cx: &mut Cx, options: Options) {
     let members: Group<Member> = Member::group().new();
     let raw: Group<RawPair> = RawPair::group().new();
-    let _met: bool = raw.on(0).connect(options.limit).await;
+    let refused: String = raw.on(0).connect(1, options.limit.way()).await;
+    assert!(refused.is_empty(), "{refused}");
     for _ in 0..options.rounds {
         for which in 0..SIZES.len() {
             let bytes: usize = SIZES[which].0;

@@ -15,8 +15,7 @@ mod copying;
 #[path = "../between_nodes/job.rs"]
 #[allow(dead_code, reason = "other benchmarks need more of it")]
 mod job;
-#[path = "../between_nodes/raw/mod.rs"]
-#[allow(dead_code, reason = "other benchmarks need more of it")]
+#[path = "../../src/bin/talisman-bench/raw/mod.rs"]
 mod raw;
 
 mod collectives;

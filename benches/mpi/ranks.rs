@@ -234,7 +234,8 @@ async fn main(cx: &mut Cx, options: Options) {
     let raw: Group<RawPair> = RawPair::group().new();
     let mut limits: Vec<f64> = Vec::new();
     if let Some(limit) = options.limit {
-        let _met: bool = raw.on(0).connect(limit).await;
+        let refused: String = raw.on(0).connect(1, limit.way()).await;
+        assert!(refused.is_empty(), "{refused}");
         for _ in 0..options.rounds {
             let ns: f64 = raw.on(0).ping_pong(options.size, trips(options.size) / 4 + 1).await;
             limits.push(ns);

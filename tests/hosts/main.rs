@@ -5,6 +5,7 @@
 
 #![allow(missing_docs)]
 
+mod bench;
 mod job;
 mod losses;
 #[path = "../common/network/mod.rs"]
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         surviving::all(),
         restarting::all(),
         top_over_ssh::all(),
+        bench::all(),
     ];
     trials::run(subjects.into_iter().flatten().collect())
 }

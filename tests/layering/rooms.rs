@@ -77,6 +77,8 @@ pub const DIRECTIONS: &[(&str, &[&str])] = &[
     ("facade", &["launch", "core", "ampi", "sim"]),
     // The node program of `talisman mpirun`: brings the three together.
     ("mpirun", &["facade", "ampi", "abi", "loader"]),
+    // The node program of `talisman bench`: measures as any program could.
+    ("bench", &["facade"]),
     ("tests", &["facade", "sim", "launch"]),
 ];
 
@@ -100,6 +102,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("ampi/loader/", "loader"),
     ("src/", "facade"),
     ("src/bin/talisman-mpi/", "mpirun"),
+    ("src/bin/talisman-bench/", "bench"),
     ("src/bin/talisman-mpicc/", "mpirun"),
     ("tests/sim/", "tests"),
     ("core/src/", "core"),

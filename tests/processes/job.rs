@@ -47,7 +47,7 @@ fn shaped((nodes, pes, transport): Shape) -> [String; 3] {
 }
 
 /// What is set for the tests is not meant for the programs.
-fn clean(mut command: Command) -> Command {
+pub fn clean(mut command: Command) -> Command {
     let ours = |name: &OsStr| name.to_string_lossy().starts_with("TALISMAN_") || name == "RUST_LOG";
     std::env::vars_os().filter(|(name, _)| ours(name)).for_each(|(name, _)| {
         command.env_remove(name);

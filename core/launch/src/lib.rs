@@ -8,6 +8,8 @@
 //! | [`start`] | what `#[talisman::main]` calls |
 //! | [`run`] | a job in this process |
 //! | [`testing`] | the same in a test |
+//! | `bench` | its `bench`: what messages take, beside what the machine allows |
+//! | `beside` | node programs that lie beside it |
 //! | `mpirun` | its `mpirun`: MPI programs as they were built, on virtual ranks |
 //! | `listing` | its `list`: the jobs that run on this machine |
 //! | `replay_pe` | a program that runs one of its PEs again from a record, alone |
@@ -18,6 +20,8 @@
 //! | `lb_replay` | its `lb-replay`: strategies of load balancing on what a step knew |
 
 mod balancer_trial;
+mod bench;
+mod beside;
 mod check;
 mod lb_replay;
 mod listing;

@@ -3,6 +3,7 @@
 //! `talisman run [runtime options] -- PROGRAM [its arguments]` runs a program with the runtime options in its
 //! environment, as `TALISMAN_…` variables. The program takes this process's place, and itself starts the nodes.
 //! `talisman mpirun -n RANKS PROGRAM` runs an MPI program on virtual ranks; so do `mpirun` and `mpiexec`, if they are links to `talisman`.
+//! `talisman bench` measures what messages take on these nodes, beside what the machine allows.
 //! `talisman list` shows the jobs that run here, and `talisman ranks JOB` what the ranks of an MPI program do.
 //! `talisman top JOB` shows how it stands.
 //! `talisman checkpoint JOB`, `talisman shrink JOB NODE…` and `talisman grow JOB [K]` ask a running job for something.
@@ -21,6 +22,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _};
 
 use super::ExitStatus;
+use super::bench::Bench;
 use super::check::Check;
 use super::lb_replay::LbReplay;
 use super::listing;
@@ -103,6 +105,12 @@ enum Tool {
     /// printed. --ft logging rests on that; with two nodes unless --nodes says otherwise. Status 1 if any does.
     #[command(override_usage = "talisman check --replay [OPTIONS] -- PROGRAM [ITS OPTIONS]...")]
     Check(Box<Check>),
+    /// Measure whether a machine or a cluster is set up well
+    ///
+    /// Starts nodes as `talisman run` does, and measures what their PEs compute and what messages between them take, beside what the
+    /// machine itself allows: between PEs of a node, with --nodes between nodes of a host, with --hosts between hosts, with --ft a
+    /// checkpoint. Says what stands out: slow PEs, slow links, shared cores.
+    Bench(Box<Bench>),
     /// Show the jobs of yours that run on this machine
     ///
     /// By the process ids that they are called by, also those whose launcher is gone; not those that are simulated.
@@ -178,6 +186,7 @@ const MPIRUN: &str = "mpirun";
 const LB_REPLAY: &str = "lb-replay";
 const REPLAY: &str = "replay";
 const CHECK: &str = "check";
+const BENCH: &str = "bench";
 
 #[derive(clap::Args)]
 struct Run {
@@ -210,7 +219,9 @@ fn task(words: impl IntoIterator<Item = OsString>) -> Result<Task, clap::Error> 
         None => error,
     };
     let in_short = |tool: Command| match asks_in_short(&words) {
-        true => [RUN, MPIRUN, CHECK].into_iter().fold(tool, |tool, name| tool.mut_subcommand(name, in_short)),
+        true => [RUN, MPIRUN, CHECK, BENCH]
+            .into_iter()
+            .fold(tool, |tool, name| tool.mut_subcommand(name, in_short)),
         false => tool,
     };
     let matches = in_short(Tool::command()).try_get_matches_from(&words).map_err(error)?;
@@ -222,6 +233,7 @@ fn task(words: impl IntoIterator<Item = OsString>) -> Result<Task, clap::Error> 
         }
         Tool::Trace(trace) => Ok(trace.run().map_or_else(|why| Task::Refused(why.to_string()), Task::Tell)),
         Tool::Check(check) => checked(&check, &matches),
+        Tool::Bench(bench) => command_to_measure(&bench, &matches).map(Task::Run),
         Tool::List => Ok(Task::Tell(listing::table())),
         Tool::Ranks { job, json } => Ok(ranks(job, json).map_or_else(Task::Refused, Task::Tell)),
         Tool::Top(top) => Ok(top.run().map_or_else(Task::Refused, Task::Tell)),
@@ -291,6 +303,13 @@ fn command_to_run(run: &Run, matches: &ArgMatches) -> Result<process::Command, c
     let (program, arguments) = run.program.split_first().expect("clap requires one word at least");
     let mut command = process::Command::new(program);
     command.args(arguments).envs(variables(given, |_| true));
+    Ok(command)
+}
+
+fn command_to_measure(bench: &Bench, matches: &ArgMatches) -> Result<process::Command, clap::Error> {
+    let given = valid(BENCH, &bench.options, matches)?;
+    let mut command = bench.command().map_err(|why| usage_error(BENCH, &why))?;
+    command.envs(variables(given, |_| true));
     Ok(command)
 }
 
@@ -399,6 +418,9 @@ mod tests {
             (&["mpirun", "-n", "2", "sh", ":", "sh"], "behind a `:` needs its number of ranks"),
             (&["mpirun", "-n", "2", "-x", "TALISMAN_TEST_NO_SUCH", "sh"], "no such variable"),
             (&["mpirun", "-n", "2", "--nodes", "0", "sh"], "node"),
+            (&["bench", "--rounds", "0"], "0 is not in 1..=1000"),
+            (&["bench", "--node", "2"], "--nodes"),
+            (&["bench", "--ft", "double"], "nodes"),
             (&["lb-replay"], "SNAPSHOT"),
             (&["trace"], "FILE.pftrace"),
             (&["checkpoint"], "JOB"),

@@ -1,6 +1,7 @@
 //! What is tested, by subject.
 
 mod advice;
+mod bench;
 mod cuts;
 mod diagnostics;
 #[cfg(feature = "tls")]
@@ -44,6 +45,7 @@ pub fn all() -> Vec<Trial> {
         traces::all(),
         perfetto::all(),
         advice::all(),
+        bench::all(),
         pressure::all(),
         soak::all(),
     ];

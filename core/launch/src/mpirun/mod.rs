@@ -21,6 +21,7 @@ use clap::parser::ValueSource;
 use talisman_job::RunArgs;
 use talisman_job::faults::time;
 
+use super::beside;
 use mpmd::Part;
 pub use words::{as_options, is_name};
 
@@ -106,7 +107,7 @@ impl Mpirun {
         ranks(&all.to_string())?;
         let variables: Vec<OsString> =
             self.variables.iter().map(|variable| valued(variable)).collect::<Result<_, _>>()?;
-        let mut command = Command::new(node_program()?);
+        let mut command = Command::new(beside::program(NODE_PROGRAM, "runs the ranks")?);
         match self.explain {
             true => command.arg("--explain"),
             false => command.args(["--ranks".into(), all.to_string()]),
@@ -262,24 +263,6 @@ fn valued(variable: &OsStr) -> Result<OsString, String> {
     valued.push("=");
     valued.push(value);
     Ok(valued)
-}
-
-fn node_program() -> Result<PathBuf, String> {
-    let own =
-        std::env::current_exe().map_err(|error| format!("this program's file is not known: {error}"))?;
-    let beside = |own: &Path| own.with_file_name(NODE_PROGRAM);
-    // Called as `mpirun`, it may be a link to the file.
-    let found = [beside(&own), beside(&own.canonicalize().unwrap_or_default())]
-        .into_iter()
-        .find(|file| file.is_file());
-    found.ok_or_else(|| {
-        let folder = own.parent().unwrap_or(Path::new("."));
-        format!(
-            "there is no `{NODE_PROGRAM}` in {}, which runs the ranks: build it (`cargo build --release --bin \
-             {NODE_PROGRAM}`) and put it there",
-            folder.display()
-        )
-    })
 }
 
 #[cfg(test)]

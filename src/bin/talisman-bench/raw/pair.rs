@@ -1,14 +1,17 @@
-//! The two PEs as they measure a limit.
+//! Two PEs as they measure a limit.
+
+use std::io;
 
 use talisman::prelude::*;
 
-use super::{Channel, Cold, Memory, Offer};
-use crate::common::nanos;
-use crate::job::Transport;
+use super::clock::nanos;
+use super::{Channel, Cold, Memory, Offer, Way};
 
-/// One on each of the two PEs. The first asks; the second is in an entry of its own meanwhile, and so is nothing else.
+/// One on each PE. Of two, the first asks; the second is in an entry of its own meanwhile, and does nothing else.
 #[derive(Pup)]
 pub struct RawPair {
+    /// The other one.
+    other: u32,
     #[pup(skip)]
     channel: Option<Channel>,
     #[pup(skip)]
@@ -24,22 +27,27 @@ const HERE: [u8; 8] = [1; 8];
 impl RawPair {
     #[init]
     pub fn new() -> Self {
-        RawPair { channel: None, offer: None, cold: None }
+        RawPair { other: 0, channel: None, offer: None, cold: None }
     }
 
-    /// Connects the two, once and before all else.
+    /// Connects this one with another, before all else. Says why it cannot be, or nothing.
     #[entry]
-    pub async fn connect(&mut self, cx: &mut Cx<Self>, transport: Transport) -> bool {
-        let address: String = self.offer(transport);
-        let _dialled: bool = cx.group().on(1).dial(address).await;
-        self.accept();
-        true
+    pub async fn connect(&mut self, cx: &mut Cx<Self>, other: u32, way: Way) -> String {
+        self.other = other;
+        let (address, refused): (String, String) = self.offer(way);
+        if !refused.is_empty() {
+            return refused;
+        }
+        let refused: String = cx.group().on(other).dial(address).await;
+        if !refused.is_empty() {
+            return refused;
+        }
+        self.accept()
     }
 
     #[entry]
-    fn dial(&mut self, address: String) -> bool {
-        self.channel = Some(Channel::dial(&address).expect("the other one is waiting"));
-        true
+    fn dial(&mut self, address: String) -> String {
+        kept(Channel::dial(&address), &mut self.channel)
     }
 
     /// Nanoseconds one way of so many bytes to and fro; of a copy of cold memory where that is the limit.
@@ -48,7 +56,7 @@ impl RawPair {
         if self.is_copied(bytes) {
             return self.copy(bytes, 2 * trips);
         }
-        cx.group().on(1).echo(bytes, trips);
+        cx.group().on(self.other).echo(bytes, trips);
         self.meet(cx).await;
         self.play(bytes, trips)
     }
@@ -70,7 +78,7 @@ impl RawPair {
         if self.is_copied(bytes) {
             return self.copy(bytes, blocks);
         }
-        cx.group().on(1).swallow(bytes, blocks);
+        cx.group().on(self.other).swallow(bytes, blocks);
         self.meet(cx).await;
         self.send_blocks(bytes, blocks)
     }
@@ -87,7 +95,7 @@ impl RawPair {
     /// Nanoseconds per message of so many bytes, one way, many written together.
     #[entry]
     pub async fn rate(&mut self, cx: &mut Cx<Self>, bytes: usize, messages: u64) -> f64 {
-        cx.group().on(1).drink(bytes, messages);
+        cx.group().on(self.other).drink(bytes, messages);
         self.meet(cx).await;
         self.pour(bytes, messages)
     }
@@ -106,7 +114,7 @@ impl RawPair {
     /// Waits until the other one is in its entry. In between the runtime has its turn, or it could never tell the other one.
     async fn meet(&mut self, cx: &mut Cx<Self>) {
         while !self.channel().has_come() {
-            cx.group().on(0).again();
+            cx.group().on(cx.pe()).again();
             cx.when(Self::again).await;
         }
         self.channel().read(&mut [0; HERE.len()]);
@@ -114,16 +122,15 @@ impl RawPair {
 }
 
 impl RawPair {
-    fn offer(&mut self, transport: Transport) -> String {
-        let offer = Offer::new(transport).expect("the system has room for one more");
-        let address = offer.address().expect("it has one");
-        self.offer = Some(offer);
-        address
+    /// Where the other one finds this one; or why it cannot.
+    fn offer(&mut self, way: Way) -> (String, String) {
+        let refused = kept(Offer::new(way), &mut self.offer);
+        (self.offer.as_ref().map_or_else(String::new, Offer::address), refused)
     }
 
-    fn accept(&mut self) {
+    fn accept(&mut self) -> String {
         let offer = self.offer.take().expect("it was made before");
-        self.channel = Some(offer.accept().expect("the other one has dialled"));
+        kept(offer.accept(), &mut self.channel)
     }
 
     fn is_copied(&mut self, bytes: usize) -> bool {
@@ -165,5 +172,19 @@ impl RawPair {
         channel.pour(messages, bytes);
         channel.read(&mut [0; HERE.len()]);
         (nanos() - start) as f64 / messages as f64
+    }
+}
+
+/// Keeps what was made, or says why it was not.
+fn kept<T>(made: io::Result<T>, place: &mut Option<T>) -> String {
+    match made {
+        Ok(made) => {
+            *place = Some(made);
+            String::new()
+        }
+        Err(error) => {
+            *place = None;
+            error.to_string()
+        }
     }
 }

@@ -1,62 +1,78 @@
-//! The limits of a message between two processes: bytes handed over with nothing but what the system gives, both sides
-//! polling, measured inside entries of the two PEs that also play ours. So both sides of a ratio run in the same processes, on the same
-//! cores, one right after the other.
+//! The limits of a message between two PEs: bytes handed over with nothing but what the system gives, both sides polling, measured
+//! inside entries of the two PEs that also play ours. So both sides of a ratio run in the same processes, on the same cores, one right
+//! after the other.
 
+// Benchmarks use more of it than the program, and the other way round.
+#![allow(dead_code)]
+
+pub mod addresses;
+pub mod clock;
 mod cold;
+pub mod meeting;
 mod memory;
 mod pair;
+mod polling;
 mod tcp;
 
 use std::io;
 
+use talisman::prelude::*;
+
 pub use cold::Cold;
-pub use memory::Memory;
+use memory::Memory;
 pub use pair::RawPair;
-pub use tcp::Tcp;
+use tcp::Tcp;
 
-use super::job::Transport;
+/// What bytes are handed over by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pup)]
+pub enum Way {
+    /// A TCP connection.
+    Tcp,
+    /// Memory of both, on one host.
+    Memory,
+}
 
-/// A raw way between the two processes.
+/// A raw way between the two.
 pub enum Channel {
-    /// A TCP connection over loopback.
+    /// A TCP connection.
     Tcp(Tcp),
     /// Memory of both.
     Memory(Memory),
 }
 
-/// One end of a channel to be, and where the other process finds it.
+/// One end of a channel to be, and where the other finds it.
 pub enum Offer {
     /// A port.
-    Tcp(std::net::TcpListener),
+    Tcp(meeting::Door),
     /// A file of memory, mapped already.
     Memory(Memory, std::os::fd::OwnedFd),
 }
 
 impl Offer {
     /// Something to meet at.
-    pub fn new(transport: Transport) -> io::Result<Offer> {
-        Ok(match transport {
-            Transport::Tcp => Offer::Tcp(std::net::TcpListener::bind(("127.0.0.1", 0))?),
-            Transport::Shm => {
+    pub fn new(way: Way) -> io::Result<Offer> {
+        Ok(match way {
+            Way::Tcp => Offer::Tcp(meeting::Door::open()?),
+            Way::Memory => {
                 let (memory, file) = Memory::create()?;
                 Offer::Memory(memory, file)
             }
         })
     }
 
-    /// What the other process needs to know.
-    pub fn address(&self) -> io::Result<String> {
+    /// What the other one needs to know.
+    pub fn address(&self) -> String {
         use std::os::fd::AsRawFd;
-        Ok(match self {
-            Offer::Tcp(listener) => listener.local_addr()?.to_string(),
+        match self {
+            Offer::Tcp(door) => door.address(),
             Offer::Memory(_, file) => format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()),
-        })
+        }
     }
 
     /// After the other one has answered.
     pub fn accept(self) -> io::Result<Channel> {
         Ok(match self {
-            Offer::Tcp(listener) => Channel::Tcp(Tcp::over(listener.accept()?.0)?),
+            Offer::Tcp(door) => Channel::Tcp(Tcp::over(door.accept()?)?),
             Offer::Memory(memory, _) => Channel::Memory(memory),
         })
     }
@@ -67,7 +83,7 @@ impl Channel {
     pub fn dial(address: &str) -> io::Result<Channel> {
         Ok(match address.starts_with('/') {
             true => Channel::Memory(Memory::open(address)?),
-            false => Channel::Tcp(Tcp::over(std::net::TcpStream::connect(address)?)?),
+            false => Channel::Tcp(Tcp::over(meeting::dial(address)?)?),
         })
     }
 

@@ -1,7 +1,7 @@
 //! Raw shared memory: a counter and the payload beside it, both sides polling.
 
 use std::fs::File;
-use std::hint::{black_box, spin_loop};
+use std::hint::black_box;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+
+use super::polling::wait_until;
 
 /// A cache line: the counter and what fits beside it.
 const LINE: usize = 64;
@@ -123,9 +125,7 @@ impl Memory {
         for _ in 0..messages {
             let at = self.theirs() + SLOTS_AT + (self.drunk % SLOTS) as usize * slot;
             let counter = self.counter(at);
-            while counter.load(Ordering::Acquire) != self.drunk + 1 {
-                spin_loop();
-            }
+            wait_until(|| counter.load(Ordering::Acquire) == self.drunk + 1);
             // SAFETY: inside the slot, which the writer leaves alone until it is told that it was read.
             sum ^= unsafe { read_words(self.at(at).cast(), slot) };
             self.drunk += 1;
@@ -176,7 +176,5 @@ fn slot_bytes(bytes: usize) -> usize {
 }
 
 fn wait_for(counter: &AtomicU64, value: u64) {
-    while counter.load(Ordering::Acquire) < value {
-        spin_loop();
-    }
+    wait_until(|| counter.load(Ordering::Acquire) >= value);
 }
