@@ -73,7 +73,7 @@ pub const DIRECTIONS: &[(&str, &[&str])] = &[
     // The binary interfaces: tables over ranks.
     ("abi", &["ampi"]),
     // Programs of others in slots. Knows no rank.
-    ("loader", &[]),
+    ("loader", &["observe"]),
     ("facade", &["launch", "core", "ampi", "sim"]),
     // The node program of `talisman mpirun`: brings the three together.
     ("mpirun", &["facade", "ampi", "abi", "loader"]),

@@ -156,7 +156,11 @@ pub fn built(source: &str, interface: Interface) -> PathBuf {
     let ending = source.rsplit('.').next().unwrap_or_default();
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mpirun/programs/groups");
     let mut command = Command::new(wrapper(interface, ending));
-    command.args(["-O1", "-g", "-w", "-o"]).arg(&file).arg(sources.join(source));
+    command.args(["-O1", "-g", "-w"]);
+    if ending.starts_with('c') {
+        command.arg("-fstack-protector-all");
+    }
+    command.arg("-o").arg(&file).arg(sources.join(source));
     // Files of modules are written there.
     command.current_dir(folder());
     // One function takes buffers of any type.

@@ -90,7 +90,11 @@ pub fn compiled(source: &str, interface: Interface, name: &str, options: &[&str]
     let file = folder().join(format!("{source}.{}{name}", interface.folder()));
     if !file.exists() {
         let mut command = Command::new(if source.ends_with(".cc") { "g++" } else { "gcc" });
-        command.args(["-O1", "-g", "-rdynamic", "-Wall"]).args(options).arg("-o").arg(&file);
+        command
+            .args(["-O1", "-g", "-rdynamic", "-Wall", "-fstack-protector-all"])
+            .args(options)
+            .arg("-o")
+            .arg(&file);
         command.arg(sources().join("programs").join(source)).arg("-I").arg(sources());
         command.arg("-I").arg(sources().join(interface.folder())).arg(library(interface)).arg("-lm");
         run_compiler(&mut command);

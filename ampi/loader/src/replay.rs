@@ -1,5 +1,9 @@
 //! Giving a copy of a program its values: what is done for each rank.
 
+use std::sync::OnceLock;
+
+use talisman_observe::mutations::mutated;
+
 use crate::plan::{Plan, Step};
 
 impl Plan {
@@ -14,9 +18,25 @@ impl Plan {
             for word in &self.fixed {
                 ((base + word.at) as *mut usize).write_unaligned(word.value);
             }
+            if mutated("got-word-of-another-slot") {
+                self.leave_a_word_in_the_first_slot(base);
+            }
             for step in &self.steps {
                 step.carry_out(base);
             }
+        }
+    }
+
+    /// A deliberate mistake: the last word points to where it pointed in the first copy.
+    ///
+    /// # Safety
+    /// As for [`Plan::carry_out`].
+    unsafe fn leave_a_word_in_the_first_slot(&self, base: usize) {
+        static FIRST: OnceLock<usize> = OnceLock::new();
+        let first = *FIRST.get_or_init(|| base);
+        if let Some(word) = self.relative.last() {
+            // SAFETY: the caller's promise; as for all words.
+            unsafe { ((base + word.at) as *mut usize).write_unaligned(first.wrapping_add(word.value)) };
         }
     }
 }

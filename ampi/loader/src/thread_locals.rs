@@ -5,6 +5,8 @@
 //! *pad*, are copied in when a rank goes on and out when it waits. The other thread-locals are in the image, and a
 //! rank asks for their addresses (general-dynamic): they are never copied.
 
+use talisman_observe::mutations::mutated;
+
 use crate::elf::{Elf, Segment};
 use crate::{LoadError, PAGE};
 
@@ -31,6 +33,9 @@ impl ThreadLocals {
     /// The program is loaded at `base`, and the bytes below the thread pointer are nobody else's
     /// ([`crate::pad_room`]).
     pub unsafe fn enter(&self, base: usize) {
+        if mutated("pad-not-copied-in") {
+            return;
+        }
         let (own, pad) = ((base + self.offset) as *const u8, (thread_pointer() - self.len) as *mut u8);
         // SAFETY: the caller's promise.
         unsafe { std::ptr::copy_nonoverlapping(own, pad, self.len) };
@@ -41,6 +46,9 @@ impl ThreadLocals {
     /// # Safety
     /// As for [`ThreadLocals::enter`], which was called for this rank on this thread.
     pub unsafe fn leave(&self, base: usize) {
+        if mutated("pad-not-copied-out") {
+            return;
+        }
         let (own, pad) = ((base + self.offset) as *mut u8, (thread_pointer() - self.len) as *const u8);
         // SAFETY: the caller's promise.
         unsafe { std::ptr::copy_nonoverlapping(pad, own, self.len) };

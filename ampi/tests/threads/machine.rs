@@ -12,6 +12,9 @@ use crate::cases::{moved, new_slot};
 pub const ALL: &[Test] = &[
     ("errno and rounding are the rank's", modes),
     ("the canary is the same in all ranks, and the thread has its own back", canary),
+    ("what a stack protector has stored is found in another process", canary_elsewhere),
+    #[cfg(feature = "mutations")]
+    ("a canary that is not set is noticed", missing_canary),
     ("destructors of thread-locals that a rank uses first run when the thread ends", destructors),
     ("a backtrace in a rank ends", backtrace),
     ("registers and alignment survive", registers),
@@ -79,6 +82,43 @@ fn canary() {
             assert_eq!(stack_guard(), own);
         }
     }
+}
+
+fn set_stack_guard(canary: u64) {
+    // SAFETY: writes that word; no function that has stored it returns before it is put back.
+    unsafe { asm!("mov fs:0x28, {}", in(reg) canary, options(nostack)) };
+}
+
+/// What becomes of a rank that waits in a function with a stack protector, and goes on where the canary is another one.
+fn guarded_over_a_move() -> Resumed {
+    let program = || {
+        let stored = stack_guard();
+        suspend();
+        assert_eq!(stack_guard(), stored, "stack smashing detected");
+    };
+    let mut thread = Thread::new(new_slot(), program);
+    assert_eq!(thread.resume().unwrap(), Resumed::Suspended);
+    thread = moved(thread);
+    let own = stack_guard();
+    set_stack_guard(own ^ 0xff00);
+    let end = thread.resume().unwrap();
+    set_stack_guard(own);
+    end
+}
+
+fn canary_elsewhere() {
+    assert_eq!(guarded_over_a_move(), Resumed::Ended);
+}
+
+#[cfg(feature = "mutations")]
+fn missing_canary() {
+    talisman_observe::mutations::choose(Some("canary-of-the-process"));
+    let end = guarded_over_a_move();
+    talisman_observe::mutations::choose(None);
+    assert!(
+        matches!(&end, Resumed::Panicked { message, .. } if message.contains("stack smashing")),
+        "{end:?}"
+    );
 }
 
 fn destructors() {

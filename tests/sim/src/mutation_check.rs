@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use crate::case::{Case, Overrides};
-use crate::mutations::{self, Level, Mutation};
+use crate::mutations::{self, Mutation};
 use crate::played::Worlds;
 use crate::pool::Pool;
 use crate::regressions::case_of;
@@ -99,7 +99,7 @@ impl MutationCheck {
 /// The mistakes that a world may notice, or those of them whose name has this in it.
 pub fn chosen(part: Option<&str>) -> impl Iterator<Item = &'static Mutation> + Send {
     let is_asked_for = move |one: &&Mutation| part.is_none_or(|part| one.name.contains(part));
-    mutations::all().filter(|one| one.level != Level::Leader).filter(is_asked_for)
+    mutations::all().filter(|one| one.level.is_simulated()).filter(is_asked_for)
 }
 
 /// Runs of each mistake the case that is on the list, and gives those that are not noticed by theirs.

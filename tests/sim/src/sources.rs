@@ -13,7 +13,7 @@ pub struct Call {
 }
 
 /// Folders of the runtime's sources, and what they are called.
-const SOURCES: [(&str, &str); 15] = [
+const SOURCES: [(&str, &str); 16] = [
     ("../../core/src", ""),
     ("../../core/kernel/src", "kernel"),
     ("../../core/node/src", "node"),
@@ -29,6 +29,7 @@ const SOURCES: [(&str, &str); 15] = [
     ("../../ft/src", "ft"),
     ("../../ft/store/src", "store"),
     ("../../ampi/src", "ampi"),
+    ("../../ampi/loader/src", "loader"),
 ];
 
 /// Every such call of `function` in the runtime's sources.

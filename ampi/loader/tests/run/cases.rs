@@ -32,7 +32,7 @@ crate::trials! {
 }
 
 /// Lines of each rank; those that are no rank's have the key "".
-fn lines(output: &Output) -> BTreeMap<String, Vec<String>> {
+pub fn lines(output: &Output) -> BTreeMap<String, Vec<String>> {
     let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for line in String::from_utf8_lossy(&output.stdout).lines() {
         let (who, rest) = line.split_once(": ").unwrap_or(("", line));
@@ -42,7 +42,7 @@ fn lines(output: &Output) -> BTreeMap<String, Vec<String>> {
 }
 
 /// Without ranks: the process is rank `number`.
-fn native(program: &Path, number: usize, rest: &[&str]) -> Output {
+pub fn native(program: &Path, number: usize, rest: &[&str]) -> Output {
     Command::new(program)
         .arg(number.to_string())
         .args(rest)
@@ -361,7 +361,7 @@ fn programs_at_their_own_address() {
 }
 
 /// What the program of this name needs.
-fn build_libraries(shop: &Workshop, program: &str) {
+pub fn build_libraries(shop: &Workshop, program: &str) {
     match program {
         "data" => shop.library("data_lib", "data_lib.c", &[]),
         "tls" => {

@@ -12,7 +12,9 @@ use talisman_loader::libc::{self as rank_libc, Ended, Hooks, Numbers, State};
 use talisman_loader::{
     BASE_ALIGN, Imports, LoadError, PAGE, PartKind, Program, Search, answer_names, pad_room,
 };
+use talisman_observe::mutations;
 
+use crate::mistakes::MISTAKES;
 use crate::switch::{prepare, switch};
 
 const STACK: usize = 1 << 20;
@@ -62,6 +64,14 @@ impl Imports for Answers {
     }
 }
 
+/// [`main`] with a deliberate mistake of the loader, which is named first.
+pub fn mistaken(arguments: &[String]) -> i32 {
+    let [name, rest @ ..] = arguments else { panic!("MISTAKE RANKS MODE PROGRAM") };
+    let mistake = MISTAKES.into_iter().find(|mistake| mistake == name);
+    mutations::choose(Some(mistake.expect("a mistake of the list")));
+    main(rest)
+}
+
 /// `RANKS MODE PROGRAM [ARGUMENTS]`: each rank gets its number as the first argument, the others after it. Mode
 /// `move`: whenever a rank yields, its program is taken away and put back. Mode `restore`: the same, and files in the
 /// folder that is the next argument are written to after a copy was made. The sum of all statuses is returned.
@@ -87,6 +97,7 @@ pub fn main(arguments: &[String]) -> i32 {
     assert!(answer_names(|name| Answers.symbol(name).or_else(|| Answers.fallback(name))));
     let mut ranks: Vec<Box<Rank>> =
         (0..ranks).map(|number| Rank::new(&program, path, number, rest)).collect();
+    check_words(&ranks);
     while ranks.iter().any(|rank| rank.ended.is_none()) {
         for rank in ranks.iter_mut().filter(|rank| rank.ended.is_none()) {
             rank.resume();
@@ -96,6 +107,24 @@ pub fn main(arguments: &[String]) -> i32 {
         }
     }
     ranks.iter().map(|rank| rank.status()).sum()
+}
+
+/// No word of a copy of the program points into another copy: a relocation that was forgotten, or done for another rank.
+fn check_words(ranks: &[Box<Rank>]) {
+    for (number, rank) in ranks.iter().enumerate() {
+        let words = rank.touched().into_iter().flat_map(|(at, page)| {
+            let words = page.as_chunks::<8>().0.iter().map(|word| usize::from_ne_bytes(*word));
+            words.enumerate().map(move |(k, word)| (at + 8 * k, word)).collect::<Vec<_>>()
+        });
+        for (at, word) in words {
+            let other = ranks.iter().position(|other| other.image().contains(&word));
+            let place = at - rank.base;
+            assert!(
+                other.is_none_or(|other| other == number),
+                "word {place:#x} of rank {number} is of {other:?}"
+            );
+        }
+    }
 }
 
 /// Called by a rank, in pairs.
@@ -158,6 +187,11 @@ impl Rank {
         // SAFETY: the end of the rank's stack.
         rank.stack_pointer = unsafe { prepare(start + STACK, run, &raw mut *rank as usize) };
         rank
+    }
+
+    /// The addresses of its copy of the program.
+    fn image(&self) -> std::ops::Range<usize> {
+        self.base..self.base + self.program.span()
     }
 
     /// 100 if it was aborted.

@@ -10,6 +10,7 @@ mod executables;
 mod explains;
 mod host;
 mod hostile;
+mod mistakes;
 mod refusals;
 mod switch;
 
@@ -17,14 +18,22 @@ use libtest_mimic::{Arguments, Trial};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
-    if arguments.get(1).is_some_and(|role| role == "host") {
-        std::process::exit(host::main(&arguments[2..]));
+    match arguments.get(1).map(String::as_str) {
+        Some("host") => std::process::exit(host::main(&arguments[2..])),
+        Some("mistaken") => std::process::exit(host::mistaken(&arguments[2..])),
+        _ => {}
     }
-    let tests: Vec<Trial> =
-        [cases::tests(), refusals::tests(), explains::tests(), hostile::tests(), damaged::tests()]
-            .into_iter()
-            .flatten()
-            .collect();
+    let tests: Vec<Trial> = [
+        cases::tests(),
+        mistakes::tests(),
+        refusals::tests(),
+        explains::tests(),
+        hostile::tests(),
+        damaged::tests(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     libtest_mimic::run(&Arguments::from_args(), tests).exit();
 }
 

@@ -1,4 +1,4 @@
-//! Deliberate mistakes: virtual MPI ranks (`ampi/src`).
+//! Deliberate mistakes: virtual MPI ranks (`ampi/src`), and programs that are mapped for them (`ampi/loader/src`).
 
 use super::{Level, Mutation};
 
@@ -23,5 +23,33 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         rule: "A rank that is back from a checkpoint goes on with the numbers of its frames.",
         level: Level::World,
         seen_by: "--seed 0x4000001 --workload ranks --size 1 --nodes 2 --ft 15us --respawn false --lingers false --faults 2 --calm disk,pause,limits",
+    },
+    Mutation {
+        name: "canary-of-the-process",
+        places: &["ampi/thread/switch_x86_64.rs"],
+        rule: "Functions of a rank that a stack protector guards find the same canary in all processes.",
+        level: Level::Machine,
+        seen_by: "",
+    },
+    Mutation {
+        name: "pad-not-copied-in",
+        places: &["loader/thread_locals.rs"],
+        rule: "A rank that goes on has its thread-locals below the thread pointer.",
+        level: Level::Machine,
+        seen_by: "",
+    },
+    Mutation {
+        name: "pad-not-copied-out",
+        places: &["loader/thread_locals.rs"],
+        rule: "What a rank has written to its thread-locals is kept while others run.",
+        level: Level::Machine,
+        seen_by: "",
+    },
+    Mutation {
+        name: "got-word-of-another-slot",
+        places: &["loader/replay.rs"],
+        rule: "Each word of a copy of a program points into that copy.",
+        level: Level::Machine,
+        seen_by: "",
     },
 ];
