@@ -66,7 +66,7 @@ fn programs_in_c_run() {
         ("messages.c", 20),
         ("collectives.c", 24),
         ("communicators.c", 20),
-        ("datatypes.c", 40),
+        ("datatypes.c", 44),
         ("operations.c", 28),
     ] {
         runs("talisman-mpicc", source, lines);

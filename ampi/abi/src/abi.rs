@@ -191,6 +191,8 @@ pub trait Abi: 'static {
 
 /// A number of the program: counts and displacements are of 32 bits, or of 64 in large-count functions.
 pub trait Count: Copy + 'static {
+    /// Whether it has 64 bits.
+    const IS_LARGE: bool;
     /// Its value.
     fn get(self) -> i64;
     /// A number of this value, if there is one.
@@ -198,6 +200,8 @@ pub trait Count: Copy + 'static {
 }
 
 impl Count for c_int {
+    const IS_LARGE: bool = false;
+
     fn get(self) -> i64 {
         i64::from(self)
     }
@@ -208,6 +212,8 @@ impl Count for c_int {
 }
 
 impl Count for i64 {
+    const IS_LARGE: bool = true;
+
     fn get(self) -> i64 {
         self
     }

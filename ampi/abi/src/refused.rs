@@ -76,18 +76,11 @@ mod names {
             MPIX_Comm_shrink;
         "it is of the inside of MPICH, for its interface for Fortran 2008":
             MPII_Win_get_attr MPII_Win_set_attr;
-        "it is an extension of MPICH's or Open MPI's":
-            MPIX_Delete_error_class MPIX_Delete_error_code MPIX_Delete_error_string;
         "it is of the inside of Open MPI, for its interface for C++":
             ompi_attr_create_keyval ompi_errhandler_create ompi_errhandler_invoke ompi_op_set_cxx_callback;
-        "this part of MPI is not there yet":
-            MPI_Type_get_envelope_c MPI_Type_get_contents_c MPI_Abi_get_fortran_booleans
-            MPI_Abi_get_fortran_info MPI_Abi_get_info MPI_Abi_set_fortran_booleans MPI_Abi_set_fortran_info
-            MPI_Buffer_flush MPI_Buffer_iflush MPI_Comm_attach_buffer MPI_Comm_attach_buffer_c
-            MPI_Comm_detach_buffer MPI_Comm_detach_buffer_c MPI_Comm_flush_buffer MPI_Comm_iflush_buffer
-            MPI_Get_hw_resource_info MPI_Remove_error_class MPI_Remove_error_code MPI_Remove_error_string
-            MPI_Request_get_status_all MPI_Request_get_status_any MPI_Request_get_status_some
-            MPI_Type_get_value_index;
+        "the standard has no interface for Fortran here":
+            MPI_Abi_get_fortran_booleans MPI_Abi_get_fortran_info MPI_Abi_set_fortran_booleans
+            MPI_Abi_set_fortran_info;
     }
 }
 

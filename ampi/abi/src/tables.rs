@@ -7,7 +7,7 @@ use talisman_ampi::rank::{CallError, call};
 use talisman_ampi::slot::on_process_heap;
 
 use crate::abi::Abi;
-use crate::common::{self, attribute};
+use crate::common::{self, attribute, errhandler};
 use crate::data::Data;
 use crate::{Interface, fortran, mpich, openmpi, refused, standard};
 
@@ -96,6 +96,7 @@ fn of_c<A: Abi>() -> Vec<(&'static str, usize)> {
         common::reductions::functions::<A>(),
         common::reductions::again::functions::<A>(),
         common::request::functions::<A>(),
+        common::request_statuses::functions::<A>(),
         common::rooted::functions::<A>(),
         common::rooted::again::functions::<A>(),
         common::several::functions::<A>(),
@@ -114,6 +115,10 @@ fn special_of_mpich() -> Vec<(&'static str, usize)> {
             "MPII_Grequest_set_lang_f77",
             common::own_request::set_fortran::<mpich::Mpich> as *const () as usize,
         ),
+        // What it called these before they were the standard's.
+        ("MPIX_Delete_error_class", errhandler::remove_error_class::<mpich::Mpich> as *const () as usize),
+        ("MPIX_Delete_error_code", errhandler::remove_error_code::<mpich::Mpich> as *const () as usize),
+        ("MPIX_Delete_error_string", errhandler::remove_error_string::<mpich::Mpich> as *const () as usize),
         ("MPIR_Dup_fn", attribute::copy_always::<mpich::Mpich> as *const () as usize),
         // Files alone are addresses there.
         ("MPI_File_c2f", common::io::to_fortran::<mpich::Mpich> as *const () as usize),

@@ -35,9 +35,15 @@ pub enum Basic {
     C64,
     /// Floating point of 80 bits in 16 bytes (`long double` of C).
     F80,
+    /// `long` of C: as [`Basic::I64`], but in external32 it has four bytes.
+    Long,
+    /// `unsigned long` of C: as [`Basic::U64`], but in external32 it has four bytes.
+    UnsignedLong,
+    /// `wchar_t` of C: as [`Basic::I32`], but in external32 it has two bytes.
+    WideChar,
 }
 
-/// In the order of their handles.
+/// In the order of their handles. The others have no handle of their own: they are like these but in external32.
 pub const BASICS: [Basic; 15] = {
     use Basic::{Bool, Byte, C32, C64, F32, F64, F80, I8, I16, I32, I64, U8, U16, U32, U64};
     [Byte, Bool, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, C32, C64, F80]
@@ -49,8 +55,8 @@ impl Basic {
         match self {
             Basic::Byte | Basic::Bool | Basic::I8 | Basic::U8 => 1,
             Basic::I16 | Basic::U16 => 2,
-            Basic::I32 | Basic::U32 | Basic::F32 => 4,
-            Basic::I64 | Basic::U64 | Basic::F64 | Basic::C32 => 8,
+            Basic::I32 | Basic::U32 | Basic::F32 | Basic::WideChar => 4,
+            Basic::I64 | Basic::U64 | Basic::Long | Basic::UnsignedLong | Basic::F64 | Basic::C32 => 8,
             Basic::C64 | Basic::F80 => 16,
         }
     }

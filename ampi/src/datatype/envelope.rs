@@ -44,6 +44,8 @@ pub enum Combiner {
 pub struct Envelope {
     /// Which call.
     pub combiner: Combiner,
+    /// Whether its counts have 64 bits (`…_c`).
+    pub is_large: bool,
     /// Numbers.
     pub integers: Vec<i64>,
     /// Displacements in bytes.
@@ -56,8 +58,45 @@ impl Envelope {
     /// Of what no call of the program has made.
     pub const NAMED: Envelope = Envelope {
         combiner: Combiner::Named,
+        is_large: false,
         integers: Vec::new(),
         addresses: Vec::new(),
         datatypes: Vec::new(),
     };
+
+    /// What the call was given, as `MPI_Type_get_contents_c` tells it.
+    pub fn contents(&self) -> Contents {
+        let Envelope { integers, addresses, .. } = self;
+        if !self.is_large {
+            return Contents {
+                integers: integers.clone(),
+                addresses: addresses.clone(),
+                ..Contents::default()
+            };
+        }
+        // These have numbers that are no counts around their counts.
+        let counts = match self.combiner {
+            Combiner::Subarray => 1..integers.len().saturating_sub(1).max(1),
+            Combiner::Darray => 3..3 + integers.get(2).map_or(0, |dimensions| *dimensions as usize),
+            _ => 0..integers.len(),
+        };
+        let (before, rest) = integers.split_at(counts.start.min(integers.len()));
+        let (counts, behind) = rest.split_at(counts.len().min(rest.len()));
+        Contents {
+            integers: [before, behind].concat(),
+            addresses: Vec::new(),
+            counts: [counts, addresses].concat(),
+        }
+    }
+}
+
+/// What a call was given, by what it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// Numbers of 32 bits.
+    pub integers: Vec<i64>,
+    /// Displacements in bytes.
+    pub addresses: Vec<i64>,
+    /// Counts and displacements of 64 bits.
+    pub counts: Vec<i64>,
 }

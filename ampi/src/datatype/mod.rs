@@ -28,7 +28,7 @@ use talisman_pup::Pup;
 pub use basic::{BASICS, Basic};
 pub use build::{BuildError, Order};
 pub use copy::OutOfBounds;
-pub use envelope::{Combiner, Envelope};
+pub use envelope::{Combiner, Contents, Envelope};
 pub use flat::Map;
 pub use named::{NAMED, Named, Shape};
 pub use piece::Part;

@@ -31,7 +31,10 @@ macro_rules! named {
     ($($name:literal: $shape:expr),* $(,)?) => {
         /// All of them, in the order of their handles: first one for each of [`BASICS`].
         pub const NAMED: &[Named] = &{
-            use Basic::{Bool, Byte, C32, C64, F32, F64, F80, I8, I16, I32, I64, U8, U16, U32, U64};
+            use Basic::{
+                Bool, Byte, C32, C64, F32, F64, F80, I8, I16, I32, I64, Long, U8, U16, U32, U64, UnsignedLong,
+                WideChar,
+            };
             use Shape::{Bound, One, Opaque, Pair, Two};
             [$(Named { name: $name, shape: $shape }),*]
         };
@@ -59,13 +62,13 @@ named! {
     "MPI_CHAR": One(I8),
     "MPI_SIGNED_CHAR": One(I8),
     "MPI_UNSIGNED_CHAR": One(U8),
-    "MPI_WCHAR": One(I32),
+    "MPI_WCHAR": One(WideChar),
     "MPI_SHORT": One(I16),
     "MPI_UNSIGNED_SHORT": One(U16),
     "MPI_INT": One(I32),
     "MPI_UNSIGNED": One(U32),
-    "MPI_LONG": One(I64),
-    "MPI_UNSIGNED_LONG": One(U64),
+    "MPI_LONG": One(Long),
+    "MPI_UNSIGNED_LONG": One(UnsignedLong),
     "MPI_LONG_LONG_INT": One(I64),
     "MPI_UNSIGNED_LONG_LONG": One(U64),
     "MPI_AINT": One(I64),
@@ -79,7 +82,7 @@ named! {
     // Pairs of a value and an index.
     "MPI_FLOAT_INT": Pair(F32),
     "MPI_DOUBLE_INT": Pair(F64),
-    "MPI_LONG_INT": Pair(I64),
+    "MPI_LONG_INT": Pair(Long),
     "MPI_SHORT_INT": Pair(I16),
     "MPI_2INT": Two(I32),
     "MPI_LONG_DOUBLE_INT": Pair(F80),

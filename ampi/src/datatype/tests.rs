@@ -90,6 +90,44 @@ fn external32_is_big_endian() {
     assert_eq!(back, memory);
 }
 
+#[test]
+fn external32_has_lengths_of_its_own() {
+    let written = |basic: Basic, native: &[u8]| {
+        let (datatype, mut bytes) = (Datatype::of(basic), Vec::new());
+        datatype.pack_external32(1, native, 0, &mut bytes).unwrap();
+        assert_eq!(bytes.len() as u64, datatype.external_size());
+        let mut back = vec![0; native.len()];
+        datatype.unpack_external32(1, &bytes, &mut back, 0).unwrap();
+        (bytes, back == native)
+    };
+    assert_eq!(written(Basic::Long, &(-2i64).to_le_bytes()), (vec![0xff, 0xff, 0xff, 0xfe], true));
+    assert_eq!(written(Basic::UnsignedLong, &u64::MAX.to_le_bytes()), (vec![0xff; 4], false));
+    assert_eq!(written(Basic::WideChar, &0x20aci32.to_le_bytes()), (vec![0x20, 0xac], true));
+    let pair = crate::op::Location::datatype(Basic::Long).unwrap();
+    assert_eq!((pair.size(), pair.external_size()), (12, 8));
+    // -1.5, by its exponent of 15 bits and a fraction of 112: the first bit of the fraction of 80 bits is not written.
+    let long_double = [&0xc000_0000_0000_0000u64.to_le_bytes()[..], &[0xff, 0xbf], &[0; 6]].concat();
+    let mut expected = vec![0xbf, 0xff, 0x80];
+    expected.resize(16, 0);
+    assert_eq!(written(Basic::F80, &long_double), (expected, true));
+}
+
+#[test]
+fn a_long_double_from_external32_is_rounded() {
+    let read = |bits: u128| {
+        let mut back = [0; 16];
+        Datatype::of(Basic::F80).unpack_external32(1, &bits.to_be_bytes(), &mut back, 0).unwrap();
+        (u64::from_le_bytes(back[..8].try_into().unwrap()), u16::from_le_bytes([back[8], back[9]]))
+    };
+    let one = 0x3fffu128 << 112;
+    assert_eq!(read(one | 1 << 49), (1 << 63 | 1, 0x3fff));
+    assert_eq!(read(one | 1 << 48), (1 << 63, 0x3fff), "half is rounded to the even one");
+    assert_eq!(read(one | 3 << 48), (1 << 63 | 2, 0x3fff));
+    assert_eq!(read(one | u128::MAX >> 16), (1 << 63, 0x4000), "the carry goes to the exponent");
+    assert_eq!(read(0x7fff << 112), (1 << 63, 0x7fff), "infinity");
+    assert_eq!(read(0), (0, 0));
+}
+
 fn datatype() -> impl Strategy<Value = Datatype> {
     let basic = prop::sample::select(&BASICS[..]).prop_map(Datatype::of);
     basic.prop_recursive(3, 12, 3, |inner| {

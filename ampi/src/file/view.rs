@@ -12,8 +12,9 @@ pub struct View {
     /// The unit of positions, and its handle if it is predefined.
     etype: (Datatype, Option<u32>),
     filetype: (Datatype, Option<u32>),
-    /// Values are written in external32 (MPI-3.1, 13.5.2), and not as they are in memory.
-    is_external32: bool,
+    /// The unit in bytes and the file's datatype as they are in external32 (MPI-3.1, 13.5.2), if values are written so, and
+    /// not as they are in memory.
+    external32: Option<(u64, Datatype)>,
 }
 
 impl View {
@@ -21,7 +22,7 @@ impl View {
     pub fn bytes() -> View {
         let (bytes, handle) = (Datatype::of(Basic::Byte), Datatypes::handle_of(Basic::Byte));
         let [etype, filetype] = [bytes.clone(), bytes].map(|bytes| (bytes, Some(handle)));
-        View { displacement: 0, etype, filetype, is_external32: false }
+        View { displacement: 0, etype, filetype, external32: None }
     }
 
     /// A view of these datatypes, each with its handle if it is predefined. None if they do not fit: the file's datatype is
@@ -33,17 +34,23 @@ impl View {
     ) -> Option<View> {
         let (unit, size) = (etype.0.size(), filetype.0.size());
         let fits = unit > 0 && size.is_multiple_of(unit) && is_ascending(&filetype.0);
-        fits.then_some(View { displacement, etype, filetype, is_external32: false })
+        fits.then_some(View { displacement, etype, filetype, external32: None })
     }
 
     /// The same, with values in external32 or as they are in memory.
     pub fn in_external32(self, is_external32: bool) -> View {
-        View { is_external32, ..self }
+        let external = (self.etype.0.external_size(), self.filetype.0.in_external32());
+        View { external32: is_external32.then_some(external), ..self }
     }
 
-    /// Whether values are in external32. They have as many bytes there as in memory.
+    /// Whether values are in external32.
     pub fn is_external32(&self) -> bool {
-        self.is_external32
+        self.external32.is_some()
+    }
+
+    /// How the file is laid out.
+    fn layout(&self) -> &Datatype {
+        self.external32.as_ref().map_or(&self.filetype.0, |(_, datatype)| datatype)
     }
 
     /// Where it begins, in bytes of the file.
@@ -61,15 +68,21 @@ impl View {
         &self.filetype
     }
 
-    /// Bytes of an elementary value.
+    /// Bytes of an elementary value in the file.
     pub fn unit(&self) -> u64 {
-        self.etype.0.size()
+        self.external32.as_ref().map_or(self.etype.0.size(), |(unit, _)| *unit)
+    }
+
+    /// Bytes of a datatype's values in the file.
+    pub fn bytes_of(&self, datatype: &Datatype) -> u64 {
+        if self.is_external32() { datatype.external_size() } else { datatype.size() }
     }
 
     /// Calls back with the offset in the file and the length of each piece that these bytes of the view lie in, in
     /// ascending order, until it says false.
     pub fn each_piece(&self, from: u64, bytes: u64, mut call: impl FnMut(u64, u64) -> bool) {
-        let (filetype, size) = (&self.filetype.0, self.filetype.0.size());
+        let filetype = self.layout();
+        let size = filetype.size();
         if bytes == 0 || size == 0 {
             return;
         }
@@ -102,7 +115,7 @@ impl View {
     }
 
     fn tile(&self, number: u64) -> u64 {
-        let extent = self.filetype.0.extent().1.max(0) as u64;
+        let extent = self.layout().extent().1.max(0) as u64;
         self.displacement.saturating_add(number.saturating_mul(extent))
     }
 
@@ -118,7 +131,7 @@ impl View {
 
     /// How many elementary values of the view begin before this offset in the file.
     pub fn position_of(&self, offset: u64) -> u64 {
-        let filetype = &self.filetype.0;
+        let filetype = self.layout();
         let (size, extent) = (filetype.size(), filetype.extent().1.max(0) as u64);
         let behind = offset.saturating_sub(self.displacement);
         if size == 0 || extent == 0 {
@@ -204,6 +217,16 @@ mod tests {
             [0, 108, 109, 112, 116, 140, 141].map(|offset| view.position_of(offset)),
             [0, 0, 1, 1, 2, 2, 3]
         );
+    }
+
+    #[test]
+    fn values_in_external32_have_lengths_of_their_own() {
+        let long = Datatype::of(Basic::Long);
+        let every_other = long.vector(2, 1, 2).unwrap().resized(0, 32);
+        let view = View::new(16, named(Basic::Long), (every_other, None)).unwrap().in_external32(true);
+        assert_eq!((view.unit(), pieces(&view, 4, 8)), (4, vec![(32, 4), (48, 4)]));
+        let close = View::new(16, named(Basic::Long), named(Basic::Long)).unwrap().in_external32(true);
+        assert_eq!((pieces(&close, 4, 8), close.position_of(24)), (vec![(20, 8)], 2));
     }
 
     #[test]

@@ -56,8 +56,9 @@ pub struct Objects {
     pub handler_of_files: Option<u32>,
     /// Error classes and codes of the program, with their classes and texts.
     pub codes: BTreeMap<i32, (i32, String)>,
-    /// Memory that the program has given for buffered sends: address and length. Messages are copied without it.
-    pub buffer: Option<(u64, u64)>,
+    /// Memory that the program has given for buffered sends, to a communicator or to all: address and length. Messages are
+    /// copied without it.
+    pub buffers: BTreeMap<Option<u32>, (u64, u64)>,
 }
 
 /// How far a program is between `MPI_Init` and `MPI_Finalize`.
@@ -88,6 +89,7 @@ impl Objects {
     /// The program has freed a communicator. Its requests still name it.
     pub fn retire(&mut self, handle: u32, communicator: Communicator) {
         self.handlers_of.remove(&handle);
+        self.buffers.remove(&Some(handle));
         if self.requests.iter().any(|(_, record)| record.communicator == handle) {
             self.retired.insert(handle, communicator);
         }

@@ -39,7 +39,7 @@ impl Location {
         match value {
             Basic::I16 => self.pairs::<i16, 2>(value, left, right),
             Basic::I32 => self.pairs::<i32, 4>(value, left, right),
-            Basic::I64 => self.pairs::<i64, 8>(value, left, right),
+            Basic::I64 | Basic::Long => self.pairs::<i64, 8>(value, left, right),
             Basic::F32 => self.pairs::<f32, 4>(value, left, right),
             Basic::F64 => self.pairs::<f64, 8>(value, left, right),
             Basic::F80 => self.pairs::<F80, 16>(value, left, right),

@@ -7,7 +7,7 @@ use talisman_ampi::objects::Kind;
 
 use super::call::{Outcome, known, list, local, put};
 use super::collective::{checked, numbers};
-use crate::abi::Abi;
+use crate::abi::{Abi, Count};
 use crate::class::Class;
 
 /// One dimension: how long the array is, how it is dealt out, to how many, and to which of these.
@@ -84,7 +84,7 @@ fn part<'a>(value: &Datatype, inner_first: impl Iterator<Item = &'a Dimension>) 
     Ok(made)
 }
 
-unsafe fn create<A: Abi>(
+unsafe fn create<A: Abi, N: Count>(
     (size, rank, order): (c_int, c_int, c_int),
     said: &Said,
     of: A::Handle,
@@ -108,7 +108,8 @@ unsafe fn create<A: Abi>(
             false => part(value, dimensions.iter())?,
         };
         let (integers, datatypes) = (integers.clone(), vec![of]);
-        let envelope = Envelope { combiner: Combiner::Darray, integers, addresses: Vec::new(), datatypes };
+        let (combiner, is_large, addresses) = (Combiner::Darray, N::IS_LARGE, Vec::new());
+        let envelope = Envelope { combiner, is_large, integers, addresses, datatypes };
         Ok(process.datatypes.insert_made(made, envelope))
     })?;
     // SAFETY: the caller's promise.
@@ -144,7 +145,7 @@ super::calls! {
             arguments: given(arguments)?,
             processes: given(processes)?,
         };
-        create::<A>((size, rank, order), &said, of, to)
+        create::<A, N>((size, rank, order), &said, of, to)
     };
     "Type_create_f90_real" type_create_f90_real<>(precision: c_int, range: c_int, to: *mut A::Handle) => {
         put(to, A::handle(Kind::Datatype, fitting::<A>(precision, range, &REALS)?))

@@ -26,8 +26,8 @@ unsafe fn make<A: Abi>(
     Ok(number)
 }
 
-/// Of one datatype, with the numbers that its making is told by.
-unsafe fn of_one<A: Abi>(
+/// Of one datatype, with the numbers that its making is told by. `N`: those of the function.
+unsafe fn of_one<A: Abi, N: Count>(
     of: A::Handle,
     to: *mut A::Handle,
     (combiner, integers, addresses): (Combiner, &[i64], &[i64]),
@@ -39,7 +39,8 @@ unsafe fn of_one<A: Abi>(
         make::<A>(to, |process| {
             let made = build(process.datatypes.get(number)?)?;
             let (integers, addresses) = (integers.to_vec(), addresses.to_vec());
-            Ok((made, Envelope { combiner, integers, addresses, datatypes: vec![number] }))
+            let is_large = N::IS_LARGE;
+            Ok((made, Envelope { combiner, is_large, integers, addresses, datatypes: vec![number] }))
         })?;
     }
     Ok(())
@@ -68,7 +69,7 @@ unsafe fn of_blocks<A: Abi, N: Count, D: Count>(
             Combiner::Indexed => integers.extend(&places),
             _ => addresses.extend(&places),
         }
-        of_one::<A>(of, to, (combiner, &integers, &addresses), |datatype| match combiner {
+        of_one::<A, N>(of, to, (combiner, &integers, &addresses), |datatype| match combiner {
             Combiner::Indexed => datatype.indexed(&blocks, &places),
             _ => datatype.hindexed(&blocks, &places),
         })
@@ -92,7 +93,7 @@ unsafe fn of_even_blocks<A: Abi, N: Count, D: Count>(
             Combiner::IndexedBlock => integers.extend(&places),
             _ => addresses.extend(&places),
         }
-        of_one::<A>(of, to, (combiner, &integers, &addresses), |datatype| match combiner {
+        of_one::<A, N>(of, to, (combiner, &integers, &addresses), |datatype| match combiner {
             Combiner::IndexedBlock => datatype.indexed_block(block, &places),
             _ => datatype.hindexed(&vec![block; places.len()], &places),
         })
@@ -117,6 +118,7 @@ unsafe fn of_several<A: Abi, N: Count, D: Count>(
             let integers = [&[n.get()], &lengths[..]].concat();
             let envelope = Envelope {
                 combiner: Combiner::Struct,
+                is_large: N::IS_LARGE,
                 integers,
                 addresses: places.clone(),
                 datatypes: parts.clone(),
@@ -178,7 +180,7 @@ unsafe fn subarray<A: Abi, N: Count>(
         let [whole, part, start] = &lists;
         let integers =
             [&[i64::from(dimensions)], &whole[..], &part[..], &start[..], &[i64::from(order)]].concat();
-        of_one::<A>(of, to, (Combiner::Subarray, &integers, &[]), |datatype| datatype.subarray(&all, by))
+        of_one::<A, N>(of, to, (Combiner::Subarray, &integers, &[]), |datatype| datatype.subarray(&all, by))
     }
 }
 
@@ -214,22 +216,22 @@ super::calls! {
     "Type_contiguous" type_contiguous<N>(count: N, of: A::Handle, to: *mut A::Handle) => {
         let n = checked(count.get())?;
         let told = (Combiner::Contiguous, &[count.get()][..], &[][..]);
-        of_one::<A>(of, to, told, |datatype| datatype.contiguous(n))
+        of_one::<A, N>(of, to, told, |datatype| datatype.contiguous(n))
     };
     "Type_vector" type_vector<N>(count: N, each: N, stride: N, of: A::Handle, to: *mut A::Handle) => {
         let (n, length) = (checked(count.get())?, checked(each.get())?);
         let told = (Combiner::Vector, &[count.get(), each.get(), stride.get()][..], &[][..]);
-        of_one::<A>(of, to, told, |datatype| datatype.vector(n, length, stride.get()))
+        of_one::<A, N>(of, to, told, |datatype| datatype.vector(n, length, stride.get()))
     };
     "Type_create_hvector" type_create_hvector<N>(count: N, each: N, stride: i64, of: A::Handle, to: *mut A::Handle) => {
         let (n, length) = (checked(count.get())?, checked(each.get())?);
         let told = (Combiner::Hvector, &[count.get(), each.get()][..], &[stride][..]);
-        of_one::<A>(of, to, told, |datatype| datatype.hvector(n, length, stride))
+        of_one::<A, N>(of, to, told, |datatype| datatype.hvector(n, length, stride))
     };
     "Type_hvector" type_hvector<>(count: c_int, each: c_int, stride: i64, of: A::Handle, to: *mut A::Handle) => {
         let (n, length) = (checked(i64::from(count))?, checked(i64::from(each))?);
         let told = (Combiner::Hvector, &[i64::from(count), i64::from(each)][..], &[stride][..]);
-        of_one::<A>(of, to, told, |datatype| datatype.hvector(n, length, stride))
+        of_one::<A, c_int>(of, to, told, |datatype| datatype.hvector(n, length, stride))
     };
     "Type_indexed" type_indexed<N>(
         n: N, lengths: *const N, displacements: *const N, of: A::Handle, to: *mut A::Handle,
@@ -258,11 +260,11 @@ super::calls! {
     ) => subarray::<A, N>(dimensions, (wholes, parts, starts), order, of, to);
     "Type_create_resized" type_create_resized<>(of: A::Handle, lower: i64, extent: i64, to: *mut A::Handle) => {
         let told = (Combiner::Resized, &[][..], &[lower, extent][..]);
-        of_one::<A>(of, to, told, |datatype| Ok(datatype.resized(lower, extent)))
+        of_one::<A, c_int>(of, to, told, |datatype| Ok(datatype.resized(lower, extent)))
     };
     "Type_create_resized_c" type_create_resized_c<>(of: A::Handle, lower: i64, extent: i64, to: *mut A::Handle) => {
         let told = (Combiner::Resized, &[][..], &[lower, extent][..]);
-        of_one::<A>(of, to, told, |datatype| Ok(datatype.resized(lower, extent)))
+        of_one::<A, i64>(of, to, told, |datatype| Ok(datatype.resized(lower, extent)))
     };
     "Type_dup" type_dup<>(of: A::Handle, to: *mut A::Handle) => {
         let number = known::<A>(Kind::Datatype, of)?;

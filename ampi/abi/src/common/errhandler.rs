@@ -103,9 +103,32 @@ const FIRST_CODE: c_int = 1_000;
 /// A new error code of the program. One without a class is a class itself.
 fn add_code(class: Option<c_int>) -> Result<c_int, Class> {
     local(|process| {
-        let code = FIRST_CODE + process.objects.codes.len() as c_int;
+        let code = process.objects.codes.last_key_value().map_or(FIRST_CODE, |(last, _)| last + 1);
         process.objects.codes.insert(code, (class.unwrap_or(code), String::new()));
         Ok(code)
+    })
+}
+
+/// Takes back a class, or a code of a class. A class that has codes stays.
+fn remove_code(code: c_int, is_class: bool) -> Outcome {
+    local(|process| {
+        let codes = &mut process.objects.codes;
+        let (class, _) = codes.get(&code).ok_or(Class::Arg)?;
+        let has_codes = codes.iter().any(|(other, (class, _))| *class == code && *other != code);
+        if is_class != (*class == code) || is_class && has_codes {
+            return Err(Class::Arg);
+        }
+        codes.remove(&code);
+        Ok(())
+    })
+}
+
+/// Gives a code of the program a text, which may be none.
+fn set_words(code: c_int, text: &[u8]) -> Outcome {
+    local(|process| {
+        let found = process.objects.codes.get_mut(&code).ok_or(Class::Arg)?;
+        found.1 = String::from_utf8_lossy(text).into_owned();
+        Ok(())
     })
 }
 
@@ -157,13 +180,11 @@ super::calls! {
     "Add_error_class" add_error_class<>(class: *mut c_int) => put(class, add_code(None)?);
     "Add_error_code" add_error_code<>(class: c_int, code: *mut c_int) => put(code, add_code(Some(class))?);
     "Add_error_string" add_error_string<>(code: c_int, text: *const u8) => {
-        let text = text_of(text)?;
-        local(|process| {
-            let found = process.objects.codes.get_mut(&code).ok_or(Class::Arg)?;
-            found.1 = String::from_utf8_lossy(text).into_owned();
-            Ok(())
-        })
+        set_words(code, text_of(text)?)
     };
+    "Remove_error_class" remove_error_class<>(class: c_int) => remove_code(class, true);
+    "Remove_error_code" remove_error_code<>(code: c_int) => remove_code(code, false);
+    "Remove_error_string" remove_error_string<>(code: c_int) => set_words(code, b"");
     "Error_string" error_string<>(code: c_int, text: *mut u8, len: *mut c_int) => {
         put_text(text, A::NAME_ROOM[2], len, words::<A>(code).as_bytes())
     };

@@ -127,6 +127,8 @@ unsafe fn get<A: Abi>(
 }
 
 super::calls! {
+    // A rank goes where there is room: no resource of the machine is its own.
+    "Get_hw_resource_info" get_hw_resource_info<>(to: *mut A::Handle) => empty::<A>(to);
     "Info_create" info_create<>(hints: *mut A::Handle) => empty::<A>(hints);
     "Info_create_env" info_create_env<>(_argc: c_int, _argv: usize, hints: *mut A::Handle) => empty::<A>(hints);
     "Info_dup" info_dup<>(hints: A::Handle, to: *mut A::Handle) => {

@@ -85,6 +85,7 @@ pub mod point_to_point;
 pub mod probe;
 pub mod reductions;
 pub mod request;
+pub mod request_statuses;
 pub mod rooted;
 pub mod several;
 pub mod status;

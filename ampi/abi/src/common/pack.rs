@@ -1,6 +1,6 @@
 //! Packing values into bytes, and back (MPI-3.1, 4.2 and 4.3).
 
-use talisman_ampi::engine::{Action, Area, Buffer};
+use talisman_ampi::engine::{Action, Buffer};
 use talisman_ampi::objects::Kind;
 
 use super::call::{Outcome, engine, known, local, put};
@@ -56,16 +56,19 @@ unsafe fn pack<A: Abi, P: Count>(
     let datatype = unsafe { known::<A>(Kind::Datatype, datatype) }?;
     let from = local(|process| buffer(process, at, count, datatype))?;
     // SAFETY: the caller's promise.
-    let (into, end) = unsafe { to.next(from.bytes) }?;
-    engine(|_, out| {
-        if from.bytes > 0 {
-            out.push(Action::Copy { from, into });
+    let (into, end) = unsafe { to.next(packed_bytes(form, from)?) }?;
+    match form {
+        Form::Native => copy(from, into)?,
+        Form::External32 => {
+            let mut packed = room(from.bytes)?;
+            copy(from, Buffer::of_bytes(packed.as_mut_ptr() as u64, from.bytes))?;
+            // SAFETY: the room for packed bytes, by the caller's promise.
+            let external = unsafe { memory(into) };
+            local(|process| {
+                process.datatypes.get(datatype)?.write_external32(from.count, &packed, external);
+                Ok(())
+            })?;
         }
-        Ok(())
-    })?;
-    if form == Form::External32 {
-        // SAFETY: within the room for packed bytes.
-        unsafe { turn_around(into, from) }?;
     }
     // SAFETY: the caller's promise.
     unsafe { put(to.position, P::of(end).ok_or(Class::Count)?) }
@@ -80,18 +83,19 @@ unsafe fn unpack<A: Abi, P: Count>(
     let datatype = unsafe { known::<A>(Kind::Datatype, datatype) }?;
     let into = local(|process| buffer(process, at, count, datatype))?;
     // SAFETY: the caller's promise.
-    let (bytes, end) = unsafe { from.next(into.bytes) }?;
-    if form == Form::Native {
-        copy(bytes, into)?;
-    } else {
-        // What the program has packed stays as it is.
-        let len = usize::try_from(bytes.bytes).map_err(|_| Class::NoMem)?;
-        let mut native = vec![0u8; len];
-        let turned = Buffer { at: native.as_mut_ptr() as u64, ..bytes };
-        copy(bytes, turned)?;
-        // SAFETY: the copy's own bytes.
-        unsafe { turn_around(turned, into) }?;
-        copy(turned, into)?;
+    let (bytes, end) = unsafe { from.next(packed_bytes(form, into)?) }?;
+    match form {
+        Form::Native => copy(bytes, into)?,
+        Form::External32 => {
+            let mut packed = room(into.bytes)?;
+            // SAFETY: what the program has packed, by the caller's promise.
+            let external = unsafe { memory(bytes) };
+            local(|process| {
+                process.datatypes.get(datatype)?.read_external32(into.count, external, &mut packed);
+                Ok(())
+            })?;
+            copy(Buffer::of_bytes(packed.as_mut_ptr() as u64, into.bytes), into)?;
+        }
     }
     // SAFETY: the caller's promise.
     unsafe { put(from.position, P::of(end).ok_or(Class::Count)?) }
@@ -106,25 +110,40 @@ fn copy(from: Buffer, into: Buffer) -> Outcome {
     })
 }
 
-/// Changes packed bytes of these values from native to external32, or back.
-unsafe fn turn_around(bytes: Buffer, values: Buffer) -> Outcome {
-    if bytes.bytes == 0 || bytes.area != Area::Memory {
-        return Ok(());
+/// How many bytes values take in a representation.
+fn packed_bytes(form: Form, values: Buffer) -> Result<u64, Class> {
+    match form {
+        Form::Native => Ok(values.bytes),
+        Form::External32 => local(|process| {
+            let each = process.datatypes.get(values.datatype)?.external_size();
+            each.checked_mul(values.count).ok_or(Class::Count)
+        }),
     }
-    local(|process| {
-        // SAFETY: the caller's promise.
-        let packed = unsafe { std::slice::from_raw_parts_mut(bytes.at as *mut u8, bytes.bytes as usize) };
-        let datatype = process.datatypes.get(values.datatype)?;
-        datatype.swap(values.count, packed).map_err(|_| Class::Intern)
-    })
 }
 
-unsafe fn put_size<A: Abi, P: Count>(count: i64, datatype: A::Handle, size: *mut P) -> Outcome {
+/// So many zeroes in the rank's memory.
+fn room(bytes: u64) -> Result<Vec<u8>, Class> {
+    Ok(vec![0; usize::try_from(bytes).map_err(|_| Class::NoMem)?])
+}
+
+/// Bytes of the program.
+///
+/// # Safety
+/// They are there, and the program does not use them meanwhile.
+unsafe fn memory<'a>(bytes: Buffer) -> &'a mut [u8] {
+    match bytes.bytes {
+        0 => &mut [],
+        // SAFETY: the caller's promise.
+        len => unsafe { std::slice::from_raw_parts_mut(bytes.at as *mut u8, len as usize) },
+    }
+}
+
+unsafe fn put_size<A: Abi, P: Count>(form: Form, count: i64, datatype: A::Handle, size: *mut P) -> Outcome {
     // SAFETY: the caller's promise.
     unsafe {
         let datatype = known::<A>(Kind::Datatype, datatype)?;
-        let bytes = local(|process| Ok(buffer(process, 0, count, datatype)?.bytes))?;
-        put(size, P::of(bytes as i64).ok_or(Class::Count)?)
+        let values = local(|process| buffer(process, 0, count, datatype))?;
+        put(size, P::of(packed_bytes(form, values)? as i64).ok_or(Class::Count)?)
     }
 }
 
@@ -141,7 +160,7 @@ super::calls! {
     };
     "Pack_size" pack_size<N>(
         count: N, datatype: A::Handle, communicator: A::Handle, size: *mut N,
-    ) on communicator => put_size::<A, N>(count.get(), datatype, size);
+    ) on communicator => put_size::<A, N>(Form::Native, count.get(), datatype, size);
     "Pack_external" pack_external<N>(
         form: *const u8, at: usize, count: N, datatype: A::Handle, to: usize, room: i64, position: *mut i64,
     ) => {
@@ -155,7 +174,6 @@ super::calls! {
     "Pack_external_size" pack_external_size<N>(
         form: *const u8, count: N, datatype: A::Handle, size: *mut i64,
     ) => {
-        form_of(form)?;
-        put_size::<A, i64>(count.get(), datatype, size)
+        put_size::<A, i64>(form_of(form)?, count.get(), datatype, size)
     };
 }

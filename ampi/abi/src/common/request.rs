@@ -135,26 +135,6 @@ unsafe fn free<A: Abi>(handle: *mut A::Handle) -> Outcome {
     }
 }
 
-/// As a test that leaves the request as it is.
-unsafe fn look<A: Abi>(handle: A::Handle, flag: *mut c_int, status: usize) -> Outcome {
-    // SAFETY: the caller's promise.
-    let request = unsafe { known_or_null::<A>(Kind::Request, handle) }?;
-    let look = || match request {
-        None => Ok(Some(Ended { told: nothing::<A>(), error: None })),
-        Some(number) => engine(|process, _| {
-            let record = *process.objects.requests.get(number).ok_or(Class::Request)?;
-            let status = process.engine.status(record.token)?;
-            Ok(status.map(|status| ended::<A>(process, record.communicator, record.kind, &status)))
-        }),
-    };
-    let found = looked(look, Option::is_some)?;
-    // SAFETY: the caller's promise.
-    unsafe {
-        put(flag, c_int::from(found.is_some()))?;
-        found.map_or(Ok(()), |ended| tell::<A>(ended, status))
-    }
-}
-
 unsafe fn take_back<A: Abi>(handle: *mut A::Handle) -> Outcome {
     // SAFETY: the caller's promise.
     let number = unsafe { known::<A>(Kind::Request, handle.read_unaligned()) }?;
@@ -174,8 +154,5 @@ super::calls! {
     "Wait" wait<>(request: *mut A::Handle, status: usize) => wait_for::<A>(request, status);
     "Test" test<>(request: *mut A::Handle, flag: *mut c_int, status: usize) => test_for::<A>(request, flag, status);
     "Request_free" request_free<>(request: *mut A::Handle) => free::<A>(request);
-    "Request_get_status" request_get_status<>(request: A::Handle, flag: *mut c_int, status: usize) => {
-        look::<A>(request, flag, status)
-    };
     "Cancel" cancel<>(request: *mut A::Handle) => take_back::<A>(request);
 }

@@ -52,7 +52,10 @@ fn status_at<A: Abi>(statuses: usize, at: usize) -> usize {
 }
 
 /// Writes the status and the error of one of several.
-unsafe fn tell<A: Abi>(statuses: usize, at: usize, ended: &Ended) {
+///
+/// # Safety
+/// Statuses are a list of the program with one at this place, or ignored.
+pub unsafe fn tell<A: Abi>(statuses: usize, at: usize, ended: &Ended) {
     let status = status_at::<A>(statuses, at);
     if status != A::STATUS_IGNORE {
         // SAFETY: the program's list has a status for each.
@@ -102,7 +105,7 @@ unsafe fn listed<A: Abi>(
 }
 
 /// The length of a list, if there is one.
-fn list_length<A: Abi>(count: c_int, handles: *mut A::Handle) -> Result<usize, Class> {
+pub fn list_length<A: Abi>(count: c_int, handles: *const A::Handle) -> Result<usize, Class> {
     let count = length(count)?;
     if count > 0 && handles.is_null() { Err(Class::Request) } else { Ok(count) }
 }

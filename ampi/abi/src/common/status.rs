@@ -87,6 +87,22 @@ pub fn others<A: Abi>() -> Vec<(&'static str, usize)> {
 }
 
 super::calls! {
+    "Status_get_source" status_get_source<>(status: usize, source: *mut c_int) => {
+        put(source, A::read_status(status).source)
+    };
+    "Status_get_tag" status_get_tag<>(status: usize, tag: *mut c_int) => put(tag, A::read_status(status).tag);
+    "Status_get_error" status_get_error<>(status: usize, error: *mut c_int) => {
+        put(error, A::error_of(status).read_unaligned())
+    };
+    "Status_set_source" status_set_source<>(status: usize, source: c_int) => {
+        A::write_status(status, Told { source, ..A::read_status(status) });
+        Ok(())
+    };
+    "Status_set_tag" status_set_tag<>(status: usize, tag: c_int) => {
+        A::write_status(status, Told { tag, ..A::read_status(status) });
+        Ok(())
+    };
+    "Status_set_error" status_set_error<>(status: usize, error: c_int) => put(A::error_of(status), error);
     "Get_count" get_count<N>(status: usize, datatype: A::Handle, count: *mut N) => {
         put_count::<A, N>(count, count_of::<A>(status, datatype)?)
     };

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use super::Fortran;
 use super::convert::{put_error, status};
-use crate::common::{environment, several};
+use crate::common::{environment, request_statuses, several};
 
 /// Counts from 1.
 unsafe fn one_more<A: Fortran>(index: *mut c_int) {
@@ -17,10 +17,8 @@ unsafe fn one_more<A: Fortran>(index: *mut c_int) {
     }
 }
 
-type Some = unsafe extern "C" fn(c_int, *mut c_int, *mut c_int, *mut c_int, usize) -> c_int;
-
 unsafe fn counted<A: Fortran>(
-    function: Some,
+    function: impl FnOnce(c_int, *mut c_int, *mut c_int, *mut c_int, usize) -> c_int,
     (count, requests): (*const c_int, *mut c_int),
     (ended, indices): (*mut c_int, *mut c_int),
     statuses: usize,
@@ -77,8 +75,10 @@ unsafe extern "C" fn mpi_waitsome<A: Fortran>(
 ) {
     // SAFETY: addresses are the program's, by its promise.
     unsafe {
-        let statuses = status::<A>(at);
-        let code = counted::<A>(several::waitsome::<A>, (count, requests), (ended, indices), statuses);
+        let function = |count, requests, ended, indices, statuses| {
+            several::waitsome::<A>(count, requests, ended, indices, statuses)
+        };
+        let code = counted::<A>(function, (count, requests), (ended, indices), status::<A>(at));
         put_error(error, code);
     }
 }
@@ -93,8 +93,45 @@ unsafe extern "C" fn mpi_testsome<A: Fortran>(
 ) {
     // SAFETY: addresses are the program's, by its promise.
     unsafe {
-        let statuses = status::<A>(at);
-        let code = counted::<A>(several::testsome::<A>, (count, requests), (ended, indices), statuses);
+        let function = |count, requests, ended, indices, statuses| {
+            several::testsome::<A>(count, requests, ended, indices, statuses)
+        };
+        let code = counted::<A>(function, (count, requests), (ended, indices), status::<A>(at));
+        put_error(error, code);
+    }
+}
+
+unsafe extern "C" fn mpi_request_get_status_any<A: Fortran>(
+    count: *const c_int,
+    requests: *const c_int,
+    index: *mut c_int,
+    flag: *mut c_int,
+    at: *mut std::ffi::c_void,
+    error: *mut c_int,
+) {
+    // SAFETY: addresses are the program's, by its promise.
+    unsafe {
+        let (count, status) = (count.read_unaligned(), status::<A>(at));
+        let code = request_statuses::request_get_status_any::<A>(count, requests, index, flag, status);
+        one_more::<A>(index);
+        put_error(error, code);
+    }
+}
+
+unsafe extern "C" fn mpi_request_get_status_some<A: Fortran>(
+    count: *const c_int,
+    requests: *mut c_int,
+    ended: *mut c_int,
+    indices: *mut c_int,
+    at: *mut std::ffi::c_void,
+    error: *mut c_int,
+) {
+    // SAFETY: addresses are the program's, by its promise.
+    unsafe {
+        let function = |count, requests: *mut c_int, ended, indices, statuses| {
+            request_statuses::request_get_status_some::<A>(count, requests, ended, indices, statuses)
+        };
+        let code = counted::<A>(function, (count, requests), (ended, indices), status::<A>(at));
         put_error(error, code);
     }
 }
@@ -133,6 +170,8 @@ pub fn functions<A: Fortran>() -> Vec<(&'static str, usize)> {
         ("mpi_testany", mpi_testany::<A> as *const () as usize),
         ("mpi_waitsome", mpi_waitsome::<A> as *const () as usize),
         ("mpi_testsome", mpi_testsome::<A> as *const () as usize),
+        ("mpi_request_get_status_any", mpi_request_get_status_any::<A> as *const () as usize),
+        ("mpi_request_get_status_some", mpi_request_get_status_some::<A> as *const () as usize),
         ("mpi_aint_add", mpi_aint_add as *const () as usize),
         ("mpi_aint_diff", mpi_aint_diff as *const () as usize),
         ("mpi_wtime", environment::wtime as *const () as usize),

@@ -5,7 +5,8 @@ use std::ffi::c_int;
 use super::Fortran;
 use crate::common::{
     buffers, communicator, darray, datatype, environment, errhandler, group, info, matched, neighborhood, op,
-    own_request, pack, persistent, point_to_point, probe, reductions, request, several, status, topology,
+    own_request, pack, persistent, point_to_point, probe, reductions, request, request_statuses, several,
+    status, topology,
 };
 use crate::common::{described, graphs, rooted, to_all};
 
@@ -25,6 +26,12 @@ unsafe fn detach<A: Fortran>(_: *mut usize, size: *mut c_int) -> c_int {
     let mut at = 0usize;
     // SAFETY: the caller's promise.
     unsafe { buffers::buffer_detach::<A, c_int>(&raw mut at, size) }
+}
+
+unsafe fn detach_from<A: Fortran>(communicator: c_int, _: *mut usize, size: *mut c_int) -> c_int {
+    let mut at = 0usize;
+    // SAFETY: the caller's promise.
+    unsafe { buffers::comm_detach_buffer::<A, c_int>(communicator, &raw mut at, size) }
 }
 
 unsafe fn grequest_start<A: Fortran>(
@@ -83,7 +90,10 @@ super::fortran! {
     mpi_waitall(v count, p requests, s statuses) => several::waitall::<A>;
     mpi_testall(v count, p requests, p flag, s statuses) => several::testall::<A>;
     mpi_request_free(p request) => request::request_free::<A>;
-    mpi_request_get_status(v request, p flag, s status) => request::request_get_status::<A>;
+    mpi_request_get_status(v request, p flag, s status) => request_statuses::request_get_status::<A>;
+    mpi_request_get_status_all(
+        v count, p requests, p flag, s statuses,
+    ) => request_statuses::request_get_status_all::<A>;
     mpi_cancel(p request) => request::cancel::<A>;
     mpi_probe(v source, v tag, v comm, s status) => probe::probe::<A>;
     mpi_iprobe(v source, v tag, v comm, p flag, s status) => probe::iprobe::<A>;
@@ -98,6 +108,18 @@ super::fortran! {
     mpi_status_set_cancelled(s status, v flag) => status::status_set_cancelled::<A>;
     mpi_status_set_elements(s status, v datatype, v count) => status::status_set_elements::<A, c_int>;
     mpi_status_set_elements_x(s status, v datatype, a count) => status::status_set_elements_x::<A>;
+    mpi_status_get_source(s status, p source) => status::status_get_source::<A>;
+    mpi_status_get_tag(s status, p tag) => status::status_get_tag::<A>;
+    mpi_status_get_error(s status, p code) => status::status_get_error::<A>;
+    mpi_status_set_source(s status, v source) => status::status_set_source::<A>;
+    mpi_status_set_tag(s status, v tag) => status::status_set_tag::<A>;
+    mpi_status_set_error(s status, v code) => status::status_set_error::<A>;
+    mpi_buffer_flush() => buffers::buffer_flush::<A>;
+    mpi_buffer_iflush(p request) => buffers::buffer_iflush::<A>;
+    mpi_comm_attach_buffer(v comm, b at, v size) => buffers::comm_attach_buffer::<A, c_int>;
+    mpi_comm_detach_buffer(v comm, p at, p size) => detach_from::<A>;
+    mpi_comm_flush_buffer(v comm) => buffers::comm_flush_buffer::<A>;
+    mpi_comm_iflush_buffer(v comm, p request) => buffers::comm_iflush_buffer::<A>;
     mpi_buffer_attach(b at, v size) => buffers::buffer_attach::<A, c_int>;
     mpi_buffer_detach(p at, p size) => detach::<A>;
     mpi_alloc_mem(a size, v info, p at) => buffers::alloc_mem::<A>;
@@ -419,4 +441,9 @@ super::fortran! {
     mpi_type_create_f90_integer(v range, p to) => darray::type_create_f90_integer::<A>;
     mpi_add_error_class(p class) => errhandler::add_error_class::<A>;
     mpi_add_error_code(v class, p code) => errhandler::add_error_code::<A>;
+    mpi_remove_error_class(v class) => errhandler::remove_error_class::<A>;
+    mpi_remove_error_code(v code) => errhandler::remove_error_code::<A>;
+    mpi_remove_error_string(v code) => errhandler::remove_error_string::<A>;
+    mpi_get_hw_resource_info(p info) => info::get_hw_resource_info::<A>;
+    mpi_type_get_value_index(v value, v index, p to) => described::type_get_value_index::<A>;
 }

@@ -1,12 +1,14 @@
-//! Functions that MPI-4.1 and MPI-5.0 have added.
+//! Functions that MPI-5.0 has added.
 
 use std::ffi::c_int;
 
-use talisman_ampi::objects::Kind;
+use talisman_ampi::objects::{Info, Kind};
+use talisman_ampi::process::Process;
 
 use super::Standard;
-use crate::abi::{Abi, NULL, Told};
+use crate::abi::{Abi, NULL};
 use crate::common::call::{done_anywhere, put};
+use crate::common::info::make;
 
 /// `MPI_Abi_get_version`.
 unsafe extern "C" fn abi_get_version(version: *mut c_int, subversion: *mut c_int) -> c_int {
@@ -15,40 +17,18 @@ unsafe extern "C" fn abi_get_version(version: *mut c_int, subversion: *mut c_int
     done_anywhere::<Standard>("MPI_Abi_get_version", outcome)
 }
 
-macro_rules! fields {
-    ($($get:ident $set:ident $field:ident;)*) => {$(
-        unsafe extern "C" fn $get(status: usize, value: *mut c_int) -> c_int {
-            // SAFETY: both are the program's.
-            let outcome = unsafe { put(value, Standard::read_status(status).$field) };
-            done_anywhere::<Standard>("MPI_Status_get", outcome)
+/// `MPI_Abi_get_info`: how many bytes types of the interface have.
+unsafe extern "C" fn abi_get_info(to: *mut usize) -> c_int {
+    let sizes = |_: &mut Process| {
+        let mut sizes = Info::default();
+        for name in ["mpi_aint_size", "mpi_count_size", "mpi_offset_size"] {
+            sizes.set(name.as_bytes(), b"8");
         }
-
-        unsafe extern "C" fn $set(status: usize, value: c_int) -> c_int {
-            // SAFETY: the status is the program's.
-            unsafe {
-                let told = Standard::read_status(status);
-                Standard::write_status(status, Told { $field: value, ..told });
-            }
-            0
-        }
-    )*};
-}
-
-fields! {
-    status_get_source status_set_source source;
-    status_get_tag status_set_tag tag;
-}
-
-unsafe extern "C" fn status_get_error(status: usize, value: *mut c_int) -> c_int {
-    // SAFETY: both are the program's.
-    let outcome = unsafe { put(value, Standard::error_of(status).read_unaligned()) };
-    done_anywhere::<Standard>("MPI_Status_get_error", outcome)
-}
-
-unsafe extern "C" fn status_set_error(status: usize, value: c_int) -> c_int {
-    // SAFETY: the status is the program's.
-    unsafe { Standard::error_of(status).write_unaligned(value) };
-    0
+        Ok(sizes)
+    };
+    // SAFETY: the place is the program's.
+    let outcome = unsafe { make::<Standard>(to, sizes) };
+    done_anywhere::<Standard>("MPI_Abi_get_info", outcome)
 }
 
 /// Handles as integers: predefined ones are small, so that all fit.
@@ -68,12 +48,7 @@ macro_rules! integers {
         pub fn functions() -> Vec<(&'static str, usize)> {
             vec![
                 ("MPI_Abi_get_version", abi_get_version as *const () as usize),
-                ("MPI_Status_get_source", status_get_source as *const () as usize),
-                ("MPI_Status_get_tag", status_get_tag as *const () as usize),
-                ("MPI_Status_get_error", status_get_error as *const () as usize),
-                ("MPI_Status_set_source", status_set_source as *const () as usize),
-                ("MPI_Status_set_tag", status_set_tag as *const () as usize),
-                ("MPI_Status_set_error", status_set_error as *const () as usize),
+                ("MPI_Abi_get_info", abi_get_info as *const () as usize),
                 $(
                     ($to_name, $to as *const () as usize),
                     ($from_name, $from as *const () as usize),

@@ -3,13 +3,14 @@
 use std::ffi::c_int;
 
 use crate::Rank;
-use crate::library::{Library, count, mpi};
+use crate::library::{Library, code_of, count, mpi};
 
 pub fn check<L: Library>(rank: Rank) {
     columns::<L>(rank);
     structures::<L>(rank);
     arrays::<L>(rank);
     told::<L>(rank);
+    told_largely::<L>(rank);
     packed::<L>(rank);
     freed_while_under_way::<L>(rank);
 }
@@ -224,6 +225,101 @@ fn packed<L: Library>(rank: Rank) {
     end = 0;
     mpi!(L, "MPI_Unpack_external", c"external32".as_ptr(), &bytes, 64i64, &mut end, &mut back, 1, L::int());
     assert_eq!((end, back, &bytes[..4]), (4, 0x0102_0304, &[1u8, 2, 3, 4][..]));
+    longs::<L>();
+}
+
+/// In external32 a `long` has four bytes.
+fn longs<L: Library>() {
+    let (name, mut bytes, mut end, mut back) = (c"external32".as_ptr(), [0xeeu8; 16], 0i64, [0i64; 2]);
+    mpi!(L, "MPI_Pack_external_size", name, 2, L::object("LONG"), &mut end);
+    assert_eq!(end, 8);
+    end = 0;
+    mpi!(L, "MPI_Pack_external", name, &[1i64, -2], 2, L::object("LONG"), &mut bytes, 8i64, &mut end);
+    assert_eq!((end, bytes[..9].as_ref()), (8, &[0, 0, 0, 1, 0xff, 0xff, 0xff, 0xfe, 0xee][..]));
+    end = 0;
+    mpi!(L, "MPI_Unpack_external", name, &bytes, 8i64, &mut end, &mut back, 2, L::object("LONG"));
+    assert_eq!((end, back), (8, [1, -2]));
+}
+
+/// How datatypes were made, by functions with counts of 64 bits.
+fn told_largely<L: Library>(rank: Rank) {
+    let [named, vector, structure] = L::COMBINERS;
+    let envelope = |datatype: L::Handle| {
+        let (mut sizes, mut combiner) = ([-1i64; 4], -1);
+        let [integers, addresses, counts, datatypes] = &mut sizes;
+        mpi!(L, "MPI_Type_get_envelope_c", datatype, integers, addresses, counts, datatypes, &mut combiner);
+        (sizes, combiner)
+    };
+    let (mut integers, mut addresses, mut counts, mut datatypes) =
+        ([-1 as c_int; 8], [-1i64; 4], [-1i64; 8], [L::int(); 2]);
+    assert_eq!(envelope(L::double()), ([0; 4], named));
+    let mut small = made::<L>(|to| mpi!(L, "MPI_Type_vector", 2, 1, 3, L::double(), to));
+    assert_eq!(envelope(small), ([3, 0, 0, 1], vector));
+    mpi!(
+        L,
+        "MPI_Type_get_contents_c",
+        small,
+        8i64,
+        4i64,
+        8i64,
+        2i64,
+        &mut integers,
+        &mut addresses,
+        &mut counts,
+        &mut datatypes
+    );
+    assert_eq!((&integers[..4], counts[0], datatypes[0]), (&[2, 1, 3, -1][..], -1, L::double()));
+    let mut large = made::<L>(|to| {
+        mpi!(L, "MPI_Type_create_struct_c", 2i64, &[1i64, 4], &[0i64, 64], &[small, L::int()], to);
+    });
+    rank.hop();
+    assert_eq!(envelope(large), ([0, 0, 5, 2], structure));
+    mpi!(
+        L,
+        "MPI_Type_get_contents_c",
+        large,
+        0i64,
+        0i64,
+        5i64,
+        2i64,
+        &mut integers,
+        &mut addresses,
+        &mut counts,
+        &mut datatypes
+    );
+    assert_eq!((&counts[..6], datatypes[1]), (&[2, 1, 4, 0, 64, -1][..], L::int()));
+    mpi!(L, "MPI_Type_free", &mut datatypes[0]);
+    let [ints, longs, types, by] = &mut [0 as c_int; 4];
+    let code = code_of!(L, "MPI_Type_get_envelope", large, ints, longs, types, by);
+    assert_ne!(code, 0, "counts may not fit");
+    let starts = (&[6i64, 8], &[2i64, 3], &[1i64, 2]);
+    let mut part = made::<L>(|to| {
+        mpi!(L, "MPI_Type_create_subarray_c", 2, starts.0, starts.1, starts.2, L::ORDER_C, L::int(), to);
+    });
+    let (sizes, _) = envelope(part);
+    assert_eq!(sizes, [2, 0, 6, 1]);
+    mpi!(
+        L,
+        "MPI_Type_get_contents_c",
+        part,
+        2i64,
+        0i64,
+        6i64,
+        1i64,
+        &mut integers,
+        &mut addresses,
+        &mut counts,
+        &mut datatypes
+    );
+    assert_eq!((&integers[..2], &counts[..6]), (&[2, L::ORDER_C][..], &[6, 8, 2, 3, 1, 2][..]));
+    for datatype in [&mut small, &mut large, &mut part] {
+        mpi!(L, "MPI_Type_free", datatype);
+    }
+    let mut pair = L::int();
+    mpi!(L, "MPI_Type_get_value_index", L::double(), L::int(), &mut pair);
+    assert_eq!(pair, L::object("DOUBLE_INT"));
+    mpi!(L, "MPI_Type_get_value_index", L::int(), L::double(), &mut pair);
+    assert_eq!(pair, L::object("DATATYPE_NULL"));
 }
 
 /// A datatype is freed at once; the messages that have it still know it.

@@ -5,11 +5,98 @@ use std::ffi::c_int;
 use talisman_abi::{Interface, bind, symbol};
 
 use crate::Rank;
-use crate::library::{Library, code_of, mpi};
+use crate::library::{Library, code_of, count, mpi};
 
 pub fn check<L: Library>(rank: Rank) {
     hints::<L>(rank);
     handlers::<L>(rank);
+    codes::<L>(rank);
+    buffers::<L>(rank);
+    statuses::<L>();
+}
+
+/// Error classes and codes of the program come, and go again.
+fn codes<L: Library>(rank: Rank) {
+    let (mut class, mut code, mut other, mut found) = (0, 0, 0, 0);
+    mpi!(L, "MPI_Add_error_class", &mut class);
+    mpi!(L, "MPI_Add_error_code", class, &mut code);
+    mpi!(L, "MPI_Add_error_string", code, c"out of paper".as_ptr());
+    rank.hop();
+    let (mut text, mut len) = ([0u8; 512], 0);
+    mpi!(L, "MPI_Error_string", code, text.as_mut_ptr(), &mut len);
+    assert_eq!(&text[..len as usize], b"out of paper");
+    mpi!(L, "MPI_Remove_error_string", code);
+    mpi!(L, "MPI_Error_string", code, text.as_mut_ptr(), &mut len);
+    assert_eq!(len, 0);
+    assert_ne!(code_of!(L, "MPI_Remove_error_class", class), 0, "it has a code");
+    assert_ne!(code_of!(L, "MPI_Remove_error_code", class), 0, "it is a class");
+    mpi!(L, "MPI_Add_error_code", class, &mut other);
+    mpi!(L, "MPI_Remove_error_code", code);
+    mpi!(L, "MPI_Error_class", other, &mut found);
+    assert_eq!(found, class, "the other one stays");
+    mpi!(L, "MPI_Remove_error_code", other);
+    mpi!(L, "MPI_Remove_error_class", class);
+    assert_ne!(code_of!(L, "MPI_Remove_error_class", class), 0, "it is gone");
+}
+
+/// A communicator has a buffer of its own beside that of all.
+fn buffers<L: Library>(rank: Rank) {
+    const AUTOMATIC: usize = 2;
+    let (mut of_all, mut own, mut at, mut len) = ([0u8; 100], [0u8; 50], 0usize, -1);
+    let (mut twin, mut request, mut value) = (L::object("COMM_NULL"), L::no_request(), 0);
+    mpi!(L, "MPI_Comm_dup", L::world(), &mut twin);
+    mpi!(L, "MPI_Buffer_attach", &mut of_all, 100);
+    mpi!(L, "MPI_Comm_attach_buffer", twin, &mut own, 50);
+    assert_ne!(code_of!(L, "MPI_Comm_attach_buffer", twin, &mut own, 50), 0, "it has one");
+    mpi!(L, "MPI_Bsend", &rank.number, 1, L::int(), rank.after(), 3, twin);
+    mpi!(L, "MPI_Comm_flush_buffer", twin);
+    mpi!(L, "MPI_Comm_iflush_buffer", twin, &mut request);
+    rank.hop();
+    mpi!(L, "MPI_Wait", &mut request, L::IGNORE);
+    mpi!(L, "MPI_Recv", &mut value, 1, L::int(), rank.before(), 3, twin, L::IGNORE);
+    assert_eq!(value, rank.before());
+    mpi!(L, "MPI_Comm_detach_buffer", twin, &mut at, &mut len);
+    assert_eq!((at, len), (own.as_ptr() as usize, 50));
+    assert_ne!(code_of!(L, "MPI_Comm_detach_buffer", twin, &mut at, &mut len), 0, "it has none");
+    mpi!(L, "MPI_Comm_attach_buffer", twin, AUTOMATIC, 7);
+    mpi!(L, "MPI_Comm_detach_buffer_c", twin, &mut at, &mut [9i64; 1]);
+    assert_eq!(at, AUTOMATIC);
+    mpi!(L, "MPI_Buffer_flush");
+    mpi!(L, "MPI_Buffer_iflush", &mut request);
+    mpi!(L, "MPI_Wait", &mut request, L::IGNORE);
+    mpi!(L, "MPI_Buffer_detach", &mut at, &mut len);
+    assert_eq!((at, len), (of_all.as_ptr() as usize, 100));
+    // What a communicator has goes with it.
+    mpi!(L, "MPI_Comm_attach_buffer", twin, &mut own, 50);
+    mpi!(L, "MPI_Comm_free", &mut twin);
+}
+
+/// What is in a status, by functions.
+fn statuses<L: Library>() {
+    let (mut status, mut found) = ([0 as c_int; 8], [0; 3]);
+    mpi!(L, "MPI_Status_set_elements", &mut status, L::int(), 3);
+    mpi!(L, "MPI_Status_set_source", &mut status, 4);
+    mpi!(L, "MPI_Status_set_tag", &mut status, 5);
+    mpi!(L, "MPI_Status_set_error", &mut status, 6);
+    assert_eq!(L::STATUS.map(|at| status[at]), [4, 5, 6]);
+    assert_eq!(count::<L>(&status, L::int()), 3, "the others stay");
+    mpi!(L, "MPI_Status_get_source", &status, &mut found[0]);
+    mpi!(L, "MPI_Status_get_tag", &status, &mut found[1]);
+    mpi!(L, "MPI_Status_get_error", &status, &mut found[2]);
+    assert_eq!(found, [4, 5, 6]);
+    let (mut resources, mut keys) = (L::object("INFO_NULL"), -1);
+    mpi!(L, "MPI_Get_hw_resource_info", &mut resources);
+    mpi!(L, "MPI_Info_get_nkeys", resources, &mut keys);
+    assert_eq!(keys, 0, "a rank is bound to nothing");
+    mpi!(L, "MPI_Info_free", &mut resources);
+    if L::INTERFACE == Interface::Standard {
+        let mut text = [0u8; 8];
+        let mut flag = 0;
+        mpi!(L, "MPI_Abi_get_info", &mut resources);
+        mpi!(L, "MPI_Info_get", resources, c"mpi_count_size".as_ptr(), 7, text.as_mut_ptr(), &mut flag);
+        assert_eq!((flag, &text[..2]), (1, &b"8\0"[..]));
+        mpi!(L, "MPI_Info_free", &mut resources);
+    }
 }
 
 fn hints<L: Library>(rank: Rank) {

@@ -11,6 +11,74 @@ pub fn check<L: Library>(rank: Rank) {
     given_up::<L>(rank);
     persistent::<L>(rank);
     own::<L>(rank);
+    looked_at::<L>(rank);
+}
+
+/// Statuses of requests that stay.
+fn looked_at<L: Library>(rank: Rank) {
+    let (mut values, mut requests) = ([[-1; 2]; 2], [L::no_request(); 3]);
+    let (mut index, mut flag, mut status, mut statuses) = (7, -1, [0 as c_int; 8], [0 as c_int; 3 * 8]);
+    let (mut n, mut indices) = (-1, [-1; 3]);
+    mpi!(L, "MPI_Request_get_status_any", 3, &requests, &mut index, &mut flag, &mut status);
+    assert_eq!((index, flag, count::<L>(&status, L::int())), (L::UNDEFINED, 1, 0), "nothing is waited for");
+    mpi!(L, "MPI_Request_get_status_some", 3, &requests, &mut n, &mut indices, L::IGNORE);
+    assert_eq!(n, L::UNDEFINED);
+    for (at, value) in values.iter_mut().enumerate() {
+        let to = &mut requests[1 + at];
+        mpi!(L, "MPI_Irecv", value, 2, L::int(), rank.before(), 90 + at as c_int, L::world(), to);
+    }
+    mpi!(L, "MPI_Request_get_status_any", 3, &requests, &mut index, &mut flag, &mut status);
+    assert_eq!((index, flag), (L::UNDEFINED, 0));
+    mpi!(L, "MPI_Request_get_status_some", 3, &requests, &mut n, &mut indices, L::IGNORE);
+    assert_eq!(n, 0);
+    mpi!(L, "MPI_Barrier", L::world());
+    mpi!(L, "MPI_Send", &[5, 6], 2, L::int(), rank.after(), 91, L::world());
+    flag = 0;
+    while flag == 0 {
+        mpi!(L, "MPI_Request_get_status_any", 3, &requests, &mut index, &mut flag, &mut status);
+    }
+    assert_eq!((index, tag::<L>(&status), count::<L>(&status, L::int())), (2, 91, 2));
+    mpi!(L, "MPI_Request_get_status_all", 3, &requests, &mut flag, &mut statuses);
+    assert_eq!(flag, 0);
+    mpi!(L, "MPI_Request_get_status_some", 3, &requests, &mut n, &mut indices, &mut statuses);
+    assert_eq!((n, indices[0], statuses[L::STATUS[1]]), (1, 2, 91));
+    mpi!(L, "MPI_Barrier", L::world());
+    mpi!(L, "MPI_Send", &[7], 1, L::int(), rank.after(), 90, L::world());
+    rank.hop();
+    flag = 0;
+    while flag == 0 {
+        mpi!(L, "MPI_Request_get_status_all", 3, &requests, &mut flag, &mut statuses);
+    }
+    let tags = [0, 1, 2].map(|at| statuses[at * L::INTS + L::STATUS[1]]);
+    assert_eq!(tags, [L::ANY_TAG, 90, 91]);
+    assert!(requests[1..].iter().all(|request| *request != L::no_request()), "they stay");
+    mpi!(L, "MPI_Waitall", 3, &mut requests, L::IGNORE);
+    assert_eq!((requests, values), ([L::no_request(); 3], [[7, -1], [5, 6]]));
+    // Too long a message is an error of its request.
+    mpi!(L, "MPI_Irecv", &mut values[0], 1, L::int(), rank.before(), 92, L::world(), &mut requests[0]);
+    mpi!(
+        L,
+        "MPI_Sendrecv",
+        &[8, 9],
+        2,
+        L::int(),
+        rank.after(),
+        92,
+        &mut n,
+        0,
+        L::int(),
+        L::PROC_NULL,
+        0,
+        L::world(),
+        L::IGNORE
+    );
+    flag = 0;
+    let mut code = 0;
+    while flag == 0 {
+        code = code_of!(L, "MPI_Request_get_status_all", 1, &requests, &mut flag, &mut statuses);
+    }
+    assert_eq!((code, statuses[L::STATUS[2]]), (L::ERRORS[2], L::ERRORS[0]));
+    assert_eq!(code_of!(L, "MPI_Wait", &mut requests[0], L::IGNORE), L::ERRORS[0]);
 }
 
 /// Receives with tags 0 to 3 from the one before, and sends to the one after.

@@ -36,6 +36,20 @@ static long around(MPI_Datatype type, int count) {
     return total;
 }
 
+/* In external32 a long has four bytes: what is more is cut off. */
+static void longs(void) {
+    long mine[4] = {1, -2, rank, 0x123456789aL}, back[3];
+    unsigned char bytes[64];
+    MPI_Aint place = 0;
+    MPI_Pack_external("external32", mine, 4, MPI_LONG, bytes, sizeof bytes, &place);
+    char text[3 * sizeof bytes + 1] = "";
+    for (int i = 0; i < place; i++) sprintf(text + 3 * i, " %02x", bytes[i]);
+    printf("longs %d: %ld bytes%s\n", rank, (long)place, text);
+    place = 0;
+    MPI_Unpack_external("external32", bytes, sizeof bytes, &place, back, 3, MPI_LONG);
+    check(back[0] == 1 && back[1] == -2 && back[2] == rank && place == 12, "longs from external32");
+}
+
 static void made(void) {
     MPI_Datatype type, part;
     int lengths[3] = {2, 1, 3}, places[3] = {0, 5, 10};
@@ -100,6 +114,7 @@ int main(int argc, char **argv) {
     begin(&argc, &argv);
     while (rounds-- > 0) {
         made();
+        longs();
         records();
     }
     MPI_Finalize();

@@ -18,10 +18,11 @@ unsafe fn units_of<A: Abi>(number: u32, values: Values<A::Handle>) -> Result<u64
     // SAFETY: the caller's promise.
     let datatype = unsafe { known::<A>(Kind::Datatype, values.datatype) }?;
     local(|process| {
-        let size = process.datatypes.get(datatype)?.size();
+        let datatype = process.datatypes.get(datatype)?.clone();
         let count = u64::try_from(values.count).map_err(|_| Class::Count)?;
-        let bytes = count.checked_mul(size).ok_or(Class::Count)?;
-        Ok(bytes.div_ceil(file(process, number)?.view.unit()))
+        let view = &file(process, number)?.view;
+        let bytes = count.checked_mul(view.bytes_of(&datatype)).ok_or(Class::Count)?;
+        Ok(bytes.div_ceil(view.unit()))
     })
 }
 

@@ -10,7 +10,6 @@ use crate::abi::Abi;
 use crate::class::Class;
 use crate::common::agreement::from_first;
 use crate::common::call::{Outcome, known, known_or_null, local, put};
-use crate::common::described;
 use crate::common::group;
 use crate::common::info;
 
@@ -22,6 +21,17 @@ unsafe fn look<A: Abi, T: Copy>(
     // SAFETY: the caller's promise.
     let number = unsafe { known_file::<A>(handle) }?;
     local(|process| at(file(process, number)?))
+}
+
+/// The extent of a datatype in a file, by how values are written there.
+unsafe fn extent_of<A: Abi>(handle: A::File, datatype: A::Handle) -> Result<i64, Class> {
+    // SAFETY: the caller's promise.
+    let (number, datatype) = unsafe { (known_file::<A>(handle)?, known::<A>(Kind::Datatype, datatype)?) };
+    local(|process| {
+        let is_external32 = file(process, number)?.view.is_external32();
+        let datatype = process.datatypes.get(datatype)?;
+        Ok(if is_external32 { datatype.in_external32().extent().1 } else { datatype.extent().1 })
+    })
 }
 
 /// What one rank does for all, once all have come.
@@ -108,14 +118,11 @@ crate::common::calls! {
     "File_get_type_extent" file_get_type_extent<>(
         handle: A::File, datatype: A::Handle, extent: *mut i64,
     ) of handle => {
-        known_file::<A>(handle)?;
-        known::<A>(Kind::Datatype, datatype)?;
-        put(extent, described::look::<A, _>(datatype, |datatype| datatype.extent().1)?)
+        put(extent, extent_of::<A>(handle, datatype)?)
     };
     "File_get_type_extent_c" file_get_type_extent_c<>(
         handle: A::File, datatype: A::Handle, extent: *mut i64,
     ) of handle => {
-        known_file::<A>(handle)?;
-        put(extent, described::look::<A, _>(datatype, |datatype| datatype.extent().1)?)
+        put(extent, extent_of::<A>(handle, datatype)?)
     };
 }

@@ -41,7 +41,7 @@ pub struct Values<H> {
     pub datatype: H,
 }
 
-/// Reads or writes. Gives how many bytes that were.
+/// Reads or writes. Gives how many bytes of memory that were.
 ///
 /// # Safety
 /// Handles and memory are the program's.
@@ -57,16 +57,17 @@ pub unsafe fn transfer<A: Abi>(
     local(|process| {
         let memory = Memory::of(process, values.at, values.count, datatype)?;
         let own = file(process, number)?;
-        let from = start(own, way, from, memory.bytes)?;
+        let from = start(own, way, from, own.view.bytes_of(&memory.datatype).saturating_mul(memory.count))?;
         let done = match way {
             // SAFETY: the caller's promise.
             Way::Read => unsafe { memory.read(own, from) }?,
             // SAFETY: the caller's promise.
             Way::Write => unsafe { memory.write(own, from) }?,
         };
-        Ok((done, from))
+        let bytes = if own.view.is_external32() { memory.native_of(done) } else { done };
+        Ok((done, bytes, from))
     })
-    .and_then(|(done, start)| {
+    .and_then(|(done, bytes, start)| {
         if from == From::Pointer {
             local(|process| {
                 let own = file(process, number)?;
@@ -74,7 +75,7 @@ pub unsafe fn transfer<A: Abi>(
                 Ok(())
             })?;
         }
-        Ok(done)
+        Ok(bytes)
     })
 }
 
@@ -119,6 +120,18 @@ impl Memory {
         Ok(Memory { datatype, at, count, bytes })
     }
 
+    /// How many bytes of memory the values are that have so many in external32.
+    fn native_of(&self, external: u64) -> u64 {
+        let (mut left, mut bytes) = (external, 0);
+        let each = self.datatype.external_size().max(1);
+        (bytes, left) = (left / each * self.datatype.size() + bytes, left % each);
+        self.datatype.map().each_run(0, &mut |_, basic, n| {
+            let here = n.min(left / basic.external_size());
+            (left, bytes) = (left - here * basic.external_size(), bytes + here * basic.size());
+        });
+        bytes
+    }
+
     /// The memory that the values lie in, and where in it displacement 0 is.
     fn extent(&self) -> (usize, usize, usize) {
         let (low, high) = self.datatype.span(self.count).unwrap_or_default();
@@ -138,13 +151,15 @@ impl Memory {
         if self.datatype.is_contiguous() && !is_external32 {
             return put_into(file, from, memory);
         }
-        let mut packed = Vec::new();
-        packed.try_reserve_exact(self.bytes as usize).map_err(|_| Class::NoMem)?;
+        let mut packed = room(0, self.bytes)?;
         self.datatype.pack(self.count, memory, origin, &mut packed).map_err(|_| Class::Buffer)?;
-        if is_external32 {
-            self.datatype.swap(self.count, &mut packed).map_err(|_| Class::Intern)?;
+        if !is_external32 {
+            return put_into(file, from, &packed);
         }
-        put_into(file, from, &packed)
+        let bytes = self.datatype.external_size() * self.count;
+        let mut external = room(bytes, bytes)?;
+        self.datatype.write_external32(self.count, &packed, &mut external);
+        put_into(file, from, &external)
     }
 
     /// # Safety
@@ -160,18 +175,27 @@ impl Memory {
         if self.datatype.is_contiguous() && !is_external32 {
             return take_from(file, from, memory);
         }
-        let mut packed = Vec::new();
-        packed.try_reserve_exact(self.bytes as usize).map_err(|_| Class::NoMem)?;
-        packed.resize(self.bytes as usize, 0);
-        let done = take_from(file, from, &mut packed)?;
+        let in_file = file.view.bytes_of(&self.datatype) * self.count;
+        let mut written = room(in_file, in_file)?;
+        let done = take_from(file, from, &mut written)?;
+        written.truncate(done as usize);
         if is_external32 {
-            self.datatype.swap(self.count, &mut packed[..done as usize]).map_err(|_| Class::Intern)?;
+            let mut packed = room(self.bytes, self.bytes)?;
+            let bytes = self.datatype.read_external32(self.count, &written, &mut packed);
+            packed.truncate(bytes);
+            written = packed;
         }
-        self.datatype
-            .unpack(self.count, &packed[..done as usize], memory, origin)
-            .map_err(|_| Class::Buffer)?;
+        self.datatype.unpack(self.count, &written, memory, origin).map_err(|_| Class::Buffer)?;
         Ok(done)
     }
+}
+
+/// So many zeroes, and room for so many bytes.
+fn room(zeroes: u64, bytes: u64) -> Result<Vec<u8>, Class> {
+    let mut made = Vec::new();
+    made.try_reserve_exact(bytes as usize).map_err(|_| Class::NoMem)?;
+    made.resize(zeroes as usize, 0);
+    Ok(made)
 }
 
 /// Writes bytes of the view from this one on.
