@@ -40,11 +40,11 @@ pub struct Plan {
     pub first_values: Vec<(usize, usize, usize)>,
 }
 
-/// Finds objects whose thread-locals are reached from the thread pointer.
-pub fn near_objects(resolver: &mut Resolver<'_>) -> Result<Vec<bool>, LoadError> {
+/// Finds objects whose thread-locals are reached from the thread pointer, by this object or one after it.
+pub fn near_objects(resolver: &mut Resolver<'_>, first: usize) -> Result<Vec<bool>, LoadError> {
     let objects = resolver.objects;
     let mut near = vec![false; objects.len()];
-    for (i, elf) in objects.iter().enumerate() {
+    for (i, elf) in objects.iter().enumerate().skip(first) {
         for relocation in elf.relocations().map_err(|fault| elf.damaged(fault))? {
             if relocation.kind != Kind::ThreadOffset {
                 continue;

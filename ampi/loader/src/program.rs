@@ -19,7 +19,7 @@ use crate::plan::{Plan, near_objects};
 use crate::resolve::Resolver;
 use crate::scope::Scope;
 use crate::search::Search;
-use crate::thread_locals::{Blocks, ThreadLocals};
+use crate::thread_locals::{Blocks, SPARE, ThreadLocals};
 use crate::variables::{self, Cells, Variables};
 use crate::{BASE_ALIGN, Imports, LoadError, PAGE};
 
@@ -76,10 +76,15 @@ impl Program {
         let scope = Scope::new(&objects)?;
         let cells = Cells::new(own_data, &scope, &offsets)?;
         let mut resolver = Resolver::new(&objects, &offsets, &scope, &cells, imports, &mut shared);
-        let near = near_objects(&mut resolver)?;
-        let blocks = Blocks::place(&objects, &near, own_data + variables::LEN)?;
+        let near = near_objects(&mut resolver, 0)?;
+        let mut blocks = Blocks::place(&objects, &near, own_data + variables::LEN, 0)?;
         let order = dependencies_first(&needs);
-        let plan = Plan::build(&mut resolver, &blocks, &order)?;
+        let mut plan = Plan::build(&mut resolver, &blocks, &order)?;
+        if resolver.opens_libraries {
+            // What references mean is known by now.
+            blocks = Blocks::place(&objects, &near, own_data + variables::LEN, SPARE)?;
+            plan = Plan::build(&mut resolver, &blocks, &order)?;
+        }
         let later = blocks.end.next_multiple_of(PAGE);
         let left = search.room_for_all.saturating_sub(later) / PAGE * PAGE;
         let room = if resolver.opens_libraries { search.room_for_later.min(left) } else { 0 };

@@ -14,6 +14,9 @@ use crate::{LoadError, PAGE};
 const PAD_MAX: usize = 1 << 20;
 /// The pad begins and ends at a multiple of this.
 const PAD_ALIGN: usize = 64;
+/// In the pad of a program that loads libraries while it runs, for their thread-locals: those of libgomp take 136 bytes.
+/// It is copied whenever ranks are switched.
+pub const SPARE: usize = 256;
 
 /// The pad: bytes below the thread pointer that belong to the rank that runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,6 +42,22 @@ impl ThreadLocals {
         let (own, pad) = ((base + self.offset) as *const u8, (thread_pointer() - self.len) as *mut u8);
         // SAFETY: the caller's promise.
         unsafe { std::ptr::copy_nonoverlapping(own, pad, self.len) };
+    }
+
+    /// Whether a place in the image is kept there.
+    pub fn contains(&self, at: usize) -> bool {
+        (self.offset..self.offset + self.len).contains(&at)
+    }
+
+    /// Copies what has been written where the running rank's are kept, from this offset in the image on, to the thread.
+    ///
+    /// # Safety
+    /// As for [`ThreadLocals::enter`], which was called for this rank on this thread; the bytes are in the pad.
+    pub unsafe fn enter_late(&self, base: usize, at: usize, len: usize) {
+        let behind = self.offset + self.len - at;
+        let (own, pad) = ((base + at) as *const u8, (thread_pointer() - behind) as *mut u8);
+        // SAFETY: the caller's promise.
+        unsafe { std::ptr::copy_nonoverlapping(own, pad, len) };
     }
 
     /// Copies them back.
@@ -78,6 +97,8 @@ pub enum Block {
 #[derive(Clone, Debug)]
 pub struct Blocks {
     pub pad: ThreadLocals,
+    /// Of the pad so much is used.
+    used: usize,
     pub of_objects: Vec<Block>,
     /// Where in the image what follows may begin.
     pub end: usize,
@@ -85,8 +106,9 @@ pub struct Blocks {
 
 impl Blocks {
     /// Places thread-locals from `start` on. `near`: whether an object's are reached from the thread pointer; those of
-    /// the program always are, and it comes first.
-    pub fn place(objects: &[Elf], near: &[bool], start: usize) -> Result<Blocks, LoadError> {
+    /// the program always are, and it comes first. `spare`: how many bytes the pad has besides, for libraries that are
+    /// loaded later.
+    pub fn place(objects: &[Elf], near: &[bool], start: usize, spare: usize) -> Result<Blocks, LoadError> {
         let mut of_objects = vec![Block::Nowhere; objects.len()];
         let (mut len, mut align) = (0, PAD_ALIGN);
         for (i, elf) in objects.iter().enumerate() {
@@ -96,7 +118,8 @@ impl Blocks {
             align = align.max(tls.align);
             of_objects[i] = Block::Pad(len);
         }
-        let len = len.next_multiple_of(PAD_ALIGN);
+        let used = len;
+        let len = (used + spare).next_multiple_of(PAD_ALIGN);
         if len > PAD_MAX {
             let (path, room) = (objects[0].path.clone(), "thread-locals");
             return Err(LoadError::TooLarge { path, room, bytes: len, limit: PAD_MAX });
@@ -111,17 +134,39 @@ impl Blocks {
             let at = place_in_image(&mut end, &tls);
             of_objects[i] = Block::Image(at);
         }
-        Ok(Blocks { pad, of_objects, end })
+        Ok(Blocks { pad, used, of_objects, end })
     }
 
-    /// Places those of objects that are loaded later, behind what is there: all in the image.
-    pub fn add(&mut self, objects: &[Elf], start: usize) -> Result<(), LoadError> {
+    /// Those of a library that was loaded later begin here in the image, if it has any.
+    pub fn add_known(&mut self, at: Option<usize>) {
+        let behind = self.pad.offset + self.pad.len;
+        let block = match at {
+            None => Block::Nowhere,
+            Some(at) if (self.pad.offset..behind).contains(&at) => Block::Pad(behind - at),
+            Some(at) => Block::Image(at),
+        };
+        if let Block::Pad(distance) = block {
+            self.used = self.used.max(distance);
+        }
+        self.of_objects.push(block);
+    }
+
+    /// Places those of objects that are loaded later: such as are reached from the thread pointer (`near`) in what is left
+    /// of the pad, if they fit, all others in the image, behind what is there.
+    pub fn add(&mut self, objects: &[Elf], near: &[bool], start: usize) -> Result<(), LoadError> {
         self.end = start;
-        for elf in objects {
+        for (elf, near) in objects.iter().zip(near) {
             let mut block = Block::Nowhere;
             if let Some(tls) = elf.segments.thread_locals {
                 check(elf, &tls)?;
-                block = Block::Image(place_in_image(&mut self.end, &tls));
+                let distance = distance(self.used, &tls);
+                block = match *near && distance <= self.pad.len && tls.align <= self.pad.align {
+                    true => Block::Pad(distance),
+                    false => Block::Image(place_in_image(&mut self.end, &tls)),
+                };
+            }
+            if let Block::Pad(distance) = block {
+                self.used = distance;
             }
             self.of_objects.push(block);
         }

@@ -115,6 +115,11 @@ unsafe fn load(
             object.map_text(base)?;
         }
         plan.carry_out(base);
+        // The rank runs: those in the pad are the thread's now.
+        let pad = copy.program.thread_locals();
+        for (at, _, len) in plan.first_values.iter().filter(|(at, ..)| pad.contains(*at)) {
+            pad.enter_late(base, *at, *len);
+        }
         records.add(&late, end);
     }
     let new = objects.into_iter().zip(late);

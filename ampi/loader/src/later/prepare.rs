@@ -1,13 +1,13 @@
 //! A library that is loaded later, with what it needs besides: read and resolved.
 
 use crate::closure::{self, Closure};
-use crate::elf::{Elf, Kind, Role};
+use crate::elf::{Elf, Role};
 use crate::functions::Functions;
 use crate::object::Object;
 use crate::order::dependencies_first;
 use crate::place::place_objects;
-use crate::plan::Plan;
-use crate::resolve::{Resolver, Target};
+use crate::plan::{Plan, near_objects};
+use crate::resolve::Resolver;
 use crate::scope::Scope;
 use crate::thread_locals::{Block, Blocks};
 use crate::{Imports, LoadError, PAGE, Program};
@@ -73,15 +73,16 @@ impl Request<'_> {
         let (own, end) = place_objects(new, start.next_multiple_of(PAGE))?;
         let mut offsets: Vec<usize> = self.program.all_objects().iter().map(|object| object.offset).collect();
         offsets.extend(self.late.iter().map(|late| late.offset).chain(own.iter().copied()));
-        let mut blocks = self.blocks();
-        blocks.add(new, end)?;
-        let end = blocks.end.next_multiple_of(PAGE);
-        self.check_room(&objects[first], end)?;
         let visible = self.visible(first, &needs);
         let scope = Scope::of_visible(&objects, |object| visible[object])?;
         let cells = self.program.cells();
         let mut resolver = Resolver::new(&objects, &offsets, &scope, cells, imports, &mut shared);
-        check_near(&mut resolver, &blocks, first)?;
+        let near = near_objects(&mut resolver, first)?;
+        let mut blocks = self.blocks();
+        blocks.add(new, &near[first..], end)?;
+        let end = blocks.end.next_multiple_of(PAGE);
+        self.check_room(&objects[first], end)?;
+        check_near(&objects, &near, &blocks)?;
         let order = order_of_new(&needs, first);
         let plan = Plan::of_later(&mut resolver, &blocks, &order)?;
         resolver.check_missing()?;
@@ -103,8 +104,7 @@ impl Request<'_> {
     /// Thread-locals so far.
     fn blocks(&self) -> Blocks {
         let mut blocks = self.program.blocks().clone();
-        let late = self.late.iter().map(|late| late.thread_locals.map_or(Block::Nowhere, Block::Image));
-        blocks.of_objects.extend(late);
+        self.late.iter().for_each(|late| blocks.add_known(late.thread_locals));
         blocks
     }
 
@@ -143,26 +143,16 @@ impl Request<'_> {
 
 /// Thread-locals that are reached from the thread pointer have to be in the pad, which has its length from the
 /// beginning.
-fn check_near(resolver: &mut Resolver<'_>, blocks: &Blocks, first: usize) -> Result<(), LoadError> {
-    let objects = resolver.objects;
-    for (object, elf) in objects.iter().enumerate().skip(first) {
-        for relocation in elf.relocations().map_err(|fault| elf.damaged(fault))? {
-            if relocation.kind != Kind::ThreadOffset {
-                continue;
-            }
-            let target = match relocation.symbol {
-                0 => Target::ThreadLocal { object, value: 0 },
-                symbol => resolver.target(object, symbol)?,
-            };
-            if let Target::ThreadLocal { object, .. } = target
-                && !matches!(blocks.of_objects[object], Block::Pad(_))
-            {
-                let feature = "thread-locals that libraries loaded later cannot have (initial-exec)";
-                return Err(elf.unsupported(feature, "link the program with it (-Wl,--no-as-needed)"));
-            }
+fn check_near(objects: &[Elf], near: &[bool], blocks: &Blocks) -> Result<(), LoadError> {
+    let is_far = |object: &usize| near[*object] && !matches!(blocks.of_objects[*object], Block::Pad(_));
+    match (0..objects.len()).find(is_far) {
+        None => Ok(()),
+        Some(object) => {
+            let feature =
+                "more initial-exec thread-locals than libraries that are loaded later have room for";
+            Err(objects[object].unsupported(feature, "link the program with it (-Wl,--no-as-needed)"))
         }
     }
-    Ok(())
 }
 
 /// Dependencies first; the library that was asked for is the first new one, and comes last.

@@ -61,7 +61,12 @@ int main(int argc, char **argv) {
     say("place %d %s %s", found, slash + 1, info.dli_sname);
     say("in the list %d", dl_iterate_phdr(look, NULL));
     void *near = load(argv[2], "libnear.so", RTLD_NOW);
-    if (argc > 3) say("near %d", near != NULL);
+    int (*next)(void) = near ? (int (*)(void))dlsym(near, "near_next") : NULL;
+    for (int i = 0; argc > 3 && i < 3; i++) {
+        int value = next ? next() : 0;
+        sched_yield();
+        say("near %d", value);
+    }
     result = function(1);
     say("%d %d", result, dlclose(two));
     say("own %d", dlsym(dlopen(NULL, RTLD_NOW), "program_count") == (void *)program_count);

@@ -319,8 +319,12 @@ fn libraries_are_loaded_later() {
     let folder = shop.0.to_str().expect("a path that is text");
     same(&program, &[folder]);
     assert_eq!(lines(&native(&program, 2, &[folder]))["2"].len(), 20);
-    // Native programs can load it; ranks are told why not.
+    // One whose thread-locals are reached from the thread pointer; natively there is room for them as well.
     shop.library("near", "tls_near.c", &["-ftls-model=initial-exec"]);
+    same(&program, &[folder, "near"]);
+    assert!(lines(&native(&program, 2, &[folder, "near"]))["2"].contains(&"near 1002".to_owned()));
+    // Native programs have room for some more; ranks are told why not.
+    shop.library("near", "tls_near.c", &["-ftls-model=initial-exec", "-DMORE=300"]);
     let output = ranks(&program, 1, "move", &[folder, "near"]);
     assert!(lines(&output)["0"].contains(&"near 0".to_owned()), "{output:?}");
 }
