@@ -8,7 +8,9 @@ use crate::api::request::count_look;
 use crate::engine::{Actions, Condition, Pattern, Token};
 use crate::process::Process;
 pub use crate::rank::TracedCall;
-use crate::rank::{CallError, call_and_wait_in_call, outside, wait_in_call};
+use crate::rank::{
+    CallError, Caller, call_and_wait_in_call, call_outside_operations, outside, state, wait_in_call,
+};
 use crate::thread::suspend;
 
 /// Suspends the rank that calls until these requests have ended, in this call of the program.
@@ -24,7 +26,27 @@ pub fn wait_all(name: &'static str, requests: &[Token]) -> Result<(), CallError>
     wait_in_call(condition, name, Location::caller())
 }
 
-/// Works on MPI's state as [`rank::call`](crate::rank::call) does, and suspends the rank until the request has ended that
+/// Works on MPI's state as [`rank::call`](crate::rank::call) does, but not for an operation of the program.
+///
+/// # Errors
+/// If no rank calls, or one in an operation of its program, or an action cannot be done.
+///
+/// # Safety
+/// As for that.
+pub unsafe fn call<T: Copy>(work: impl FnOnce(&mut Process, &mut Actions) -> T) -> Result<T, CallError> {
+    // SAFETY: the caller's promise.
+    unsafe { call_outside_operations(work) }
+}
+
+/// Works on MPI's state of the rank that calls, where that leads to nothing: operations of the program may do so.
+///
+/// # Errors
+/// If no rank calls.
+pub fn local<T: Copy>(work: impl FnOnce(&mut Process) -> T) -> Result<T, CallError> {
+    state(work)
+}
+
+/// Works on MPI's state as [`call`] does, and suspends the rank until the request has ended that
 /// the work has begun, if it has: in this call of the program.
 ///
 /// # Errors
@@ -39,7 +61,7 @@ pub unsafe fn call_and_wait<T: Copy>(
     begun: impl Fn(&T) -> Option<Token>,
 ) -> Result<T, CallError> {
     // SAFETY: the caller's promise.
-    unsafe { call_and_wait_in_call(work, begun, name, Location::caller()) }
+    unsafe { call_and_wait_in_call(Caller::Program, work, begun, name, Location::caller()) }
 }
 
 /// Suspends the rank that calls until one of these requests has ended, in this call of the program.

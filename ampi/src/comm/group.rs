@@ -81,16 +81,23 @@ impl Group {
     }
 
     /// The member of this number.
+    #[inline]
     pub fn member(&self, number: u32) -> Option<Rank> {
         (number < self.size()).then(|| self.0.get(number))
     }
 
     /// The number of a rank of the world.
+    #[inline]
     pub fn rank_of(&self, rank: Rank) -> Option<u32> {
         match &self.0 {
             Members::Strided { first, step, count } => {
                 let by = rank.checked_sub(*first)?;
-                let number = if *step == 0 { 0 } else { by / step };
+                let number = match *step {
+                    0 => 0,
+                    // Mostly, and without a division.
+                    1 => by,
+                    step => by / step,
+                };
                 (number < *count && number * step == by).then_some(number)
             }
             Members::Listed(all) => all.iter().position(|member| *member == rank).map(|at| at as u32),

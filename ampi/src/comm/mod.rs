@@ -106,21 +106,25 @@ impl Communicator {
     }
 
     /// Its contexts.
+    #[inline]
     pub fn contexts(&self) -> ContextPair {
         self.contexts
     }
 
     /// The rank of the world that messages to this number go to.
+    #[inline]
     pub fn world_rank(&self, number: u32) -> Option<Rank> {
         self.peers().member(number)
     }
 
     /// The number that a peer has: the source in a status.
+    #[inline]
     pub fn number_of(&self, world_rank: Rank) -> Option<u32> {
         self.peers().rank_of(world_rank)
     }
 
     /// What a receive from this number accepts; `None` if there is no such peer.
+    #[inline]
     pub fn pattern(&self, source: Option<u32>, tag: Option<Tag>) -> Option<Pattern> {
         let source = match source {
             None => None,
@@ -157,6 +161,7 @@ impl Communicator {
     }
 
     /// Those whom messages go to.
+    #[inline]
     fn peers(&self) -> &Group {
         self.remote.as_ref().unwrap_or(&self.group)
     }

@@ -11,7 +11,9 @@ use crate::engine::{Context, Rank};
 /// Communicators by handle, and what new ones are made of.
 #[derive(Clone, Debug, PartialEq, Eq, Pup)]
 pub struct Communicators {
-    all: BTreeMap<u32, Communicator>,
+    /// Apart, as most calls are about it.
+    world: Communicator,
+    others: BTreeMap<u32, Communicator>,
     next: u32,
     /// Gives contexts to those of which this rank is the parent's first.
     pub contexts: Contexts,
@@ -32,17 +34,17 @@ impl Communicators {
 
     /// The world and the rank alone.
     pub fn new(ranks: u32, rank: Rank) -> Communicators {
-        let first = [Communicator::world(ranks, rank), Communicator::alone(ranks, rank)];
-        let all: BTreeMap<_, _> = (0..).zip(first).collect();
+        let world = Communicator::world(ranks, rank);
+        let others = BTreeMap::from([(Communicators::ALONE, Communicator::alone(ranks, rank))]);
         let (contexts, keyvals) = (Contexts::new(ranks, rank), Keyvals::default());
-        Communicators { next: all.len() as u32, all, contexts, keyvals }
+        Communicators { next: Communicators::ALONE + 1, world, others, contexts, keyvals }
     }
 
     /// Adds one; its handle.
     pub fn insert(&mut self, communicator: Communicator) -> u32 {
         let handle = self.next;
         self.next += 1;
-        self.all.insert(handle, communicator);
+        self.others.insert(handle, communicator);
         handle
     }
 
@@ -50,8 +52,12 @@ impl Communicators {
     ///
     /// # Errors
     /// If there is none.
+    #[inline]
     pub fn get(&self, handle: u32) -> Result<&Communicator, UnknownCommunicator> {
-        self.all.get(&handle).ok_or(UnknownCommunicator(handle))
+        match handle {
+            Communicators::WORLD => Ok(&self.world),
+            _ => self.others.get(&handle).ok_or(UnknownCommunicator(handle)),
+        }
     }
 
     /// The communicator of this handle, to be changed.
@@ -59,7 +65,10 @@ impl Communicators {
     /// # Errors
     /// If there is none.
     pub fn get_mut(&mut self, handle: u32) -> Result<&mut Communicator, UnknownCommunicator> {
-        self.all.get_mut(&handle).ok_or(UnknownCommunicator(handle))
+        match handle {
+            Communicators::WORLD => Ok(&mut self.world),
+            _ => self.others.get_mut(&handle).ok_or(UnknownCommunicator(handle)),
+        }
     }
 
     /// For people: the communicator of one of its contexts.
@@ -68,7 +77,8 @@ impl Communicators {
             let contexts = communicator.contexts();
             [contexts.user, contexts.collective].contains(&context)
         };
-        match self.all.values().find(has_context) {
+        let mut all = std::iter::once(&self.world).chain(self.others.values());
+        match all.find(has_context) {
             Some(found) if !found.name.is_empty() => found.name.clone(),
             _ => format!("communicator {}", context / 2),
         }
@@ -80,7 +90,7 @@ impl Communicators {
     /// If there is none, or it is the world or the rank alone.
     pub fn free(&mut self, handle: u32) -> Result<Communicator, UnknownCommunicator> {
         let is_first = handle <= Communicators::ALONE;
-        let freed = if is_first { None } else { self.all.remove(&handle) };
+        let freed = if is_first { None } else { self.others.remove(&handle) };
         freed.ok_or(UnknownCommunicator(handle))
     }
 }

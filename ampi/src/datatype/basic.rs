@@ -51,6 +51,7 @@ pub const BASICS: [Basic; 15] = {
 
 impl Basic {
     /// Length in bytes, which is its extent too.
+    #[inline]
     pub fn size(self) -> u64 {
         match self {
             Basic::Byte | Basic::Bool | Basic::I8 | Basic::U8 => 1,

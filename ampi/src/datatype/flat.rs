@@ -60,9 +60,17 @@ impl Map {
     }
 
     /// Bytes of all values.
+    #[inline]
     pub fn size(&self) -> u64 {
         match self {
             Map::Run(basic, n) => n.saturating_mul(basic.size()),
+            parts => parts.size_of_parts(),
+        }
+    }
+
+    fn size_of_parts(&self) -> u64 {
+        match self {
+            Map::Run(..) => self.size(),
             Map::Repeat(count, _, inner) => count.saturating_mul(inner.size()),
             Map::At(parts) => parts.iter().fold(0, |sum, (_, map)| sum.saturating_add(map.size())),
         }

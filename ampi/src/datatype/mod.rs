@@ -54,6 +54,7 @@ impl Datatype {
     }
 
     /// Bytes of its values (`MPI_Type_size`).
+    #[inline]
     pub fn size(&self) -> u64 {
         self.map.size()
     }
@@ -76,6 +77,7 @@ impl Datatype {
     }
 
     /// Whether `count` of them are `count` times its size in one piece from the address on.
+    #[inline]
     pub fn is_contiguous(&self) -> bool {
         matches!(self.map, Map::Run(..)) && self.lower == 0 && self.extent == self.size() as i64
     }

@@ -43,10 +43,11 @@ pub use operations::is_in_operation;
 pub use outside::{Alone, Outside, Wish};
 pub use program::{Memory, Program, end};
 pub use running::{CallError, call, end_job, wait_all, wait_any, wait_message};
-use running::{Running, Slots};
 pub(crate) use running::{
-    call_and_wait, call_and_wait_in_call, mailbox, next_post, outside, pause, wait_for, wait_in_call,
+    Caller, call_and_wait, call_and_wait_in_call, call_outside_operations, mailbox, next_post, outside,
+    pause, state, wait_for, wait_in_call,
 };
+use running::{Running, Slots};
 pub use sayings::Said;
 pub use site::Site;
 pub use traced::TracedCall;

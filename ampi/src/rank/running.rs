@@ -164,15 +164,79 @@ impl<'a> Running<'a> {
 /// are written to are borrowed mutably. Functions of operations are `fn(UserCombine<'_>)`. What the state keeps was
 /// allocated by the work itself, not by the rank before, and what the rank keeps has nothing of it.
 pub unsafe fn call<T: Copy>(work: impl FnOnce(&mut Process, &mut Actions) -> T) -> Result<T, CallError> {
-    call_operations()?;
-    let (result, has_due) = with(|running| {
+    // SAFETY: the caller's promise.
+    unsafe { call_from(Caller::Any, work) }
+}
+
+/// As [`call`], where an operation of the program must not call.
+///
+/// # Errors
+/// As for [`call`], and if an operation of the program calls.
+///
+/// # Safety
+/// As for [`call`].
+pub(crate) unsafe fn call_outside_operations<T: Copy>(
+    work: impl FnOnce(&mut Process, &mut Actions) -> T,
+) -> Result<T, CallError> {
+    // SAFETY: the caller's promise.
+    unsafe { call_from(Caller::Program, work) }
+}
+
+/// Who may make a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Caller {
+    /// The program, also in an operation.
+    Any,
+    /// The program, but in no operation.
+    Program,
+}
+
+/// # Safety
+/// As for [`call`].
+unsafe fn call_from<T: Copy>(
+    caller: Caller,
+    work: impl FnOnce(&mut Process, &mut Actions) -> T,
+) -> Result<T, CallError> {
+    let (result, has_due) = in_turn(caller, |running| {
         let result = running.work(work)?;
-        Ok::<_, PerformError>((result, running.slots.agenda.has_due()))
-    })??;
+        Ok((result, running.slots.agenda.has_due()))
+    })?;
     if has_due {
         call_operations()?;
     }
     Ok(result)
+}
+
+/// Work on the rank that calls, when no operation of the program comes before it: mostly at once.
+fn in_turn<T: Copy>(
+    caller: Caller,
+    work: impl FnOnce(&mut Running<'_>) -> Result<T, CallError>,
+) -> Result<T, CallError> {
+    let mut work = Some(work);
+    loop {
+        let done = with(|running| {
+            if caller == Caller::Program && running.slots.agenda.is_in_operation() {
+                return Err(CallError::InOperation);
+            }
+            if running.slots.agenda.has_due() {
+                return Ok(None);
+            }
+            work.take().map(|work| work(running)).transpose()
+        })??;
+        match done {
+            Some(result) => return Ok(result),
+            None => call_operations()?,
+        }
+    }
+}
+
+/// Works on MPI's state of the rank that calls, where that leads to nothing. Operations of the program may do so, and
+/// those that are due do not come before.
+///
+/// # Errors
+/// If no rank calls.
+pub(crate) fn state<T: Copy>(work: impl FnOnce(&mut Process) -> T) -> Result<T, CallError> {
+    with(|running| work(running.slots.process))
 }
 
 /// As [`call`], and suspends the rank until the request has ended that the work has begun, if it has: in this call of the
@@ -191,7 +255,7 @@ pub(crate) unsafe fn call_and_wait<T: Copy>(
 ) -> Result<T, CallError> {
     let _traced = TracedCall::begin(call);
     // SAFETY: the caller's promise.
-    unsafe { call_and_wait_in_call(work, begun, call, place) }
+    unsafe { call_and_wait_in_call(Caller::Any, work, begun, call, place) }
 }
 
 /// The same within a call that tells a trace of itself.
@@ -202,17 +266,17 @@ pub(crate) unsafe fn call_and_wait<T: Copy>(
 /// # Safety
 /// As for [`call`].
 pub(crate) unsafe fn call_and_wait_in_call<T: Copy>(
+    caller: Caller,
     work: impl FnOnce(&mut Process, &mut Actions) -> T,
     begun: impl Fn(&T) -> Option<Token>,
     call: &'static str,
     place: &'static Location<'static>,
 ) -> Result<T, CallError> {
-    call_operations()?;
-    let (result, next) = with(|running| {
+    let (result, next) = in_turn(caller, |running| {
         let result = running.work(work)?;
         let next = begun(&result).map_or(Next::GoOn, |request| running.block_on_one(request, call, place));
-        Ok::<_, PerformError>((result, next))
-    })??;
+        Ok((result, next))
+    })?;
     match (next, begun(&result)) {
         (Next::Wait, _) => suspend_until(has_come)?,
         (Next::Ask, Some(request)) => wait_in_call(|| Condition::One(request), call, place)?,

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use talisman_ampi::engine::{Actions, Token};
 use talisman_ampi::objects::{Handler, Kind};
 use talisman_ampi::process::Process;
-use talisman_ampi::rank::{call, is_in_operation};
+use talisman_ampi::rank::is_in_operation;
 use talisman_ampi::raw;
 
 use crate::abi::{Abi, NULL};
@@ -32,10 +32,10 @@ pub mod handler {
 pub fn engine<T: Copy>(
     work: impl FnOnce(&mut Process, &mut Actions) -> Result<T, Class>,
 ) -> Result<T, Class> {
-    if is_in_operation() {
-        return Err(Class::Other);
-    }
-    everywhere(work)
+    // SAFETY: buffers are the program's own until their operations have ended: that is MPI's rule for programs
+    // (MPI-3.1, 3.7). Functions of operations are the trampolines of `op`. Bodies keep nothing that they allocate
+    // outside.
+    unsafe { raw::call(work) }?
 }
 
 /// As [`engine`], and waits until the request has ended that the work has begun, if it has: in this call of the program.
@@ -44,10 +44,7 @@ pub fn engine_and_wait<T: Copy>(
     work: impl FnOnce(&mut Process, &mut Actions) -> Result<T, Class>,
     begun: impl Fn(&T) -> Option<Token>,
 ) -> Result<T, Class> {
-    if is_in_operation() {
-        return Err(Class::Other);
-    }
-    // SAFETY: as in `everywhere`.
+    // SAFETY: as in `engine`.
     unsafe { raw::call_and_wait(name, work, |result| result.as_ref().ok().and_then(&begun)) }?
 }
 
@@ -60,16 +57,7 @@ pub fn looked<T>(look: impl Fn() -> Result<T, Class>, is_found: impl Fn(&T) -> b
 
 /// As [`engine`], for calls that are local: an operation of the program may make them.
 pub fn local<T: Copy>(work: impl FnOnce(&mut Process) -> Result<T, Class>) -> Result<T, Class> {
-    everywhere(|process, _| work(process))
-}
-
-fn everywhere<T: Copy>(
-    work: impl FnOnce(&mut Process, &mut Actions) -> Result<T, Class>,
-) -> Result<T, Class> {
-    // SAFETY: buffers are the program's own until their operations have ended: that is MPI's rule for programs
-    // (MPI-3.1, 3.7). Functions of operations are the trampolines of `op`. Bodies keep nothing that they allocate
-    // outside.
-    unsafe { call(work) }?
+    raw::local(work)?
 }
 
 /// The number of an object that is there; a null handle names none.

@@ -8,7 +8,7 @@ use talisman_ampi::objects::{Kept, Record};
 use talisman_ampi::process::Process;
 use talisman_ampi::raw;
 
-use super::call::{Outcome, engine};
+use super::call::{Outcome, local};
 use crate::abi::{Abi, Told};
 use crate::class::Class;
 
@@ -104,8 +104,17 @@ pub fn told<A: Abi>(process: &Process, communicator: u32, kind: Kept, status: &S
 
 /// The same with its error.
 pub fn ended<A: Abi>(process: &Process, communicator: u32, kind: Kept, status: &Status) -> Ended {
-    let error = status.truncated.map(|_| Class::Truncate);
-    Ended { told: told::<A>(process, communicator, kind, status), error }
+    Ended { told: told::<A>(process, communicator, kind, status), error: error_of(status) }
+}
+
+/// What went wrong with an operation.
+pub fn error_of(status: &Status) -> Option<Class> {
+    status.truncated.map(|_| Class::Truncate)
+}
+
+/// Whether the program ignores this status.
+pub fn is_ignored<A: Abi>(at: usize) -> bool {
+    at == A::STATUS_IGNORE || at == 0
 }
 
 /// Writes a status, unless the program ignores it.
@@ -113,7 +122,7 @@ pub fn ended<A: Abi>(process: &Process, communicator: u32, kind: Kept, status: &
 /// # Safety
 /// `at` is a status of the program, or what says that it is ignored.
 pub unsafe fn put_status<A: Abi>(at: usize, told: Told) {
-    if at != A::STATUS_IGNORE && at != 0 {
+    if !is_ignored::<A>(at) {
         // SAFETY: the caller's promise.
         unsafe { A::write_status(at, told) };
     }
@@ -126,8 +135,8 @@ pub fn wait_for<A: Abi>(name: &'static str, communicator: u32, token: Token) -> 
 }
 
 /// How a request has ended that the program has no handle of.
-pub fn received<A: Abi>(communicator: u32, token: Token) -> Result<Ended, Class> {
-    engine(|process, _| {
+fn received<A: Abi>(communicator: u32, token: Token) -> Result<Ended, Class> {
+    local(|process| {
         let status = process.engine.test(token)?.ok_or(Class::Intern)?;
         Ok(ended::<A>(process, communicator, Kept::Receive, &status))
     })

@@ -7,9 +7,10 @@ use talisman_ampi::objects::{Kept, Kind};
 use talisman_ampi::process::Process;
 use talisman_ampi::raw;
 
-use super::call::{Outcome, engine, engine_and_wait, known, put};
+use super::call::{Outcome, engine, engine_and_wait, known, local, put};
 use super::message::{
-    Ended, buffer, ended, envelope, from_nobody, pattern, put_status, received, record, wait_for,
+    Ended, buffer, ended, envelope, error_of, from_nobody, is_ignored, nothing, pattern, put_status, record,
+    wait_for,
 };
 use crate::abi::Abi;
 use crate::class::Class;
@@ -58,24 +59,36 @@ unsafe fn receive_now<A: Abi>(name: &'static str, message: Message<A::Handle>, s
     let Message { at, count, peer, tag, .. } = message;
     // SAFETY: the caller's promise.
     let (datatype, communicator) = unsafe { names::<A>(&message) }?;
+    let told = told_to::<A>(status);
     let work = |process: &mut Process, out: &mut Actions| {
         let Some(from) = pattern::<A>(process, communicator, peer, tag)? else {
             return Ok(Ok(Ended { told: from_nobody::<A>(), error: None }));
         };
         let buffer = buffer(process, at, count, datatype)?;
         Ok(match process.engine.begin_blocking_receive(from, buffer, out) {
-            Begun::Done(status) => Ok(ended::<A>(process, communicator, Kept::Receive, &status)),
+            Begun::Done(status) => Ok(told(process, communicator, &status)),
             Begun::Pending(token) => Err(token),
         })
     };
     let begun = engine_and_wait(name, work, |begun: &Result<Ended, Token>| begun.as_ref().err().copied())?;
     let ended = match begun {
         Ok(ended) => ended,
-        Err(token) => received::<A>(communicator, token)?,
+        Err(token) => local(|process| {
+            let status = process.engine.test(token)?.ok_or(Class::Intern)?;
+            Ok(told(process, communicator, &status))
+        })?,
     };
     // SAFETY: the caller's promise.
     unsafe { put_status::<A>(status, ended.told) };
     ended.error.map_or(Ok(()), Err)
+}
+
+/// How a receive has ended, as far as this status is told of it: to one that is ignored nothing but errors.
+fn told_to<A: Abi>(status: usize) -> fn(&Process, u32, &Status) -> Ended {
+    match is_ignored::<A>(status) {
+        true => |_, _, status| Ended { told: nothing::<A>(), error: error_of(status) },
+        false => |process, communicator, status| ended::<A>(process, communicator, Kept::Receive, status),
+    }
 }
 
 /// Begins to send.
