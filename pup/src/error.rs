@@ -106,6 +106,12 @@ pub enum Fault {
         /// What changed.
         what: &'static str,
     },
+    /// The system gives no memory for what is packed.
+    #[error("the system gives no memory for {bytes} bytes more")]
+    Memory {
+        /// How many.
+        bytes: usize,
+    },
     /// Well-formed bytes of a value that is not acceptable.
     #[error("{0}")]
     Invalid(String),
@@ -191,6 +197,11 @@ impl PupError {
     /// What was wrong.
     pub fn fault(&self) -> &Fault {
         &self.0.fault
+    }
+
+    /// Whether nothing was wrong but that there was no memory: later there may be.
+    pub fn is_memory(&self) -> bool {
+        matches!(self.0.fault, Fault::Memory { .. })
     }
 
     /// The offset of the byte where reading stopped.

@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use crate::impls::lend_each;
-use crate::{Kept, Packed, Packer, Pup, SEGMENT_MIN, Segment, SegmentBuffer, bulk, packed};
+use crate::{Fault, Kept, Packed, Packer, Pup, PupError, SEGMENT_MIN, Segment, SegmentBuffer, bulk, packed};
 
 /// Set in a length: the elements do not follow, they are the next segment.
 pub(crate) const LENT: u64 = 1 << 63;
@@ -158,13 +158,21 @@ impl<'a> Lender<'a> {
         self.finish_in(|_, _| None)
     }
 
-    /// The same, but `copy` copies, if it can: it is given the bytes and how they are to be aligned.
+    /// The same, but `copy` copies, if it can: it is given the bytes and how they are to be aligned. Where there is no memory for a copy,
+    /// the value is refused, with [`Fault::Memory`].
     pub fn finish_in(self, mut copy: impl FnMut(&[u8], usize) -> Option<Segment>) -> (Packer, Vec<Segment>) {
-        let segments = self.lent.into_iter().map(|lent| match lent {
-            Lent::Borrowed(bytes, align) => copied(bytes, copy(bytes, align), align),
-            Lent::Held(segment) => segment,
-        });
-        (self.packer, segments.collect())
+        let Lender { mut packer, lent } = self;
+        let mut segments = Vec::with_capacity(lent.len());
+        for lent in lent {
+            match lent {
+                Lent::Held(segment) => segments.push(segment),
+                Lent::Borrowed(bytes, align) => match copied(bytes, copy(bytes, align), align) {
+                    Some(copy) => segments.push(copy),
+                    None => packer.refuse(PupError::new(packer.size(), Fault::Memory { bytes: bytes.len() })),
+                },
+            }
+        }
+        (packer, segments)
     }
 
     /// Ends; the segments are the value's own memory.
@@ -188,14 +196,13 @@ pub(crate) fn is_large(bytes: usize) -> bool {
     cfg!(target_pointer_width = "64") && bytes >= SEGMENT_MIN
 }
 
-/// The copy that there is, if it may be one, or one in memory of its own.
-fn copied(bytes: &[u8], copy: Option<Segment>, align: usize) -> Segment {
+/// The copy that there is, if it may be one, or one in memory of its own, if there is memory.
+fn copied(bytes: &[u8], copy: Option<Segment>, align: usize) -> Option<Segment> {
     let is_like_it = |copy: &Segment| copy.bytes().len() == bytes.len() && copy.align() == align;
-    copy.filter(is_like_it).unwrap_or_else(|| {
-        let memory = SegmentBuffer::new(bytes.len(), align);
-        let mut memory = memory.expect("as much memory as the value has, once more");
+    copy.filter(is_like_it).or_else(|| {
+        let mut memory = SegmentBuffer::new(bytes.len(), align).ok()?;
         memory.fill(bytes);
-        memory.finish().expect("it was filled")
+        memory.finish()
     })
 }
 

@@ -77,6 +77,7 @@ impl Packed {
         read: impl FnOnce(&mut Unpacker<'_>) -> Result<R, PupError>,
     ) -> Packed {
         if self.size() <= PLACED_MAX
+            && !self.refusal().is_some_and(PupError::is_memory)
             && let Some(why) = self.more.as_mut().and_then(|more| more.refusal.take())
         {
             let found = self.read_copy(purpose, read);
@@ -117,7 +118,8 @@ impl Packed {
         Packed::new(bytes.freeze(), segments, needs).refused(refusal)
     }
 
-    pub(crate) fn refused(mut self, refusal: Option<PupError>) -> Packed {
+    /// The same, refused for this reason, if there is one.
+    pub fn refused(mut self, refusal: Option<PupError>) -> Packed {
         if refusal.is_some() {
             self.more.get_or_insert_default().refusal = refusal;
         }

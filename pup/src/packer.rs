@@ -207,7 +207,7 @@ impl Packer {
         start: usize,
         read: impl FnOnce(&mut Unpacker<'_>) -> Result<R, PupError>,
     ) {
-        if self.limits.refusal.is_some() && !self.sizing {
+        if self.limits.refusal.as_ref().is_some_and(|why| !why.is_memory()) && !self.sizing {
             // At the same depth: further in, nothing was written that could be read.
             let depth = self.limits.depth;
             let at_depth = |u: &mut Unpacker<'_>| {
@@ -227,7 +227,7 @@ impl Packer {
 
     /// The same, taken.
     #[inline]
-    pub(crate) fn take_refusal(&mut self) -> Option<PupError> {
+    pub fn take_refusal(&mut self) -> Option<PupError> {
         self.limits.refusal.take()
     }
 
