@@ -13,7 +13,7 @@ use bytes::Bytes;
 use crate::pages::slab_of;
 use crate::shm_map::Shared;
 use crate::slab::{LINE, Slab};
-use talisman_pup::{ALIGN_MAX, Packed, Packer, SEGMENT_MIN, Segment, SegmentBuffer};
+use talisman_pup::{ALIGN_MAX, Fault, Packed, Packer, PupError, SEGMENT_MIN, Segment, SegmentBuffer};
 
 /// What the first slab of a part has room for. Each is twice as large as the one before, so that small parts take little and large ones few.
 const SMALLEST: usize = (256 << 10) - LINE;
@@ -87,24 +87,32 @@ impl Room {
     }
 
     /// What was packed somewhere, and that memory, empty. What is beside its large slices goes into slabs too if it is as much as one of
-    /// them: whoever maps these has it then.
+    /// them: whoever maps these has it then. Without memory for it, it is refused.
     pub fn packed(
         &mut self,
         source: &dyn SlabSource,
-        (packer, segments): (Packer, Vec<Segment>),
+        (mut packer, segments): (Packer, Vec<Segment>),
     ) -> (Packed, Vec<u8>) {
+        let mut refusal = packer.take_refusal();
         let (mut bytes, needs) = packer.into_parts();
-        let packed = Packed::new(self.copied(source, &bytes), segments, needs);
+        let copied = self.copied(source, &bytes).unwrap_or_else(|| {
+            refusal.get_or_insert_with(|| PupError::new(0, Fault::Memory { bytes: bytes.len() }));
+            Bytes::new()
+        });
+        let packed = Packed::new(copied, segments, needs).refused(refusal);
         bytes.clear();
         (packed, bytes)
     }
 
-    fn copied(&mut self, source: &dyn SlabSource, bytes: &[u8]) -> Bytes {
+    fn copied(&mut self, source: &dyn SlabSource, bytes: &[u8]) -> Option<Bytes> {
         let is_large = bytes.len() >= SEGMENT_MIN;
-        match is_large.then(|| self.copy(source, bytes, 1)).flatten() {
-            Some(copy) => Bytes::from_owner(copy),
-            None => Bytes::copy_from_slice(bytes),
+        if let Some(copy) = is_large.then(|| self.copy(source, bytes, 1)).flatten() {
+            return Some(Bytes::from_owner(copy));
         }
+        let mut copy = Vec::new();
+        copy.try_reserve_exact(bytes.len()).ok()?;
+        copy.extend_from_slice(bytes);
+        Some(copy.into())
     }
 
     /// A copy of a slice, in slabs of the store or in new ones; none if there is no memory.
