@@ -11,7 +11,7 @@ mod program;
 
 const TOKENS: u64 = 10;
 const HOPS: u32 = 25;
-const PLAN: Plan = Plan { tokens: TOKENS, hops: HOPS, save_after: None, talks: false };
+const PLAN: Plan = Plan { tokens: TOKENS, hops: HOPS, save_after: None, talks: false, is_large: false };
 
 fn logging(nodes: u32, seed: u64) -> Test {
     Test::new().simulated(nodes, seed).logging()

@@ -1,9 +1,11 @@
 //! Tokens that hop about an array whose elements move: what they come to depends on nothing but their number and their hops. All that a
 //! PE may be given is in it: frames, timers, values of the world, idle work, and what the clock says goes with each hop.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use talisman::prelude::*;
+use talisman::pup::{Fault, Purpose};
 
 /// Elements of the array.
 const STOPS: i32 = 12;
@@ -23,7 +25,7 @@ pub fn expected(tokens: u64, hops: u32) -> u64 {
 
 /// The lines that it prints, in order.
 pub fn lines(plan: Plan) -> Vec<String> {
-    let Plan { tokens, hops, save_after, talks } = plan;
+    let Plan { tokens, hops, save_after, talks, .. } = plan;
     let mut all: Vec<_> = (0..tokens).map(|token| format!("token {token} has ended")).collect();
     all.push(format!("sum {}", expected(tokens, hops)));
     all.extend(save_after.map(|_| "saved".to_owned()));
@@ -112,6 +114,58 @@ pub struct Plan {
     /// Each hop is told of.
     #[arg(long)]
     pub talks: bool,
+    /// There is something on each PE of which the system may give no memory for a copy ([`refuse`]).
+    #[arg(long)]
+    pub is_large: bool,
+}
+
+thread_local! {
+    /// For so many copies there is no memory.
+    static REFUSED: Cell<u32> = const { Cell::new(0) };
+}
+
+/// The system gives no memory for the next copies of what is large.
+#[allow(dead_code, reason = "not all that run it have too little memory")]
+pub fn refuse(copies: u32) {
+    REFUSED.set(copies);
+}
+
+/// How many of them are still to come.
+#[allow(dead_code, reason = "as above")]
+pub fn refused_to_come() -> u32 {
+    REFUSED.get()
+}
+
+/// What is large. Whether there is memory for a copy is another question each time it is asked.
+struct Large;
+
+impl Pup for Large {
+    const MIN_SIZE: usize = 0;
+
+    fn pack(&self, packer: &mut Packer) {
+        let left = REFUSED.get();
+        if packer.purpose() == Purpose::Migration && !packer.is_sizing() && left > 0 {
+            REFUSED.set(left - 1);
+            packer.refuse(PupError::new(packer.size(), Fault::Memory { bytes: 1 << 40 }));
+        }
+    }
+
+    fn unpack(_: &mut Unpacker<'_>) -> Result<Self, PupError> {
+        Ok(Large)
+    }
+}
+
+#[derive(Pup)]
+struct Warehouse {
+    large: Large,
+}
+
+#[chare(group)]
+impl Warehouse {
+    #[init]
+    fn new() -> Self {
+        Warehouse { large: Large }
+    }
 }
 
 #[derive(Pup)]
@@ -127,12 +181,15 @@ pub struct Main {
 impl Main {
     #[init]
     fn new(cx: &mut Cx<Self>, plan: Plan) -> Self {
-        let Plan { tokens, hops, save_after, talks } = plan;
+        let Plan { tokens, hops, save_after, talks, is_large } = plan;
         let stops: Array<Stop> = Stop::array(STOPS).new(talks);
         for token in 0..tokens {
             stops.at((token % STOPS as u64) as i32).pass(token, hops, 0);
         }
         cx.result("tokens", tokens);
+        if is_large {
+            let _warehouses: Group<Warehouse> = Warehouse::group().new();
+        }
         let save_at = save_after.map(|ended| tokens.saturating_sub(ended));
         Main { stops, left: tokens, save_at, is_saving: false }
     }

@@ -3,9 +3,21 @@
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 
 use crate::executions::Relay;
-use crate::losses::{NO_CUTS, SLOW, kill};
+use crate::losses::{NO_CUTS, SLOW, kill, undisturbed};
 
-crate::trials::checks!(no_process_can_be_started_again);
+crate::trials::checks!(
+    no_process_can_be_started_again,
+    without_memory_for_a_part_the_cut_does_not_take_place,
+);
+
+/// 32 MB, of which there is to be no copy; and so many rounds that memory is lacking before the first checkpoint, and there is some before the
+/// last ones.
+const HOARD: &str = "--hoard 4000000 --rounds 160 --pause-us 3000";
+const EVERY: &str = "--ckpt-every 30steps";
+/// The round after that of a checkpoint for which there is none.
+const REFUSED: u64 = 95;
+/// So much memory is left for all else.
+const LEFT: u64 = 12 << 20;
 
 /// Its launcher keeps the files that it has, and gets none more.
 fn no_process_can_be_started_again() {
@@ -15,4 +27,40 @@ fn no_process_can_be_started_again() {
     prlimit(Pid::from_raw(relay.job.launcher_pid()), Resource::Nofile, none).expect("it is our own");
     kill(victim);
     relay.end(3, &["node 1 could not be started again", "Too many open files"]);
+}
+
+/// One node has no memory for its part for a while, in which another one is lost: that does again what it did since the beginning. When
+/// there is memory, there are checkpoints.
+fn without_memory_for_a_part_the_cut_does_not_take_place() {
+    for shape in [(3, 1, "tcp"), (3, 2, "shm")] {
+        let options = format!("--ft logging {EVERY} {HOARD}");
+        let relay = Relay::start(shape, &options);
+        // Of runners on PE 1 and on PE 5, the last of the third node.
+        let limited = relay.wait_for(1, 1, &[]);
+        let victim = relay.wait_for(shape.0 * shape.1 - 1, 1, &[]);
+        limit_memory(limited, Some(taken(limited) + LEFT));
+        relay.wait_for(1, REFUSED, &[]);
+        kill(victim);
+        relay.wait_for(shape.0 * shape.1 - 1, REFUSED + 3, &[victim]);
+        limit_memory(limited, None);
+        let left = relay.end(0, &["it alone goes back", "the system gives no memory for its part", "degraded"]);
+        left.is_like(&undisturbed(shape, HOARD));
+        let given_up = left.ended.stderr.iter().filter(|line| line.contains("is given up")).count();
+        assert_eq!(given_up, 1, "{}", left.ended.said());
+        let of_victim = &left.executed[&(shape.0 * shape.1 - 1)];
+        assert!(of_victim.len() == 2 && of_victim[1].1[0] == 1, "{of_victim:?}: {}", left.ended.said());
+        assert!((1..=3).contains(&left.checkpoints()), "{}", left.ended.said());
+    }
+}
+
+/// The addresses that a process has taken, in bytes.
+fn taken(process: i32) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{process}/statm")).expect("it is there");
+    let pages: u64 = text.split(' ').next().and_then(|pages| pages.parse().ok()).expect("a number");
+    pages * rustix::param::page_size() as u64
+}
+
+fn limit_memory(process: i32, bytes: Option<u64>) {
+    let limit = Rlimit { current: bytes, maximum: None };
+    prlimit(Pid::from_raw(process), Resource::As, limit).expect("it is our own");
 }

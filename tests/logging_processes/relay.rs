@@ -26,6 +26,9 @@ struct Options {
     /// Numbers that a runner has, in pages and in a vector each, and changes in each round
     #[arg(long, default_value_t = 0)]
     field: usize,
+    /// Numbers that the runner on node 1 has and never changes
+    #[arg(long, default_value_t = 0)]
+    hoard: usize,
     /// No process may read the memory of another
     #[arg(long)]
     hidden: bool,
@@ -74,6 +77,7 @@ struct Runner {
     trap: Trap,
     pages: Pages<u64>,
     numbers: Vec<u64>,
+    hoard: Vec<u64>,
     /// Of the rounds that are over.
     sum: u64,
     /// What has come in this one, perhaps before it has passed on its own.
@@ -88,7 +92,8 @@ impl Runner {
             hide();
         }
         let (pages, numbers) = (Pages::filled(1, options.field), vec![1; options.field]);
-        Runner { trap: Trap::new(cx.index(), &options), options, pages, numbers, sum: 1, taken: 0 }
+        let hoard = if cx.index() == 1 { vec![7; options.hoard] } else { Vec::new() };
+        Runner { trap: Trap::new(cx.index(), &options), options, pages, numbers, hoard, sum: 1, taken: 0 }
     }
 
     #[restored]

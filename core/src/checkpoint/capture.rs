@@ -16,6 +16,7 @@ use crate::balance::message::Balance;
 use crate::broadcast::BroadcastsOfCollection;
 use crate::checkpoint::CheckpointsOnPe;
 use crate::checkpoint::contents::ContentsOnPe;
+use crate::checkpoint::root::CheckpointRootOnPe;
 use crate::lifecycle::admission::AdmissionsOnPe;
 use crate::quiescence::QuiescenceOnPe;
 use crate::reduction::ReductionsOfCollection;
@@ -39,26 +40,57 @@ use talisman_kernel::route::Route;
 use talisman_kernel::wire;
 use talisman_kernel::witness::{self, Seen};
 use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 use talisman_pup::{Lender, Packed, Packer, Pup, PupError, Purpose};
 use talisman_store::contents::Counts;
+use talisman_store::memory::would_be_given;
 use talisman_store::slabs::Room;
+
+/// Why a part is not there. What the system refuses now it may give later, so the job goes on.
+pub(super) const NO_MEMORY: &str = "the system gives no memory for its part";
+
+/// Of the bytes of a part, so many times less are to be there beside it: what stands around it asks for memory without asking whether there
+/// is any. At least so many.
+const BESIDE: usize = 8;
+const BESIDE_MIN: usize = 1 << 20;
 
 /// Broadcasts that wait with elements.
 type BroadcastState = BTreeMap<(CollectionId, u32), Cast>;
 
+/// Whether what was refused for this reason will be at any time.
+fn is_for_good(why: &PupError) -> bool {
+    !why.is_memory()
+}
+
+/// What a PE begins with that is made in the place of the one of which this is the only part: large slices are where they are in the part.
+fn part_for_cut(parts: &[Part; 1]) -> Packed {
+    let mut lender = Lender::new(Packer::new(Purpose::Message));
+    lender.packer().len(parts.len());
+    lender.nested::<Part>(|l| parts[0].lend(l));
+    lender.finish().into()
+}
+
 #[ext(CaptureOnPe)]
 pub impl Pe {
-    /// Takes this PE's part into the store.
+    /// Takes this PE's part into the store, if there is memory for it.
     fn take_part(&self, checkpoints: &Checkpoints) -> (Taken, Counts) {
         let version = checkpoints.version.get();
         witness::see(|| Seen::Captured { pe: self.id, version });
         let (mut states, mut room) = checkpoints.ahead.end();
-        let part = Part { said: self.cut_what_was_said(version), ..self.capture(&mut states, &mut room) };
-        let (objects, counts) = (part.objects.len() as u64, self.count_objects(&part.objects));
-        let part = self.packed(checkpoints, &part, &mut room);
+        let parts =
+            [Part { said: self.cut_what_was_said(version), ..self.capture(&mut states, &mut room) }];
+        let (objects, counts) = (parts[0].objects.len() as u64, self.count_objects(&parts[0].objects));
+        let part = self.packed(checkpoints, &parts[0], &mut room);
         if checkpoints.refused.get() {
             return (Taken::default(), counts);
         }
+        let cut = checkpoints.settings.renews.then(|| part_for_cut(&parts));
+        let bytes = part.size();
+        if self.lacks_memory(checkpoints, [Some(&part), cut.as_ref()].into_iter().flatten(), bytes) {
+            return (Taken::default(), counts);
+        }
+        *checkpoints.cut.borrow_mut() = cut.map(|cut| (version, cut));
+        drop(parts);
         let taken = Taken { bytes: part.size() as u64, objects, run: self.stats.run.get() };
         self.node.store.put(version, self.view(), self.id, part);
         drop(room.scratch());
@@ -68,9 +100,11 @@ pub impl Pe {
 
     /// The part, packed: all of it that is worth a slice is in slabs then.
     fn packed(&self, checkpoints: &Checkpoints, part: &Part, room: &mut Room) -> Packed {
-        let mut lender = Lender::new(Packer::over(Purpose::Message, checkpoints.scratch.take()));
+        let packer = Packer::over(Purpose::Message, checkpoints.scratch.take());
+        let mut lender = Lender::new(packer);
         part.lend(&mut lender);
-        if let Some(why) = lender.packer().refusal().filter(|_| !checkpoints.refused.get()) {
+        if let Some(why) = lender.packer().refusal().filter(|why| !checkpoints.refused.get() && is_for_good(why))
+        {
             self.refuse_part_of_pe(part, why);
         }
         let packed = lender.finish_in(|bytes, align| room.copy(&*self.node.store, bytes, align));
@@ -80,6 +114,36 @@ pub impl Pe {
         checkpoints.scratch.set(scratch);
         room.hold_pages(&packed);
         packed
+    }
+
+    /// Whether there is no memory for the part of this PE, or just as much: then it has none, this version will never be complete, and whoever
+    /// leads it is told. That is the world's to decide, and stays so for a PE that runs again.
+    fn lacks_memory<'a>(
+        &self,
+        checkpoints: &Checkpoints,
+        mut packed: impl Iterator<Item = &'a Packed>,
+        bytes: usize,
+    ) -> bool {
+        let found = packed.any(|packed| packed.refusal().is_some()) || !would_be_given(bytes / BESIDE + BESIDE_MIN);
+        let lacks = if mutated("refused-memory-not-logged") { found } else { world(|| found) };
+        if found && !lacks {
+            let why = "the process before it had memory for its part of a checkpoint, and this one has none";
+            self.node.job.end(1, Some(format!("node {}: {why}", self.node.number)));
+        }
+        if lacks {
+            sometimes("there was no memory for a part of a checkpoint");
+            let version = checkpoints.version.get();
+            checkpoints.lacks.set(version);
+            let why = format!("node {}: {NO_MEMORY}", self.node.number);
+            let words = match mutated("refused-part-not-told") {
+                true => 0,
+                false => self.words_of_own_copies(checkpoints),
+            };
+            (0..words).for_each(|_| {
+                self.tell(self.view().first(), Checkpoint::NotSafe { version, why: why.clone() });
+            });
+        }
+        lacks
     }
 
     /// What this PE has cannot be kept, which none of its objects and messages is to blame for: what has come of a reduction, mostly.
@@ -205,11 +269,12 @@ pub impl Pe {
     fn packed_state(&self, head: NonNull<Head>, room: &mut Room) -> Packed {
         // SAFETY: the caller's object.
         let chare = unsafe { head.as_ref() }.collection().chare;
-        let (store, packer) = (&*self.node.store, Packer::over(Purpose::Migration, room.scratch()));
+        let packer = Packer::over(Purpose::Migration, room.scratch());
+        let store = &*self.node.store;
         // SAFETY: as above, and of this type.
         let packed =
             unsafe { pack_object_in(chare, head, packer, |bytes, align| room.copy(store, bytes, align)) };
-        if let Some(why) = packed.0.refusal() {
+        if let Some(why) = packed.0.refusal().filter(|why| is_for_good(why)) {
             self.refuse_to_keep(head, why);
         }
         let (packed, scratch) = room.packed(store, packed);
@@ -234,7 +299,7 @@ pub impl Pe {
             match apart {
                 Some(apart) => {
                     let kept = wire::copy_to_keep(message);
-                    if let Some(why) = kept.refusal() {
+                    if let Some(why) = kept.refusal().filter(|why| is_for_good(why)) {
                         self.refuse_to_keep_message(message, why);
                     }
                     apart.push(kept);
@@ -243,7 +308,11 @@ pub impl Pe {
             }
         }
         self.save_held(&mut requests);
-        let refuse = |message: &Envelope, why: &PupError| self.refuse_to_keep_message(message, why);
+        let refuse = |message: &Envelope, why: &PupError| {
+            if is_for_good(why) {
+                self.refuse_to_keep_message(message, why);
+            }
+        };
         (births, Messages::pack(messages.into_iter(), &self.node.store, room, refuse), requests)
     }
 
@@ -314,8 +383,14 @@ pub impl Pe {
 /// Whether this is the packed state of an object that is live and between entries. One that is held may have threads of the
 /// system that go on with its memory: nobody can go on from its state.
 fn is_state_of(head: NonNull<Head>, state: &Packed) -> bool {
-    // SAFETY: the caller's object, and of this type.
-    unsafe { head.as_ref().has(flag::HELD) || pack_object(head.as_ref().collection().chare, head) == *state }
+    // SAFETY: the caller's object.
+    if unsafe { head.as_ref() }.has(flag::HELD) {
+        return true;
+    }
+    // SAFETY: as above, and of this type.
+    let again = unsafe { pack_object(head.as_ref().collection().chare, head) };
+    let lacks_memory = |packed: &Packed| packed.refusal().is_some_and(PupError::is_memory);
+    again == *state || lacks_memory(state) || lacks_memory(&again)
 }
 
 /// Whether an object that is in a slot has its state.

@@ -25,21 +25,35 @@ use talisman_store::versions::StoreError;
 
 #[ext(CutOnPe)]
 pub impl Pe {
-    /// The version of which this PE has taken its part, and has said so: it does nothing more. None where PEs go on by themselves.
+    /// The version of which this PE has taken its part, and has said so: it does nothing more. None where PEs go on by themselves, and where
+    /// there was no memory for the part.
     fn has_cut(&self) -> Option<Version> {
         let checkpoints = self.checkpoints().filter(|checkpoints| checkpoints.settings.renews)?;
+        let version = checkpoints.version.get();
         let is_over = !checkpoints.refused.get() && checkpoints.drain.has_reported();
-        is_over.then(|| checkpoints.version.get())
+        (is_over && checkpoints.lacks.get() != version).then_some(version)
+    }
+
+    /// The last version that will never be complete, as this PE knows, and whether there was no memory for its own part of that: all go on
+    /// without it. 0 before there is any.
+    fn given_up_cut(&self) -> (Version, bool) {
+        let checkpoints = self.checkpoints().filter(|checkpoints| checkpoints.settings.renews);
+        let given_up = |checkpoints: &super::Checkpoints| {
+            let version = checkpoints.given_up.get();
+            (version, checkpoints.lacks.get() == version)
+        };
+        checkpoints.map_or((0, false), given_up)
     }
 
     /// What a PE begins with that is made in the place of this one: its part of a version, packed as one of a list. Once those of all PEs of
     /// the node have been asked for, the store need not have them any more ([`drop_cut`](CutOnPe::drop_cut)).
     ///
     /// # Errors
-    /// It is not there, or is not what it was.
+    /// It is not there.
     fn part_of_cut(&self, version: Version) -> Result<Packed, StoreError> {
-        let part: Part = self.node.store.part(version, self.id)?;
-        Ok(Packed::of(&vec![part]))
+        let cut = self.checkpoints().and_then(|checkpoints| checkpoints.cut.borrow().clone());
+        let cut = cut.filter(|(of, _)| *of == version).map(|(_, part)| part);
+        cut.ok_or(StoreError::Missing { pe: self.id, version })
     }
 
     /// How many objects of which collections are in the parts of this node.

@@ -27,6 +27,7 @@ use talisman_ft::event::Event;
 use talisman_ft::protocol::Protocol;
 use talisman_ft::{NodeId, Version};
 use talisman_kernel::pe::Pe;
+use talisman_observe::mutations::mutated;
 use talisman_store::contents::Counts;
 
 /// The protocol's machine of a PE, and what it has yet to carry out.
@@ -112,18 +113,29 @@ pub impl Pe {
             Action::Thaw => {
                 self.note_blocked(checkpoints, drain.taken.get());
                 self.note_contents(checkpoints.version.get(), &drain.counts.borrow());
-                if !checkpoints.settings.renews {
-                    drain.due.borrow_mut().push_back(Due::Thaw);
+                match checkpoints.settings.renews {
+                    true => self.thaw_if_refused(checkpoints),
+                    false => drain.due.borrow_mut().push_back(Due::Thaw),
                 }
             }
-            Action::Copy(_) => {
-                self.begin_copy(checkpoints);
+            Action::Copy(version) => {
+                // Who has no part has said so.
+                if !checkpoints.settings.renews && checkpoints.lacks.get() != version {
+                    self.begin_copy(checkpoints);
+                }
                 if self.is_first() {
                     self.balance_if_waiting();
                 }
             }
             Action::Commit(version) => self.commit(checkpoints, version),
-            Action::Abort(version) => self.give_up(checkpoints, version),
+            Action::Abort(version) => {
+                self.give_up(checkpoints, version);
+                let is_frozen = self.machine(checkpoints).is_about_to_thaw();
+                let stays = checkpoints.settings.renews && mutated("refused-cut-not-thawed");
+                if is_frozen && checkpoints.settings.renews && !stays {
+                    drain.due.borrow_mut().push_back(Due::Thaw);
+                }
+            }
             Action::Answer(end) => self.end_checkpoint(checkpoints, end),
             Action::Tell { to, word } => self.tell(to, self.message_of(checkpoints, word)),
             Action::Order(_) => {}
@@ -163,6 +175,19 @@ pub impl Pe {
     fn begin_checkpoint(&self, checkpoints: &Checkpoints, words: u32, leaving: Vec<NodeId>) {
         *checkpoints.drain.leaving.borrow_mut() = leaving;
         self.drive(checkpoints, Event::Wanted { words });
+    }
+
+    /// At the root, where PEs are to be made anew of their parts: if one has none, nobody is, and all go on after all.
+    fn thaw_if_refused(&self, checkpoints: &Checkpoints) {
+        let is_refused = {
+            let machine = self.machine(checkpoints);
+            machine.is_about_to_thaw() && machine.is_refused()
+        };
+        let mut due = checkpoints.drain.due.borrow_mut();
+        let thaws = due.iter().any(|due| matches!(due, Due::Thaw));
+        if checkpoints.settings.renews && is_refused && !thaws {
+            due.push_back(Due::Thaw);
+        }
     }
 
     /// A branch has taken its part.

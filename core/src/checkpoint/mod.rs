@@ -118,6 +118,12 @@ pub struct Checkpoints {
     scratch: Cell<Vec<u8>>,
     /// Something cannot be packed, so that this PE takes no part any more. The job has ended over it.
     refused: Cell<bool>,
+    /// The last version for this PE's part of which there was no memory.
+    lacks: Cell<Version>,
+    /// The last version that was given up.
+    given_up: Cell<Version>,
+    /// Where PEs are made anew of their parts: what is made of that of this version.
+    cut: RefCell<Option<(Version, Packed)>>,
 }
 
 /// On each PE: nothing where there are no checkpoints.
@@ -141,6 +147,9 @@ impl Checkpoints {
             step: Cell::new(0),
             scratch: Cell::default(),
             refused: Cell::new(false),
+            lacks: Cell::new(0),
+            given_up: Cell::new(0),
+            cut: RefCell::default(),
         })
     }
 
@@ -260,6 +269,7 @@ pub impl Pe {
             Checkpoint::NotStored { version, why } => self.on_stored(checkpoints, version, from, Err(why)),
             Checkpoint::NotSafe { version, why } => {
                 self.drive(checkpoints, Event::Heard(Word::Safe(version, Err(why))));
+                self.thaw_if_refused(checkpoints);
             }
             Checkpoint::GiveUp { version } => self.drive(checkpoints, Event::Heard(Word::Abort(version))),
             Checkpoint::Write { version } => self.on_write(checkpoints, version),
@@ -277,6 +287,8 @@ pub impl Pe {
     /// A version will never be complete.
     fn give_up(&self, checkpoints: &Checkpoints, version: Version) {
         checkpoints.is_open.set(false);
+        checkpoints.given_up.set(version);
+        checkpoints.cut.take();
         self.node.store.give_up(version);
     }
 

@@ -9,15 +9,18 @@ use super::Checkpoints;
 use super::message::{Taken, Why};
 use crate::balance::root::BalancingRootOnPe;
 use crate::checkpoint::CheckpointsOnPe;
+use crate::checkpoint::capture::NO_MEMORY;
 use crate::checkpoint::contents::ContentsOnPe;
 use crate::checkpoint::drain::DrainOnPe;
 use crate::checkpoint::on_demand::OnDemandOnPe;
+use crate::checkpoint::replication::ReplicationOnPe;
 use crate::quiescence::QuiescenceOnPe;
 use talisman_ft::period::Period;
 use talisman_ft::{NodeId, Version};
 use talisman_job::CheckpointTaken;
 use talisman_job::checkpoints::CkptEvery;
 use talisman_kernel::pe::Pe;
+use talisman_kernel::pe::turn::runs_again;
 use talisman_kernel::route::Route;
 use talisman_observe::event::Event;
 use talisman_observe::sometimes::sometimes;
@@ -42,6 +45,8 @@ pub(super) struct Root {
     step: u64,
     /// Entries that had run at the last checkpoint.
     run: u64,
+    /// It has been said that there was no memory, and there was none since.
+    lacks: bool,
 }
 
 /// A checkpoint under way.
@@ -65,7 +70,8 @@ impl Root {
     pub(super) fn new(mtbf: Option<Duration>) -> Self {
         let period = Period::new(mtbf);
         let beside = Duration::ZERO;
-        Root { period, running: None, wanted: Vec::new(), leaving: Vec::new(), beside, step: 0, run: 0 }
+        let (wanted, leaving) = (Vec::new(), Vec::new());
+        Root { period, running: None, wanted, leaving, beside, step: 0, run: 0, lacks: false }
     }
 
     /// Whether anybody waits for a checkpoint.
@@ -194,15 +200,28 @@ pub impl Pe {
         self.begin_checkpoint(checkpoints, words, leaving);
     }
 
-    /// How many words are to be heard before all parts are safe: in memory, whoever has a copy says so.
+    /// How many words are to be heard before all parts are safe: in memory, whoever has a copy says so. Where PEs are made anew of their
+    /// parts, only who has none says anything.
     fn words_of_copies(&self, leaving: &[NodeId]) -> u32 {
         let view = self.view();
+        if self.checkpoints().is_some_and(|checkpoints| checkpoints.settings.renews) {
+            return 1;
+        }
         if leaving.is_empty() || !self.node.store.is_in_memory() {
             return view.pes();
         }
         // How many keepers a node has does not depend on hosts; one that is alone speaks for itself.
         let of_one = |node| view.of_nodes().keepers(node, leaving, |one| one).len().max(1) as u32;
         view.of_nodes().there().map(of_one).sum::<u32>() * self.node.shape.pes_per_node
+    }
+
+    /// How many of them are of the part of this PE.
+    fn words_of_own_copies(&self, checkpoints: &Checkpoints) -> u32 {
+        let is_said_once = checkpoints.settings.renews || !self.node.store.is_in_memory();
+        if is_said_once || checkpoints.leaving.borrow().is_empty() {
+            return 1;
+        }
+        self.keepers(checkpoints).len().max(1) as u32
     }
 
     /// All have taken their parts: the program goes on.
@@ -230,11 +249,22 @@ pub impl Pe {
         // Who is to be released without it stays. Others may have been named since, for the next one.
         checkpoints.root.borrow_mut().leaving.retain(|node| !done.leaving.contains(node));
         self.node.job.answer(done.asked, Err(wrong.into()), None);
-        let goes_on =
-            "The job goes on, and the checkpoint before it stays; the next one is tried when it is due";
-        self.node
-            .job
-            .say(|| warn!(target: CHECKPOINT, "checkpoint {version} is given up: {wrong}. {goes_on}"));
+        let lacks = wrong.ends_with(NO_MEMORY);
+        let goes_on = match lacks {
+            true => {
+                "The job goes on, degraded: the checkpoint before it stays, the next one is tried when it is due, and this is not \
+                 said again until there is one"
+            }
+            false => {
+                "The job goes on, and the checkpoint before it stays; the next one is tried when it is due"
+            }
+        };
+        let is_known = lacks && std::mem::replace(&mut checkpoints.root.borrow_mut().lacks, true);
+        if !is_known && !runs_again() {
+            self.node
+                .job
+                .say(|| warn!(target: CHECKPOINT, "checkpoint {version} is given up: {wrong}. {goes_on}"));
+        }
         let waiting = done.then.into_iter().map(|(why, then)| (why, Some(then)));
         checkpoints.root.borrow_mut().wanted.extend(waiting);
         if done.why == Why::Failure {
@@ -251,6 +281,7 @@ pub impl Pe {
     /// What the job goes back to is this version from now on.
     fn account_for_commit(&self, checkpoints: &Checkpoints, done: Running) {
         self.node.job.committed(done.version, self.all_contents(done.version));
+        checkpoints.root.borrow_mut().lacks = false;
         let (blocked, taken) = done.blocked.unwrap_or_default();
         let took = self.clock.now().saturating_sub(done.begun);
         checkpoints.root.borrow_mut().account(took, blocked, self.time_beside(checkpoints));

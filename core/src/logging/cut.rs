@@ -10,6 +10,9 @@
 //! taking of its part included; after it, to the new one, though not all may have heard of that. After a loss everybody says again that it
 //! is held, as the keeper may have been lost.
 //!
+//! Where there is no memory for a part, its PE says so to the first one, which has all go on: what is held of that cut is given up. Its node
+//! has never said that it holds it, so the next line cannot have begun.
+//!
 //! What was said before the cut is printed by then, so that it is in no part.
 
 use std::collections::BTreeMap;
@@ -80,10 +83,24 @@ impl Member {
         self.see_to_next();
     }
 
+    /// The last version that will never be a line, as is known here.
+    pub fn given_up(&self) -> Version {
+        self.given_up
+    }
+
+    /// A cut of which there was no memory for a part: all go on without it, and nobody needs what is held of it.
+    pub fn give_up(&mut self, version: Version) {
+        self.given_up = self.given_up.max(version);
+        self.next.take_if(|next| next.image.line <= version);
+        self.next_kept.retain(|_, image| image.line > version);
+    }
+
     /// A node is to begin the next line with this, if it comes to that.
     pub(super) fn on_next(&mut self, from: NodeId, image: Box<Image>) {
         let version = image.line;
-        self.next_kept.insert(from, image);
+        if version > self.given_up {
+            self.next_kept.insert(from, image);
+        }
         self.tell(from, Word::HasNext(version));
     }
 

@@ -122,6 +122,8 @@ pub struct Member {
     pub(super) next: Option<Next>,
     /// What others do whose keeper it is.
     pub(super) next_kept: BTreeMap<NodeId, Box<Image>>,
+    /// The last cut that was given up.
+    pub(super) given_up: Version,
     /// Links that are up: to a process of this incarnation, which had taken so many frames when they began, by rank.
     pub(super) up: BTreeMap<NodeId, (Incarnation, Vec<u64>)>,
     /// The keeper's process that has this one's image.
@@ -179,6 +181,7 @@ impl Member {
             images: Images::default(),
             next: None,
             next_kept: BTreeMap::new(),
+            given_up: 0,
             up: BTreeMap::new(),
             covered_by: 0,
             waiting: BTreeMap::new(),

@@ -91,6 +91,12 @@ impl Coordinated {
         matches!(self.state, State::Thaws { .. })
     }
 
+    /// At the root: whether a member has said that the image under way cannot be kept.
+    #[must_use]
+    pub fn is_refused(&self) -> bool {
+        self.root.is_refused()
+    }
+
     fn tell_below(&self, word: &Word) -> Vec<Action> {
         self.place.below.iter().map(|to| Action::Tell { to: *to, word: word.clone() }).collect()
     }

@@ -48,6 +48,11 @@ impl Root {
         }
     }
 
+    /// Whether it is known that the image under way cannot be kept.
+    pub(super) fn is_refused(&self) -> bool {
+        self.running.as_ref().is_some_and(|running| running.wrong.is_some())
+    }
+
     /// The end of the image under way, if all have said how it went.
     pub(super) fn end(&mut self) -> Option<End> {
         let done = self.running.take_if(|running| running.missing == 0)?;

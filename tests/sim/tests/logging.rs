@@ -14,7 +14,7 @@ use talisman::testing::Test;
 #[path = "../../logging/program.rs"]
 mod program;
 
-const PLAN: Plan = Plan { tokens: 10, hops: 25, save_after: None, talks: false };
+const PLAN: Plan = Plan { tokens: 10, hops: 25, save_after: None, talks: false, is_large: false };
 /// The same, where each hop is told of.
 const TALKING: Plan = Plan { talks: true, ..PLAN };
 
@@ -60,6 +60,13 @@ fn job_of_many_cuts(seed: u64) -> (Test, Plan) {
     let period = Duration::from_micros(100 + seed * 29 % 400);
     let (test, plan) = job_with_cuts(seed);
     (test.with_options(|options| options.ckpt_every = Some(CkptEvery::Time(period))), plan)
+}
+
+/// The same on nodes whose system gives no memory for the first copies of what some of them have: these cuts do not take place.
+fn job_short_of_memory(seed: u64) -> (Test, Plan) {
+    let (test, plan) = job_of_many_cuts(seed);
+    program::refuse(1 + (seed * 5 % 4) as u32);
+    (test, Plan { is_large: true, ..plan })
 }
 
 /// One whose objects are balanced by what was measured, which is never the same when it is measured again. Elements move by themselves
@@ -227,6 +234,10 @@ const MISTAKES_ABOUT_CUTS: [(&str, u64); 14] = [
     ("waiting-for-a-cut-not-in-it", 0),
 ];
 
+/// Of what cuts rest on that there is no memory for.
+const MISTAKES_ABOUT_MEMORY: [(&str, u64); 3] =
+    [("refused-part-not-told", 0), ("refused-cut-not-thawed", 0), ("refused-memory-not-logged", 0)];
+
 /// Of what the loss of whoever leads rests on. What is not here is noticed by the tests of `talisman-ft` and `talisman-control`.
 const MISTAKES_ABOUT_LEADERS: [(&str, u64); 5] = [
     ("printed-is-not-asked-for", 7),
@@ -267,6 +278,23 @@ fn without_a_mistake_all_comes_out_right() {
 fn nodes_are_lost_at_any_moment_of_a_cut() {
     all_come_out_right(job_with_cuts, SEEDS_WITH_CUTS);
     all_come_out_right(job_of_many_cuts, SEEDS_WITH_CUTS);
+}
+
+#[test]
+fn a_cut_for_which_there_is_no_memory_does_not_take_place() {
+    all_come_out_right(job_short_of_memory, SEEDS_WITH_CUTS);
+    let has_cut_later = |seed: &u64| {
+        let (test, plan) = job_short_of_memory(*seed);
+        let ran = test.run::<Main>((plan,));
+        program::refused_to_come() == 0 && !ran.checkpoints.is_empty()
+    };
+    let count = (0..SEEDS_WITH_CUTS).filter(has_cut_later).count();
+    assert!(count > 20, "{count} of {SEEDS_WITH_CUTS} have been refused memory, and have had some later");
+}
+
+#[test]
+fn every_mistake_about_memory_is_noticed() {
+    assert_eq!(unnoticed(&MISTAKES_ABOUT_MEMORY, job_short_of_memory, SEEDS_MAX), [""; 0]);
 }
 
 #[test]

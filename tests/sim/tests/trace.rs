@@ -19,7 +19,7 @@ use talisman::witness::{self, Kind as SeenKind, Seen};
 #[allow(dead_code, reason = "other tests use all of it")]
 mod program;
 
-const PLAN: Plan = Plan { tokens: 12, hops: 40, save_after: None, talks: false };
+const PLAN: Plan = Plan { tokens: 12, hops: 40, save_after: None, talks: false, is_large: false };
 
 /// By which way a message came to a PE: from this one, as so many-th.
 type Way = (u32, u64);

@@ -199,6 +199,7 @@ impl<'a> Hosted<'a> {
             hopes: pe.timers.next_for_progress().is_some(),
             may_suspect: pe.is_first() && !pe.detector().is_counting(),
             cut: pe.has_cut(),
+            given_up: pe.given_up_cut(),
         }
     }
 

@@ -3,6 +3,9 @@
 //! At three quarters of the budget a checkpoint is asked for, after which nothing is kept. Entries wait when seven eighths are full: what is
 //! left is for what the runtime says until all have taken their parts. Frames are taken in meanwhile, and others are served that go back.
 //! An entry that runs comes to its end, whatever it sends.
+//!
+//! Where the system gives no memory for a part of a checkpoint, or hardly any for more to be kept, a node keeps less from the next line on:
+//! three quarters of what it kept then.
 
 use std::time::{Duration, Instant};
 
@@ -13,12 +16,18 @@ use talisman_job::LogKept;
 
 /// Of the budget, what is left to the runtime.
 const SPARE: u64 = 8;
+/// It is not lowered below that.
+const LEAST: u64 = 16 << 20;
+/// Whether there is memory is asked when so much more is kept.
+const PROBE_MIN: u64 = 4 << 20;
 
 /// What a node keeps, as it is looked at after each turn.
 pub(super) struct Kept {
     node: NodeId,
     shape: Shape,
+    /// From the next line on, and in this one.
     limit: Option<u64>,
+    limit_in_line: Option<u64>,
     budget: Option<Budget>,
     /// Bytes now, and the most that there were.
     bytes: u64,
@@ -26,14 +35,59 @@ pub(super) struct Kept {
     /// How long entries have waited, and since when they do.
     waited: Duration,
     waits_since: Option<Instant>,
+    /// When a checkpoint is asked for again, the last one having been given up.
+    again: Option<Instant>,
+    /// What was kept when it was last found that there is memory for more, and whether there was none.
+    probed: u64,
+    is_short: bool,
 }
 
 impl Kept {
     /// With a budget of so many bytes, if there is one.
     pub(super) fn new(node: NodeId, shape: Shape, limit: Option<u64>) -> Self {
         let budget = limit.map(Budget::new);
-        let (waited, waits_since) = (Duration::ZERO, None);
-        Kept { node, shape, limit, budget, bytes: 0, most: 0, waited, waits_since }
+        Kept {
+            node,
+            shape,
+            limit,
+            limit_in_line: limit,
+            budget,
+            bytes: 0,
+            most: 0,
+            waited: Duration::ZERO,
+            waits_since: None,
+            again: None,
+            probed: 0,
+            is_short: false,
+        }
+    }
+
+    /// Less is kept from the next line on, as there is too little memory.
+    pub(super) fn lower(&mut self) {
+        let lower = (self.bytes / 4 * 3).max(LEAST);
+        self.limit = Some(self.limit.map_or(lower, |limit| limit.min(lower)));
+    }
+
+    /// A checkpoint was given up: if it was asked for as there is a budget, it is asked for again after so long.
+    pub(super) fn try_again_in(&mut self, after: Duration) {
+        self.again = Some(Instant::now() + after);
+    }
+
+    /// Whether the system would give no memory for as much again as is kept more than when it was last asked. Then less is kept from the
+    /// next line on, and so many bytes. Said once in a line.
+    pub(super) fn runs_short(&mut self, member: &Member, has_memory: impl Fn(usize) -> bool) -> Option<u64> {
+        self.count(member);
+        let more = self.bytes.saturating_sub(self.probed);
+        if self.is_short || more < PROBE_MIN {
+            return None;
+        }
+        self.probed = self.bytes;
+        if has_memory(usize::try_from(2 * more).unwrap_or(usize::MAX)) {
+            return None;
+        }
+        self.is_short = true;
+        self.lower();
+        self.limit
     }
 
     /// It only grows until the next line begins: it need not be looked at before that, without a budget.
@@ -53,6 +107,10 @@ impl Kept {
             return false;
         }
         self.count(member);
+        if self.again.is_some_and(|at| at <= Instant::now()) {
+            self.again = None;
+            self.budget = self.limit_in_line.map(Budget::new);
+        }
         let Some(budget) = &mut self.budget else { return false };
         let mut others = 0;
         for to in self.shape.others(self.node) {
@@ -66,7 +124,7 @@ impl Kept {
 
     /// Whether entries are to wait.
     pub(super) fn must_wait(&mut self) -> bool {
-        let spare = self.limit.unwrap_or(0) / SPARE;
+        let spare = self.limit_in_line.unwrap_or(0) / SPARE;
         let waits = self.budget.as_ref().is_some_and(|budget| budget.must_wait(spare));
         match (waits, self.waits_since) {
             (true, None) => self.waits_since = Some(Instant::now()),
@@ -78,13 +136,15 @@ impl Kept {
 
     /// How many bytes a turn may send before it is looked again.
     pub(super) fn allowance(&self) -> u64 {
-        let limit = self.limit.map(|limit| limit - limit / SPARE);
+        let limit = self.limit_in_line.map(|limit| limit - limit / SPARE);
         limit.map_or(u64::MAX, |limit| limit.saturating_sub(self.bytes))
     }
 
     /// The next line has begun.
     pub(super) fn begin_line(&mut self) {
+        self.limit_in_line = self.limit;
         self.budget = self.limit.map(Budget::new);
+        (self.again, self.probed, self.is_short) = (None, 0, false);
         self.end_waiting();
     }
 
@@ -98,5 +158,32 @@ impl Kept {
         self.count(member);
         let (bytes, frames) = (member.kept_bytes() as u64, member.kept_frames());
         LogKept { node: self.node, bytes_max: self.most, bytes, frames, waited_s: self.waited.as_secs_f64() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHAPE: Shape = Shape { nodes: 2, pes_per_node: 1 };
+
+    fn kept(limit: Option<u64>, bytes: u64) -> Kept {
+        Kept { bytes, ..Kept::new(0, SHAPE, limit) }
+    }
+
+    #[test]
+    fn what_may_be_kept_is_lowered_in_the_next_line_and_not_in_this_one() {
+        for (limit, bytes, lower) in [
+            (None, 100 << 20, 75 << 20),
+            (Some(1 << 30), 100 << 20, 75 << 20),
+            (Some(50 << 20), 100 << 20, 50 << 20),
+            (None, 1 << 20, LEAST),
+        ] {
+            let mut kept = kept(limit, bytes);
+            kept.lower();
+            assert_eq!((kept.limit_in_line, kept.limit), (limit, Some(lower)));
+            kept.begin_line();
+            assert_eq!(kept.limit_in_line, Some(lower));
+        }
     }
 }

@@ -80,6 +80,11 @@ impl Lending {
         of_line.flat_map(|(_, mapped)| mapped).cloned().collect()
     }
 
+    /// There will be no such line.
+    pub(super) fn give_up(&mut self, line: Version) {
+        self.mapped.retain(|(_, of), _| *of != line);
+    }
+
     /// This line has begun: nobody goes back behind it.
     pub(super) fn begin_line(&mut self, line: Version) {
         self.mapped.retain(|(_, of), _| *of >= line);

@@ -105,6 +105,8 @@ pub(super) struct Stand {
     pub(super) may_suspect: bool,
     /// The version of which it has taken its part.
     pub(super) cut: Option<Version>,
+    /// The last one that was given up, and whether there was no memory for its own part of that.
+    pub(super) given_up: (Version, bool),
 }
 
 impl Stand {

@@ -14,9 +14,10 @@ use talisman_ft::NodeId;
 use talisman_ft::event::Event;
 use talisman_job::job::End;
 use talisman_kernel::port::Sent;
+use talisman_store::memory::would_be_given;
 
 /// So often it is looked how much is kept.
-const LOOK_AT_MEMORY: Duration = Duration::from_secs(1);
+const LOOK_AT_MEMORY: Duration = Duration::from_millis(100);
 
 impl Driver<'_> {
     /// What the PE of this rank was given is logged, and what it has said and sent leaves as far as it may.
@@ -141,6 +142,12 @@ impl Driver<'_> {
             return;
         }
         self.looked = Instant::now();
+        if let Some(limit) = self.kept.runs_short(&self.member, would_be_given) {
+            self.wants_cut = true;
+            let (kept, limit) = (self.kept.bytes() >> 20, limit >> 20);
+            let line = "hardly any more memory is given by the system: a checkpoint is taken, and";
+            self.of.job.warn(format!("{kept} MiB of messages and logs are kept here, and {line} {limit} MiB may be kept from then on"));
+        }
         let kept = self.member.kept_bytes();
         if kept >= self.tell_from {
             self.tell_from = 2 * kept;

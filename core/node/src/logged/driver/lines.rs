@@ -1,6 +1,8 @@
 //! How a node comes from one line to the next: its PEs have taken their parts of a cut, which are held
 //! twice, and are made anew from them.
 
+use std::time::Duration;
+
 use super::{Driver, FIRST};
 use crate::logged::task::{Answer, Task};
 use talisman_base::view::View;
@@ -11,12 +13,15 @@ use talisman_ft::Version;
 use talisman_ft::double::Contents;
 use talisman_kernel::pe::turn::Command;
 
+/// A cut is tried again after so long, if there is a budget that asks for it.
+const TRY_AGAIN: Duration = Duration::from_secs(10);
 /// Cuts of which another launcher is told what they had cost.
 const TOOK_MAX: usize = 1_000;
 
 impl Driver<'_> {
     /// Whether anything is to be done about a cut, and that is done.
     pub(super) fn see_to_cut(&mut self) -> bool {
+        self.see_to_given_up();
         let Some(version) = self.cut().filter(|_| self.runs() && !self.has_failed) else { return false };
         let is_new = self.member.next_version() != Some(version);
         if is_new {
@@ -28,6 +33,23 @@ impl Driver<'_> {
         self.member.see_to_next();
         self.carry();
         is_new
+    }
+
+    /// A cut was given up, as there was no memory for a part: nobody needs what is held of it. If the part was one of this node, less is
+    /// kept from the next line on, so that there is more memory at a cut.
+    fn see_to_given_up(&mut self) {
+        let all = self.seats.iter().map(|seat| seat.stand.given_up);
+        let (version, _) = all.clone().max().unwrap_or_default();
+        if version <= self.member.given_up() {
+            return;
+        }
+        let is_own = all.into_iter().any(|given_up| given_up == (version, true));
+        self.member.give_up(version);
+        self.lending.give_up(version);
+        if is_own {
+            self.kept.lower();
+        }
+        self.kept.try_again_in(TRY_AGAIN);
     }
 
     /// The version of which all its PEs have taken their parts, which are at nothing else.

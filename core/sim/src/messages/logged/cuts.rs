@@ -64,6 +64,9 @@ impl Cluster {
 
     /// Something has happened on a node: what follows from it about a cut is done.
     pub(super) fn see_to_cut(&mut self, job: &Job, node: NodeId) {
+        let given_up = self.pes_of(node).iter().map(|pe| pe.given_up_cut().0).max().unwrap_or(0);
+        let live = self.logged_mut().member(node).filter(|member| member.is_live());
+        live.into_iter().for_each(|member| member.give_up(given_up));
         let Some(version) = self.cut_of(node).filter(|_| self.logged().ending.is_none()) else { return };
         let is_new = |member: &mut Member| member.next_version() != Some(version);
         if self.logged_mut().member(node).is_some_and(is_new) {
