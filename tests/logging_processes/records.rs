@@ -12,6 +12,7 @@ use crate::losses::{ROUNDS, SLOW, kill};
 crate::trials::checks!(
     each_pe_runs_again_and_prints_what_it_printed,
     a_job_of_one_process,
+    a_job_that_is_traced_as_well,
     a_job_that_logs_and_loses_a_node,
     a_panic_comes_again_at_the_same_place,
     a_process_that_aborts_does_so_again,
@@ -99,6 +100,28 @@ fn a_job_of_one_process() {
     let ended = run(command).expect(0, &[]);
     let again = record.replay(0, "").expect(0, &["to the end of its record"]);
     assert_eq!(again.stdout, ended.stdout);
+}
+
+/// Its record is one like others, and so is its trace. What runs again writes none.
+fn a_job_that_is_traced_as_well() {
+    for options in ["", "--ft logging --ckpt-every 20steps"] {
+        let (record, trace) = (Record::new(), Scratch::new("trace.pftrace"));
+        let left = recorded(&record, (3, 1, "shm"), &format!("--trace {} {options}", trace.name()));
+        let mut summary = Command::new(env!("CARGO_BIN_EXE_talisman"));
+        let summary = run({
+            summary.arg("trace").arg(&trace.0);
+            summary
+        });
+        let summary = summary.expect(0, &[]);
+        let takes = summary.stdout.iter().any(|line| line.contains("Runner.take"));
+        assert!(takes, "{}", summary.said());
+        std::fs::remove_file(&trace.0).expect("the trace is there");
+        for (pe, printed) in record.replay_all(3).iter().enumerate() {
+            let said = said_by(pe, &left.ended.stdout);
+            assert!(!said.is_empty() && said_by(pe, printed) == said, "{}", left.ended.said());
+        }
+        assert!(!trace.0.exists(), "a PE that runs again writes a trace");
+    }
 }
 
 /// Two runs of the same program never have the same inputs: that of the process that came last is recorded from where

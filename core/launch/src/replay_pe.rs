@@ -35,8 +35,8 @@ pub(crate) fn main<C: MainChare, A: Args + Send>(
         }
     };
     panics::listen();
-    let (output, config) =
-        (Output::stdout(), Config { record: None, estimates_loads: false, ..Config::of(options) });
+    let output = Output::stdout();
+    let config = Config { record: None, trace: None, estimates_loads: false, ..Config::of(options) };
     let (pe, nodes, until) = (file.origin.pe, file.origin.nodes, options.run_again_until);
     let (job, begin) = (Job::new(output.clone()), beginning::<C, A>(args));
     let replayer = Replayer { pe, nodes, config, job, program: &begin, until };

@@ -37,9 +37,12 @@ impl Recording {
         Some(Recording { writer, start, now })
     }
 
-    /// That of the PE.
-    pub(super) fn clock(&self) -> Clock {
-        Clock::simulated(self.now.clone())
+    /// That of the PE. One that is traced has the processor's counter beside it, which is no input of anything but the trace.
+    pub(super) fn clock(&self, is_traced: bool) -> Clock {
+        match is_traced {
+            true => Clock::set_in_turns(self.now.clone(), self.start),
+            false => Clock::simulated(self.now.clone()),
+        }
     }
 
     /// Before the fresh PE is given anything.

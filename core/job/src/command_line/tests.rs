@@ -271,6 +271,7 @@ fn nothing_is_said_of_options_that_have_one() {
             "--pe-speeds",
             "1,2",
         ],
+        &["--nodes", "2", "--record", "folder", "--trace", "job.pftrace", "--trace-window", "1s..2s"],
         &["--hosts", "file", "--tls"],
         &["--nodes", "2", "--transport", "mixed", "--tls", "--label-output"],
         &["--nodes", "1", "--pes", "2", "--seed", "3", "--transport", "shm"],

@@ -160,11 +160,9 @@ impl RunArgs {
     /// Whether PEs of such a job can be traced.
     fn validate_trace_options(&self) -> Result<(), OptionsError> {
         const SIMULATED: &str = "simulated jobs that lose nodes are not traced";
-        const RECORD: &str = "the clock of a PE that is recorded stands still in its turns";
         const REPORT: &str = "both would be the same file";
         let refused = [
             ("--kill", self.loses_simulated_nodes(), SIMULATED),
-            ("--record", self.record.is_some(), RECORD),
             ("--report", self.report == self.trace, REPORT),
         ];
         match refused.into_iter().find(|(_, is_given, _)| *is_given) {
