@@ -8,6 +8,7 @@ use crate::broadcast::BroadcastsOnPe;
 use crate::broadcast::births::BirthsOnPe;
 use crate::checkpoint::Checkpoints;
 use crate::checkpoint::CheckpointsOnPe;
+use crate::checkpoint::drain::DrainOnPe;
 use crate::checkpoint::durability::DurabilityOnPe;
 use crate::checkpoint::freeze::FreezeOnPe;
 use crate::checkpoint::restore::RestoreOnPe;
@@ -67,6 +68,7 @@ impl Services for All {
             Command::Suspect => pe.suspect_stuck(),
             Command::Checkpoint { asked, leaving } => pe.want_checkpoint_from_outside(asked, leaving),
             Command::Balance => pe.want_balance_from_outside(),
+            Command::CannotKeep(version) => pe.on_cannot_keep(version),
         }
     }
 

@@ -226,6 +226,14 @@ impl Test {
         self.struck_by_cut(after, Blow::StartAgain(nodes))
     }
 
+    /// The same, whose nodes have so many times no memory for the parts of those whose keepers they are.
+    #[doc(hidden)]
+    pub fn refusing_rooms(mut self, times: u32) -> Self {
+        let refuses = Strike { when: When::Events(0), what: Blow::RefuseRooms(times) };
+        self.strikes.get_or_insert_default().insert(0, refuses);
+        self
+    }
+
     fn struck_by_cut(mut self, after: u64, what: Blow) -> Self {
         self.strikes.get_or_insert_default().push(Strike { when: When::Events(after), what });
         if !self.options.ft.logs() {

@@ -16,7 +16,7 @@ use crate::balance::message::Balance;
 use crate::broadcast::BroadcastsOfCollection;
 use crate::checkpoint::CheckpointsOnPe;
 use crate::checkpoint::contents::ContentsOnPe;
-use crate::checkpoint::root::CheckpointRootOnPe;
+use crate::checkpoint::drain::DrainOnPe;
 use crate::lifecycle::admission::AdmissionsOnPe;
 use crate::quiescence::QuiescenceOnPe;
 use crate::reduction::ReductionsOfCollection;
@@ -48,6 +48,8 @@ use talisman_store::slabs::Room;
 
 /// Why a part is not there. What the system refuses now it may give later, so the job goes on.
 pub(super) const NO_MEMORY: &str = "the system gives no memory for its part";
+/// The same of a copy, with whoever is to have that.
+pub(super) const NO_MEMORY_FOR_COPY: &str = "its keeper has no memory for a copy of its part";
 
 /// Of the bytes of a part, so many times less are to be there beside it: what stands around it asks for memory without asking whether there
 /// is any. At least so many.
@@ -77,8 +79,7 @@ pub impl Pe {
         let version = checkpoints.version.get();
         witness::see(|| Seen::Captured { pe: self.id, version });
         let (mut states, mut room) = checkpoints.ahead.end();
-        let parts =
-            [Part { said: self.cut_what_was_said(version), ..self.capture(&mut states, &mut room) }];
+        let parts = [Part { said: self.cut_what_was_said(version), ..self.capture(&mut states, &mut room) }];
         let (objects, counts) = (parts[0].objects.len() as u64, self.count_objects(&parts[0].objects));
         let part = self.packed(checkpoints, &parts[0], &mut room);
         if checkpoints.refused.get() {
@@ -103,7 +104,8 @@ pub impl Pe {
         let packer = Packer::over(Purpose::Message, checkpoints.scratch.take());
         let mut lender = Lender::new(packer);
         part.lend(&mut lender);
-        if let Some(why) = lender.packer().refusal().filter(|why| !checkpoints.refused.get() && is_for_good(why))
+        if let Some(why) =
+            lender.packer().refusal().filter(|why| !checkpoints.refused.get() && is_for_good(why))
         {
             self.refuse_part_of_pe(part, why);
         }
@@ -124,7 +126,8 @@ pub impl Pe {
         mut packed: impl Iterator<Item = &'a Packed>,
         bytes: usize,
     ) -> bool {
-        let found = packed.any(|packed| packed.refusal().is_some()) || !would_be_given(bytes / BESIDE + BESIDE_MIN);
+        let found =
+            packed.any(|packed| packed.refusal().is_some()) || !would_be_given(bytes / BESIDE + BESIDE_MIN);
         let lacks = if mutated("refused-memory-not-logged") { found } else { world(|| found) };
         if found && !lacks {
             let why = "the process before it had memory for its part of a checkpoint, and this one has none";
@@ -132,16 +135,7 @@ pub impl Pe {
         }
         if lacks {
             sometimes("there was no memory for a part of a checkpoint");
-            let version = checkpoints.version.get();
-            checkpoints.lacks.set(version);
-            let why = format!("node {}: {NO_MEMORY}", self.node.number);
-            let words = match mutated("refused-part-not-told") {
-                true => 0,
-                false => self.words_of_own_copies(checkpoints),
-            };
-            (0..words).for_each(|_| {
-                self.tell(self.view().first(), Checkpoint::NotSafe { version, why: why.clone() });
-            });
+            self.refuse_part_of_cut(checkpoints, checkpoints.version.get(), NO_MEMORY);
         }
         lacks
     }

@@ -15,7 +15,7 @@ use super::Checkpoints;
 use super::message::{Checkpoint, Taken};
 use crate::balance::root::BalancingRootOnPe;
 use crate::checkpoint::CheckpointsOnPe;
-use crate::checkpoint::capture::CaptureOnPe;
+use crate::checkpoint::capture::{CaptureOnPe, NO_MEMORY_FOR_COPY};
 use crate::checkpoint::contents::ContentsOnPe;
 use crate::checkpoint::freeze::FreezeOnPe;
 use crate::checkpoint::replication::ReplicationOnPe;
@@ -188,6 +188,27 @@ pub impl Pe {
         if checkpoints.settings.renews && is_refused && !thaws {
             due.push_back(Due::Thaw);
         }
+    }
+
+    /// Whoever was to have a copy of this node's parts of a cut has no memory for it: it does not take place, unless it has been given up
+    /// already.
+    fn on_cannot_keep(&self, version: Version) {
+        let renews = |checkpoints: &&Checkpoints| checkpoints.settings.renews;
+        let Some(checkpoints) = self.checkpoints().filter(renews) else { return };
+        let is_open = checkpoints.version.get() == version && checkpoints.given_up.get() < version;
+        if is_open && checkpoints.lacks.get() != version {
+            self.refuse_part_of_cut(checkpoints, version, NO_MEMORY_FOR_COPY);
+        }
+    }
+
+    /// This PE has no part of a version, or no copy of it can be held: whoever leads it is told.
+    fn refuse_part_of_cut(&self, checkpoints: &Checkpoints, version: Version, why: &str) {
+        checkpoints.lacks.set(version);
+        let why = format!("node {}: {why}", self.node.number);
+        let words = if mutated("refused-part-not-told") { 0 } else { self.words_of_own_copies(checkpoints) };
+        (0..words).for_each(|_| {
+            self.tell(self.view().first(), Checkpoint::NotSafe { version, why: why.clone() });
+        });
     }
 
     /// A branch has taken its part.

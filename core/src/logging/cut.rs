@@ -10,8 +10,8 @@
 //! taking of its part included; after it, to the new one, though not all may have heard of that. After a loss everybody says again that it
 //! is held, as the keeper may have been lost.
 //!
-//! Where there is no memory for a part, its PE says so to the first one, which has all go on: what is held of that cut is given up. Its node
-//! has never said that it holds it, so the next line cannot have begun.
+//! Where there is no memory for a part, or its keeper has none, a PE says so to the first one, which has all go on: what is held of that cut
+//! is given up. Its node has never said that it holds it, so the next line cannot have begun.
 //!
 //! What was said before the cut is printed by then, so that it is in no part.
 
@@ -27,6 +27,11 @@ use talisman_observe::mutations::mutated;
 /// What a node would begin the next line with.
 pub(super) struct Next {
     image: Box<Image>,
+    /// The keeper's process that was asked whether it has memory for it, and whether it has.
+    asked: Option<Incarnation>,
+    has_room: bool,
+    /// A keeper had none: the PEs are told that, so nobody else is to hold it.
+    is_refused: bool,
     /// The keeper's process that was sent it, and whether that has it.
     sent: Option<Incarnation>,
     is_kept: bool,
@@ -47,21 +52,35 @@ impl Member {
 
     /// Its PEs have taken their parts: what it begins the next line with, if that begins.
     pub fn hold(&mut self, image: Image) {
-        self.next = Some(Next { image: Box::new(image), sent: None, is_kept: false, told: None });
+        self.next = Some(Next {
+            image: Box::new(image),
+            asked: None,
+            has_room: false,
+            is_refused: false,
+            sent: None,
+            is_kept: false,
+            told: None,
+        });
         self.see_to_next();
     }
 
-    /// Sends the keeper's process what this node is to begin the next line with, if that was not sent it. Once it has that, and all that was
-    /// said here is printed, whoever leads is told. To be called as long as the node is live.
+    /// Asks the keeper's process whether it has memory for what this node is to begin the next line with, and sends it that if so. Once it has
+    /// that, and all that was said here is printed, whoever leads is told. To be called as long as the node is live.
     pub fn see_to_next(&mut self) {
         let keeper = self.keeper();
         let incarnation = self.spread.incarnation(keeper);
         let is_up = self.up.get(&keeper).is_some_and(|(up, _)| *up == incarnation);
         let has_unprinted = self.has_unprinted() && !mutated("held-before-all-is-printed");
-        let Some(next) = &mut self.next else { return };
+        let Some(next) = self.next.as_mut().filter(|next| !next.is_refused) else { return };
         let is_sent =
             next.sent.is_some_and(|to| to == incarnation || mutated("next-not-sent-to-a-new-keeper"));
-        if is_up && !is_sent {
+        if is_up && next.asked != Some(incarnation) {
+            (next.asked, next.has_room) = (Some(incarnation), false);
+            let bytes = next.image.parts().map(|part| part.size() as u64).sum();
+            let version = next.image.line;
+            return self.tell(keeper, Word::AskRoom(version, bytes));
+        }
+        if is_up && !is_sent && next.has_room {
             (next.sent, next.is_kept) = (Some(incarnation), false);
             let image = next.image.clone();
             return self.tell(keeper, Word::Next(image));
@@ -77,9 +96,25 @@ impl Member {
         }
     }
 
+    /// A node whose keeper this is was to know whether there is memory for its part of this cut.
+    pub fn has_room(&mut self, to: NodeId, version: Version, has_room: bool) {
+        self.tell(to, Word::Room(version, has_room));
+    }
+
+    /// The keeper has memory, or none: then the cut does not take place, once the PEs know that.
+    pub(super) fn on_room(&mut self, version: Version, has_room: bool) {
+        let Some(next) = self.next.as_mut().filter(|next| next.image.line == version) else { return };
+        next.has_room |= has_room;
+        next.is_refused |= !has_room;
+        match has_room {
+            true => self.see_to_next(),
+            false => self.put(Out::CannotKeep(version)),
+        }
+    }
+
     /// A keeper could not read where they are the parts that it was told of: they are sent again.
     pub fn send_next_again(&mut self) {
-        self.next.iter_mut().for_each(|next| next.sent = None);
+        self.next.iter_mut().for_each(|next| (next.sent, next.asked) = (None, None));
         self.see_to_next();
     }
 

@@ -18,6 +18,8 @@ pub enum Given {
     Checkpoint { asked: Option<bool>, leaving: Vec<u32> },
     /// [`Command::Balance`].
     Balance,
+    /// [`Command::CannotKeep`].
+    CannotKeep(u64),
 }
 
 impl Given {
@@ -42,6 +44,7 @@ impl Given {
             Given::Suspect => pe.command(Command::Suspect),
             Given::Checkpoint { asked, leaving } => pe.command(Command::Checkpoint { asked, leaving }),
             Given::Balance => pe.command(Command::Balance),
+            Given::CannotKeep(version) => pe.command(Command::CannotKeep(version)),
         }
     }
 }
@@ -54,6 +57,7 @@ impl From<&Command> for Given {
                 Given::Checkpoint { asked: *asked, leaving: leaving.clone() }
             }
             Command::Balance => Given::Balance,
+            Command::CannotKeep(version) => Given::CannotKeep(*version),
         }
     }
 }

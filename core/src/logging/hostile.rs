@@ -34,6 +34,8 @@ pub fn logged_seeds() -> Vec<(&'static str, Vec<u8>)> {
         ("flush", Word::Flush(vec![batch.clone()])),
         ("stable", Word::Stable(vec![stable])),
         ("from", Word::From { taken: vec![1], marks, answer }),
+        ("ask-room", Word::AskRoom(4, 1 << 30)),
+        ("room", Word::Room(4, true)),
         ("has-next", Word::HasNext(4)),
         ("ask-tickets", Word::AskTickets(vec![(0, 4), (0, 5)])),
         ("tickets", Word::Tickets(vec![(0, 4, Ticket::New(Tn { number: 6, time: 7 })), (0, 5, Ticket::Old)])),

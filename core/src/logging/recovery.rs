@@ -46,6 +46,9 @@ impl Member {
             Word::Tickets(tickets) => self.on_tickets(from, tickets),
             Word::Noted(noted) => self.on_noted(from, noted),
             Word::HasNext(version) => self.on_has_next(version),
+            Word::AskRoom(version, bytes) => self.put(Out::AskRoom(from, version, bytes)),
+            Word::Room(version, has_room) if from == self.keeper() => self.on_room(version, has_room),
+            Word::Room(..) => {}
             Word::Fetch(number) => {
                 if let Some(image) = self.images.find(from, number).cloned() {
                     self.tell(from, Word::Image(Box::new(image)));

@@ -39,6 +39,7 @@ fn inputs_that_are_no_messages_come_back_from_their_entries() {
         Given::Idle { idle_ns: 7, released_ns: 0 },
         Given::from(&Command::Suspect),
         Given::from(&Command::Balance),
+        Given::from(&Command::CannotKeep(7)),
         Given::from(&Command::Checkpoint { asked: Some(true), leaving: vec![1, 2] }),
     ];
     for given in all {
@@ -218,6 +219,11 @@ fn a_line_waits_for_the_keeper() {
 
 /// All that these have for each other is brought there, until they have nothing more; what they have said to whoever leads.
 fn bring_all(members: &mut [Member; 3]) -> Vec<(u32, Out)> {
+    bring_all_where(members, true)
+}
+
+/// The same where keepers have memory for parts of others, or none.
+fn bring_all_where(members: &mut [Member; 3], has_room: bool) -> Vec<(u32, Out)> {
     let mut left = Vec::new();
     loop {
         let mut any = false;
@@ -227,6 +233,7 @@ fn bring_all(members: &mut [Member; 3]) -> Vec<(u32, Out)> {
                 match out {
                     Out::Word(to, between, word) => members[to as usize].hear(from, between, word),
                     Out::Letter(rank, to, letter) => members[to as usize].receive(from, rank, letter),
+                    Out::AskRoom(of, version, _) => members[from as usize].has_room(of, version, has_room),
                     other => left.push((from, other)),
                 }
             }
@@ -260,6 +267,43 @@ fn a_node_says_that_it_holds_its_part_once_its_keeper_does_and_all_is_printed() 
     members[0].see_to_next();
     members[0].see_to_next();
     assert_eq!(bring_all(&mut members).iter().filter(|out| holds(out)).count(), 1, "it says so once");
+}
+
+#[test]
+fn a_keeper_without_memory_for_a_part_is_not_sent_it_and_the_cut_is_given_up() {
+    let mut members = three();
+    members[0].hold(cut_of(0, 4));
+    members[2].hold(cut_of(2, 4));
+    let left = bring_all_where(&mut members, false);
+    let refused = |out: &(u32, Out)| matches!(out, (0 | 2, Out::CannotKeep(4)));
+    assert!(left.len() == 2 && left.iter().all(refused), "{left:?}");
+    members[0].see_to_next();
+    assert!(bring_all(&mut members).is_empty(), "it is asked once");
+    // Another one might have memory, but the PEs may have heard by then that this had none.
+    members[0].send_next_again();
+    assert!(bring_all(&mut members).is_empty(), "nobody else is");
+    members[0].give_up(4);
+    assert_eq!((members[0].next_version(), members[0].given_up()), (None, 4));
+    // Another cut, which there is memory for.
+    members[0].hold(cut_of(0, 5));
+    bring_all(&mut members);
+    members[0].see_to_next();
+    let left = bring_all(&mut members);
+    assert!(matches!(&left[..], [(0, Out::Holds(5, 0))]), "{left:?}");
+}
+
+#[test]
+fn nobody_holds_what_others_had_of_a_cut_that_was_given_up() {
+    let mut members = three();
+    members[0].hold(cut_of(0, 4));
+    members[1].give_up(4);
+    bring_all(&mut members);
+    assert!(members[1].next_kept.is_empty());
+    members[0].hold(cut_of(0, 5));
+    bring_all(&mut members);
+    assert_eq!(members[1].next_kept.len(), 1);
+    members[1].give_up(5);
+    assert!(members[1].next_kept.is_empty());
 }
 
 #[test]

@@ -83,6 +83,7 @@ fn is_of(shape: Shape, word: &Word) -> bool {
         Word::Tickets(tickets) => tickets.iter().all(|(rank, ..)| *rank < shape.pes_per_node),
         Word::Noted(noted) => noted.len() == shape.pes_per_node as usize,
         Word::AskStable | Word::Stored(_) | Word::Fetch(_) | Word::HasNext(_) => true,
+        Word::AskRoom(..) | Word::Room(..) => true,
     }
 }
 

@@ -30,6 +30,10 @@ pub enum Word {
     Fetch(ImageId),
     /// Here it is.
     Image(Box<Image>),
+    /// To the keeper: whether there is memory for so many bytes, which the sender is to begin the line of this version with.
+    AskRoom(Version, u64),
+    /// There is, or there is none.
+    Room(Version, bool),
     /// To the keeper: what the sender is to begin the next line with.
     Next(Box<Image>),
     /// That of this version is here, whole.
@@ -77,6 +81,11 @@ pub enum Out {
     Begin(Box<Image>),
     /// To whoever leads: its part of the cut of this version is held twice, as of this recovery.
     Holds(Version, Session),
+    /// To whoever drives it: whether there is memory for so many bytes, which this node may be sent as its part of the cut of this version. The
+    /// answer is [`Member::has_room`](super::member::Member::has_room).
+    AskRoom(NodeId, Version, u64),
+    /// To whoever drives it: its keeper has no memory for its part of this cut.
+    CannotKeep(Version),
     /// To whoever drives it: a PE that runs again has sent another frame than before.
     Differs(Box<Differs>),
 }

@@ -208,6 +208,7 @@ pub const MARKS: &[Mark] = &[
     may("a part of a checkpoint was read where it was"),
     may("a part of a checkpoint could not be read where it was"),
     may("a part of a checkpoint could not be kept"),
+    may("there was no memory for a part of a checkpoint"),
     // Going back to one.
     may("an object was on its way home, or gone, before the news of where it was restored"),
     may("an object that was to be made on a lost PE is made by its home"),

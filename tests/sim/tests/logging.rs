@@ -69,6 +69,12 @@ fn job_short_of_memory(seed: u64) -> (Test, Plan) {
     (test, Plan { is_large: true, ..plan })
 }
 
+/// The same where keepers have no memory for what they are to hold.
+fn job_of_keepers_short_of_memory(seed: u64) -> (Test, Plan) {
+    let (test, plan) = job_of_many_cuts(seed);
+    (test.refusing_rooms(1 + (seed * 5 % 4) as u32), plan)
+}
+
 /// One whose objects are balanced by what was measured, which is never the same when it is measured again. Elements move by themselves
 /// as well.
 fn balanced_job(seed: u64) -> (Test, Plan) {
@@ -293,8 +299,23 @@ fn a_cut_for_which_there_is_no_memory_does_not_take_place() {
 }
 
 #[test]
+fn a_cut_does_not_take_place_that_a_keeper_has_no_memory_for() {
+    all_come_out_right(job_of_keepers_short_of_memory, SEEDS_WITH_CUTS);
+    // Each has a number, which of one that was refused is left out.
+    let has_cut_later = |seed: &u64| {
+        let (test, plan) = job_of_keepers_short_of_memory(*seed);
+        let taken = &test.run::<Main>((plan,)).checkpoints;
+        taken.last().is_some_and(|last| last.version > taken.len() as u64)
+    };
+    let count = (0..SEEDS_WITH_CUTS).filter(has_cut_later).count();
+    assert!(count > 20, "{count} of {SEEDS_WITH_CUTS} have been refused memory, and have had some later");
+}
+
+#[test]
 fn every_mistake_about_memory_is_noticed() {
     assert_eq!(unnoticed(&MISTAKES_ABOUT_MEMORY, job_short_of_memory, SEEDS_MAX), [""; 0]);
+    let of_keepers = [("refused-part-not-told", 0)];
+    assert_eq!(unnoticed(&of_keepers, job_of_keepers_short_of_memory, SEEDS_MAX), [""; 0]);
 }
 
 #[test]

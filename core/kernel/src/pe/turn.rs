@@ -55,6 +55,8 @@ pub enum Command {
     Checkpoint { asked: Option<bool>, leaving: Vec<u32> },
     /// A step of load balancing; somebody outside the job asked for it.
     Balance,
+    /// Whoever was to have a copy of the node's parts of the checkpoint of this version has no memory for it.
+    CannotKeep(u64),
 }
 
 impl From<Asked> for Command {

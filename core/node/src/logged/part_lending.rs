@@ -20,6 +20,8 @@ use talisman_store::versions::Store;
 pub(super) struct Lending {
     /// Nodes that cannot map it, as they have said.
     refused: BTreeSet<NodeId>,
+    /// Nodes of which this one cannot.
+    unreadable: BTreeSet<NodeId>,
     /// What images of others are in, by whose they are and their line.
     mapped: BTreeMap<(NodeId, Version), Vec<Arc<Mapping>>>,
 }
@@ -66,6 +68,16 @@ impl Lending {
     /// A node has said that it cannot map what is lent to it.
     pub(super) fn refuse(&mut self, node: NodeId) {
         self.refused.insert(node);
+    }
+
+    /// What that node lends cannot be mapped here.
+    pub(super) fn note_unreadable(&mut self, node: NodeId) {
+        self.unreadable.insert(node);
+    }
+
+    /// Whether what it lends may be mapped here, as far as is known.
+    pub(super) fn may_map(&self, node: NodeId) -> bool {
+        !self.unreadable.contains(&node)
     }
 
     /// Whether an image is what it was, wherever it is.

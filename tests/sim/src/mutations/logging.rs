@@ -227,4 +227,25 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         level: Level::Leader,
         seen_by: "",
     },
+    Mutation {
+        name: "refused-memory-not-logged",
+        places: &["checkpoint/capture.rs"],
+        rule: "That there was no memory for a part is an input: a PE that runs again has none either.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "refused-part-not-told",
+        places: &["checkpoint/drain.rs"],
+        rule: "Whoever leads a cut is told that a PE has no part of it, or nobody a copy: all wait for that one otherwise.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "refused-cut-not-thawed",
+        places: &["checkpoint/drain.rs"],
+        rule: "Of a cut that does not take place all PEs go on, and not its first one alone.",
+        level: Level::Leader,
+        seen_by: "",
+    },
 ];

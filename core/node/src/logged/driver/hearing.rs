@@ -163,6 +163,7 @@ impl Driver<'_> {
                 Ok((word, found)) => self.hear_word(from, &word, found),
                 Err(NotFound::Unreadable(why)) => {
                     debug!(target: CHECKPOINT, node = from, %why, "parts are to be sent, as they cannot be mapped");
+                    self.lending.note_unreadable(from);
                     self.links.send_unread(from);
                 }
                 Err(NotFound::Unknown(why)) => {

@@ -13,6 +13,7 @@ use talisman_core::logging::words::{self, Out, Word};
 use talisman_ft::NodeId;
 use talisman_ft::event::Event;
 use talisman_job::job::End;
+use talisman_kernel::pe::turn::Command;
 use talisman_kernel::port::Sent;
 use talisman_store::memory::would_be_given;
 
@@ -51,7 +52,7 @@ impl Driver<'_> {
     }
 
     pub(super) fn carry(&mut self) {
-        let mut first_that_differs = None;
+        let (mut first_that_differs, mut answered) = (None, false);
         for out in self.member.take_out() {
             match out {
                 Out::Letter(rank, to, letter) => self.links.send_letter((to, rank), &letter),
@@ -67,10 +68,21 @@ impl Driver<'_> {
                     let contents = self.contents.clone();
                     self.say(&FromMember::Holds { version, session, contents });
                 }
+                Out::AskRoom(of, version, bytes) => {
+                    // The part itself, and what its frames take on their way. What is mapped takes none.
+                    let bytes = usize::try_from(bytes + bytes / 8).unwrap_or(usize::MAX);
+                    let is_mapped = self.is_near(of) && self.lending.may_map(of);
+                    answered = true;
+                    self.member.has_room(of, version, is_mapped || would_be_given(bytes));
+                }
+                Out::CannotKeep(version) => self.command(Command::CannotKeep(version)),
                 Out::Differs(differs) => _ = first_that_differs.get_or_insert(differs),
             }
         }
         first_that_differs.into_iter().for_each(|differs| self.end_as_it_differs(differs));
+        if answered {
+            self.carry();
+        }
     }
 
     /// Parts for a keeper on the same host stay where they are.

@@ -49,6 +49,22 @@ impl Cluster {
             // As in a process: what it has sent is in the rings before anything is that it takes in next.
             rules.collect(self, pe);
         }
+        let (node, rank) = self.place(pe);
+        let without_room = if rank == 0 { self.logged_mut().without_room.remove(&node) } else { None };
+        let incarnation = self.logged().newest[node as usize];
+        if let Some((_, version)) = without_room.filter(|(of, _)| *of == incarnation) {
+            self.command(pe, Command::CannotKeep(version));
+            rules.collect(self, pe);
+        }
+    }
+
+    /// A node was asked whether it has memory for the part of another.
+    pub(super) fn answer_room(&mut self, node: NodeId, of: NodeId, version: Version) {
+        let refused = &mut self.logged_mut().rooms_refused;
+        let has_room = *refused == 0;
+        *refused = refused.saturating_sub(1);
+        self.logged_mut().member(node).into_iter().for_each(|member| member.has_room(of, version, has_room));
+        self.carry(node);
     }
 
     /// All nodes are live, in a line after this one.

@@ -289,6 +289,11 @@ impl Cluster {
                 }
                 Out::Begin(image) => self.logged_mut().begins.push((node, image)),
                 Out::Differs(differs) => self.end_as_it_differs(node, &differs),
+                Out::AskRoom(of, version, _) => self.answer_room(node, of, version),
+                Out::CannotKeep(version) => {
+                    self.logged_mut().without_room.insert(node, (incarnation, version));
+                    self.wake(self.shape.first_pe(node), at);
+                }
                 Out::Holds(version, session) => {
                     self.post(Mail::Holds { from: node, incarnation, version, session });
                 }

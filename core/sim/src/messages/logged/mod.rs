@@ -86,6 +86,8 @@ pub enum Blow {
     CutUntilOneBegins,
     /// The same, and what follows comes when all nodes have begun the next line.
     Cut,
+    /// So many times nodes have no memory for the parts of those whose keepers they are.
+    RefuseRooms(u32),
     /// All are lost at once, after a cut, and a job of so many nodes goes on from what they have on disk. What it has printed since then is
     /// printed again.
     StartAgain(u32),
@@ -124,6 +126,9 @@ pub struct Logged {
     /// Somebody waits for a cut; the first PE is to be asked for it.
     wants_cut: bool,
     asks_for_cut: bool,
+    /// So many times keepers have no memory; nodes whose first PEs are to hear that of a cut.
+    rooms_refused: u32,
+    without_room: BTreeMap<NodeId, (Incarnation, Version)>,
     /// What measures how long entries take, which is never the same again where nothing else says it.
     meter: Meter,
     /// By node.
@@ -215,6 +220,7 @@ impl Setting<'_> {
                 Blow::Lose(nodes) => cluster.lose(job, nodes),
                 Blow::LoseLeader(nodes) => cluster.lose_leader(job, nodes),
                 Blow::AskForCut => cluster.want_cut(),
+                Blow::RefuseRooms(times) => cluster.logged_mut().rooms_refused = *times,
                 Blow::StartAgain(nodes) => cluster = cluster.started_again(self, job, *nodes, &mut rules),
                 Blow::Cut | Blow::CutUntilOneBegins => {
                     let (line, most) = (cluster.logged().votes.line(), cluster.trace.events + EVENTS_MAX);
@@ -287,6 +293,8 @@ impl Logged {
             votes: Votes::going_on(start.line),
             wants_cut: false,
             asks_for_cut: false,
+            rooms_refused: 0,
+            without_room: BTreeMap::new(),
             meter: setting.pause.map_or(Meter::Uneven(Rc::default()), |_| Meter::Clock),
             doors: images.iter().map(|_| LineDoor::default()).collect(),
             post: Post::new(config.seed, setting.pause),
