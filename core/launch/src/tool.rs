@@ -420,7 +420,7 @@ mod tests {
             (&["mpirun", "-n", "2", "--nodes", "0", "sh"], "node"),
             (&["bench", "--rounds", "0"], "0 is not in 1..=1000"),
             (&["bench", "--node", "2"], "--nodes"),
-            (&["bench", "--ft", "double"], "nodes"),
+            (&["bench"], "no `talisman-bench` in"),
             (&["lb-replay"], "SNAPSHOT"),
             (&["trace"], "FILE.pftrace"),
             (&["checkpoint"], "JOB"),
