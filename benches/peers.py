@@ -2,7 +2,7 @@
 """Writes the page of the book that has ours beside the machine's limit and beside other systems, in one run.
 
     cargo build --profile bench --examples
-    benches/peers.py                      docs/src/appendix/peers.md
+    benches/peers.py                      writes the page
     benches/peers.py --starts 3 latency   only parts whose name contains a word; printed, not written
 
 Each part of a benchmark is started anew several times: the processes, and where they lie in memory, are others then. A row
