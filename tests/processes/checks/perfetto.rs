@@ -104,7 +104,7 @@ fn has_all_arrows() -> bool {
     let processor = Processor::find().expect("it is looked for before");
     let file = TraceFile::new("perfetto");
     let words = format!(
-        "--grid 16,16,16 --block 8,8,8 --steps 40 --ft double --ckpt-every 5steps --kill 1@step20 --trace {}",
+        "--grid 16,16,16 --block 8,8,8 --steps 400 --ft double --ckpt-every 50steps --kill 1@step220 --trace {}",
         file.name()
     );
     run(example("jacobi3d", &words, (3, 2, "shm"))).expect(0, &["node 1"]);
