@@ -252,6 +252,24 @@ impl Events {
         come.intersection(&left).count()
     }
 
+    /// Arrows that begin after they end, which viewers leave out: each by its ends.
+    pub(super) fn arrows_back(&self) -> Vec<String> {
+        let mut left: BTreeMap<u64, &Event> = BTreeMap::new();
+        for event in &self.all {
+            event.out.iter().for_each(|arrow| _ = left.entry(*arrow).or_insert(event));
+        }
+        let mut back = Vec::new();
+        for to in &self.all {
+            let from = to.into.iter().filter_map(|arrow| left.get(arrow));
+            let late = from.filter(|from| from.at > to.at);
+            let end = |event: &Event| {
+                format!("{} on {:?} at {}", event.name, self.names_of_tracks.get(&event.track), event.at)
+            };
+            back.extend(late.map(|from| format!("{} to {}", end(from), end(to))));
+        }
+        back
+    }
+
     /// Reads a trace by the numbers of fields in `protos/perfetto/trace/perfetto_trace.proto`.
     fn of_bytes(bytes: &[u8]) -> Events {
         let mut events = Events::default();

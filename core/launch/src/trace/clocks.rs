@@ -10,8 +10,39 @@ use std::collections::BTreeMap;
 
 use talisman_node::trace::part_file::Moment;
 
+/// Moments that are closer together say nothing of what lies milliseconds from them: that each is known to some ten nanoseconds makes
+/// microseconds then.
+const APART_NS: u64 = 5_000_000;
+
+/// The two moments of a process by which times are told, as its part is read.
+#[derive(Clone, Copy, Debug)]
+pub struct Moments {
+    before: Moment,
+    last: Moment,
+}
+
+impl Moments {
+    /// Begins with the one that a part begins with.
+    pub fn from(first: Moment) -> Moments {
+        Moments { before: first, last: first }
+    }
+
+    /// What is read next was taken then. All strips that are taken at once have the same moment.
+    pub fn go_to(&mut self, moment: Moment) {
+        if moment.ns.saturating_sub(self.last.ns) >= APART_NS {
+            self.before = self.last;
+        }
+        self.last = moment;
+    }
+
+    /// Nanoseconds of a tick.
+    pub fn ns_of(&self, ticks: u64) -> i64 {
+        ns_of(ticks, self.before, self.last)
+    }
+}
+
 /// Nanoseconds of a tick that lies between two moments, or near them.
-pub fn ns_of(ticks: u64, before: Moment, after: Moment) -> i64 {
+fn ns_of(ticks: u64, before: Moment, after: Moment) -> i64 {
     let span = i128::from(after.ticks) - i128::from(before.ticks);
     let passed = i128::from(after.ns) - i128::from(before.ns);
     let since = i128::from(ticks) - i128::from(before.ticks);
@@ -110,6 +141,21 @@ mod tests {
         assert_eq!([1000, 2000, 3000, 900].map(|ticks| ns_of(ticks, before, after)), [500, 1000, 1500, 450]);
         assert_eq!(ns_of(7, before, before), 500, "a clock that stands still");
         assert_eq!(ns_of(u64::MAX, before, after), i64::MAX);
+    }
+
+    #[test]
+    fn moments_that_are_taken_at_once_or_soon_after_each_other_tell_the_same_times() {
+        let moment = |us: u64, late_ns| Moment { ticks: 2_000 * us, ns: 1_000 * us + late_ns };
+        let mut moments = Moments::from(moment(0, 0));
+        moments.go_to(moment(10_000, 0));
+        assert_eq!(moments.ns_of(18_000_000), 9_000_000);
+        moments.go_to(moment(10_000, 0));
+        assert_eq!(moments.ns_of(18_000_000), 9_000_000, "of another PE");
+        // Twenty microseconds later, and ten nanoseconds off: of what was done four milliseconds before, that is ten at most.
+        moments.go_to(moment(10_020, 10));
+        assert!((moments.ns_of(12_000_000) - 6_000_000).abs() <= 10, "{moments:?}");
+        moments.go_to(moment(20_000, 0));
+        assert_eq!(moments.ns_of(40_000_000), 20_000_000);
     }
 
     #[test]

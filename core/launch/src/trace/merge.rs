@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::clocks::{Clocks, Offset, ns_of};
+use super::clocks::{Clocks, Moments, Offset};
 use super::packets::write;
 use super::perfetto::{
     Annotation, INSTANT, Packet, SLICE_BEGIN, SLICE_END, STATE_CLEARED, TrackDescriptor, TrackEvent,
@@ -16,7 +16,7 @@ use super::tracks::Track;
 use talisman_job::Failure;
 use talisman_job::options::{TRACE_PART_ENDING, Traced};
 use talisman_kernel::registry::Registry;
-use talisman_node::trace::part_file::{Moment, Origin, PartError, PartReader, Strip};
+use talisman_node::trace::part_file::{Origin, PartError, PartReader, Strip};
 use talisman_observe::trace::Kind;
 
 /// Of the messages between hosts, so many are looked at to align their clocks.
@@ -181,20 +181,15 @@ fn each_message(
 ) -> Result<(), MergeError> {
     for part in parts {
         let mut reader = PartReader::open(part)?;
-        let mut before = reader.origin().moment;
+        let mut moments = Moments::from(reader.origin().moment);
         while let Some(strip) = reader.next_strip()? {
+            moments.go_to(strip.moment);
             for record in strip.records.iter().filter(|record| record.kind == kind as u16) {
-                see(&strip, ns_of(record.ticks, before, strip.moment), record.wide, record.low);
+                see(&strip, moments.ns_of(record.ticks), record.wide, record.low);
             }
-            before = later(before, strip.moment);
         }
     }
     Ok(())
-}
-
-/// All strips that are taken at once have the same moment: the one before is that of those before.
-fn later(before: Moment, moment: Moment) -> Moment {
-    if moment.ticks > before.ticks { moment } else { before }
 }
 
 /// Why a trace cannot be written.
@@ -265,8 +260,7 @@ impl<'a, W: Write> Merger<'a, W> {
         let origin = reader.origin().clone();
         let shift = self.start_ns + self.offsets[&origin.host].ns;
         let program = Program { chares: &origin.chares, show_index };
-        // As many strips as there are PEs have the same moment.
-        let (mut before, mut current) = (origin.moment, origin.moment);
+        let mut moments = Moments::from(origin.moment);
         let (mut out, mut dropped) = (Vec::new(), BTreeMap::new());
         for node in nodes_of(&origin) {
             let first = node.saturating_mul(origin.pes_per_node);
@@ -274,13 +268,11 @@ impl<'a, W: Write> Merger<'a, W> {
             own.for_each(|(_, sequence)| sequence.begin_process(&mut out));
         }
         while let Some(strip) = reader.next_strip()? {
-            if strip.moment != current {
-                (before, current) = (current, strip.moment);
-            }
+            moments.go_to(strip.moment);
             let sequence = self.sequences.entry(strip.pe).or_insert_with(|| Sequence::of(strip.pe));
             sequence.live(strip.epoch, &mut out);
             for record in &strip.records {
-                let at = ns_of(record.ticks, before, current) - shift;
+                let at = moments.ns_of(record.ticks) - shift;
                 let at = at.max(0) as u64;
                 if let Some(part) = extras.traced.part_at(Duration::from_nanos(at)) {
                     sequence.go_to(part, &mut out);
