@@ -4,7 +4,7 @@ use std::process::Command;
 
 use talisman_job::RunArgs;
 
-use super::beside;
+use super::node_program;
 
 /// The file of the node program, beside `talisman`.
 const NODE_PROGRAM: &str = "talisman-bench";
@@ -25,7 +25,7 @@ impl Bench {
     /// # Errors
     /// If it is not there.
     pub fn command(&self) -> Result<Command, String> {
-        let mut command = Command::new(beside::program(NODE_PROGRAM, "measures")?);
+        let mut command = Command::new(node_program::beside(NODE_PROGRAM, "measures")?);
         command.args(["--rounds", &self.rounds.to_string()]);
         // PEs have to wait for each other here.
         command.env("TALISMAN_NO_ADVICE", "1");

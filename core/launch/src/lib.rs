@@ -9,7 +9,7 @@
 //! | [`run`] | a job in this process |
 //! | [`testing`] | the same in a test |
 //! | `bench` | its `bench`: what messages take, beside what the machine allows |
-//! | `beside` | node programs that lie beside it |
+//! | `node_program` | node programs that lie beside it |
 //! | `mpirun` | its `mpirun`: MPI programs as they were built, on virtual ranks |
 //! | `listing` | its `list`: the jobs that run on this machine |
 //! | `replay_pe` | a program that runs one of its PEs again from a record, alone |
@@ -21,11 +21,11 @@
 
 mod balancer_trial;
 mod bench;
-mod beside;
 mod check;
 mod lb_replay;
 mod listing;
 mod mpirun;
+mod node_program;
 mod ranks;
 mod replay;
 mod replay_pe;

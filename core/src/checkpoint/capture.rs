@@ -43,7 +43,7 @@ use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_pup::{Lender, Packed, Packer, Pup, PupError, Purpose};
 use talisman_store::contents::Counts;
-use talisman_store::memory::would_be_given;
+use talisman_store::memory_probe::would_be_given;
 use talisman_store::slabs::Room;
 
 /// Why a part is not there. What the system refuses now it may give later, so the job goes on.

@@ -31,7 +31,7 @@ pub mod free_list;
 pub mod huge_chunk;
 pub mod huge_pages;
 pub mod lent_slices;
-pub mod memory;
+pub mod memory_probe;
 pub mod pages;
 pub mod pieces;
 pub mod readable;

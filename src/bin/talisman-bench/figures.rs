@@ -18,6 +18,15 @@ impl Ours {
     pub const UNKNOWN: Ours = Ours { to_and_fro: f64::NAN, block: f64::NAN };
 }
 
+/// What a PE has copied in a round, by the clock of its host.
+#[derive(Clone, Copy, Debug, Pup)]
+pub struct Copied {
+    pub pe: u32,
+    pub bytes: f64,
+    pub began_ns: u64,
+    pub ended_ns: u64,
+}
+
 /// What all rounds measured.
 #[derive(Default, Pup)]
 pub struct Figures {
@@ -25,8 +34,8 @@ pub struct Figures {
     alone: Vec<f64>,
     /// The same while all compute, by PE.
     at_once: BTreeMap<u32, Vec<f64>>,
-    /// Bytes in a nanosecond that PEs copy, all at once, by PE.
-    copied: BTreeMap<u32, Vec<f64>>,
+    /// What PEs have copied, all at once, by round.
+    copied: Vec<Vec<Copied>>,
     /// Ours and the limit's, by pair.
     pairs: BTreeMap<usize, Vec<(Ours, Ours)>>,
     /// Why there is no limit of a pair.
@@ -38,10 +47,10 @@ pub struct Figures {
 }
 
 impl Figures {
-    pub fn of_processors(&mut self, alone: f64, at_once: Vec<(u32, f64)>, copied: Vec<(u32, f64)>) {
+    pub fn of_processors(&mut self, alone: f64, at_once: Vec<(u32, f64)>, copied: Vec<Copied>) {
         self.alone.push(alone);
         at_once.into_iter().for_each(|(pe, speed)| self.at_once.entry(pe).or_default().push(speed));
-        copied.into_iter().for_each(|(pe, speed)| self.copied.entry(pe).or_default().push(speed));
+        self.copied.push(copied);
     }
 
     pub fn of_pair(&mut self, number: usize, ours: Ours, limit: Ours) {
@@ -64,9 +73,14 @@ impl Figures {
         self.at_once.iter().map(|(pe, speeds)| (*pe, median(speeds.iter().copied()))).collect()
     }
 
-    /// Of these PEs together.
+    /// Bytes in a nanosecond that these PEs of a host copy together, from when the first began until the last had ended.
     pub fn copied(&self, pes: &[u32]) -> f64 {
-        pes.iter().filter_map(|pe| self.copied.get(pe)).map(|all| median(all.iter().copied())).sum()
+        median(self.copied.iter().map(|round| {
+            let of_host = || round.iter().filter(|copied| pes.contains(&copied.pe));
+            let began = of_host().map(|copied| copied.began_ns).min().unwrap_or(0);
+            let ended = of_host().map(|copied| copied.ended_ns).max().unwrap_or(0);
+            of_host().map(|copied| copied.bytes).sum::<f64>() / ended.saturating_sub(began) as f64
+        }))
     }
 
     /// A pair's messages, and the limit.
@@ -92,4 +106,18 @@ pub fn median(values: impl Iterator<Item = f64>) -> f64 {
     }
     all.sort_by(f64::total_cmp);
     all[all.len() / 2]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pes_that_take_turns_copy_no_more_than_one() {
+        let copied = |pe, began_ns| Copied { pe, bytes: 1_000.0, began_ns, ended_ns: began_ns + 100 };
+        let mut figures = Figures::default();
+        figures.of_processors(1.0, Vec::new(), vec![copied(0, 50), copied(1, 150), copied(2, 0)]);
+        assert_eq!(figures.copied(&[0, 1]), 10.0);
+        assert_eq!(figures.copied(&[2]), 10.0);
+    }
 }

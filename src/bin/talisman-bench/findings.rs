@@ -50,7 +50,10 @@ fn crowded(places: &Places) -> Vec<String> {
 fn slow_pes(places: &Places, figures: &Figures) -> Vec<String> {
     let speeds = figures.speeds();
     let usual = median(speeds.iter().map(|(_, speed)| *speed));
-    let slow = speeds.iter().filter(|(_, speed)| *speed < SLOW * usual);
+    // Those that share cores are slow for that reason, which is said.
+    let shares =
+        |pe: &u32| places.hosts().iter().any(|(pes, cores)| pes.contains(pe) && pes.len() > *cores as usize);
+    let slow = speeds.iter().filter(|(pe, speed)| *speed < SLOW * usual && !shares(pe));
     let told = |(pe, speed): &(u32, f64)| {
         format!(
             "{} computes at {:.2} × the speed of most: is something else running there, or its processor slowed down?",
@@ -137,7 +140,7 @@ mod tests {
     fn even(places: &Places) -> Figures {
         let mut figures = Figures::default();
         let all = |value| (0..places.pes() as u32).map(|pe| (pe, value)).collect();
-        figures.of_processors(250.0, all(240.0), all(5.0));
+        figures.of_processors(250.0, all(240.0), Vec::new());
         figures
     }
 
@@ -180,7 +183,8 @@ mod tests {
         let places = Places::new((0..3).map(|pe| Place::made_up(pe, 0, "a", 2)).collect());
         let mut figures = even(&places);
         // They are slower together, which is no wonder then.
-        figures.of_processors(250.0, (0..3).map(|pe| (pe, 100.0)).collect(), vec![]);
+        let speeds = [100.0, 200.0, 200.0];
+        figures.of_processors(250.0, (0..3).zip(speeds).collect(), vec![]);
         let said = told(&places, &figures);
         assert_eq!(
             said,

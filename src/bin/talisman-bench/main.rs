@@ -7,33 +7,33 @@
 //! | `processor.rs` | what PEs compute and copy, alone and all at once |
 //! | `pair.rs` | what goes between two PEs |
 //! | `raw/` | the same two PEs hand over bytes, with nothing but what the system gives |
-//! | `strangers.rs` | tests of how the two meet |
-//! | `weight.rs` | memory that a checkpoint is taken of |
+//! | `meeting_tests.rs` | tests of how the two meet |
+//! | `checkpoint.rs` | memory that a checkpoint is taken of |
 //! | `figures.rs` | what was measured, and its medians |
 //! | `table.rs` | figures as people read them |
 //! | `findings.rs` | what is not as it should be, in sentences |
 
+mod checkpoint;
 mod figures;
 mod findings;
+#[cfg(test)]
+mod meeting_tests;
 mod pair;
 mod place;
 mod processor;
 mod raw;
-#[cfg(test)]
-mod strangers;
 mod table;
-mod weight;
 
 use talisman::prelude::*;
 use talisman::reduce::Concat;
 
-use figures::{Figures, Ours};
+use checkpoint::Weight;
+use figures::{Copied, Figures, Ours};
 use pair::Pair;
 use place::{Place, Places};
 use processor::Processor;
 use raw::RawPair;
 use raw::clock::nanos;
-use weight::Weight;
 
 /// Measures what PEs compute, and what messages between them take, beside what the machine allows.
 ///
@@ -64,7 +64,7 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
     for _ in 0..options.rounds {
         let alone: f64 = processors.on(0).speed_alone().await;
         let at_once: Vec<(u32, f64)> = processors.speed().reduce(Concat).await;
-        let copied: Vec<(u32, f64)> = processors.copy().reduce(Concat).await;
+        let copied: Vec<Copied> = processors.copy().reduce(Concat).await;
         figures.of_processors(alone, at_once, copied);
     }
 

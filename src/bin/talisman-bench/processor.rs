@@ -2,8 +2,10 @@
 
 use std::hint::black_box;
 
+use rustix::time::{ClockId, clock_gettime};
 use talisman::prelude::*;
 
+use crate::figures::Copied;
 use crate::place::Place;
 use crate::raw::clock::nanos;
 
@@ -45,16 +47,25 @@ impl Processor {
         (cx.pe(), steps_in_a_microsecond())
     }
 
-    /// Bytes in a nanosecond that are copied while all PEs copy, with the PE.
+    /// What is copied while all PEs copy.
     #[entry]
-    pub fn copy(&mut self, cx: &mut Cx<Self>) -> (u32, f64) {
+    pub fn copy(&mut self, cx: &mut Cx<Self>) -> Copied {
         let (from, to) = self.memory.get_or_insert_with(|| (vec![1; COPIED], vec![2; COPIED]));
+        let began_ns = monotonic_ns();
         let copies = over_and_over(|| {
             to.copy_from_slice(black_box(from));
             black_box(&to);
         });
-        (cx.pe(), copies * COPIED as f64)
+        let ended_ns = monotonic_ns();
+        let bytes = copies * COPIED as f64 * (ended_ns - began_ns) as f64;
+        Copied { pe: cx.pe(), bytes, began_ns, ended_ns }
     }
+}
+
+/// The clock that all processes of a host have.
+fn monotonic_ns() -> u64 {
+    let time = clock_gettime(ClockId::Monotonic);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 fn steps_in_a_microsecond() -> f64 {

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
+use crate::checkpoint;
 use crate::figures::{Figures, median};
 use crate::pair::LARGE;
 use crate::place::{Between, Places};
-use crate::weight;
 
 /// One figure.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,7 +112,7 @@ fn together(places: &Places, figures: &Figures) -> Row {
 /// What all PEs have, in the time until it is kept; the limit is a stream of one pair.
 fn checkpoint(places: &Places, figures: &Figures) -> Option<Row> {
     let taken = median(figures.checkpoints.iter().copied());
-    let bytes = (places.pes() * weight::BYTES) as f64;
+    let bytes = (places.pes() * checkpoint::BYTES) as f64;
     (!taken.is_nan()).then(|| {
         row("checkpoint", "checkpoint of 16 MiB a PE", Unit::BytesASecond, bytes * 1e9 / taken, f64::NAN)
     })

@@ -21,7 +21,7 @@ use clap::parser::ValueSource;
 use talisman_job::RunArgs;
 use talisman_job::faults::time;
 
-use super::beside;
+use super::node_program;
 use mpmd::Part;
 pub use words::{as_options, is_name};
 
@@ -107,7 +107,7 @@ impl Mpirun {
         ranks(&all.to_string())?;
         let variables: Vec<OsString> =
             self.variables.iter().map(|variable| valued(variable)).collect::<Result<_, _>>()?;
-        let mut command = Command::new(beside::program(NODE_PROGRAM, "runs the ranks")?);
+        let mut command = Command::new(node_program::beside(NODE_PROGRAM, "runs the ranks")?);
         match self.explain {
             true => command.arg("--explain"),
             false => command.args(["--ranks".into(), all.to_string()]),

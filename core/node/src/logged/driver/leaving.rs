@@ -15,7 +15,7 @@ use talisman_ft::event::Event;
 use talisman_job::job::End;
 use talisman_kernel::pe::turn::Command;
 use talisman_kernel::port::Sent;
-use talisman_store::memory::would_be_given;
+use talisman_store::memory_probe::would_be_given;
 
 /// So often it is looked how much is kept.
 const LOOK_AT_MEMORY: Duration = Duration::from_millis(100);

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// If it is not there.
-pub fn program(name: &str, does: &str) -> Result<PathBuf, String> {
+pub fn beside(name: &str, does: &str) -> Result<PathBuf, String> {
     let own =
         std::env::current_exe().map_err(|error| format!("this program's file is not known: {error}"))?;
-    let beside = |own: &Path| own.with_file_name(name);
+    let named = |own: &Path| own.with_file_name(name);
     // The command may be called by a link to its file.
-    let mut files = [beside(&own), beside(&own.canonicalize().unwrap_or_default())].into_iter();
+    let mut files = [named(&own), named(&own.canonicalize().unwrap_or_default())].into_iter();
     files.find(|file| file.is_file()).ok_or_else(|| {
         let folder = own.parent().unwrap_or(Path::new("."));
         format!(
@@ -25,7 +25,7 @@ pub fn program(name: &str, does: &str) -> Result<PathBuf, String> {
 mod tests {
     #[test]
     fn a_program_that_is_not_there_is_named_with_what_to_do() {
-        let said = super::program("no-such-program", "does nothing").unwrap_err();
+        let said = super::beside("no-such-program", "does nothing").unwrap_err();
         assert!(
             said.contains("there is no `no-such-program` in /") && said.contains("--bin no-such-program"),
             "{said}"
