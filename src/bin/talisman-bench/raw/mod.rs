@@ -2,8 +2,7 @@
 //! inside entries of the two PEs that also play ours. So both sides of a ratio run in the same processes, on the same cores, one right
 //! after the other.
 
-// Benchmarks use more of it than the program, and the other way round.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "benchmarks use more of it than the program, and the other way round")]
 
 pub mod addresses;
 pub mod clock;
