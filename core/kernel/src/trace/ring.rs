@@ -77,13 +77,21 @@ impl Output {
         let (second, first) = words.split_at(from);
         let first = &first[..count.min(first.len())];
         let second = &second[..count - first.len()];
-        bytes.reserve(count * size_of::<u64>());
-        for word in first.iter().chain(second) {
-            bytes.extend_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
-        }
+        let begin = bytes.len();
+        bytes.resize(begin + count * size_of::<u64>(), 0);
+        let (places, _) = bytes[begin..].as_chunks_mut();
+        let (front, back) = places.split_at_mut(first.len());
+        copy(first, front);
+        copy(second, back);
         self.at = written;
         self.ring.taken.0.store(written, Ordering::Release);
         count > 0
+    }
+}
+
+fn copy(words: &[AtomicU64], places: &mut [[u8; 8]]) {
+    for (place, word) in places.iter_mut().zip(words) {
+        *place = word.load(Ordering::Relaxed).to_le_bytes();
     }
 }
 

@@ -19,6 +19,7 @@ use talisman_kernel::trace::TraceSink;
 
 /// So often rings are emptied. A process that is killed loses what was done since.
 const EVERY: Duration = Duration::from_millis(10);
+const EVERY_NS: u64 = EVERY.as_nanos() as u64;
 
 /// A link in the place of a part is not followed.
 const NOFOLLOW: i32 = OFlags::NOFOLLOW.bits() as i32;
@@ -65,7 +66,7 @@ impl TraceWriter {
 
     /// Writes what PEs do until nobody is left to say that it is over.
     pub(crate) fn run(mut self, over: &Receiver<()>) -> Option<String> {
-        while over.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
+        while over.recv_timeout(until_next(monotonic_ns())) == Err(RecvTimeoutError::Timeout) {
             self.drain();
         }
         self.drain();
@@ -109,6 +110,12 @@ impl TraceWriter {
         let clock = Clock::Real(self.start);
         closest(|| (clock.ticks(), monotonic_ns(), clock.ticks()))
     }
+}
+
+/// How long it is from then, by the clock of the host, until rings are emptied: all processes of a host do so at the same moments. PEs
+/// that wait for each other then stand still together, and not one after the other.
+fn until_next(now_ns: u64) -> Duration {
+    Duration::from_nanos(EVERY_NS - now_ns % EVERY_NS)
 }
 
 /// Looks at both clocks of which the closest counts.
@@ -188,6 +195,13 @@ fn monotonic_ns() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rings_are_emptied_at_the_same_moments_whoever_begins_when() {
+        let next = |now_ns: u64| now_ns + until_next(now_ns).as_nanos() as u64;
+        assert_eq!([next(0), next(1), next(EVERY_NS - 1)], [EVERY_NS; 3]);
+        assert_eq!(next(EVERY_NS), 2 * EVERY_NS, "it waits, at a moment too");
+    }
 
     #[test]
     fn a_look_that_was_interrupted_does_not_count() {
