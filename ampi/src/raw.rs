@@ -4,7 +4,7 @@
 use std::panic::Location;
 use std::time::Duration;
 
-use crate::api::request::count_look;
+use crate::api::request::{count_look, count_probe};
 use crate::engine::{Actions, Condition, Pattern, Token};
 use crate::process::Process;
 pub use crate::rank::TracedCall;
@@ -102,6 +102,11 @@ pub fn pe() -> Result<(u32, u32), CallError> {
 /// again lets the others run. Whether it has: then it may look once more.
 pub fn has_looked(found: bool) -> bool {
     count_look(found)
+}
+
+/// The same of a message: the rank does not look once more if a request of its own has ended meanwhile, which it is to see first.
+pub fn has_probed(found: bool) -> bool {
+    count_probe(found)
 }
 
 /// Lets the other ranks of the PE run.

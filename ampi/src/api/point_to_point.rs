@@ -331,7 +331,7 @@ pub trait Source {
         // SAFETY: no buffer is given.
         let look = || unsafe { call(|process, _| process.engine.probe(&pattern)) };
         let mut found = look()?;
-        if super::request::count_look(found.is_some()) {
+        if super::request::count_probe(found.is_some()) {
             found = look()?;
         }
         found.map(|status| Status::of(&status, communicator)).transpose()
@@ -362,7 +362,7 @@ pub trait Source {
     fn immediate_matched_probe(&self) -> Result<Option<(Message, Status)>, Error> {
         let look = || take_message(self.accepts(None)?, self.of_communicator());
         let found = look()?;
-        if super::request::count_look(found.is_some()) { look() } else { Ok(found) }
+        if super::request::count_probe(found.is_some()) { look() } else { Ok(found) }
     }
 
     #[doc(hidden)]

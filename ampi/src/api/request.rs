@@ -23,7 +23,7 @@ use std::panic::Location;
 use super::point_to_point::wait;
 use super::{Communicator, Error, Status};
 use crate::engine::{AnyOf, Condition, Token};
-use crate::rank::{call, outside, wait_for};
+use crate::rank::{call, outside, state, wait_for};
 use crate::thread::suspend;
 
 /// Where requests are made that borrow for `'a`.
@@ -200,6 +200,13 @@ pub fn wait_some(requests: &mut Vec<Request<'_>>) -> Result<Vec<(usize, Status)>
 
 /// Fruitless looks after which a rank lets the others run.
 const LOOKS: u32 = 64;
+
+/// A rank has looked for a message. As [`count_look`]; but it does not look again if a request of its own has ended meanwhile: a message
+/// that was sent because of that would be found before the program has seen the request end. Who agrees twice by a barrier, with
+/// one tag, would take it for one of the first time.
+pub(crate) fn count_probe(found: bool) -> bool {
+    count_look(found) && state(|process| process.engine.has_unseen_end()) == Ok(false)
+}
 
 /// A rank has looked for a message or the end of a request. Who finds nothing lets the others run if there is anything for them to do, or
 /// to be heard: what it looks for may be there, or depend on them. Else it does so now and then. Whether it has: then it looks again.

@@ -2,7 +2,7 @@
 
 use talisman_pup::Pup;
 
-use super::request::{Owner, State, Status};
+use super::request::{Owner, Request, State, Status};
 use super::{Actions, Buffer, Engine, Head, Pattern, Token};
 
 /// A message that a matched probe has taken out: only [`Engine::receive_held`] gets it (`MPI_Message`).
@@ -13,6 +13,13 @@ impl Engine {
     /// The status that a receive with this pattern would have now (`MPI_Iprobe`).
     pub fn probe(&self, pattern: &Pattern) -> Option<Status> {
         self.unexpected.peek(pattern).map(|message| probed(&message.head))
+    }
+
+    /// Whether a request has ended that the program has not seen end.
+    pub fn has_unseen_end(&self) -> bool {
+        let is_unseen =
+            |request: &Request| request.owner == Owner::User && matches!(request.state, State::Complete(_));
+        self.requests.iter().any(|(_, request)| is_unseen(request))
     }
 
     /// Takes the message out that a receive with this pattern would get now (`MPI_Improbe`).

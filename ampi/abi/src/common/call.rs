@@ -55,6 +55,12 @@ pub fn looked<T>(look: impl Fn() -> Result<T, Class>, is_found: impl Fn(&T) -> b
     if raw::has_looked(is_found(&seen)) { look() } else { Ok(seen) }
 }
 
+/// The same of a message, unless the program is to see first that a request of its own has ended.
+pub fn probed<T>(look: impl Fn() -> Result<Option<T>, Class>) -> Result<Option<T>, Class> {
+    let seen = look()?;
+    if raw::has_probed(seen.is_some()) { look() } else { Ok(seen) }
+}
+
 /// As [`engine`], for calls that are local: an operation of the program may make them.
 pub fn local<T: Copy>(work: impl FnOnce(&mut Process) -> Result<T, Class>) -> Result<T, Class> {
     raw::local(work)?

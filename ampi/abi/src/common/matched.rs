@@ -7,7 +7,7 @@ use talisman_ampi::objects::{Kept, Kind};
 use talisman_ampi::process::Process;
 use talisman_ampi::raw;
 
-use super::call::{engine, known, looked, put};
+use super::call::{engine, known, probed, put};
 use super::message::{NO_PROC, buffer, from_nobody, pattern, put_status, record, told, wait_for};
 use crate::abi::{Abi, NULL, Told};
 use crate::class::Class;
@@ -36,7 +36,7 @@ unsafe fn find<A: Abi>(
                 raw::wait_message("MPI_Mprobe", pattern)?;
             }
             let look = || engine(|process, _| Ok(take::<A>(process, communicator, &pattern)));
-            looked(look, Option::is_some)?
+            probed(look)?
         }
     };
     let Some((number, told)) = found else { return Ok(false) };

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use talisman_ampi::objects::{Kept, Kind};
 use talisman_ampi::raw;
 
-use super::call::{Outcome, engine, known, looked, put};
+use super::call::{Outcome, engine, known, probed, put};
 use super::message::{from_nobody, pattern, put_status, told};
 use crate::abi::Abi;
 use crate::class::Class;
@@ -46,7 +46,7 @@ unsafe fn look_for<A: Abi>(
             Ok(found.map(|found| told::<A>(process, communicator, Kept::Receive, &found)))
         })
     };
-    let found = looked(look, Option::is_some)?;
+    let found = probed(look)?;
     // SAFETY: the caller's promise.
     unsafe {
         put(flag, c_int::from(found.is_some()))?;
