@@ -18,16 +18,18 @@ fn a_file_of_all_ranks_has_each_record_once() {
     let mut expected: Vec<String> =
         (0..RANKS).flat_map(|rank| (0..ROUNDS).flat_map(move |round| of_both(rank, round))).collect();
     expected.sort();
-    let kept = ["--ft", "double", "--ckpt-every", "50ms", "--nodes", "3"];
-    for (name, way) in [
-        ("alone", &[][..]),
-        ("loses-1", &[&kept[..], &["--kill", "1@300ms"]].concat()),
-        ("loses-2", &[&kept[..], &["--kill", "2@200ms,0@500ms", "--respawn"]].concat()),
+    let kept = |period| ["--nodes", "3", "--ft", "double", "--ckpt-every", period, "--respawn"];
+    for (name, way, killed) in [
+        ("alone", &[][..], &[][..]),
+        ("loses-1", &kept("50ms")[..6], &["2@200"][..]),
+        ("loses-2", &kept("50ms")[..], &["4@100", "0@300"][..]),
+        // Mostly nothing was written yet at the last checkpoint before.
+        ("unwritten", &kept("150ms")[..], &["2@10"][..]),
     ] {
         let written = folder().join(format!("together-{name}"));
         let text = written.to_str().expect("text");
         let count = [RANKS, ROUNDS].map(|count| count.to_string());
-        printed(&mut mpirun(&[&["-n", &count[0]], way, &[file, text, &count[1]]].concat()));
+        printed(&mut mpirun(&[&["-n", &count[0]], way, &[file, text, &count[1]], killed].concat()));
         let written = std::fs::read_to_string(&written).expect("it was written");
         let written = sorted(&written);
         let differs = written.iter().zip(&expected).find(|(one, other)| one != other);

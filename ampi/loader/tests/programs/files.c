@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "say.h"
 #include <dirent.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 static const char *who;
@@ -43,6 +44,18 @@ static void others(const char *path) {
     say("status %d", pclose(file));
 }
 
+/* Opened to be added to, and not added to yet. */
+static void unwritten(const char *path) {
+    char text[64] = "";
+    int file = open(path, O_WRONLY | O_APPEND | O_TRUNC);
+    sched_yield();
+    say("written %d", (int)write(file, "only\n", 5));
+    FILE *read = fopen(path, "r");
+    while (fgets(text, sizeof text, read)) say("has %s", strtok(text, "\n"));
+    fclose(read);
+    close(file);
+}
+
 int main(int argc, char **argv) {
     char path[4096], line[64];
     who = argv[1];
@@ -60,6 +73,7 @@ int main(int argc, char **argv) {
     }
     fclose(file);
     others(path);
+    unwritten(path);
     folders(argv[2]);
     remove(path);
     say("removed %d", access(path, F_OK));

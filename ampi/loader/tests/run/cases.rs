@@ -406,7 +406,7 @@ fn open_files_move() {
     let program = shop.build("files", "files.c", &[]);
     let folder = shop.0.to_str().expect("a path that is text");
     let alone = native(&program, 0, &[folder, "b"]);
-    assert_eq!(lines(&alone)["0"].len(), 12);
+    assert_eq!(lines(&alone)["0"].len(), 14);
     for mode in ["move", "restore"] {
         let output = ranks(&program, 1, mode, &[folder, "a"]);
         assert_eq!(lines(&output), lines(&alone), "{mode}: {}", String::from_utf8_lossy(&output.stderr));

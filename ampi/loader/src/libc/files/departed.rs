@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_int};
 use std::io::Write;
 
-use ::libc::{F_GETFD, F_GETFL, F_SETFD, FD_CLOEXEC, O_ACCMODE, O_CLOEXEC, O_RDONLY, O_WRONLY};
+use ::libc::{F_GETFD, F_GETFL, F_SETFD, FD_CLOEXEC, O_ACCMODE, O_CLOEXEC, O_RDONLY};
 
 use super::{FilesError, gone, stream};
 
@@ -81,14 +81,10 @@ impl Departed {
         Departed { descriptor, shared: first, flags, ..Departed::EMPTY }
     }
 
-    /// The same with the length of the file, if it is written to. Who can only write, and is at the beginning, has written
-    /// nothing: then others have, and it is theirs to be cut, since what is in their buffers is not in it yet.
+    /// The same with the length of the file, if it can be written to: also if it was not yet, since it may be from now on.
+    /// Others may have more in their buffers, which is written when they are copied: the greatest length counts.
     pub(super) fn with_length(self) -> Departed {
-        let writes = match self.flags & O_ACCMODE {
-            O_RDONLY => false,
-            O_WRONLY => self.position > 0,
-            _ => true,
-        };
+        let writes = self.flags & O_ACCMODE != O_RDONLY;
         let regular = |meta: &::libc::stat| meta.st_mode & ::libc::S_IFMT == ::libc::S_IFREG;
         match meta(self.descriptor).filter(regular) {
             Some(meta) if writes => Departed { length: meta.st_size, inode: meta.st_ino, ..self },
