@@ -9,6 +9,7 @@ use crate::trials::checks;
 
 checks!(
     ranks_have_what_processes_have needs c_compiler,
+    large_arrays_have_room needs c_compiler,
     lines_are_whole_and_labelled needs c_compiler,
     input_goes_to_rank_0 needs c_compiler,
     calls_are_in_the_trace needs c_compiler,
@@ -30,6 +31,16 @@ fn ranks_have_what_processes_have() {
                 (0..ranks).map(|rank| format!("rank {rank} of {ranks}: sum {sum}, a value")).collect();
             assert_eq!(sorted(&printed(&mut mpirun(&words))), expected, "{interface:?} {words:?}");
         }
+    }
+}
+
+/// Programs take as much of a slot's addresses as they need, and of memory what they touch.
+fn large_arrays_have_room() {
+    let file = program("large.c", Interface::OpenMpi);
+    let file = file.to_str().expect("a name that is text");
+    for way in [&["--nodes", "2"][..], &["--nodes", "2", "--move-always"]] {
+        let printed = printed(&mut mpirun(&[&["-n", "4"], way, &[file]].concat()));
+        assert_eq!(sorted(&printed), [0, 1, 2, 3].map(|rank| format!("rank {rank}: 6")), "{way:?}");
     }
 }
 

@@ -86,8 +86,7 @@ impl Program {
             plan = Plan::build(&mut resolver, &blocks, &order)?;
         }
         let later = blocks.end.next_multiple_of(PAGE);
-        let left = search.room_for_all.saturating_sub(later) / PAGE * PAGE;
-        let room = if resolver.opens_libraries { search.room_for_later.min(left) } else { 0 };
+        let room = if resolver.opens_libraries { search.room_for_later } else { 0 };
         let span = later.saturating_add(room).next_multiple_of(PAGE);
         check_span(&objects[0], span)?;
         resolver.check_missing()?;

@@ -73,9 +73,7 @@ static PROGRAM: OnceLock<Result<&'static ProgramImages, String>> = OnceLock::new
 pub fn prepare(file: &Path, ranks: OfRanks) -> Result<&'static ProgramImages, ImagesError> {
     let prepared = PROGRAM.get_or_init(|| {
         on_process_heap(|| {
-            let room_for_all = crate::ROOM as usize - control::LEN;
-            let search =
-                Search { room_for_later: ROOM_FOR_LATER, room_for_all, ..Search::from_environment() };
+            let search = Search { room_for_later: ROOM_FOR_LATER, ..Search::from_environment() };
             let program = ProgramImages::new(file, ranks, &search)?;
             Ok(&*Box::leak(Box::new(program)))
         })

@@ -49,9 +49,6 @@ use talisman_loader::libc::Numbers;
 use programs::Other;
 use rank::MpiProgram;
 
-/// Room for a program and its libraries in each slot: addresses only.
-const ROOM: u64 = 448 << 20;
-
 /// Runs an MPI program on virtual ranks: `talisman mpirun` starts it.
 #[derive(clap::Parser, Clone, Debug, Pup)]
 struct Options {
@@ -128,7 +125,7 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
     }
     mappings::check(prepared.mappings(), program.ranks, cx.nodes())?;
     program.builds = prepared.builds();
-    let ranks = RankArgs { rank_images: ROOM, ..options.ranks };
+    let ranks = RankArgs { rank_images: prepared.room(), ..options.ranks };
     let call = talisman_ampi::run(ranks, program.clone()).map_err(|error| error.to_string())?;
     if let Some(file) = &options.gdb_script {
         gdb::write(file, &program, prepared)?;

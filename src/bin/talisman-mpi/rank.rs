@@ -102,6 +102,15 @@ impl Prepared {
         }
     }
 
+    /// Bytes of addresses for programs and their libraries in each slot. They may have large arrays, which they mostly do not
+    /// touch.
+    pub fn room(self) -> u64 {
+        /// What there is at least, and what it is a multiple of.
+        const LEAST: usize = 448 << 20;
+        const UNIT: usize = 64 << 10;
+        LEAST.max(self.images().span().next_multiple_of(UNIT)) as u64
+    }
+
     /// How many mappings of the system a rank takes.
     pub fn mappings(self) -> usize {
         /// Guard, stack, header, control block, heap, and what is not used of these yet.

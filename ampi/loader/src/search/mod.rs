@@ -23,9 +23,6 @@ pub struct Search {
     /// Bytes that each rank has for libraries that it loads later (`dlopen`): addresses only, and only if the program
     /// or one of its libraries calls `dlopen`.
     pub room_for_later: usize,
-    /// Bytes that a program may take with all its libraries: those that are loaded later have what the others leave, if
-    /// that is less.
-    pub room_for_all: usize,
 }
 
 /// Libraries that are loaded later are plugins and their helpers.
@@ -48,7 +45,6 @@ impl Default for Search {
             cache: Some("/etc/ld.so.cache".into()),
             defaults: DEFAULTS.iter().map(PathBuf::from).collect(),
             room_for_later: ROOM_FOR_LATER,
-            room_for_all: usize::MAX,
         }
     }
 }
