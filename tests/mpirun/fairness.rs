@@ -7,7 +7,7 @@ use crate::wrappers::built;
 checks!(
     ranks_of_one_node_have_their_turns needs c_compiler,
     ranks_of_two_nodes_have_their_turns needs c_compiler,
-    ranks_of_one_node_agree_with_one_tag needs c_compiler,
+    ranks_agree_with_one_tag needs c_compiler,
     what_was_sent_leaves_while_ranks_compute needs c_compiler,
 );
 
@@ -33,14 +33,14 @@ fn ranks_of_two_nodes_have_their_turns() {
 }
 
 /// A rank that looks for a message does not find one of the next agreement before it has seen the barrier of this one end.
-fn ranks_of_one_node_agree_with_one_tag() {
+fn ranks_agree_with_one_tag() {
     let program = built("talisman-mpicc", "agrees.c");
     let program = program.to_str().expect("a name that is text");
-    for ranks in ["2", "3", "5"] {
-        let printed = printed(&mut mpirun(&["-n", ranks, "--nodes", "1", "--pes", "1", program, "200"]));
+    for (ranks, nodes) in [("2", "1"), ("3", "1"), ("5", "1"), ("3", "3"), ("5", "2")] {
+        let printed = printed(&mut mpirun(&["-n", ranks, "--nodes", nodes, program, "300"]));
         let expected: Vec<String> =
             (0..ranks.parse().expect("a number")).map(|rank: u32| format!("agreed {rank}")).collect();
-        assert_eq!(sorted(&printed), expected);
+        assert_eq!(sorted(&printed), expected, "{nodes} nodes");
     }
 }
 

@@ -8,7 +8,7 @@ use super::request::{Request, Scope};
 use super::{Error, Rank, Tag};
 use crate::engine::{self, Begun, Condition, Held, Mode, Owner, Pattern, Token};
 use crate::process::Process as State;
-use crate::rank::{call, call_and_wait, wait_for};
+use crate::rank::{call, call_and_wait, state, wait_for};
 
 /// The tag of messages that are sent without one.
 const DEFAULT_TAG: Tag = 0;
@@ -329,7 +329,9 @@ pub trait Source {
     fn immediate_probe(&self) -> Result<Option<Status>, Error> {
         let (pattern, communicator) = (self.accepts(None)?, self.of_communicator());
         // SAFETY: no buffer is given.
-        let look = || unsafe { call(|process, _| process.engine.probe(&pattern)) };
+        let look = || unsafe {
+            call(|process, _| if process.finds_nothing() { None } else { process.engine.probe(&pattern) })
+        };
         let mut found = look()?;
         if super::request::count_probe(found.is_some()) {
             found = look()?;
@@ -360,7 +362,10 @@ pub trait Source {
     /// # Errors
     /// If there is no such rank.
     fn immediate_matched_probe(&self) -> Result<Option<(Message, Status)>, Error> {
-        let look = || take_message(self.accepts(None)?, self.of_communicator());
+        let look = || match state(|process| process.finds_nothing())? {
+            true => Ok(None),
+            false => take_message(self.accepts(None)?, self.of_communicator()),
+        };
         let found = look()?;
         if super::request::count_probe(found.is_some()) { look() } else { Ok(found) }
     }

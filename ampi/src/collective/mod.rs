@@ -34,7 +34,7 @@ mod values;
 pub use allgather::{allgather, allgatherv};
 pub use allreduce::allreduce;
 pub use alltoall::{alltoall, alltoallw};
-pub use barrier::barrier;
+pub use barrier::{barrier, immediate_barrier};
 pub use bcast::bcast;
 pub use gather::{gather, gatherv};
 pub use inter::{

@@ -70,6 +70,11 @@ impl Collectives {
         }
     }
 
+    /// Whether there is one to which all have come, and which has not ended here: it may have elsewhere, and does by itself.
+    pub fn is_ending(&self) -> bool {
+        self.running.values().any(|running| running.schedule.is_settled(running.round))
+    }
+
     /// How many are under way.
     pub fn under_way(&self) -> usize {
         self.running.len()

@@ -80,13 +80,15 @@ pub struct Schedule {
     ends: Vec<u32>,
     /// Bytes of scratch memory.
     scratch: u64,
+    /// The first round in which all members are known to have come, if it is told.
+    settled: Option<u32>,
 }
 
 impl Schedule {
     /// Without a step.
     pub fn new() -> Schedule {
         // Most members of a tree have no more.
-        Schedule { steps: Vec::with_capacity(4), ends: Vec::with_capacity(4), scratch: 0 }
+        Schedule { steps: Vec::with_capacity(4), ends: Vec::with_capacity(4), scratch: 0, settled: None }
     }
 
     /// Where a round is among the steps; none if there are fewer rounds.
@@ -102,6 +104,18 @@ impl Schedule {
     /// A step, by its place among all.
     pub fn step(&self, at: usize) -> Option<Step> {
         self.steps.get(at).copied()
+    }
+
+    /// Whether all members are known to have come when this round is under way.
+    pub fn is_settled(&self, round: usize) -> bool {
+        self.settled.is_some_and(|settled| round >= settled as usize)
+    }
+
+    /// All members have come when what is in it by now has been done.
+    pub(super) fn settled(mut self) -> Schedule {
+        self.wait();
+        self.settled = Some(self.ends.len() as u32);
+        self
     }
 
     /// With other names of those it sends to and receives from.

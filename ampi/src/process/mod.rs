@@ -234,6 +234,11 @@ impl Process {
         self.engine.free(request)
     }
 
+    /// Whether the program finds no message now, whatever there is: see [`collective::immediate_barrier`](crate::collective::immediate_barrier).
+    pub fn finds_nothing(&self) -> bool {
+        self.collectives.is_ending()
+    }
+
     /// Removes datatypes that the program has freed, if nothing is under way that may have them.
     pub fn sweep_datatypes(&mut self) {
         if self.datatypes.has_freed() && self.collectives.under_way() == 0 && self.engine.is_idle() {

@@ -35,7 +35,12 @@ unsafe fn find<A: Abi>(
             if waits {
                 raw::wait_message("MPI_Mprobe", pattern)?;
             }
-            let look = || engine(|process, _| Ok(take::<A>(process, communicator, &pattern)));
+            let look = || {
+                engine(|process, _| {
+                    let finds = waits || !process.finds_nothing();
+                    Ok(finds.then(|| take::<A>(process, communicator, &pattern)).flatten())
+                })
+            };
             probed(look)?
         }
     };

@@ -42,6 +42,9 @@ unsafe fn look_for<A: Abi>(
             let Some(pattern) = pattern::<A>(process, communicator, source, tag)? else {
                 return Ok(Some(from_nobody::<A>()));
             };
+            if process.finds_nothing() {
+                return Ok(None);
+            }
             let found = process.engine.probe(&pattern);
             Ok(found.map(|found| told::<A>(process, communicator, Kept::Receive, &found)))
         })

@@ -15,10 +15,12 @@ use crate::abi::{Abi, Count};
 use crate::class::Class;
 
 unsafe fn barrier_as<A: Abi>(called: Called<A::Handle>) -> Outcome {
+    let waits = matches!(called.how, How::Now);
     // SAFETY: the caller's promise.
     unsafe {
         run::<A>(called, Memory::default(), |_, side| match side {
-            Side::One(me) => Ok(schedules::barrier(me)),
+            Side::One(me) if waits => Ok(schedules::barrier(me)),
+            Side::One(me) => Ok(schedules::immediate_barrier(me)),
             Side::Two(sides) => Ok(schedules::inter_barrier(sides)),
         })
     }

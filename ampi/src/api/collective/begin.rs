@@ -119,6 +119,10 @@ pub fn barrier(communicator: Communicator) -> Result<Token, Error> {
     begin(communicator, Memory::default(), schedules::barrier)
 }
 
+pub fn immediate_barrier(communicator: Communicator) -> Result<Token, Error> {
+    begin(communicator, Memory::default(), schedules::immediate_barrier)
+}
+
 pub fn all_gather<T: Equivalence>(
     communicator: Communicator,
     send: &[T],

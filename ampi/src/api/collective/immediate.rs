@@ -158,7 +158,7 @@ pub trait ImmediateCollectives {
 
 impl ImmediateCollectives for Communicator {
     fn immediate_barrier<'s>(&self, scope: &'s Scope<'_>) -> Result<Request<'s>, Error> {
-        Ok(scope.add(begin::barrier(*self)?, *self))
+        Ok(scope.add(begin::immediate_barrier(*self)?, *self))
     }
 
     fn immediate_all_gather_into<'a, 's, S, R>(

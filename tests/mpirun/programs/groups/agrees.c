@@ -1,7 +1,6 @@
 /* Ranks that learn from whom each gets a message, again and again with one tag: each sends synchronously, looks for
    messages, and comes to a barrier when its own have been received. What comes before that barrier has ended is of this
-   time. So it is as far as ranks take their turns; where they run at once, a message may be found too early under each
-   MPI. */
+   time. */
 #include "report.h"
 
 /* The number that was sent in a message, if one is there. */
