@@ -1,6 +1,7 @@
 //! Every collective against its definition, over a network that delivers in any order while ranks move.
 
 mod at_once;
+mod barriers;
 mod combining;
 mod inter;
 mod moving;
