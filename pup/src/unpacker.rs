@@ -12,7 +12,7 @@ use crate::{Fault, Plain, PlainProof, Pup, PupError, Purpose, Segment, bulk};
 pub struct Unpacker<'a> {
     rest: &'a [u8],
     /// Large plain slices beside the bytes, which mention them in this order.
-    segments: vec::IntoIter<Segment>,
+    segments: Option<vec::IntoIter<Segment>>,
     total: usize,
     depth: Depth,
     empty_left: usize,
@@ -21,21 +21,21 @@ pub struct Unpacker<'a> {
 
 impl<'a> Unpacker<'a> {
     /// Starts at the first of `bytes`.
+    #[inline]
     pub fn new(bytes: &'a [u8], purpose: Purpose) -> Self {
-        Self::with_segments(bytes, purpose, Vec::new())
-    }
-
-    /// Starts at the first of `bytes`, with the large plain slices that a [`Lender`](crate::Lender) kept out of them.
-    pub fn with_segments(bytes: &'a [u8], purpose: Purpose, segments: Vec<Segment>) -> Self {
-        let segments = segments.into_iter();
         Unpacker {
             rest: bytes,
-            segments,
+            segments: None,
             total: bytes.len(),
             depth: Depth::default(),
             empty_left: EMPTY_MAX,
             purpose,
         }
+    }
+
+    /// Starts at the first of `bytes`, with the large plain slices that a [`Lender`](crate::Lender) kept out of them.
+    pub fn with_segments(bytes: &'a [u8], purpose: Purpose, segments: Vec<Segment>) -> Self {
+        Unpacker { segments: Some(segments.into_iter()), ..Unpacker::new(bytes, purpose) }
     }
 
     /// What the value was packed for.
@@ -44,6 +44,7 @@ impl<'a> Unpacker<'a> {
     }
 
     /// Bytes not read yet.
+    #[inline]
     pub fn left(&self) -> usize {
         self.rest.len()
     }
@@ -57,8 +58,9 @@ impl<'a> Unpacker<'a> {
     ///
     /// # Errors
     /// [`Fault::Trailing`], [`Fault::Segments`].
+    #[inline]
     pub fn finish(&self) -> Result<(), PupError> {
-        match (self.left(), self.segments.len()) {
+        match (self.left(), self.segments.as_ref().map_or(0, ExactSizeIterator::len)) {
             (0, 0) => Ok(()),
             (0, left) => Err(self.fault(Fault::Segments { left })),
             (left, _) => Err(self.fault(Fault::Trailing { left })),
@@ -66,16 +68,16 @@ impl<'a> Unpacker<'a> {
     }
 
     pub(crate) fn has_segment(&self) -> bool {
-        !self.segments.as_slice().is_empty()
+        self.segments.as_ref().is_some_and(|segments| !segments.as_slice().is_empty())
     }
 
     pub(crate) fn next_segment(&mut self) -> Option<Segment> {
-        self.segments.next()
+        self.segments.as_mut()?.next()
     }
 
     /// The segments that nothing read so far has mentioned.
     pub fn take_segments(&mut self) -> Vec<Segment> {
-        std::mem::take(&mut self.segments).collect()
+        self.segments.take().into_iter().flatten().collect()
     }
 
     /// The next `n` bytes, without a copy.
