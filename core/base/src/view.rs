@@ -86,6 +86,7 @@ impl View {
     }
 
     /// Whether a PE of this number is there.
+    #[inline]
     pub fn is_there(&self, pe: PeId) -> bool {
         pe < self.whole || self.of_nodes.is_there(pe / self.lanes)
     }

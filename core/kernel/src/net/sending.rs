@@ -235,7 +235,12 @@ impl Net {
     }
 
     /// Writes what goes now; whether anything was written.
+    #[inline]
     pub fn flush(&self, pe: &Pe) -> bool {
+        self.has_unsent() && self.flush_listed(pe)
+    }
+
+    fn flush_listed(&self, pe: &Pe) -> bool {
         let (mut written, mut error) = (false, None);
         self.unflushed.borrow_mut().retain(|node| {
             let Some(link) = &self.links[*node as usize] else { return false };
@@ -249,6 +254,7 @@ impl Net {
     }
 
     /// Whether something could not be written yet.
+    #[inline]
     pub fn has_unsent(&self) -> bool {
         !self.unflushed.borrow().is_empty()
     }

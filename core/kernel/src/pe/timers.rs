@@ -39,6 +39,13 @@ impl Timers {
         self.count.get() == 0
     }
 
+    /// Whether there is one at all.
+    #[inline]
+    fn has_any(&self) -> bool {
+        let for_services = [&self.balance, &self.checkpoint, &self.disk];
+        !self.is_empty() || for_services.iter().any(|timer| timer.get().is_some())
+    }
+
     /// When the next one is due.
     pub fn next(&self) -> Option<Duration> {
         [self.next_for_progress(), self.checkpoint.get(), self.disk.get()].into_iter().flatten().min()
@@ -86,7 +93,12 @@ impl Pe {
     }
 
     /// Sends off what is due; whether anything was.
+    #[inline]
     pub fn run_timers(&self) -> bool {
+        self.timers.has_any() && self.run_those_due()
+    }
+
+    fn run_those_due(&self) -> bool {
         let mut any = self.timers.balance.get().is_some() && self.run_balance_timer();
         any |= self.timers.checkpoint.get().is_some() && self.run_checkpoint_timer();
         any |= self.timers.disk.get().is_some() && self.run_disk_timer();

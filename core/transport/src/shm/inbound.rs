@@ -42,14 +42,15 @@ impl Receiver {
         if let Some(error) = &self.failed {
             return Err(error.clone());
         }
-        for taken in 0..budget {
+        let mut taken = 0;
+        while taken < budget {
             match self.receive_one(f) {
-                Ok(true) => {}
-                Ok(false) => return Ok(taken),
+                Ok(true) => taken += 1,
+                Ok(false) => break,
                 Err(flaw) => return Err(self.fail(flaw)),
             }
         }
-        Ok(budget)
+        Ok(taken)
     }
 
     /// Gives everything that was read back to the sender. To be called before sleeping, so that the sender does not

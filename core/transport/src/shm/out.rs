@@ -113,7 +113,7 @@ impl Ring {
     }
 
     /// Writes a slot and, before it, the chunk that it announces; nothing if there is no room for both.
-    #[inline]
+    #[inline(always)]
     pub(super) fn write(&mut self, frame: Frame, chunk: &[u8]) -> bool {
         match self.has_room(chunk.len()) {
             Ok(true) => {

@@ -178,10 +178,10 @@ impl Reader {
         self.ring.positions()
     }
 
-    /// Whether nothing is waiting: one load.
+    /// Whether nothing is waiting: one load. What cannot be in a slot is something to look at.
     #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {
-        self.ring.slot(self.head).lap.load(Ordering::Relaxed) != self.lap()
+        self.ring.slot(self.head).lap.load(Ordering::Relaxed) == self.lap() - 1
     }
 
     /// The lap of the slot that is next.
