@@ -58,6 +58,13 @@ struct Source {
     ring: Consumer<RingWords>,
 }
 
+impl Source {
+    fn take_in(&mut self, pe: &Pe, at_once: bool) -> bool {
+        let Source { rank, ring } = self;
+        ring.drain(BURST, |words| take_in(pe, *rank, words, at_once)) > 0
+    }
+}
+
 struct Link {
     ring: Producer<RingWords>,
     /// What found the ring full; nothing overtakes it.
@@ -120,6 +127,7 @@ impl Threads {
     }
 
     /// Whether the ring of another PE was full.
+    #[inline]
     pub fn has_unsent(&self) -> bool {
         self.spilled.get() > 0
     }
@@ -156,9 +164,9 @@ impl Threads {
     /// Takes in what has come from the other PEs of the node; whether that was anything. Small messages run `at_once`, or
     /// are queued like the others.
     fn receive(&self, pe: &Pe, at_once: bool) -> bool {
-        let mut any = self.net.is_some() && self.take_aside(pe);
-        for OwnLines(Source { rank, ring }) in self.from.borrow_mut().iter_mut() {
-            any |= ring.drain(BURST, |words| take_in(pe, *rank, words, at_once)) > 0;
+        let mut any = !self.aside.borrow().is_empty() && self.take_aside(pe);
+        for OwnLines(source) in self.from.borrow_mut().iter_mut() {
+            any |= !source.ring.is_empty() && source.take_in(pe, at_once);
         }
         any
     }
@@ -180,10 +188,14 @@ impl Threads {
     }
 
     /// Tries again what found a ring full.
+    #[inline]
     pub fn flush(&self) {
-        if self.spilled.get() == 0 {
-            return;
+        if self.has_unsent() {
+            self.flush_spilled();
         }
+    }
+
+    fn flush_spilled(&self) {
         for (to, link) in self.to.iter().enumerate() {
             let Some(mut link) = link.as_ref().map(|link| link.0.borrow_mut()) else { continue };
             let before = link.spill.len();
@@ -283,13 +295,23 @@ impl Port {
         true
     }
 
-    /// Takes what arrived from the other PEs of the node; whether that was anything. A small message may run at once, so
-    /// user code runs in here.
+    /// Takes what arrived from the other PEs; whether that was anything. A small message may run at once, so user code
+    /// runs in here.
+    #[inline]
     pub fn receive(&self, pe: &Pe) -> bool {
         let Port::Threads(threads) = self else { return false };
         match &threads.net {
             None => threads.receive(pe, true),
             // Not run in here where it may wait for room on a link: the rings have to be emptied meanwhile.
+            Some(net) => net.while_taking_in(|| threads.receive(pe, false)) | net.receive_and_run(pe),
+        }
+    }
+
+    /// The same where other things go before messages: none runs.
+    pub fn receive_only(&self, pe: &Pe) -> bool {
+        let Port::Threads(threads) = self else { return false };
+        match &threads.net {
+            None => threads.receive(pe, false),
             Some(net) => net.while_taking_in(|| threads.receive(pe, false)) | net.receive(pe),
         }
     }

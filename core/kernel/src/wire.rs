@@ -6,7 +6,7 @@
 pub mod check;
 mod compact;
 
-pub use compact::{read_known, write_call};
+pub use compact::{ShortStart, read_known, read_known_args, write_call};
 
 use std::ptr::NonNull;
 

@@ -66,8 +66,10 @@ pub(super) fn work(pe: &Pe) {
                 // What is dropped may send something, which nobody does who has been counted for a checkpoint.
                 put_off.drop_all();
             }
-            let batch = if pe.is_copying() { give_way.sometimes(pe) } else { BATCH };
+            let is_copying = pe.is_copying();
+            let batch = if is_copying { give_way.sometimes(pe) } else { BATCH };
             received = match turn(pe, port, batch, &mut pace, received) {
+                true if is_copying => pe.port.receive_only(pe),
                 true => pe.port.receive(pe),
                 false => rest.until_work(pe, port),
             };
@@ -330,9 +332,13 @@ impl Rest {
             Some(_) => QUICK_LOOKS_AT_MANY,
         };
         // Rings alone are looked at by taking in, and so are sockets. With links through memory that costs more, and a look
-        // first is a few loads.
+        // first is a few loads. What comes over a link does not run in here: it is no gap.
         let looks_first = port.net.is_some() && sockets.is_none();
-        let look = || (!looks_first || port.has_work()) && pe.port.receive(pe);
+        let look = || match &port.net {
+            None => pe.port.receive(pe),
+            Some(_) if looks_first => port.has_work(),
+            Some(_) => pe.port.receive_only(pe),
+        };
         let gap = pe.begin_gap();
         self.stream.let_go_ahead();
         let came = match self.idle.is_crowded() {
@@ -346,7 +352,7 @@ impl Rest {
             pe.end_gap(gap);
         }
         if came {
-            return true;
+            return !looks_first || pe.port.receive(pe);
         }
         let start = pe.clock.now();
         let (given, mut asleep) = (self.idle.given(), Duration::ZERO);

@@ -158,6 +158,7 @@ impl Collection {
     }
 
     /// What is known of an element's place.
+    #[inline]
     pub fn place(&self, index: u128) -> Place {
         self.places.get(index, self.ordinal(index))
     }

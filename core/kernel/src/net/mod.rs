@@ -157,6 +157,7 @@ impl Net {
     }
 
     /// The link to another node.
+    #[inline]
     pub fn link(&self, node: u32) -> Option<&Link> {
         self.links.get(node as usize)?.as_ref()
     }

@@ -1,11 +1,16 @@
 //! What has come from other nodes: taken in a burst at a time, and handed to its PE.
 
+use std::mem::MaybeUninit;
+
 use super::{Aside, BURST, Net};
+use crate::message::cell::WORDS;
+use crate::message::envelope::Body;
 use crate::pe::Pe;
 use crate::wire;
 use talisman_base::ids::PeId;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
+use talisman_transport::link::Link;
 use talisman_transport::{Incoming, TO_LINK};
 
 /// Messages in the queue of a PE from which on it takes in fewer than it runs.
@@ -20,6 +25,7 @@ const MEMORY_LOOKS: u32 = 32;
 
 impl Net {
     /// Runs `f`, which takes in what has come: whatever it sends does not wait.
+    #[inline]
     pub fn while_taking_in(&self, f: impl FnOnce() -> bool) -> bool {
         self.taking_in.set(true);
         let any = f();
@@ -32,14 +38,47 @@ impl Net {
         self.while_taking_in(|| self.receive_from_all(pe))
     }
 
+    /// The same, but the first message that has come through memory runs at once if nothing waits before it.
+    pub fn receive_and_run(&self, pe: &Pe) -> bool {
+        let any = self.run_first(pe);
+        // Takes in first what was put aside while what has run waited for room.
+        self.receive(pe) | any
+    }
+
+    /// Takes the first message that has come through memory, and runs it if nothing waits before it and its object is here; whether one
+    /// had come.
+    fn run_first(&self, pe: &Pe) -> bool {
+        if !pe.may_run_at_once() || self.sorts.get() || !self.aside.borrow().is_empty() {
+            return false;
+        }
+        let has_work = |node: &&u32| self.link(**node).is_some_and(Link::has_work);
+        let Some(&node) = self.through_memory.iter().find(has_work) else { return false };
+        let mut words = [const { MaybeUninit::uninit() }; WORDS];
+        let mut called = None;
+        let any = self.while_taking_in(|| {
+            self.look_at(pe, node, 1, &mut |message| {
+                called = pe.called_at_once(&message, &mut words);
+                if called.is_none() {
+                    self.take_in(pe, node, message);
+                }
+            })
+        });
+        // Not before the link is let go: what runs may wait for room on it, and then all links are read.
+        if let Some((head, entry)) = called {
+            pe.run_entry(head, entry, &mut None, &mut words, &mut Body::Empty);
+        }
+        any
+    }
+
     fn receive_from_all(&self, pe: &Pe) -> bool {
         if self.reconnect.is_notified() {
             self.take_connections(pe);
         }
-        let mut any = !mutated("aside-after-what-is-new") && self.take_aside(pe);
+        let has_aside = !self.aside.borrow().is_empty();
+        let mut any = has_aside && !mutated("aside-after-what-is-new") && self.take_aside(pe);
         let budget = self.budget(pe);
         for node in &self.through_memory {
-            any |= self.receive_from(pe, *node, budget);
+            any |= self.link(*node).is_some_and(Link::has_work) && self.receive_from(pe, *node, budget);
         }
         if !self.sockets.is_empty() {
             any |= self.receive_from_sockets(pe, any, budget);
@@ -85,11 +124,9 @@ impl Net {
         any
     }
 
-    #[inline]
     fn receive_from(&self, pe: &Pe, node: u32, budget: usize) -> bool {
-        let Some(link) = &self.links[node as usize] else { return false };
         let mut swaps = mutated("messages-swapped");
-        let received = link.receive(budget, &mut |message| {
+        self.look_at(pe, node, budget, &mut |message| {
             match std::mem::take(&mut swaps) {
                 // To be overtaken by those behind it, which is a mistake.
                 true => self.aside.borrow_mut().push_back(Aside::of(node, message)),
@@ -99,8 +136,14 @@ impl Net {
                 }
                 false => self.take_in(pe, node, message),
             }
-        });
-        match received {
+        })
+    }
+
+    /// Gives messages from a node to `f`; whether there were any.
+    #[inline]
+    fn look_at(&self, pe: &Pe, node: u32, budget: usize, f: &mut dyn FnMut(Incoming<'_>)) -> bool {
+        let Some(link) = &self.links[node as usize] else { return false };
+        match link.receive(budget, f) {
             Ok(messages) => {
                 if link.is_newly_broken() {
                     self.miss(pe, node, link);

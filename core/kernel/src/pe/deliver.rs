@@ -17,11 +17,12 @@ use crate::object::{Head, flag};
 use crate::trace::Origin;
 use crate::wire::{self, WireError};
 use crate::witness::{Seen, Shadow};
-use talisman_base::ids::ObjId;
+use talisman_base::ids::{ObjId, PeId};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_observe::stats::count;
 use talisman_pup::{Packed, PupError, Segment};
+use talisman_transport::Incoming;
 
 impl Pe {
     /// Takes in a message from another PE.
@@ -56,7 +57,6 @@ impl Pe {
     ///
     /// # Errors
     /// When it is none, or none of this job. Nothing has been let in then.
-    #[inline]
     pub fn take_in_frame(
         &self,
         head: &[u8],
@@ -181,6 +181,36 @@ impl Pe {
         self.run_entry(head, entry, &mut None, words, &mut Body::Empty);
         self.trace_cause(None);
         true
+    }
+
+    /// Whether the next message from another node may run as it comes: nothing waits before it, and nobody has to be told first what
+    /// has come.
+    #[inline]
+    pub fn may_run_at_once(&self) -> bool {
+        self.is_queue_empty() && !self.stopped.get() && self.input_log.is_off()
+    }
+
+    /// The object and the entry that a message from another node calls, if it may run as it comes: its arguments are in the words then. It
+    /// is taken as one that has come.
+    #[inline]
+    pub fn called_at_once(
+        &self,
+        message: &Incoming<'_>,
+        words: &mut Words,
+    ) -> Option<(NonNull<Head>, &'static EntryInfo)> {
+        if PeId::from(message.rank) != self.id - self.first_pe || !message.segments.is_empty() {
+            return None;
+        }
+        let start = wire::ShortStart::read(message.head)?;
+        if start.from >= self.pes() || !self.view().is_there(start.from) {
+            return None;
+        }
+        let collection = self.collections.get(start.to.collection).filter(|collection| collection.direct)?;
+        let head = self.find_in(collection, start.to.index)?;
+        let entry = wire::read_known_args(collection, start.entry, start.args, words)?;
+        count(&self.stats.received, 1);
+        count(&self.stats.arrived, 1);
+        Some((head, entry))
     }
 
     /// An object here gets a message.
@@ -441,6 +471,7 @@ impl Pe {
         self.find_in(self.collections.get(id.collection)?, id.index)
     }
 
+    #[inline]
     fn find_in(&self, collection: &Collection, index: u128) -> Option<NonNull<Head>> {
         match self.place_of(collection, index) {
             Place::Here { slot, generation } => self.slots.get(slot, generation),

@@ -96,6 +96,48 @@ pub(super) fn read(pe: &Pe, u: &mut Unpacker<'_>, forwarded: bool) -> Result<Non
     Ok(envelope)
 }
 
+/// What stands before the arguments of most messages: each number takes one byte, and the index no more than eight.
+pub struct ShortStart<'a> {
+    pub from: PeId,
+    pub to: ObjId,
+    pub entry: u16,
+    /// The arguments, packed.
+    pub args: &'a [u8],
+}
+
+impl ShortStart<'_> {
+    /// None if it is anything else, or wrong, which others see to.
+    #[inline(always)]
+    pub fn read(head: &[u8]) -> Option<ShortStart<'_>> {
+        let ([COMPACT, from, creator, serial, used], rest) = head.split_first_chunk()? else { return None };
+        // With bytes behind the index, which are masked. Where there are too few, it is read as any other.
+        let index = u64::from_le_bytes(*rest.first_chunk()?);
+        let unused = 8_u32.checked_sub(u32::from(*used))?;
+        let index = index & u64::MAX.checked_shr(8 * unused).unwrap_or(0);
+        let (entry, args) = rest.get(usize::from(*used)..)?.split_first()?;
+        if (from | creator | serial | entry) >= 0x80 {
+            return None;
+        }
+        let creator = PeId::from(*creator).wrapping_sub(1);
+        let collection = CollectionId { creator, serial: u32::from(*serial) };
+        let to = ObjId { collection, index: index.into() };
+        Some(ShortStart { from: PeId::from(*from), to, entry: u16::from(*entry), args })
+    }
+}
+
+/// Reads an entry's arguments into words. None if they are wrong, or there is no such entry.
+#[inline]
+pub fn read_known_args(
+    collection: &Collection,
+    entry: u16,
+    args: &[u8],
+    words: &mut Words,
+) -> Option<&'static EntryInfo> {
+    let (info, read) = read_args(collection, entry, &mut Unpacker::new(args, Purpose::Message)).ok()?;
+    *words = read;
+    Some(info)
+}
+
 /// Reads what [`write`] wrote of a message for an object of a collection that is known, and checks it: its envelope, and the
 /// collection. None if it is anything else, or wrong, which others see to.
 #[inline]
@@ -121,6 +163,7 @@ pub(super) fn read_start(u: &mut Unpacker<'_>) -> Result<(PeId, ObjId, u32), Pup
     Ok((from, to, read_number(u)?))
 }
 
+#[inline]
 fn read_args(
     collection: &Collection,
     entry: u16,
@@ -255,6 +298,38 @@ mod tests {
         fn any_bytes_are_survived(bytes: Vec<u8>) {
             let _ = read_number(&mut Unpacker::new(&bytes, Purpose::Message));
             let _ = read_index(&mut Unpacker::new(&bytes, Purpose::Message));
+        }
+    }
+
+    fn read_both_ways(bytes: &[u8]) {
+        let Some(short) = ShortStart::read(bytes) else { return };
+        let mut u = Unpacker::new(&bytes[1..], Purpose::Message);
+        let (from, to, entry) = read_start(&mut u).unwrap();
+        assert_eq!((short.from, short.to, u32::from(short.entry)), (from, to, entry));
+        assert_eq!(short.args, u.bytes(u.left()).unwrap());
+    }
+
+    proptest! {
+        #[test]
+        fn a_short_start_is_read_as_any_other(
+            numbers: [u32; 4], shifts in [0..32u32, 0..32, 0..32, 0..32], index: u128, bits in 0..128u32, args: Vec<u8>,
+        ) {
+            let mut start = Start::new(COMPACT);
+            let [from, creator, serial, entry] = std::array::from_fn(|i| numbers[i] >> shifts[i]);
+            [from, creator, serial].into_iter().for_each(|number| start.number(number));
+            start.index(index >> bits);
+            start.number(entry);
+            let is_short = [from, creator, serial, entry].iter().all(|number| *number < 0x80) && index >> bits >> 64 == 0;
+            let bytes = [start.bytes(), &args].concat();
+            prop_assert!(ShortStart::read(&bytes).is_none() || is_short);
+            prop_assert!(ShortStart::read(&bytes).is_some() || !is_short || args.len() < 8);
+            read_both_ways(&bytes);
+        }
+
+        #[test]
+        fn a_short_start_of_any_bytes_is_survived(mut bytes: Vec<u8>) {
+            bytes.iter_mut().take(5).for_each(|byte| *byte &= 0x8f);
+            read_both_ways(&[&[COMPACT], &bytes[..]].concat());
         }
     }
 
