@@ -65,7 +65,9 @@ impl Net {
         });
         // Not before the link is let go: what runs may wait for room on it, and then all links are read.
         if let Some((head, entry)) = called {
+            pe.trace_cause(pe.trace_comes(way_from(pe, node)));
             pe.run_entry(head, entry, &mut None, &mut words, &mut Body::Empty);
+            pe.trace_cause(None);
         }
         any
     }
@@ -211,7 +213,7 @@ impl Net {
             pe.note_taken_frame(pe.node.shape.first_pe(from_node), head, &segments);
         }
         let is_for_pe = rank < pe.node.shape.pes_per_node;
-        let origin = if is_for_pe { pe.trace_comes(pe.node.shape.first_pe(from_node) + own) } else { None };
+        let origin = if is_for_pe { pe.trace_comes(way_from(pe, from_node)) } else { None };
         let taken = match rank {
             _ if rank == own => pe.take_in_frame(head, segments, origin).map_err(|error| error.to_string()),
             _ if is_for_pe => wire::read(pe, head, segments)
@@ -226,6 +228,11 @@ impl Net {
             pe.node.job.end(1, Some(message));
         }
     }
+}
+
+/// The PE at the other end of this one's link to a node.
+fn way_from(pe: &Pe, node: u32) -> PeId {
+    pe.node.shape.first_pe(node) + pe.id - pe.first_pe
 }
 
 #[cold]
