@@ -41,6 +41,8 @@ mod mapped_parts;
 mod records;
 #[path = "logging_processes/relay.rs"]
 mod relay;
+#[path = "logging_processes/releasing.rs"]
+mod releasing;
 #[path = "recovery/program.rs"]
 mod rounds;
 #[path = "logging_processes/several_pes.rs"]
@@ -81,6 +83,7 @@ fn main() -> ExitCode {
                 disk::all(),
                 mapped_parts::all(),
                 limits::all(),
+                releasing::all(),
             ];
             harness::run(tests.into_iter().flatten().collect())
         }

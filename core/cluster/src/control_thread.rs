@@ -327,7 +327,16 @@ fn follower(node_session: &NodeSession, shared: &Shared) -> Option<Follower> {
     let follower = node_session.follower(std::process::id())?;
     let orders = shared.orders()?;
     let (steps, seen, lives) = (orders.steps(), orders.seen(), follower.lives.max(orders.lives()));
-    Some(Follower { steps, seen, lives, address: shared.address(), running: shared.running(), ..follower })
+    let view = orders.view().unwrap_or_else(|| follower.view.clone());
+    Some(Follower {
+        view,
+        steps,
+        seen,
+        lives,
+        address: shared.address(),
+        running: shared.running(),
+        ..follower
+    })
 }
 
 fn ticks(every: Duration) -> Interval {

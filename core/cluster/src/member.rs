@@ -18,6 +18,7 @@ use rustix::net::sockopt::socket_type;
 use rustix::process::set_parent_process_death_signal;
 use signal_hook::consts::SIGINT;
 use talisman_ft::double::Order;
+use talisman_ft::view::View;
 use talisman_ft::{Epoch, Version};
 
 use crate::control_thread;
@@ -104,6 +105,11 @@ pub trait NodeCommands: Send + Sync {
     /// How it has ended, if nothing takes that back.
     fn ended(&self) -> Option<Stop> {
         self.failed()
+    }
+
+    /// Who is there by now, if others than the task says.
+    fn view(&self) -> Option<View> {
+        None
     }
 
     /// The largest life of a process of the job that was heard of here, but for what the launcher says beside.

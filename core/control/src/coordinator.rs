@@ -9,7 +9,8 @@
 //!
 //! `steps` has what happens at the program's steps, `limits` how long everything may take, `surviving` what is
 //! different in a job that survives losses, `leaving` how that ends, `arriving` how lost nodes get other processes,
-//! `logging` what is different where only what is lost goes back, `growing` how nodes are added, `layouts` that all are laid out alike, `taking_over` and `leading_on` how one goes on that
+//! `logging` what is different where only what is lost goes back, `growing` how nodes are added, `releasing` how they go there,
+//! `layouts` that all are laid out alike, `taking_over` and `leading_on` how one goes on that
 //! has lost its launcher.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,6 +56,7 @@ mod leaving;
 mod limits;
 mod logging;
 mod looking;
+mod releasing;
 mod requests;
 mod spares;
 mod steps;
@@ -283,6 +285,7 @@ impl Coordinator {
         self.tell_who_does_not_end(now);
         self.give_up_waiting(now);
         self.give_up_late_ones(now);
+        self.give_up_late_release(now);
         self.on_deadlines(now);
     }
 

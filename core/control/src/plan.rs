@@ -49,6 +49,8 @@ pub struct Plan {
     pub one_at_a_time: bool,
     /// By node: who keeps what it was given, in such a job; nobody in others.
     pub keepers: Vec<u32>,
+    /// Whether it is written what PEs are given (`--record`).
+    pub is_recorded: bool,
     /// Whether lost nodes are replaced (`--respawn`).
     pub respawns: bool,
     /// Processes that wait to replace lost nodes (`--spares`).
@@ -122,6 +124,7 @@ impl Plan {
             logs,
             one_at_a_time: options.ft == FaultTolerance::LoggingTicket,
             keepers: if logs { keepers_on(&hosts) } else { Vec::new() },
+            is_recorded: options.record.is_some(),
             respawns: options.respawn,
             spares: options.spares,
             balances: options.balancer != strategies::OFF,
@@ -216,6 +219,7 @@ impl Plan {
             admits: self.survives || self.logs,
             heritage: None,
             keepers: self.keepers.clone(),
+            membership: None,
         }
     }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use talisman_ft::double::{Contents, Held, Order};
+use talisman_ft::logging::Membership;
 use talisman_ft::{Epoch, Version};
 
 use crate::follower::Follower;
@@ -32,7 +33,7 @@ use talisman_store::files::remote::Piece;
 use talisman_store::restart::{CheckpointDirs, Restart};
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
-pub const VERSION: u16 = 21;
+pub const VERSION: u16 = 22;
 
 /// From the launcher to a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -258,6 +259,8 @@ pub struct Task {
     pub heritage: Option<Heritage>,
     /// By node: who keeps what it was given, in a job that logs.
     pub keepers: Vec<u32>,
+    /// Who is there in such a job, if others are than at its beginning.
+    pub membership: Option<Membership>,
 }
 
 impl Task {
@@ -412,7 +415,7 @@ mod tests {
         for (name, bytes) in [
             ("Go", encode(&ToNode::Go)),
             ("Linked", encode(&ToLauncher::Linked)),
-            ("Hello", encode(&ToLauncher::Hello { version: 21, pid: 4711, layout: None })),
+            ("Hello", encode(&ToLauncher::Hello { version: 22, pid: 4711, layout: None })),
             ("Ready", encode(&ToLauncher::Ready(Some(address)))),
             ("Step", encode(&ToLauncher::Step(Steps { done: 40, total: Some(100) }))),
             ("StepSeen", encode(&ToNode::StepSeen(40))),
@@ -442,6 +445,6 @@ mod tests {
         ] {
             assert_eq!(documented(name), bytes.unwrap(), "{name}");
         }
-        assert_eq!(VERSION, 21, "a new version needs new examples");
+        assert_eq!(VERSION, 22, "a new version needs new examples");
     }
 }

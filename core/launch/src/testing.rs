@@ -219,6 +219,12 @@ impl Test {
         self.struck_by_cut(after, Blow::AskForCut)
     }
 
+    /// The same, where after so many events somebody wants these nodes released, which they are at a cut; what is said next counts from then.
+    #[doc(hidden)]
+    pub fn releasing(self, after: u64, nodes: &[u32]) -> Self {
+        self.struck_by_cut(after, Blow::Release(nodes.to_vec()))
+    }
+
     /// The same, where after so many events, and a cut, all nodes are lost, and so many others go on from what those have on disk. Lines that
     /// were printed since the cut come again.
     #[doc(hidden)]

@@ -21,6 +21,7 @@ use talisman_control::protocol::{NodeReport, Place, Task, ToLauncher};
 use talisman_core::checkpoint::restart::RestartOnPe;
 use talisman_ft::Version;
 use talisman_ft::double::{Contents, Order};
+use talisman_ft::logging::{Keepers, Membership};
 use talisman_ft::view::View;
 use talisman_job::checkpoints::FaultTolerance;
 use talisman_job::job::{End, Job, Others};
@@ -135,13 +136,14 @@ impl Own {
             control.failed(format!("cannot be linked with the other nodes: {error}"))
         });
         let (number, for_node) = (task.number, job.clone());
-        let (view, kept_in) = (first_order(&task).view, store.clone());
-        let pes = talisman_base::view::View::new(view.clone(), host.shape.pes_per_node);
-        let make_node = move || {
-            let ready = host.ready(pes.clone(), store.clone(), number, config.clone(), &for_node, vec![None]);
+        let (first, kept_in) = (first_membership(&task), store.clone());
+        let membership = task.membership.clone().unwrap_or_else(|| first.clone());
+        let make_node = move |view: &View| {
+            let pes = talisman_base::view::View::new(view.clone(), host.shape.pes_per_node);
+            let ready = host.ready(pes, store.clone(), number, config.clone(), &for_node, vec![None]);
             ready.map(|ready| ready.node).map_err(|error| error.to_string())
         };
-        let node = make_node().unwrap_or_else(|error| control.failed(error));
+        let node = make_node(&membership.view).unwrap_or_else(|error| control.failed(error));
         let voice = LoggedVoice {
             control: control.clone(),
             job: Arc::downgrade(&job),
@@ -153,7 +155,14 @@ impl Own {
         let (to_wake, tried, missing) = (connections.clone(), connections.clone(), connections.clone());
         let try_all = move |inquiry, limit| tried.try_all(inquiry, limit);
         let (complaints, shown) = (move || missing.complaints(), Shown::new(&connections, &job));
-        let commands = LoggedCommands::new(job.clone(), move || to_wake.knock(), try_all, complaints, shown);
+        let now_there = task.membership.as_ref().map(|membership| membership.view.clone());
+        let commands = LoggedCommands::new(
+            job.clone(),
+            move || to_wake.knock(),
+            try_all,
+            complaints,
+            (shown, now_there),
+        );
         let commands = Arc::new(commands);
         meeting.begin(commands.clone());
         let (node, make_node) = (Mutex::new(node), Box::new(make_node));
@@ -162,7 +171,8 @@ impl Own {
             control,
             job,
             connections,
-            view,
+            first,
+            membership,
             store: kept_in,
             node,
             make_node,
@@ -175,6 +185,11 @@ impl Own {
         };
         logged.run(parts, main);
     }
+}
+
+/// Who is there at the beginning of a job that logs.
+fn first_membership(task: &Task) -> Membership {
+    Membership::first(first_order(task).view, Keepers::named(task.keepers.clone()))
 }
 
 /// A node whose program has begun.

@@ -5,13 +5,17 @@
 
 use serde::{Deserialize, Serialize};
 use talisman_ft::logging::{Position, Shape};
+use talisman_ft::view::View;
 use talisman_ft::{NodeId, Version};
 use talisman_job::Results;
 use talisman_kernel::pe::{Here, Pe};
 use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 use talisman_pup::Packed;
 
 use super::wire::beside;
+use crate::balance::message::Why;
+use crate::balance::root::BalancingRootOnPe;
 use crate::checkpoint::cut::CutOnPe;
 use crate::checkpoint::part::Part;
 use crate::checkpoint::restart::RestartOnPe;
@@ -34,6 +38,21 @@ pub struct Image {
     pub states: Vec<Beginning>,
     /// What the program had reported on the node.
     pub results: Results,
+    /// What nodes have handed over that were released when the line began: its PEs act for theirs.
+    pub guests: Vec<Guest>,
+    /// Who was there when its parts were taken.
+    pub taken_in: Option<View>,
+}
+
+/// What a node has handed over that was released.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Guest {
+    /// Which one.
+    pub of: NodeId,
+    /// What each of its PEs would have begun with, by rank.
+    pub states: Vec<Beginning>,
+    /// What the program had reported on it.
+    pub results: Results,
 }
 
 /// What a PE begins with.
@@ -55,7 +74,8 @@ impl Image {
     /// Of a node at the beginning of a line.
     pub fn first(of: NodeId, shape: Shape, made_at: u64, states: Vec<Beginning>) -> Image {
         let position = Position::at_beginning(of, shape);
-        Image { of, line: 0, position, made_at, states, results: Results::default() }
+        let (results, guests) = (Results::default(), Vec::new());
+        Image { of, line: 0, position, made_at, states, results, guests, taken_in: None }
     }
 
     /// Of a node of a job that goes on from this version of a former one.
@@ -70,15 +90,49 @@ impl Image {
         Image { line: version, results, ..self }
     }
 
+    /// The same where these were there.
+    pub fn taken_in(self, view: View) -> Image {
+        Image { taken_in: Some(view), ..self }
+    }
+
+    /// The part of a node that is released goes to this one, which acts for it.
+    pub(super) fn take_in(&mut self, Image { of, states, results, .. }: Image) {
+        self.guests.push(Guest { of, states, results });
+    }
+
+    /// What the program had reported on the node, and on those for which it acts.
+    pub fn reported(&self) -> Results {
+        let mut all = Results::default();
+        let each = self.guests.iter().map(|guest| &guest.results).chain([&self.results]);
+        each.flat_map(Results::iter).for_each(|(name, value)| all.set(name, value.clone()));
+        all
+    }
+
+    /// What its PEs begin with, and those of nodes for which it acts.
+    fn all_states(&self) -> impl Iterator<Item = &Beginning> {
+        self.states.iter().chain(self.guests.iter().flat_map(|guest| &guest.states))
+    }
+
+    /// What a PE of this rank has taken of what was handed over.
+    fn handed_over(&self, rank: u32) -> impl Iterator<Item = &Packed> {
+        let states = self.guests.iter().filter_map(move |guest| guest.states.get(rank as usize));
+        states.filter_map(|state| if let Beginning::Parts(parts) = state { Some(parts) } else { None })
+    }
+
     /// Whether it is of a node of such a job, and has a place in it.
     pub fn is_of(&self, shape: Shape) -> bool {
         let pes = shape.pes_per_node as usize;
-        self.of < shape.nodes && self.states.len() == pes && self.position.logs.len() == pes
+        let is_guest = |guest: &Guest| guest.of < shape.nodes && guest.states.len() == pes;
+        self.of < shape.nodes
+            && self.states.len() == pes
+            && self.position.logs.len() == pes
+            && self.guests.iter().all(is_guest)
+            && self.taken_in.as_ref().is_none_or(|view| view.nodes() == shape.nodes)
     }
 
     /// All that is packed in it, in order.
     pub(super) fn parts(&self) -> impl Iterator<Item = &Packed> {
-        self.states.iter().filter_map(|state| match state {
+        self.all_states().filter_map(|state| match state {
             Beginning::Message(packed) | Beginning::Parts(packed) => Some(packed),
             Beginning::Nothing | Beginning::Program | Beginning::Former => None,
         })
@@ -86,9 +140,12 @@ impl Image {
 
     /// The same, to be put in.
     pub(super) fn parts_mut(&mut self) -> impl Iterator<Item = &mut Packed> {
-        self.states.iter_mut().filter_map(|state| match state {
-            Beginning::Message(packed) | Beginning::Parts(packed) => Some(packed),
-            Beginning::Nothing | Beginning::Program | Beginning::Former => None,
+        let states = self.states.iter_mut();
+        states.chain(self.guests.iter_mut().flat_map(|guest| &mut guest.states)).filter_map(|state| {
+            match state {
+                Beginning::Message(packed) | Beginning::Parts(packed) => Some(packed),
+                Beginning::Nothing | Beginning::Program | Beginning::Former => None,
+            }
         })
     }
 
@@ -106,10 +163,16 @@ impl Image {
             }
             Beginning::Message(message) => pe.begin_again(message.clone()),
             Beginning::Parts(parts) => {
-                let parts: Vec<Part> = parts.clone().into_value().map_err(|error| error.to_string())?;
-                pe.go_on_from_cut(self.line, &parts);
-                match pe.restore(parts) {
-                    true => Ok(()),
+                let all = [parts].into_iter().chain(self.handed_over(rank));
+                let all = all.map(|parts| parts.clone().into_value::<Vec<Part>>());
+                let all = all.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
+                let all: Vec<Part> = all.into_iter().flatten().collect();
+                pe.go_on_from_cut(self.line, &all);
+                match pe.restore(all) {
+                    true => {
+                        self.balance_if_others_are_there(pe);
+                        Ok(())
+                    }
                     false => Err(PANICKED.into()),
                 }
             }
@@ -118,6 +181,15 @@ impl Image {
                 Ok(false) => Err(PANICKED.into()),
                 Err(error) => Err(error.to_string()),
             },
+        }
+    }
+
+    /// Some PEs have what others had.
+    fn balance_if_others_are_there(&self, pe: &Pe) {
+        let are_others = self.taken_in.as_ref().is_some_and(|before| before != pe.view().of_nodes());
+        if are_others && pe.is_first() {
+            sometimes("a job that logs went on without nodes that were released");
+            pe.want_balance(Why::Membership, None);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use super::cut::Next;
+use super::cut::{HandedOver, Next};
 use super::image::Image;
 use super::letter::Letter;
 use super::mark::Mark;
@@ -13,8 +13,8 @@ use super::ticketed::Ticketing;
 use super::words::{Out, Said, Word};
 use talisman_ft::event::Event;
 use talisman_ft::logging::{
-    Cuts, Gate, ImageId, Images, Incarnation, Input, Lane, Lengths, Output, Position, Reach, Restore,
-    Retained, Ride, Session, Shape, Spread,
+    Cuts, Gate, ImageId, Images, Incarnation, Input, Lane, Lengths, Membership, Output, Position, Reach,
+    Restore, Retained, Ride, Session, Shape, Spread,
 };
 use talisman_ft::{NodeId, Version};
 use talisman_kernel::pe::input_log::Frame;
@@ -86,11 +86,11 @@ pub(super) struct Sent {
 /// A node.
 pub struct Member {
     pub(super) node: NodeId,
-    /// Who has its images and log.
-    pub(super) keeper: NodeId,
     pub(super) shape: Shape,
-    /// Numbers that no node has: they are sent nothing.
-    pub(super) absent: BTreeSet<NodeId>,
+    /// Who is there in its line, and who has its images and log. Others are sent nothing.
+    pub(super) membership: Membership,
+    /// Who is to be there in the next line, if it was told that these are others.
+    pub(super) coming: Option<Membership>,
     pub(super) incarnation: Incarnation,
     pub(super) line: Version,
     pub(super) stage: Stage,
@@ -122,6 +122,8 @@ pub struct Member {
     pub(super) next: Option<Next>,
     /// What others do whose keeper it is.
     pub(super) next_kept: BTreeMap<NodeId, Box<Image>>,
+    /// What those have handed over for the next line that are released, and for which this node will act.
+    pub(super) handed_over: BTreeMap<NodeId, HandedOver>,
     /// The last cut that was given up.
     pub(super) given_up: Version,
     /// Links that are up: to a process of this incarnation, which had taken so many frames when they began, by rank.
@@ -159,9 +161,9 @@ impl Member {
         let lanes = shape.others(node).flat_map(|to| (0..shape.pes_per_node).map(move |rank| (to, rank)));
         Member {
             node,
-            keeper: shape.next_around(node),
             shape,
-            absent: BTreeSet::new(),
+            membership: Membership::around(shape.nodes),
+            coming: None,
             incarnation,
             line: 0,
             stage: Stage::Blank,
@@ -181,6 +183,7 @@ impl Member {
             images: Images::default(),
             next: None,
             next_kept: BTreeMap::new(),
+            handed_over: BTreeMap::new(),
             given_up: 0,
             up: BTreeMap::new(),
             covered_by: 0,
@@ -193,14 +196,15 @@ impl Member {
         }
     }
 
-    /// The same with this keeper, where that is not the next node around the ring. To be told before anything else.
-    pub fn kept_by(self, keeper: NodeId) -> Member {
-        Member { keeper, spread: self.spread.kept_by(keeper), ..self }
+    /// The same where these are there, and keep what others have. To be told before anything else.
+    pub fn among(self, membership: Membership) -> Member {
+        let keeper = membership.keeper(self.node);
+        Member { membership, spread: self.spread.kept_by(keeper), ..self }
     }
 
-    /// The same where no node has these numbers. To be told before it is restored.
-    pub fn without(self, absent: BTreeSet<NodeId>) -> Member {
-        Member { absent, ..self }
+    /// Who is there in its line.
+    pub fn membership(&self) -> &Membership {
+        &self.membership
     }
 
     /// The same, from which nothing leaves before its log is stable, if so. To be told before anything is sent.
@@ -300,7 +304,7 @@ impl Member {
 
     /// Who has its images and log.
     pub fn keeper(&self) -> NodeId {
-        self.keeper
+        self.membership.keeper(self.node)
     }
 
     pub(super) fn put(&mut self, out: Out) {

@@ -3,12 +3,11 @@
 //! A line is committed before anything of it is written, and nothing depends on the disks. What the program had reported on a node is with
 //! the part of its first PE, as in other jobs; its lines were printed before the line began.
 
-use super::image::{Beginning, Image};
+use super::image::{Beginning, Guest, Image};
 use super::member::Member;
 use crate::checkpoint::part::Part;
 use talisman_base::ids::PeId;
 use talisman_base::view::View;
-use talisman_ft::NodeId;
 use talisman_job::output_commit::SavedPeriod;
 use talisman_observe::mutations::mutated;
 use talisman_pup::Packed;
@@ -29,16 +28,19 @@ impl Image {
     /// # Errors
     /// It has not begun with parts of a checkpoint, or these cannot be read.
     fn parts_on_disk(&self, pes_per_node: u32) -> Result<Vec<(PeId, Packed)>, String> {
-        let first = self.of * pes_per_node;
-        let part = |(rank, state): (u32, &Beginning)| match state {
-            Beginning::Parts(parts) => part_of(parts, (rank == 0).then(|| self.reported())),
-            _ => Err(format!("node {} has not begun with a checkpoint", self.of)),
-        };
-        (0..).zip(&self.states).map(|(rank, state)| Ok((first + rank, part((rank, state))?))).collect()
-    }
-
-    fn reported(&self) -> SavedPeriod {
-        SavedPeriod::of_results(self.line, self.of, self.results.clone())
+        let guests = self.guests.iter().map(|Guest { of, states, results }| (*of, states, results));
+        let mut all = Vec::new();
+        for (of, states, results) in [(self.of, &self.states, &self.results)].into_iter().chain(guests) {
+            let reported = SavedPeriod::of_results(self.line, of, results.clone());
+            for (rank, state) in (0..).zip(states) {
+                let Beginning::Parts(parts) = state else {
+                    return Err(format!("node {of} has not begun with a checkpoint"));
+                };
+                let part = part_of(parts, (rank == 0).then(|| reported.clone()))?;
+                all.push((of * pes_per_node + rank, part));
+            }
+        }
+        Ok(all)
     }
 }
 
@@ -50,15 +52,17 @@ fn part_of(parts: &Packed, reported: Option<SavedPeriod>) -> Result<Packed, Stri
     Ok(Packed::of(&part))
 }
 
-/// Puts these places into the store, in this view, and has them written. Whose parts those are.
+/// Puts these places into the store, in this view or that in which they were taken, and has them written. Whose parts those are.
 ///
 /// # Errors
 /// One cannot be read.
 pub fn begin_to_write(store: &Store, images: &[Image], view: &View) -> Result<Vec<PeId>, String> {
     let mut all = Vec::new();
     for image in images {
-        for (pe, part) in image.parts_on_disk(view.shape().pes_per_node)? {
-            store.put(image.line, view, pe, part);
+        let pes = view.shape().pes_per_node;
+        let taken_in = image.taken_in.clone().map(|before| View::new(before, pes));
+        for (pe, part) in image.parts_on_disk(pes)? {
+            store.put(image.line, taken_in.as_ref().unwrap_or(view), pe, part);
             all.push(pe);
         }
     }
@@ -78,9 +82,4 @@ pub fn has_written(store: &Store, line: talisman_ft::Version, parts: &[PeId]) ->
         Some(why) => Some(Err(why)),
         None => fates.iter().all(|fate| *fate == Fate::Safe).then_some(Ok(())),
     }
-}
-
-/// Numbers that no node of this view has.
-pub fn absent_in(view: &talisman_ft::view::View) -> std::collections::BTreeSet<NodeId> {
-    (0..view.nodes()).filter(|node| !view.is_there(*node)).collect()
 }

@@ -1,5 +1,6 @@
 //! What a node does about a loss: what others and the leader say to it.
 
+use super::cut::HandedOver;
 use super::image::Image;
 use super::mark::Mark;
 use super::member::{Member, Stage};
@@ -46,8 +47,11 @@ impl Member {
             Word::Tickets(tickets) => self.on_tickets(from, tickets),
             Word::Noted(noted) => self.on_noted(from, noted),
             Word::HasNext(version) => self.on_has_next(version),
+            Word::HandOver(membership, image) => {
+                self.on_hand_over(from, HandedOver { membership, image: *image })
+            }
             Word::AskRoom(version, bytes) => self.put(Out::AskRoom(from, version, bytes)),
-            Word::Room(version, has_room) if from == self.keeper() => self.on_room(version, has_room),
+            Word::Room(version, has_room) if from == self.receiver() => self.on_room(version, has_room),
             Word::Room(..) => {}
             Word::Fetch(number) => {
                 if let Some(image) = self.images.find(from, number).cloned() {
@@ -153,6 +157,7 @@ impl Member {
             self.up.remove(from);
             self.waiting.retain(|(sender, _), _| sender != from);
         }
+        self.forget_handed_over_by(lost);
         let mut present = self.position(self.images.next());
         self.ticketing.iter().for_each(|ticketing| ticketing.given(self.node, &mut present));
         let holdings = Holdings {
@@ -198,7 +203,8 @@ impl Member {
         self.stage = Stage::Beginning;
         self.has_new = true;
         self.put(Out::Begin(Box::new(image)));
-        let others: Vec<_> = self.shape.others(self.node).filter(|to| !self.absent.contains(to)).collect();
+        let others: Vec<_> =
+            self.shape.others(self.node).filter(|to| self.membership.view.is_there(*to)).collect();
         self.ticketing.iter_mut().for_each(|ticketing| ticketing.recover(&others));
         for to in others {
             let (taken, marks) = (self.taken_from(to), self.marks_of(to));

@@ -19,7 +19,9 @@ impl Member {
         let mut printed = self.printed_of_wards.clone();
         own.for_each(|(log, output)| printed.raise(log, output.printed()));
         let (is_live, line, session) = (self.is_live(), self.line, self.session);
-        Standing { is_live, line, session, incarnations, cuts, printed }
+        let membership = Some(self.membership.clone()).filter(|membership| membership.number > 0);
+        let coming = self.coming.clone();
+        Standing { is_live, line, session, incarnations, cuts, printed, membership, coming }
     }
 
     /// So much of what was said in that line on a PE was printed: on one of its own, or of a node whose keeper it is.

@@ -9,7 +9,9 @@ use super::member::Member;
 use super::recorder::Record;
 use super::wire;
 use super::words::{Out, Said, Word};
-use talisman_ft::logging::{Cut, Entry, Guide, Input, Lane, LogId, Order, Reach, Ride, Shape, Stable, Step};
+use talisman_ft::logging::{
+    Cut, Entry, Guide, Input, Lane, LogId, Membership, Order, Reach, Ride, Shape, Stable, Step,
+};
 use talisman_kernel::pe::input_log::Frame;
 use talisman_kernel::pe::turn::Command;
 use talisman_pup::{Packed, Segment};
@@ -259,7 +261,7 @@ fn a_node_says_that_it_holds_its_part_once_its_keeper_does_and_all_is_printed() 
     members[0].say(0, Said::Line("said".into()));
     members[0].release();
     members[0].hold(cut_of(0, 4));
-    let holds = |out: &(u32, Out)| matches!(out, (0, Out::Holds(4, 0)));
+    let holds = |out: &(u32, Out)| matches!(out, (0, Out::Holds(4, 0, 0)));
     assert_eq!(bring_all(&mut members).iter().filter(|out| holds(out)).count(), 0);
     members[0].see_to_next();
     assert!(!bring_all(&mut members).iter().any(holds), "its line may be lost");
@@ -289,7 +291,7 @@ fn a_keeper_without_memory_for_a_part_is_not_sent_it_and_the_cut_is_given_up() {
     bring_all(&mut members);
     members[0].see_to_next();
     let left = bring_all(&mut members);
-    assert!(matches!(&left[..], [(0, Out::Holds(5, 0))]), "{left:?}");
+    assert!(matches!(&left[..], [(0, Out::Holds(5, 0, 0))]), "{left:?}");
 }
 
 #[test]
@@ -318,7 +320,7 @@ fn in_the_next_line_nothing_is_kept_and_all_begin_at_the_same_place() {
         members[node as usize].hold(cut_of(node, 4));
     }
     bring_all(&mut members);
-    let next = members.map(|member| member.begin_line(4).unwrap());
+    let next = members.map(|member| member.begin_line(4, Membership::around(SHAPE.nodes)).unwrap());
     for (node, (member, image)) in (0..).zip(&next) {
         assert_eq!((member.kept_bytes(), member.kept_frames(), member.line()), (0, 0, 4));
         assert_eq!((image.of, image.line), (node, 4));
@@ -329,7 +331,7 @@ fn in_the_next_line_nothing_is_kept_and_all_begin_at_the_same_place() {
     assert_eq!((sent.number, sent.is_taken), (0, false));
     bring_all(&mut members);
     assert_eq!(members[1].take(0, 9, |_| true, true).unwrap().0.len(), 1);
-    assert!(member(0).begin_line(4).is_err(), "it has no part of that");
+    assert!(member(0).begin_line(4, Membership::around(SHAPE.nodes)).is_err(), "it has no part of that");
 }
 
 #[test]

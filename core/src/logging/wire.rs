@@ -54,14 +54,18 @@ pub fn read(bytes: &[u8], segments: Vec<Segment>, shape: Shape) -> Result<(Betwe
 /// The image that it brings.
 fn image_of(word: &Word) -> Option<&Image> {
     match word {
-        Word::Copy(image, _) | Word::Image(image) | Word::Next(image) => Some(image),
+        Word::Copy(image, _) | Word::Image(image) | Word::Next(image) | Word::HandOver(_, image) => {
+            Some(image)
+        }
         _ => None,
     }
 }
 
 fn image_in(word: &mut Word) -> Option<&mut Image> {
     match word {
-        Word::Copy(image, _) | Word::Image(image) | Word::Next(image) => Some(image),
+        Word::Copy(image, _) | Word::Image(image) | Word::Next(image) | Word::HandOver(_, image) => {
+            Some(image)
+        }
         _ => None,
     }
 }
@@ -77,7 +81,7 @@ fn is_of(shape: Shape, word: &Word) -> bool {
         Word::Flush(batches) => batches.iter().all(has),
         Word::Stable(all) => all.iter().all(|Stable { log, .. }| shape.has(*log)),
         Word::Copy(image, others) => image.is_of(shape) && others.iter().all(has),
-        Word::Image(image) | Word::Next(image) => image.is_of(shape),
+        Word::Image(image) | Word::Next(image) | Word::HandOver(_, image) => image.is_of(shape),
         Word::From { taken, marks, .. } => [taken.len(), marks.len()] == [shape.pes_per_node as usize; 2],
         Word::AskTickets(asked) => asked.iter().all(|(rank, _)| *rank < shape.pes_per_node),
         Word::Tickets(tickets) => tickets.iter().all(|(rank, ..)| *rank < shape.pes_per_node),

@@ -38,6 +38,8 @@ pub enum Word {
     Next(Box<Image>),
     /// That of this version is here, whole.
     HasNext(Version),
+    /// To whoever acts for the sender, which is released, in the next line if that is of the membership of this number: its part.
+    HandOver(u32, Box<Image>),
     /// With `logging:ticket`: tickets are wanted for these frames, by rank and number.
     AskTickets(Vec<(u32, u64)>),
     /// Here they are.
@@ -79,8 +81,8 @@ pub enum Out {
     Wake(u32),
     /// To whoever drives it: its PEs are to be made from this image, and to run again.
     Begin(Box<Image>),
-    /// To whoever leads: its part of the cut of this version is held twice, as of this recovery.
-    Holds(Version, Session),
+    /// To whoever leads: its part of the cut of this version is held twice, as of this recovery, in the membership of this number.
+    Holds(Version, Session, u32),
     /// To whoever drives it: whether there is memory for so many bytes, which this node may be sent as its part of the cut of this version. The
     /// answer is [`Member::has_room`](super::member::Member::has_room).
     AskRoom(NodeId, Version, u64),

@@ -1,10 +1,12 @@
 //! Who keeps the images and logs of whom.
 
+use serde::{Deserialize, Serialize};
+
 use crate::NodeId;
 use crate::view::View;
 
-/// By node: its keeper, for the whole job. One may keep those of several, or of nobody.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// By node: its keeper. One may keep those of several, or of nobody.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Keepers(Vec<NodeId>);
 
 impl Keepers {

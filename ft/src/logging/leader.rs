@@ -21,9 +21,9 @@ use serde::{Deserialize, Serialize};
 use super::cuts::{Cut, Cuts};
 use super::holdings::Holdings;
 use super::ids::{Incarnation, LogId, Shape};
-use super::keepers::Keepers;
 use super::lengths::Lengths;
 use super::line::{Place, Places, alone, line};
+use super::membership::Membership;
 use super::plan::{Answers, Loss, Plan, Restore};
 use super::position::Position;
 use super::standing::Standing;
@@ -100,9 +100,8 @@ pub enum Order {
 #[derive(Clone, Debug)]
 pub struct Leader {
     shape: Shape,
-    keepers: Keepers,
-    /// Numbers that no node has: nobody sends them anything, or waits for them.
-    absent: BTreeSet<NodeId>,
+    /// That of the line. To numbers that no node has nobody sends anything, or waits for them.
+    membership: Membership,
     /// Order is with senders and receivers alone: of two that are lost at once it is gone.
     one_at_a_time: bool,
     incarnations: Vec<Incarnation>,
@@ -132,8 +131,7 @@ impl Leader {
     pub fn new(shape: Shape, images: Vec<Position>) -> Self {
         Leader {
             shape,
-            keepers: Keepers::around(shape.nodes),
-            absent: BTreeSet::new(),
+            membership: Membership::around(shape.nodes),
             one_at_a_time: false,
             incarnations: vec![0; shape.nodes as usize],
             lost: BTreeSet::new(),
@@ -145,16 +143,16 @@ impl Leader {
         }
     }
 
-    /// The same where these keep the images and logs of nodes.
+    /// The same where these are there, and keep the images and logs of nodes.
     #[must_use]
-    pub fn kept_by(self, keepers: Keepers) -> Self {
-        Leader { keepers, ..self }
+    pub fn among(self, membership: Membership) -> Self {
+        Leader { membership, ..self }
     }
 
-    /// The same where no node has these numbers.
+    /// Who is there in the line that the job is in.
     #[must_use]
-    pub fn without(self, absent: impl IntoIterator<Item = NodeId>) -> Self {
-        Leader { absent: absent.into_iter().collect(), ..self }
+    pub fn membership(&self) -> &Membership {
+        &self.membership
     }
 
     /// The same where a second loss is one too many until the first node is live again, if so (`logging:ticket`).
@@ -165,12 +163,13 @@ impl Leader {
 
     /// The nodes that there are, lost or not, in increasing order.
     pub fn there(&self) -> impl Iterator<Item = NodeId> + '_ {
-        (0..self.shape.nodes).filter(|node| !self.absent.contains(node))
+        self.membership.view.there()
     }
 
     /// All nodes begin a new line with images that are kept by their keepers: nobody goes back behind it. To be told while all are live.
-    /// Incarnations and sessions go on, what is said is counted anew.
-    pub fn begin_line(&mut self) {
+    /// Incarnations and sessions go on, what is said is counted anew; others may be there in it.
+    pub fn begin_line(&mut self, membership: Option<Membership>) {
+        self.membership = membership.unwrap_or_else(|| self.membership.clone());
         self.images =
             (0..self.shape.nodes).map(|node| vec![Position::at_beginning(node, self.shape)]).collect();
         self.cuts = Cuts::default();
@@ -232,8 +231,8 @@ impl Leader {
         if mutated("second-loss-forgets-first") {
             self.lost.clear();
         }
-        let absent = &self.absent;
-        let is_node = |node: &NodeId| *node < self.shape.nodes && !absent.contains(node);
+        let view = &self.membership.view;
+        let is_node = |node: &NodeId| view.is_there(*node);
         self.lost.extend(nodes.into_iter().filter(is_node));
         self.session += 1;
         self.phase = Phase::Asking { held: self.of_absent(), arrived: BTreeSet::new() };
@@ -283,7 +282,8 @@ impl Leader {
             let present = Position::at_beginning(*node, self.shape);
             (*node, Holdings { present, ..Holdings::default() })
         };
-        self.absent.iter().filter(|_| !mutated("absent-have-no-place")).map(nothing).collect()
+        let absent = self.membership.absent();
+        absent.iter().filter(|_| !mutated("absent-have-no-place")).map(nothing).collect()
     }
 
     fn plan_if_all_have_answered(&mut self) -> Vec<Order> {
@@ -363,13 +363,13 @@ impl Leader {
         {
             covered.insert(ward);
         }
-        let keeper = self.keepers.of(ward);
+        let keeper = self.membership.keeper(ward);
         self.go_live_if_ready(keeper)
     }
 
     fn go_live_if_ready(&mut self, node: NodeId) -> Vec<Order> {
         let Phase::Replaying { at_horizon, covered } = &self.phase else { return Vec::new() };
-        let is_good = self.keepers.wards(node).all(|ward| covered.contains(&ward));
+        let is_good = self.membership.keepers.wards(node).all(|ward| covered.contains(&ward));
         let is_good = is_good || mutated("not-remade-before-live");
         if !self.lost.contains(&node) || !at_horizon.contains(&node) || !is_good {
             return Vec::new();

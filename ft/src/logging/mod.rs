@@ -15,6 +15,7 @@
 //! | [`Leader`], [`Plan`], [`Guide`], [`Reach`] | recovery |
 //! | [`Gathering`], [`Standing`] | who leads next, when whoever led is lost |
 //! | [`Votes`] | when the next line begins, after which nobody goes back behind it |
+//! | [`Membership`] | who is there in a line: nodes are released at a cut |
 //! | [`Output`], [`Gate`] | what leaves the job, or with `logging:strict` the node, and when |
 //! | [`Budget`] | how much is kept for others |
 
@@ -36,6 +37,7 @@ mod known;
 pub mod leader;
 mod lengths;
 pub mod line;
+mod membership;
 mod output;
 mod plan;
 mod position;
@@ -67,6 +69,7 @@ pub use known::Orphan;
 pub use leader::{Leader, Order, Session};
 pub use lengths::Lengths;
 pub use line::{Missing, Place, Places};
+pub use membership::Membership;
 pub use output::Output;
 pub use plan::{Answers, Loss, Plan, Restore};
 pub use position::{ImageId, Position};

@@ -9,6 +9,7 @@
 //! | the line | whoever was told of it is in it; whatever was printed in it says so too |
 //! | processes, and where the logs of former ones end | all that were told |
 //! | who goes back | they do not say that they are live: each begins once more, as after a loss during a recovery |
+//! | who is there | whoever is in the line; another membership that was said to come is taken back |
 //! | who holds a part of the next line | all say it again, in the next recovery |
 //! | what is printed | the node that has said it, its keeper, and what the output went through |
 //!
@@ -23,6 +24,7 @@ use super::cuts::Cuts;
 use super::ids::{Incarnation, LogId, Shape};
 use super::leader::{Leader, Order, Session};
 use super::lengths::Lengths;
+use super::membership::Membership;
 use super::votes::Votes;
 use crate::{NodeId, Version};
 use talisman_observe::mutations::mutated;
@@ -43,6 +45,10 @@ pub struct Standing {
     pub cuts: Cuts,
     /// How much is printed of what was said in this line, as far as it was told: on its own PEs, and on those of nodes whose keeper it is.
     pub printed: Lengths,
+    /// Who is there in its line, unless that is who was at the job's beginning.
+    pub membership: Option<Membership>,
+    /// Who is to be there in the next one, if it was told that these are others.
+    pub coming: Option<Membership>,
 }
 
 /// No process is the so-manieth of its node, and no recovery of its job.
@@ -53,7 +59,9 @@ impl Standing {
     #[must_use]
     pub fn is_of(&self, shape: Shape) -> bool {
         let mut numbers = self.incarnations.iter().chain([&self.session]);
+        let mut memberships = self.membership.iter().chain(&self.coming);
         self.incarnations.len() == shape.nodes as usize
+            && memberships.all(|membership| membership.is_of(shape))
             && numbers.all(|number| *number < NUMBERS_MAX)
             && self.printed.iter().all(|(log, lines)| shape.has(log) && lines < u64::MAX / 2)
             && self.cuts.iter().all(|cut| cut.node < shape.nodes)
@@ -79,6 +87,8 @@ pub struct Succession {
     pub votes: Votes,
     /// Nodes that are to be told first that the line has begun.
     pub behind: Vec<NodeId>,
+    /// Nodes that were released when the line began, and may go.
+    pub released: Vec<NodeId>,
     /// Nodes that have a process which is of no use any more.
     pub unfinished: Vec<NodeId>,
     /// What is to be done then.
@@ -118,11 +128,34 @@ impl Gathering {
         told.into_iter().chain(seen.iter().map(|(line, ..)| *line)).max().unwrap_or_default()
     }
 
+    /// Who is there in that line, as those know that are in it. Where nobody is, somebody was, and those that are left have held what it
+    /// began with in the membership that they were told of last.
+    fn membership(&self, line: Version) -> Option<Membership> {
+        let of_line = self.left.values().filter(|standing| standing.line == line);
+        let is_known = of_line.clone().next().is_some();
+        let told = self.left.values().filter(|_| !is_known);
+        let told = told.flat_map(|standing| standing.membership.iter().chain(&standing.coming));
+        let all = of_line.filter_map(|standing| standing.membership.as_ref()).chain(told);
+        all.max_by_key(|membership| membership.number).cloned()
+    }
+
+    /// The largest number of a membership that anybody was told of.
+    fn last_membership(&self) -> u32 {
+        let told = self.left.values().flat_map(|standing| standing.membership.iter().chain(&standing.coming));
+        told.map(|membership| membership.number).max().unwrap_or_default()
+    }
+
     /// All have: `fresh` leads them from now on, which is that of a job of the same shape that begins.
     #[must_use]
     pub fn lead(self, fresh: Leader, seen: &[Seen]) -> Succession {
         let line = self.line(seen);
-        let (mut leader, mut printed) = (fresh, Lengths::default());
+        let membership = self.membership(line).unwrap_or_else(|| fresh.membership().clone());
+        let last = self.last_membership();
+        let taken_back = (last > membership.number).then(|| membership.again(last + 1));
+        if taken_back.is_some() {
+            sometimes("a leader was lost while nodes were to be released");
+        }
+        let (mut leader, mut printed) = (fresh.among(membership), Lengths::default());
         for standing in self.left.values() {
             leader.hear_of(standing, standing.line == line);
             if standing.line == line && !mutated("printed-is-not-asked-for") {
@@ -136,17 +169,25 @@ impl Gathering {
             self.left.get(node).is_some_and(|standing| standing.is_live || mutated("whoever-is-left-is-live"))
         };
         let lost: Vec<_> = leader.there().filter(|node| !is_live(node)).collect();
-        let unfinished: Vec<_> = self.left.keys().copied().filter(|node| !is_live(node)).collect();
+        let view = &leader.membership().view;
+        let left = self.left.keys().copied();
+        let (left, released): (Vec<_>, Vec<_>) = left.partition(|node| view.is_there(*node));
+        let unfinished: Vec<_> = left.into_iter().filter(|node| !is_live(node)).collect();
         if !unfinished.is_empty() {
             sometimes("a leader was lost while a node went back");
         }
-        let behind = self.left.iter().filter(|(node, standing)| is_live(node) && standing.line < line);
+        let is_behind = |node: &NodeId, standing: &Standing| {
+            view.is_there(*node) && is_live(node) && standing.line < line
+        };
+        let behind = self.left.iter().filter(|(node, standing)| is_behind(node, standing));
         let behind: Vec<_> = behind.map(|(node, _)| *node).collect();
         if !behind.is_empty() {
             sometimes("a leader was lost when not all had heard of the next line");
         }
         let orders = leader.on_lost(lost);
-        Succession { leader, votes: Votes::going_on(line), behind, unfinished, orders }
+        let mut votes = Votes::going_on(line);
+        votes.expect(taken_back);
+        Succession { leader, votes, behind, released, unfinished, orders }
     }
 }
 

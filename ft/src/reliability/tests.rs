@@ -4,7 +4,7 @@ use super::*;
 use crate::NodeId;
 use crate::double::Held;
 use crate::double::leader::{Action, Leader};
-use crate::logging::{self, Holdings, Keepers, Order, Position, Shape};
+use crate::logging::{self, Holdings, Keepers, Membership, Order, Position, Shape};
 use crate::view::View;
 
 /// Numbers between 0 and 1 (splitmix64).
@@ -116,8 +116,8 @@ fn the_figures_of_the_paper_belong_to_an_exposure_of_a_millionth_of_a_life() {
 fn logging_gives_up(nodes: u32, lost: &[NodeId], keepers: &Keepers) -> bool {
     let shape = Shape { nodes, pes_per_node: 1 };
     let image = || Position { logs: vec![0], ..Position::default() };
-    let mut leader =
-        logging::Leader::new(shape, (0..nodes).map(|_| image()).collect()).kept_by(keepers.clone());
+    let mut leader = logging::Leader::new(shape, (0..nodes).map(|_| image()).collect())
+        .among(Membership::first(View::whole(nodes), keepers.clone()));
     if lost.is_empty() {
         return false;
     }

@@ -13,8 +13,9 @@ use std::time::Duration;
 
 use super::{Action, Coordinator};
 use crate::exit_cause::KillReason;
+use crate::logging::Logging;
 use crate::members::Stage;
-use crate::protocol::ToNode;
+use crate::protocol::{Task, ToNode};
 use talisman_observe::sometimes::sometimes;
 
 /// A process that has not joined by then is not waited for any longer: all others stand still meanwhile.
@@ -62,7 +63,9 @@ impl Coordinator {
 
     pub(super) fn on_arriving_hello(&mut self, now: Duration, node: u32) {
         let (life, running) = (self.roster[node].life, self.running_for(now));
-        let task = self.plan.task_again(node, life, running);
+        let now_there = self.logging.as_ref().map(Logging::membership);
+        let membership = now_there.filter(|membership| membership.number > 0).cloned();
+        let task = Task { membership, ..self.plan.task_again(node, life, running) };
         self.actions.push(Action::Send(node, ToNode::Task(Box::new(task))));
         self.roster[node].stage = Stage::Joined;
     }

@@ -43,10 +43,14 @@ impl Coordinator {
 
     /// Once all have: whoever has not heard of the line, or of the end, is told, and then a recovery begins.
     pub(super) fn lead_on(&mut self, now: Duration) {
-        let Some(Led { line, behind, end, orders }) = self.logging.as_mut().and_then(Logging::lead_on) else {
+        let Some(Led { behind, released, end, orders, .. }) =
+            self.logging.as_mut().and_then(Logging::lead_on)
+        else {
             return;
         };
-        behind.into_iter().for_each(|node| self.tell_logged(node, &ToMember::Line { version: line }));
+        behind.into_iter().for_each(|node| self.tell_line(node));
+        self.release(now, released);
+        self.tell_coming();
         end.into_iter().for_each(|stop| self.on_end_logged(now, stop));
         self.carry_out_logged(now, orders);
     }
@@ -64,7 +68,7 @@ impl Coordinator {
     pub(super) fn tell_what_is_printed(&mut self, log: LogId) {
         let Some(logging) = &self.logging else { return };
         let word = ToMember::Printed { line: logging.line(), log, before: logging.printed(log) };
-        let keeper = self.plan.keepers.get(log.node as usize).copied().unwrap_or(log.node);
+        let keeper = logging.membership().keeper(log.node);
         // The node says no more of it once it knows.
         for to in [keeper, log.node] {
             if self.those_running().contains(&to) {
@@ -76,7 +80,7 @@ impl Coordinator {
     /// A keeper has a new process: that is to know it too.
     pub(super) fn tell_keeper_what_is_printed(&mut self, keeper: u32) {
         let Some(logging) = &self.logging else { return };
-        let wards = (0..).zip(&self.plan.keepers).filter(|(_, of)| **of == keeper).map(|(ward, _)| ward);
+        let wards = logging.membership().keepers.wards(keeper);
         let logs = wards.flat_map(|node| (0..self.plan.pes).map(move |rank| LogId { node, rank }));
         let printed = logs.map(|log| (log, logging.printed(log))).filter(|(_, before)| *before > 0);
         let line = logging.line();

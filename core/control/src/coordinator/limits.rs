@@ -18,6 +18,7 @@ impl Coordinator {
         if self.deadline.is_none() && !mutated("stop-not-sent") {
             self.send_all(&ToNode::Stop(self.verdict.stop()));
         }
+        self.keep_nodes("the job ends");
         match self.verdict.is_success() {
             true => self.give_up_growing(now, "the job ends"),
             false => self.refuse_requests(now, "the job ends"),

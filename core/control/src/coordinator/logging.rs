@@ -33,6 +33,9 @@ impl Coordinator {
 
     /// A process of such a job has ended.
     pub(super) fn on_ended_logged(&mut self, now: Duration, node: u32, how: How, out_of_memory: bool) {
+        if self.has_gone_released(now, node) {
+            return;
+        }
         let doom = self.roster[node].doom.as_ref();
         let is_own_doing = matches!(how, How::Exited(_)) && doom.is_none();
         let is_own_fault = doom.is_none() && (how.is_own_fault() || out_of_memory);
@@ -57,6 +60,9 @@ impl Coordinator {
 
     /// A node's host is out of reach.
     pub(super) fn on_lost_logged(&mut self, now: Duration, node: u32, why: String) {
+        if self.has_gone_released(now, node) {
+            return;
+        }
         let lost = self.loss(now, node, why, "host");
         self.go_on_logged(now, node, lost);
     }
@@ -131,11 +137,12 @@ impl Coordinator {
                 self.logging.iter_mut().for_each(|logging| logging.on_finished(node));
                 self.end_if_all_is_printed(now);
             }
-            FromMember::Holds { version, session, contents } => {
+            FromMember::Holds { version, session, membership, contents } => {
+                let of = (session, membership);
                 self.logging
                     .iter_mut()
-                    .for_each(|logging| logging.on_holds(node, version, session, contents.clone()));
-                self.begin_line_if_all_hold();
+                    .for_each(|logging| logging.on_holds(node, version, of, contents.clone()));
+                self.begin_line_if_all_hold(now);
             }
             FromMember::Written { version, wrong } => self.on_written_logged(node, version, wrong),
             FromMember::Took(taken) => {
@@ -149,9 +156,10 @@ impl Coordinator {
     }
 
     /// The cut that all hold is committed by that, at one moment: whoever is lost from now on goes back to it.
-    fn begin_line_if_all_hold(&mut self) {
+    fn begin_line_if_all_hold(&mut self, now: Duration) {
         let Some(version) = self.logging.as_mut().and_then(Logging::begin_line) else { return };
-        self.those_running().into_iter().for_each(|node| self.tell_logged(node, &ToMember::Line { version }));
+        self.let_go_released(now);
+        self.those_running().into_iter().for_each(|node| self.tell_line(node));
         self.write_line(version);
         self.ask_for_balance_again();
     }
@@ -220,6 +228,7 @@ impl Coordinator {
                 }
                 Order::GoLive { to, .. } => {
                     self.order_logged(to, order, Vec::new());
+                    self.tell_coming_to(to);
                     self.write_line_again(to);
                     if let Some(stop) = self.logging.as_ref().and_then(Logging::ending) {
                         let word = ToMember::Finish(stop.clone());
@@ -244,7 +253,8 @@ impl Coordinator {
     }
 
     fn order_where_all_are(&mut self, to: u32, order: Order) {
-        let places = self.roster.places(|node| self.plan.host_number(node));
+        let mut places = self.roster.places(|node| self.plan.host_number(node));
+        places.retain(|place| !self.roster[place.node].released);
         self.order_logged(to, order, places);
     }
 
@@ -275,7 +285,7 @@ impl Coordinator {
         let line = self.logging.as_mut().map(|logging| logging.settle(time));
         self.actions.extend(line.map(Action::Say));
         self.those_running().into_iter().for_each(|node| self.tell_losses(node));
-        self.begin_line_if_all_hold();
+        self.begin_line_if_all_hold(now);
         self.ask_for_checkpoints_again();
         self.ask_for_balance_again();
     }
@@ -283,7 +293,7 @@ impl Coordinator {
     fn give_up_logged(&mut self, now: Duration, loss: &Loss) {
         sometimes("a job that logs lost more than can be restored");
         let what = self.logging.as_ref().and_then(Logging::last_loss).unwrap_or_default();
-        let why = self.logging.as_ref().map(|logging| logging.given_up(&what, loss, &self.plan.keepers));
+        let why = self.logging.as_ref().map(|logging| logging.given_up(&what, loss));
         let why = why.unwrap_or(what);
         self.back = self.what_is_on_disk();
         if let Some(Back { version, .. }) = &self.back {

@@ -9,6 +9,7 @@ use std::time::Duration;
 use talisman_ft::Version;
 
 use super::growing::Growing;
+use super::releasing::Releasing;
 use super::{Action, Coordinator, GRACE_TO_LEAVE};
 use crate::members::Stage;
 use crate::messages::nodes_in_words;
@@ -25,6 +26,8 @@ pub(super) struct Requests {
     balancing: VecDeque<u64>,
     /// Nodes are being let go.
     releasing: Option<(u64, Vec<u32>)>,
+    /// The same in a job that logs.
+    pub(super) at_cut: Option<Releasing>,
     /// Nodes are being added.
     pub(super) growing: Option<Growing>,
 }
@@ -36,7 +39,7 @@ impl Coordinator {
         let taken = [
             ("checkpoint", keeps),
             ("balance", self.plan.balances),
-            ("shrink", self.recovery.is_some()),
+            ("shrink", keeps),
             ("grow", self.recovery.is_some()),
         ];
         taken.into_iter().filter(|(_, takes)| *takes).map(|(request, _)| request).collect()
@@ -54,6 +57,7 @@ impl Coordinator {
                 self.requests.balancing.push_back(number);
                 self.ask_first_for_balance();
             }
+            Request::Shrink(nodes) if self.plan.logs => self.begin_release_at_cut(now, number, nodes),
             Request::Checkpoint | Request::Shrink(_) => self.wait_for_checkpoint(number, request),
             // Whoever leads answers, as soon as the nodes have.
             Request::Look => {}
@@ -113,6 +117,7 @@ impl Coordinator {
         let waiting: Vec<Request> =
             self.requests.waiting.iter().map(|(_, request)| request.clone()).collect();
         waiting.iter().for_each(|request| self.ask_for_checkpoint(request));
+        self.ask_for_cut_to_release();
     }
 
     /// So many requests for a step of load balancing have come to an end.
@@ -177,8 +182,8 @@ impl Coordinator {
 
     /// Why this cannot be.
     fn check(&self, request: &Request) -> Result<(), String> {
-        if self.plan.logs && matches!(request, Request::Shrink(_) | Request::Grow(_)) {
-            return Err("a job that logs (--ft logging) keeps its nodes".into());
+        if self.plan.logs && matches!(request, Request::Grow(_)) {
+            return Err("a job that logs (--ft logging) takes no further nodes: start it with as many as it is to have".into());
         }
         if self.recovery.is_none() && !self.plan.logs && *request != Request::Balance {
             return Err("the job keeps no checkpoints: start it with --ft, such as --ft double".into());
@@ -188,6 +193,9 @@ impl Coordinator {
             return Err(why.into());
         }
         let Request::Shrink(nodes) = request else { return Ok(()) };
+        if self.plan.logs {
+            self.check_release_at_cut()?;
+        }
         let there: Vec<u32> = self
             .roster
             .living()
@@ -228,7 +236,7 @@ impl Coordinator {
 
     /// Tells the first node that one more checkpoint is wanted; while the job halts nobody is there to hear that. What is gone on from at
     /// once need not be on disk.
-    fn ask_for_checkpoint(&mut self, request: &Request) {
+    pub(super) fn ask_for_checkpoint(&mut self, request: &Request) {
         let on_disk = *request == Request::Checkpoint;
         let leaving = match request {
             Request::Shrink(nodes) => nodes.clone(),

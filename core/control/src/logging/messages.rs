@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use talisman_ft::Version;
 use talisman_ft::double::Contents;
-use talisman_ft::logging::{Holdings, LogId, Order, Session, Standing};
+use talisman_ft::logging::{Holdings, LogId, Membership, Order, Session, Standing};
 use talisman_job::CheckpointTaken;
 
 use crate::protocol::{Place, Stop};
@@ -24,7 +24,11 @@ pub enum ToMember {
     Line {
         /// Which.
         version: Version,
+        /// Who is there in it.
+        membership: Membership,
     },
+    /// Who is to be there in the next line: what is held for another does not count.
+    Expect(Membership),
     /// What it has of this line, its own part and those that it keeps for others, is to be on its disk; the answer is [`FromMember::Written`].
     Write {
         /// Which.
@@ -78,6 +82,8 @@ pub enum FromMember {
         version: Version,
         /// As of this recovery.
         session: Session,
+        /// If the next line is of the membership of this number.
+        membership: u32,
         /// How many objects of which collections are in it.
         contents: Contents,
     },

@@ -14,9 +14,11 @@ use talisman_ft::action::Action;
 use talisman_ft::double::{Contents, LostPart};
 use talisman_ft::event::Event;
 use talisman_ft::logging::{
-    Incarnation, Keepers, Leader, LogId, Loss, Missing, Order, Orphan, Position, Session, Shape, Votes,
+    Incarnation, Keepers, Leader, LogId, Loss, Membership, Missing, Order, Orphan, Position, Session, Shape,
+    Votes,
 };
 use talisman_ft::protocol::Protocol;
+use talisman_ft::view::View;
 use talisman_job::{CheckpointTaken, Failure};
 
 use crate::messages::{lost_in_words, nodes_in_words, what_is_lost};
@@ -93,8 +95,7 @@ impl Logging {
                 shape,
                 (0..plan.nodes).map(|node| Position::at_beginning(node, shape)).collect(),
             )
-            .kept_by(Keepers::named(plan.keepers.clone()))
-            .without(plan.begins_with..plan.nodes)
+            .among(first_membership(plan))
             .one_at_a_time(plan.one_at_a_time),
             gathering: None,
             joined: (0..plan.nodes).map(|_| Joined::default()).collect(),
@@ -122,10 +123,38 @@ impl Logging {
         self.votes.line()
     }
 
-    /// A node holds its part of a cut twice, as of a recovery.
-    pub fn on_holds(&mut self, node: u32, version: Version, session: Session, contents: Contents) {
+    /// Who is there in it.
+    pub fn membership(&self) -> &Membership {
+        self.leader.membership()
+    }
+
+    /// Who is to be there in the next one, if that was said.
+    pub fn coming(&self) -> Option<&Membership> {
+        self.votes.coming()
+    }
+
+    /// The next line is to be without these nodes; `host` tells where a node is. Whether enough stay.
+    pub fn release(&mut self, nodes: &[u32], host: impl Fn(u32) -> u32) -> bool {
+        let next = self.membership().releasing(self.next_number(), nodes, host);
+        let is_to_be = next.is_some();
+        next.into_iter().for_each(|next| self.votes.expect(Some(next)));
+        is_to_be
+    }
+
+    /// The next line is to have those that are there: what was said since it began is taken back.
+    pub fn keep_nodes(&mut self) {
+        let next = self.membership().again(self.next_number());
+        self.votes.expect(Some(next));
+    }
+
+    fn next_number(&self) -> u32 {
+        self.coming().unwrap_or(self.membership()).number + 1
+    }
+
+    /// A node holds its part of a cut twice, as of a recovery and in a membership.
+    pub fn on_holds(&mut self, node: u32, version: Version, of: (Session, u32), contents: Contents) {
         self.next_contents.insert(node, (version, contents));
-        self.votes.on_holds(node, version, session, &self.leader);
+        self.votes.on_holds(node, version, of, &self.leader);
     }
 
     /// Begins the next line if all hold their parts of one cut, and nobody is lost: its version. A job that ends takes no more of them.
@@ -363,7 +392,8 @@ impl Logging {
     }
 
     /// Why the job cannot go on, for people: what is lost, and who had held it. The last loss was `what`.
-    pub fn given_up(&self, what: &str, loss: &Loss, keepers: &[u32]) -> String {
+    pub fn given_up(&self, what: &str, loss: &Loss) -> String {
+        let keepers = self.membership().keepers.names();
         let why = given_up(what, loss, keepers);
         let Loss::Missing(Missing { node, needed_by: None }) = loss else { return why };
         let keeper = keepers.get(*node as usize).copied().unwrap_or(*node);
@@ -391,6 +421,14 @@ impl Logging {
             .filter_map(|action| if let Action::Order(order) = action { Some(order) } else { None })
             .collect()
     }
+}
+
+/// Who is there at a job's beginning, and who keeps what.
+fn first_membership(plan: &Plan) -> Membership {
+    let former = plan.keeping.restart.as_ref().map(|restart| restart.view.clone());
+    let former = former.filter(|view| view.nodes() == plan.nodes);
+    let view = former.unwrap_or_else(|| View::beginning_with(plan.begins_with, plan.nodes));
+    Membership::first(view, Keepers::named(plan.keepers.clone()))
 }
 
 /// Why a job cannot go on, for people. The last loss was this.

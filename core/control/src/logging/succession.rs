@@ -27,6 +27,8 @@ pub struct Led {
     pub line: Version,
     /// Nodes that have not heard of that.
     pub behind: Vec<u32>,
+    /// Nodes that are not there in it, and have not heard of that.
+    pub released: Vec<u32>,
     /// How the job ends, if that was said.
     pub end: Option<Stop>,
     /// What is to be done.
@@ -76,9 +78,13 @@ impl Logging {
     pub fn lead_on(&mut self) -> Option<Led> {
         let Gathering { left, seen, end } =
             self.gathering.take_if(|gathering| gathering.left.is_complete())?;
-        let Succession { leader, votes, behind, unfinished, orders } = left.lead(self.leader.clone(), &seen);
+        let Succession { leader, votes, behind, released, unfinished, orders } =
+            left.lead(self.leader.clone(), &seen);
         (self.leader, self.votes, self.restoring) = (leader, votes, unfinished.into_iter().collect());
-        Some(Led { line: self.line(), behind, end, orders })
+        // Who was released is not lost.
+        let view = self.leader.membership().view.clone();
+        self.failures.retain(|failure| failure.node.is_none_or(|node| view.is_there(node)));
+        Some(Led { line: self.line(), behind, released, end, orders })
     }
 
     /// Somebody who is lost, and in whose place nobody is.

@@ -4,9 +4,10 @@ use super::messages::FromMember;
 use super::*;
 use talisman_ft::logging::Holdings;
 use talisman_job::RunArgs;
+use talisman_job::checkpoints::FaultTolerance;
 
 fn logging(nodes: u32) -> Logging {
-    let options = RunArgs { nodes, pes: Some(1), ..RunArgs::default() };
+    let options = RunArgs { nodes, pes: Some(1), ft: FaultTolerance::Logging, ..RunArgs::default() };
     Logging::new(&Plan::local(&options, vec![]))
 }
 
@@ -91,7 +92,7 @@ fn a_node_that_is_lost_with_its_keeper_is_named_with_it() {
     logging.on_arrived(2);
     let orders = logging.on_word(0, held(0, 2, Some(2)));
     let [Order::GiveUp(loss)] = &orders[..] else { panic!("{orders:?}") };
-    let why = logging.given_up("node 2 is gone", loss, &[1, 2, 0]);
+    let why = logging.given_up("node 2 is gone", loss);
     assert!(why.contains("node 1 is lost with node 2"), "{why}");
     assert!(why.contains("no checkpoint was taken") && why.contains("held by nodes 1 and 2"), "{why}");
 }
@@ -106,17 +107,17 @@ fn processes_that_end_by_their_own_fault_end_a_job_that_comes_no_further() {
 #[test]
 fn the_next_line_begins_once_all_hold_the_same_cut_and_the_job_does_not_end() {
     let mut logging = logging(2);
-    logging.on_holds(0, 1, 0, blocks(0));
+    logging.on_holds(0, 1, (0, 0), blocks(0));
     assert_eq!(logging.begin_line(), None);
-    logging.on_holds(1, 1, 0, blocks(1));
+    logging.on_holds(1, 1, (0, 0), blocks(1));
     logging.is_news(log(1, 0), 0);
     assert_eq!((logging.begin_line(), logging.line()), (Some(1), 1));
     assert_eq!((logging.begin_line(), logging.printed(log(1, 0))), (None, 0), "what is said is counted anew");
-    logging.on_holds(0, 1, 0, blocks(0));
-    logging.on_holds(1, 1, 0, blocks(1));
+    logging.on_holds(0, 1, (0, 0), blocks(0));
+    logging.on_holds(1, 1, (0, 0), blocks(1));
     assert_eq!(logging.begin_line(), None, "that has begun");
-    logging.on_holds(0, 2, 0, blocks(0));
-    logging.on_holds(1, 2, 0, blocks(1));
+    logging.on_holds(0, 2, (0, 0), blocks(0));
+    logging.on_holds(1, 2, (0, 0), blocks(1));
     assert!(logging.on_end(Stop::default(), None));
     assert_eq!(logging.begin_line(), None, "the job ends");
 }
@@ -124,12 +125,12 @@ fn the_next_line_begins_once_all_hold_the_same_cut_and_the_job_does_not_end() {
 #[test]
 fn what_a_node_had_that_is_lost_with_its_keeper_is_counted() {
     let mut logging = logging(3);
-    (0..3).for_each(|node| logging.on_holds(node, 1, 0, blocks(node.into())));
+    (0..3).for_each(|node| logging.on_holds(node, 1, (0, 0), blocks(node.into())));
     assert_eq!(logging.begin_line(), Some(1));
     // What a node has in the next one is none of the line.
-    logging.on_holds(1, 2, 0, blocks(90));
+    logging.on_holds(1, 2, (0, 0), blocks(90));
     let loss = Loss::Missing(Missing { node: 1, needed_by: None });
-    let why = logging.given_up("node 2 is gone", &loss, &[1, 2, 0]);
+    let why = logging.given_up("node 2 is gone", &loss);
     for text in [
         "node 2 is gone; the job cannot go on: node 1 is lost with node 2",
         "of checkpoint 1, all copies are lost of 4 objects",
@@ -144,7 +145,7 @@ fn what_a_node_had_that_is_lost_with_its_keeper_is_counted() {
 fn a_job_goes_back_to_disk_only_if_nothing_was_printed_since() {
     let mut logging = logging(2);
     let begin = |logging: &mut Logging, version| {
-        (0..2).for_each(|node| logging.on_holds(node, version, 0, blocks(0)));
+        (0..2).for_each(|node| logging.on_holds(node, version, (0, 0), blocks(0)));
         assert_eq!(logging.begin_line(), Some(version));
     };
     logging.is_news(log(0, 0), 0);

@@ -11,6 +11,7 @@ use talisman_control::logging::fragments::{Joined, WordPiece};
 use talisman_control::logging::messages::ToMember;
 use talisman_control::protocol::Stop;
 use talisman_ft::Version;
+use talisman_ft::view::View;
 use talisman_job::job::{End, Job};
 use talisman_job::progress::Steps;
 use talisman_job::snapshot::figures::NodeFigures;
@@ -46,6 +47,8 @@ struct Heard {
     leaves: bool,
     /// The largest life of a process that was heard of.
     lives: u64,
+    /// Who is there, if others than at the job's beginning.
+    view: Option<View>,
 }
 
 impl LoggedCommands {
@@ -54,7 +57,7 @@ impl LoggedCommands {
         knock: impl Fn() + Send + Sync + 'static,
         try_all: impl Fn(u32, Duration) + Send + Sync + 'static,
         complaints: impl Fn() -> Vec<(u32, String)> + Send + Sync + 'static,
-        shown: Shown,
+        (shown, view): (Shown, Option<View>),
     ) -> Self {
         LoggedCommands {
             job,
@@ -63,7 +66,7 @@ impl LoggedCommands {
             complaints: Box::new(complaints),
             shown,
             has_any: AtomicBool::new(false),
-            heard: Mutex::default(),
+            heard: Mutex::new(Heard { view, ..Heard::default() }),
             may_leave: Condvar::new(),
         }
     }
@@ -112,6 +115,12 @@ impl LoggedCommands {
         self.hear(|heard| heard.written = Some((line, wrong)));
     }
 
+    /// Whether the others go on without this node.
+    pub(super) fn is_released(&self) -> bool {
+        let heard = self.lock();
+        heard.leaves && heard.stop.is_none()
+    }
+
     /// Whether the job is over, as the launcher has said.
     pub(super) fn is_stopped(&self) -> bool {
         self.lock().stop.is_some()
@@ -142,6 +151,9 @@ impl NodeCommands for LoggedCommands {
         self.hear(|heard| match heard.joined.push(piece) {
             Ok(word) => {
                 heard.lives = heard.lives.max(word.as_ref().map_or(0, lives_of));
+                if let Some(ToMember::Line { membership, .. }) = &word {
+                    heard.view = Some(membership.view.clone());
+                }
                 heard.words.extend(word);
             }
             Err(error) => heard.garbled = Some(format!("the launcher cannot be understood: {error}")),
@@ -181,8 +193,12 @@ impl NodeCommands for LoggedCommands {
         self.lock().lives
     }
 
+    fn view(&self) -> Option<View> {
+        self.lock().view.clone()
+    }
+
     fn leave(&self) {
-        self.lock().leaves = true;
+        self.hear(|heard| heard.leaves = true);
         self.may_leave.notify_all();
     }
 }

@@ -27,10 +27,8 @@ use talisman_control::protocol::{PeerInLife, Stop};
 use talisman_core::logging::image::{Beginning, Image};
 use talisman_core::logging::line_door::LineDoor;
 use talisman_core::logging::member::Member;
-use talisman_core::logging::on_disk::absent_in;
-use talisman_ft::NodeId;
 use talisman_ft::double::Contents;
-use talisman_ft::logging::{Keepers, Shape};
+use talisman_ft::logging::{Membership, Shape};
 use talisman_job::CheckpointTaken;
 use talisman_job::checkpoints::FaultTolerance;
 use talisman_kernel::node::Node;
@@ -93,7 +91,6 @@ pub(super) struct Driver<'a> {
 impl<'a> Driver<'a> {
     pub(super) fn new(of: &'a LoggedNode, links: Links, seats: Vec<Seat<'a>>, returns: Arc<Returns>) -> Self {
         let (number, shape) = (of.task.number, Shape { nodes: of.task.nodes, pes_per_node: of.task.pes });
-        let keepers = Keepers::named(of.task.keepers.clone());
         let mut driver = Driver {
             of,
             shape,
@@ -122,13 +119,13 @@ impl<'a> Driver<'a> {
             took: Vec::new(),
             has_failed: false,
         };
-        driver.member = driver.placed(Member::blank(number, shape, 0), keepers.of(number));
+        driver.member = driver.placed(Member::blank(number, shape, 0), of.membership.clone());
         if of.task.life == 0 {
             let first = |node| first_image(node, shape, of.task.restart.as_ref());
-            let kept: Vec<_> = keepers.wards(number).map(first).collect();
+            let kept: Vec<_> = of.membership.keepers.wards(number).map(first).collect();
             let own = first(number);
             let member = Member::first(own.clone(), shape, &kept).in_line(own.line);
-            driver.member = driver.placed(member, keepers.of(number));
+            driver.member = driver.placed(member, of.membership.clone());
             driver.enter(own.line);
             driver.begin(own);
         }
@@ -136,16 +133,15 @@ impl<'a> Driver<'a> {
     }
 
     /// With this keeper, among those that there are.
-    fn placed(&self, member: Member, keeper: NodeId) -> Member {
+    fn placed(&self, member: Member, membership: Membership) -> Member {
         let (is_strict, is_ticketed) =
             (self.of.ft == FaultTolerance::LoggingStrict, self.of.ft == FaultTolerance::LoggingTicket);
-        let member = member.kept_by(keeper).without(absent_in(&self.of.view));
-        member.strict(is_strict).ticketed(is_ticketed)
+        member.among(membership).strict(is_strict).ticketed(is_ticketed)
     }
 
     /// Until the job is over; what its PEs have counted.
     pub(super) fn run(mut self) -> Left {
-        while !self.of.commands.is_stopped() {
+        while !self.of.commands.is_stopped() && !self.of.commands.is_released() {
             let heard = self.hear_launcher() | self.hear_others() | self.meet_newcomers();
             let heard = heard | self.take_back_some();
             let worked = self.work() | self.see_to_cut();
@@ -224,7 +220,7 @@ impl<'a> Driver<'a> {
 
     fn begin_again(&mut self, image: Image) {
         self.of.runs_again.store(true, Ordering::Relaxed);
-        image.results.iter().for_each(|(name, value)| self.of.job.record(name, value.clone()));
+        image.reported().iter().for_each(|(name, value)| self.of.job.record(name, value.clone()));
         self.ranks().for_each(|rank| self.member.record(rank).was_at(image.made_at));
         self.begin(image);
         self.member.has_begun();
@@ -241,6 +237,10 @@ impl<'a> Driver<'a> {
         self.of.store.leave();
         let kept = self.kept.report(&self.member);
         self.discard_rings();
+        if self.of.commands.is_released() {
+            // What its PEs had is with another, and so is what waited for them.
+            self.ranks().for_each(|rank| _ = self.ask(rank, Task::EndInLine));
+        }
         let wall = self.of.start.elapsed();
         let totals = self.ranks().map(|rank| match self.ask(rank, Task::End(wall)) {
             Answer::Totals(totals) => totals,

@@ -35,11 +35,12 @@ use links::Links;
 use seat::Seat;
 use talisman_cluster::{Control, fixed_layout};
 use talisman_control::protocol::{NodeReport, Task, ToLauncher};
+use talisman_ft::logging::Membership;
 use talisman_ft::view::View;
-use talisman_job::LogKept;
 use talisman_job::checkpoints::FaultTolerance;
 use talisman_job::job::{End, Job, Others};
 use talisman_job::lines::Lines;
+use talisman_job::{LogKept, Results};
 use talisman_kernel::node::Node;
 use talisman_kernel::pe::Pe;
 use talisman_observe::stats::Totals;
@@ -53,8 +54,8 @@ pub(crate) use output_lines::OutputLines;
 /// What is left of a node: what each of its PEs has counted, and what it kept for others.
 type Left = (Vec<Totals>, LogKept);
 
-/// Makes a node that nothing has happened on.
-pub(crate) type MakeNode = Box<dyn Fn() -> Result<Arc<Node>, String> + Send + Sync>;
+/// Makes a node that nothing has happened on, where these are there.
+pub(crate) type MakeNode = Box<dyn Fn(&View) -> Result<Arc<Node>, String> + Send + Sync>;
 
 /// What the threads of a node that logs share.
 pub(crate) struct LoggedNode {
@@ -62,8 +63,9 @@ pub(crate) struct LoggedNode {
     pub(crate) control: Control,
     pub(crate) job: Arc<Job>,
     pub(crate) connections: Arc<Connections>,
-    /// Who is there.
-    pub(crate) view: View,
+    /// Who was there at the job's beginning, and who was when this process came.
+    pub(crate) first: Membership,
+    pub(crate) membership: Membership,
     /// What writes parts of checkpoints.
     pub(crate) store: Arc<Store>,
     /// What its PEs are of. Another one comes with each line: nothing of it is in the parts.
@@ -120,7 +122,7 @@ impl LoggedNode {
         self.commands.wait_to_leave();
         if self.job.how_it_ended().is_some_and(|end| end.status == 0) {
             // Nobody goes on from anything.
-            self.store.clear(self.view.there().collect());
+            self.store.clear(self.first.view.there().collect());
         }
     }
 
@@ -195,12 +197,12 @@ impl LoggedNode {
         self.node.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// A fresh one takes its place, which is woken from now on.
+    /// A fresh one takes its place, where these are there, which is woken from now on.
     ///
     /// # Errors
     /// What the system refuses.
-    fn renew_node(&self) -> Result<Arc<Node>, String> {
-        let fresh = (self.make_node)()?;
+    fn renew_node(&self, view: &View) -> Result<Arc<Node>, String> {
+        let fresh = (self.make_node)(view)?;
         self.connections.wakes(&fresh);
         *self.node.lock().unwrap_or_else(PoisonError::into_inner) = fresh.clone();
         Ok(fresh)
@@ -209,7 +211,8 @@ impl LoggedNode {
     fn report(&self, totals: Vec<Totals>, kept: LogKept) -> NodeReport {
         NodeReport {
             totals,
-            results: self.job.results(),
+            // What a node had reported that was released is with those that stay.
+            results: if self.commands.is_released() { Results::default() } else { self.job.results() },
             steps: self.job.progress(),
             wall: self.start.elapsed(),
             balancing: self.job.balancing(),

@@ -1,8 +1,9 @@
 //! What the leader of a recovery does, step by step.
 
 use super::super::leader::{Leader, Order};
-use super::super::{Holdings, Keepers, Lane, Loss, Missing, Orphan, Position};
+use super::super::{Holdings, Keepers, Lane, Loss, Membership, Missing, Orphan, Position};
 use super::{SHAPE, lane, log};
+use crate::view::View;
 
 fn image(number: u64) -> Position {
     Position { image: number, logs: vec![0], ..Position::default() }
@@ -78,8 +79,8 @@ fn a_second_loss_is_one_too_many_until_the_first_is_live_again() {
 /// Of a job that goes on from one with more nodes.
 #[test]
 fn nobody_waits_for_numbers_that_no_node_has() {
-    let keepers = Keepers::named(vec![1, 2, 0, 3]);
-    let mut leader = leader().kept_by(keepers).without([3]);
+    let (view, keepers) = (View::beginning_with(3, 4), Keepers::named(vec![1, 2, 0, 3]));
+    let mut leader = leader().among(Membership::first(view, keepers));
     assert_eq!(leader.there().collect::<Vec<_>>(), [0, 1, 2]);
     assert_eq!(asked(&leader.on_lost([1, 3])), [0, 2]);
     let keeps = |of: u32, held: Holdings| Holdings { kept: vec![(of, image(0))], ..held };

@@ -1,6 +1,8 @@
 //! Who leads next, from what those that are left say.
 
-use super::super::{Cut, Gathering, Holdings, Leader, Lengths, Order, Position, Seen, Standing, Succession};
+use super::super::{
+    Cut, Gathering, Holdings, Leader, Lengths, Membership, Order, Position, Seen, Standing, Succession,
+};
 use super::{SHAPE, log};
 
 fn fresh() -> Leader {
@@ -17,6 +19,8 @@ fn standing() -> Standing {
         incarnations: vec![0, 0, 0, 1],
         cuts,
         printed: Lengths::default(),
+        membership: None,
+        coming: None,
     }
 }
 
@@ -116,12 +120,37 @@ fn where_the_logs_of_former_processes_end_is_known_on() {
     assert_eq!(cuts.iter().map(|cut| (cut.node, cut.ended)).collect::<Vec<_>>(), [(3, 0), (2, 0)]);
 }
 
-const CHECKS: [fn(); 5] = [
+fn a_membership_that_was_to_come_is_taken_back() {
+    let next = Membership::around(4).releasing(3, &[2], |node| node).expect("three stay");
+    let told = || Standing { coming: Some(next.clone()), ..standing() };
+    let succession = led(&[(0, standing()), (1, told()), (2, standing()), (3, told())], &[]);
+    assert_eq!(succession.leader.membership(), &Membership::around(4));
+    assert_eq!(succession.votes.coming(), Some(&Membership::around(4).again(4)));
+    assert_eq!((succession.released.len(), succession.behind.len()), (0, 0));
+}
+
+fn who_was_released_in_the_newest_line_may_go() {
+    let next = Membership::around(4).releasing(3, &[2], |node| node).expect("three stay");
+    let behind = || Standing { line: 5, coming: Some(next.clone()), ..standing() };
+    let ahead = Standing { membership: Some(next.clone()), ..standing() };
+    let succession = led(&[(0, behind()), (1, ahead), (2, behind()), (3, behind())], &[]);
+    assert_eq!((succession.leader.membership(), succession.votes.coming()), (&next, None));
+    assert_eq!((&succession.behind[..], &succession.released[..]), (&[0, 3][..], &[2][..]));
+    assert_eq!(decided(&succession), (vec![], vec![0, 1, 3]));
+    // Whoever was in it is lost, and had printed something.
+    let succession = led(&[(0, behind()), (2, behind()), (3, behind())], &[(7, log(1), 0)]);
+    assert_eq!((succession.leader.membership(), &succession.released[..]), (&next, &[2][..]));
+    assert_eq!(decided(&succession), (vec![(1, 1)], vec![0, 3]));
+}
+
+const CHECKS: [fn(); 7] = [
     if_nobody_is_lost_all_are_asked_and_go_on,
     who_is_lost_or_was_going_back_gets_a_process_of_a_new_number,
     the_newest_line_that_anybody_is_in_or_has_printed_in_has_begun,
     what_nodes_or_output_know_to_be_printed_is_printed,
     where_the_logs_of_former_processes_end_is_known_on,
+    a_membership_that_was_to_come_is_taken_back,
+    who_was_released_in_the_newest_line_may_go,
 ];
 
 #[test]

@@ -1,7 +1,7 @@
 //! Jobs that log: a lost node gets another process, and the others are only asked.
 
 use talisman_ft::double::Contents;
-use talisman_ft::logging::{Holdings, LogId, Order, Position, Shape};
+use talisman_ft::logging::{Holdings, LogId, Membership, Order, Position, Shape};
 
 use super::*;
 use crate::logging::fragments::{Joined, pieces_of};
@@ -59,8 +59,19 @@ pub(super) fn orders(told: &[(u32, ToMember)]) -> Vec<(u32, &'static str)> {
         ToMember::Printed { .. } => "printed",
         ToMember::Finish(_) => "finish",
         ToMember::Introduce => "introduce",
+        ToMember::Expect(_) => "expect",
     };
     told.iter().map(|(node, word)| (*node, name(word))).collect()
+}
+
+/// The next line begins with all nodes.
+fn line(version: u64) -> ToMember {
+    ToMember::Line { version, membership: Membership::around(3) }
+}
+
+/// A node holds its part of the first cut.
+fn holds_first() -> FromMember {
+    FromMember::Holds { version: 1, session: 0, membership: 0, contents: Contents::default() }
 }
 
 /// What a survivor that has taken nothing says; it keeps what the node before it has.
@@ -167,7 +178,10 @@ fn a_failure_ends_the_job_though_somebody_does_not_say_all() {
 #[test]
 fn the_next_line_begins_when_all_hold_their_parts_and_nobody_is_lost() {
     let mut coordinator = logging();
-    let holds = |version, session| FromMember::Holds { version, session, contents: Contents::default() };
+    let holds = |version, session| {
+        let contents = Contents::default();
+        FromMember::Holds { version, session, membership: 0, contents }
+    };
     assert_eq!(coordinator.tell(5, 0, &holds(1, 0)).0, []);
     assert_eq!(coordinator.tell(6, 1, &holds(1, 0)).0, []);
     // Node 1 is lost, and what it had held with it: before the last one has said that it holds its part.
@@ -180,7 +194,7 @@ fn the_next_line_begins_when_all_hold_their_parts_and_nobody_is_lost() {
     let (told, _) = coordinator.tell(30, 0, &FromMember::Covered(1));
     assert_eq!(orders(&told), [(1, "go live")]);
     let (told, _) = coordinator.tell(31, 1, &holds(1, 1));
-    assert_eq!(told, [0, 1, 2].map(|node| (node, ToMember::Line { version: 1 })));
+    assert_eq!(told, [0, 1, 2].map(|node| (node, line(1))));
     // Who is lost from then on goes back to it.
     let (told, _) = words(coordinator.happen(at(40), 2, killed()));
     let ToMember::Order { line, .. } = &told[0].1 else { panic!("{told:?}") };
@@ -195,22 +209,91 @@ fn whoever_asks_for_a_checkpoint_is_answered_when_the_line_begins() {
     let asked = coordinator.take_actions();
     let ask = ToNode::Checkpoint { on_disk: true, leaving: Vec::new() };
     assert_eq!(asked, [Action::Send(0, ask)]);
-    coordinator.on_request(at(6), 8, Request::Shrink(vec![1]));
+    coordinator.on_request(at(6), 8, Request::Grow(None));
     let refused = coordinator.take_actions();
     assert!(
-        matches!(&refused[..], [Action::Answer(8, Err(why))] if why.contains("keeps its nodes")),
+        matches!(&refused[..], [Action::Answer(8, Err(why))] if why.contains("takes no further nodes")),
         "{refused:?}"
     );
     let mut all = Vec::new();
     for node in 0..3 {
-        all = coordinator
-            .tell(10, node, &FromMember::Holds { version: 1, session: 0, contents: Contents::default() })
-            .1;
+        all = coordinator.tell(10, node, &holds_first()).1;
     }
     assert!(
         matches!(&all[..], [Action::Answer(7, Ok(text))] if text.contains("checkpoint 1 is taken")),
         "{all:?}"
     );
+}
+
+fn holds_among(membership: u32, version: u64) -> FromMember {
+    FromMember::Holds { version, session: 0, membership, contents: Contents::default() }
+}
+
+/// Node 1 is asked to be released: what is said and done at once.
+fn releasing(coordinator: &mut Coordinator) -> Membership {
+    use talisman_job::asking::Request;
+    let next = Membership::around(3).releasing(1, &[1], |node| node).expect("two stay");
+    coordinator.on_request(at(5), 7, Request::Shrink(vec![1]));
+    let (told, others) = words(coordinator.take_actions());
+    assert_eq!(told, [0, 1, 2].map(|node| (node, ToMember::Expect(next.clone()))));
+    let ask = ToNode::Checkpoint { on_disk: false, leaving: vec![1] };
+    assert_eq!(others, [Action::Send(0, ask)]);
+    next
+}
+
+#[test]
+fn a_node_is_released_when_those_hold_all_that_stay() {
+    use talisman_job::asking::Request;
+    let mut coordinator = logging();
+    let next = releasing(&mut coordinator);
+    coordinator.on_request(at(6), 8, Request::Shrink(vec![2]));
+    let refused = coordinator.take_actions();
+    assert!(matches!(&refused[..], [Action::Answer(8, Err(why))] if why.contains("already")), "{refused:?}");
+    assert_eq!(coordinator.tell(6, 2, &holds_first()).0, [], "it had not heard of that");
+    assert_eq!(coordinator.tell(7, 0, &holds_among(1, 1)).0, []);
+    let (told, others) = coordinator.tell(8, 2, &holds_among(1, 1));
+    let line = ToMember::Line { version: 1, membership: next.clone() };
+    assert_eq!(told, [(0, line.clone()), (2, line)]);
+    assert!(others.contains(&Action::Send(1, ToNode::Leave)), "{others:?}");
+    assert!(others.contains(&Action::Answer(7, Ok("the job goes on without node 1".into()))), "{others:?}");
+    assert_eq!(coordinator.happen(at(9), 1, killed()), [], "nobody misses it");
+    // Whoever comes later is told who is there.
+    let lost = coordinator.happen(at(10), 2, killed());
+    assert_eq!(orders(&words(lost).0), [(0, "ask")]);
+    coordinator.on_request(at(11), 9, Request::Shrink(vec![0]));
+    let refused = coordinator.take_actions();
+    assert!(matches!(&refused[..], [Action::Answer(9, Err(_))]), "{refused:?}");
+}
+
+#[test]
+fn who_goes_back_is_told_again_who_is_to_be_there() {
+    let mut coordinator = logging();
+    coordinator.on_request(at(5), 7, talisman_job::asking::Request::Shrink(vec![2]));
+    _ = coordinator.take_actions();
+    restoring(&mut coordinator);
+    assert_eq!(coordinator.tell(29, 1, &FromMember::AtHorizon(1)).0, []);
+    let (told, others) = coordinator.tell(30, 0, &FromMember::Covered(1));
+    assert_eq!(orders(&told), [(1, "go live"), (1, "expect")]);
+    let ask = ToNode::Checkpoint { on_disk: false, leaving: vec![2] };
+    assert!(others.contains(&Action::Send(0, ask)), "{others:?}");
+}
+
+#[test]
+fn a_node_stays_if_the_cut_does_not_come_in_time() {
+    let mut coordinator = logging();
+    _ = releasing(&mut coordinator);
+    assert_eq!(coordinator.tell(7, 0, &holds_among(1, 1)).0, []);
+    let later = coordinator.wait(60_000, 62_000);
+    let refused =
+        |(_, action): &(u64, Action)| matches!(action, Action::Answer(7, Err(why)) if why.contains("60s"));
+    assert!(later.iter().any(refused), "{later:?}");
+    assert_eq!(coordinator.tell(62_001, 2, &holds_among(1, 1)).0, [], "that was taken back");
+    for node in 0..2 {
+        assert_eq!(coordinator.tell(62_002, node, &holds_among(2, 1)).0, []);
+    }
+    let (told, _) = coordinator.tell(62_003, 2, &holds_among(2, 1));
+    let line = ToMember::Line { version: 1, membership: Membership::around(3).again(2) };
+    assert_eq!(told, [0, 1, 2].map(|node| (node, line.clone())));
 }
 
 /// It may not have begun when all had frozen for a checkpoint, or when the first node was lost.
@@ -223,9 +306,7 @@ fn a_balancing_step_is_asked_for_again_in_the_next_line_and_after_a_loss() {
     assert_eq!(coordinator.take_actions(), [ASK]);
     let mut all = Vec::new();
     for node in 0..3 {
-        all = coordinator
-            .tell(6, node, &FromMember::Holds { version: 1, session: 0, contents: Contents::default() })
-            .1;
+        all = coordinator.tell(6, node, &holds_first()).1;
     }
     assert_eq!(all, [ASK]);
     restoring(&mut coordinator);

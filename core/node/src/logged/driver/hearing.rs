@@ -50,7 +50,16 @@ impl Driver<'_> {
             ToMember::Printed { log, .. } => self.fail(format!("the launcher speaks of {log:?}")),
             ToMember::Finish(stop) => (self.finishing, self.has_finished) = (Some(stop), false),
             ToMember::Introduce => self.introduce(),
-            ToMember::Line { version } => self.begin_line(version),
+            ToMember::Line { membership, .. } | ToMember::Expect(membership)
+                if !membership.is_of(self.shape) =>
+            {
+                self.fail(format!("the launcher speaks of {membership:?}"));
+            }
+            ToMember::Line { version, membership } => self.begin_line(version, membership),
+            ToMember::Expect(membership) => {
+                self.member.expect(membership);
+                self.carry();
+            }
             ToMember::Write { version } => self.write_line(version),
             ToMember::AllWritten { version, is_whole } => self.end_writing(version, is_whole),
             ToMember::Order { order, places, line } => self.obey(order, &places, line),
@@ -69,9 +78,9 @@ impl Driver<'_> {
             Order::Announce { .. } => self.expect(places),
             Order::Restore { to, incarnations, .. } => {
                 let incarnation = incarnations.get(*to as usize).copied().unwrap_or_default();
-                let keeper = self.member.keeper();
+                let membership = self.member.membership().clone();
                 let blank = Member::blank(*to, self.shape, incarnation).in_line(line);
-                self.member = self.placed(blank, keeper);
+                self.member = self.placed(blank, membership);
                 self.expect(places);
                 self.enter(line);
             }

@@ -64,14 +64,16 @@ impl Driver<'_> {
                 // The loop looks.
                 Out::Wake(_) => {}
                 Out::Begin(image) => self.begin_again(*image),
-                Out::Holds(version, session) => {
+                Out::Holds(version, session, membership) => {
                     let contents = self.contents.clone();
-                    self.say(&FromMember::Holds { version, session, contents });
+                    self.say(&FromMember::Holds { version, session, membership, contents });
                 }
                 Out::AskRoom(of, version, bytes) => {
                     // The part itself, and what its frames take on their way. What is mapped takes none.
                     let bytes = usize::try_from(bytes + bytes / 8).unwrap_or(usize::MAX);
-                    let is_mapped = self.is_near(of) && self.lending.may_map(of);
+                    // What is handed over is sent.
+                    let is_mapped =
+                        self.is_near(of) && self.lending.may_map(of) && !self.member.expects_others();
                     answered = true;
                     self.member.has_room(of, version, is_mapped || would_be_given(bytes));
                 }

@@ -11,6 +11,7 @@ use talisman_core::logging::image::{Beginning, Image};
 use talisman_core::logging::member::Member;
 use talisman_ft::Version;
 use talisman_ft::double::Contents;
+use talisman_ft::logging::Membership;
 use talisman_kernel::pe::turn::Command;
 
 /// A cut is tried again after so long, if there is a budget that asks for it.
@@ -74,7 +75,8 @@ impl Driver<'_> {
         };
         let (number, results) = (self.of.task.number, self.of.job.results());
         let made_at = self.seats.iter().map(|seat| seat.stand.clock).max().unwrap_or(0);
-        Ok(Image::first(number, self.shape, made_at, states).of_cut(version, results))
+        let view = self.member.membership().view.clone();
+        Ok(Image::first(number, self.shape, made_at, states).taken_in(view).of_cut(version, results))
     }
 
     /// A cut is wanted, perhaps by somebody outside.
@@ -82,14 +84,14 @@ impl Driver<'_> {
         self.command(Command::Checkpoint { asked: from_outside.then_some(false), leaving: Vec::new() });
     }
 
-    /// The cut of this version is committed: nobody goes back behind it.
-    pub(super) fn begin_line(&mut self, version: Version) {
+    /// The cut of this version is committed: nobody goes back behind it. These are there from now on.
+    pub(super) fn begin_line(&mut self, version: Version, membership: Membership) {
         self.gather();
         self.kept.count(&self.member);
-        self.end_pes();
+        self.end_pes(&membership);
         let former = self.member.line();
         let blank = Member::blank(self.of.task.number, self.shape, self.member.incarnation());
-        match std::mem::replace(&mut self.member, blank).begin_line(version) {
+        match std::mem::replace(&mut self.member, blank).begin_line(version, membership) {
             Ok((member, image)) => {
                 self.member = member;
                 self.lending.begin_line(version);
@@ -97,6 +99,7 @@ impl Driver<'_> {
                     self.of.store.give_up(former);
                 }
                 self.kept.begin_line();
+                image.reported().iter().for_each(|(name, value)| self.of.job.record(name, value.clone()));
                 self.wants_cut = false;
                 self.enter(version);
                 self.begin(image);
@@ -106,10 +109,11 @@ impl Driver<'_> {
     }
 
     /// Its PEs go, with all that is in them and between them.
-    fn end_pes(&mut self) {
+    fn end_pes(&mut self, next: &Membership) {
         self.discard_rings();
         self.ranks().for_each(|rank| _ = self.ask(rank, Task::EndInLine));
-        if self.of.task.number == 0
+        let first = self.member.membership().view.acting_for(0);
+        if self.of.task.number == first
             && let Some(taken) = self.of.job.checkpoints().pop()
         {
             self.say(&FromMember::Took(Box::new(taken.clone())));
@@ -117,7 +121,7 @@ impl Driver<'_> {
                 self.took.push(taken);
             }
         }
-        match self.of.renew_node() {
+        match self.of.renew_node(&next.view) {
             Ok(node) => self.node = node,
             Err(why) => self.fail(why),
         }
@@ -129,8 +133,8 @@ impl Driver<'_> {
             let wrong = Some(format!("node {} is not in that line any more", self.of.task.number));
             return self.say(&FromMember::Written { version, wrong });
         }
-        let (images, view) =
-            (self.member.line_images(), View::new(self.of.view.clone(), self.shape.pes_per_node));
+        let view = View::new(self.member.membership().view.clone(), self.shape.pes_per_node);
+        let images = self.member.line_images();
         let mapped = self.lending.mapped(version);
         self.writing.begin((version, images, mapped), view, &self.of.store, &self.of.commands);
     }

@@ -69,7 +69,8 @@ impl Cluster {
             let store = Store::default();
             let backlog = store.keep_on(Box::new(disk.clone()), mark.clone(), shape).expect(FINE);
             let images = member.line_images();
-            let parts = begin_to_write(&store, &images, &logged.view).expect("what was packed can be read");
+            let parts =
+                begin_to_write(&store, &images, &logged.view_of(node)).expect("what was packed can be read");
             parts.iter().for_each(|pe| store.keep_for_good(line, *pe));
             while let Some(work) = backlog.take_next() {
                 backlog.carry_out(work);

@@ -2,7 +2,6 @@
 //! parts of a cut, these are held twice, and when whoever leads has heard that of all, each makes its PEs anew from them.
 
 use super::Logged;
-use super::post::Mail;
 use crate::messages::{Cluster, Rules};
 use talisman_base::ids::PeId;
 use talisman_core::checkpoint::cut::CutOnPe;
@@ -10,7 +9,7 @@ use talisman_core::logging::image::{Beginning, Image};
 use talisman_core::logging::letter::Letter;
 use talisman_core::logging::member::Member;
 use talisman_core::logging::words::Word;
-use talisman_ft::logging::Incarnation;
+use talisman_ft::logging::{Incarnation, Membership};
 use talisman_ft::{NodeId, Version};
 use talisman_job::job::Job;
 use talisman_kernel::pe::Pe;
@@ -120,6 +119,7 @@ impl Cluster {
         pes[0].drop_cut(version);
         let states = parts.into_iter().map(Beginning::Parts).collect();
         let image = Image::first(node, logged.shape, self.present(), states);
+        let image = image.taken_in(logged.view_of(node).of_nodes().clone());
         Ok(image.of_cut(version, pes[0].node.job.results()))
     }
 
@@ -131,14 +131,20 @@ impl Cluster {
         }
         let Some(version) = votes.begin_line(leader) else { return };
         *wants_cut = false;
+        self.take_up_membership();
         for to in 0..self.shape.nodes {
-            let incarnation = self.logged().newest[to as usize];
-            self.post(Mail::Line { to, incarnation, version });
+            self.tell_line(to, version);
         }
     }
 
     /// A node hears that the next line has begun: its PEs go, and others are made from its part.
-    pub(super) fn begin_line(&mut self, job: &Job, node: NodeId, version: Version, rules: &mut impl Rules) {
+    pub(super) fn begin_line(
+        &mut self,
+        job: &Job,
+        node: NodeId,
+        (version, membership): (Version, Membership),
+        rules: &mut impl Rules,
+    ) {
         self.gather(node, rules);
         let now = self.clock.get();
         let Some(mut member) = self.logged_mut().members[node as usize].take() else { return };
@@ -148,7 +154,7 @@ impl Cluster {
         if node == self.shape.node_of(self.first) {
             of_node.checkpoints().pop().into_iter().for_each(|taken| job.took_checkpoint(taken));
         }
-        let image = match member.begin_line(version) {
+        let image = match member.begin_line(version, membership) {
             Ok((member, image)) => {
                 self.logged_mut().members[node as usize] = Some(member);
                 image
@@ -156,6 +162,7 @@ impl Cluster {
             Err(why) => return job.end(1, Some(format!("node {node}: {why}"))),
         };
         self.clock.set(image.made_at);
+        image.reported().iter().for_each(|(name, value)| of_node.record(name, value.clone()));
         self.make_pes_of(node, of_node);
         self.enter(job, node, version, rules);
         for pe in self.shape.first_pe(node)..self.shape.first_pe(node + 1) {

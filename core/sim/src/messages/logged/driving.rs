@@ -294,8 +294,9 @@ impl Cluster {
                     self.logged_mut().without_room.insert(node, (incarnation, version));
                     self.wake(self.shape.first_pe(node), at);
                 }
-                Out::Holds(version, session) => {
-                    self.post(Mail::Holds { from: node, incarnation, version, session });
+                Out::Holds(version, session, membership) => {
+                    let of = (session, membership);
+                    self.post(Mail::Holds { from: node, incarnation, version, of });
                 }
             }
         }
@@ -329,8 +330,8 @@ impl Cluster {
             Mail::Report { from, incarnation, event } if logged.is_newest(from, incarnation) => {
                 self.lead(job, event);
             }
-            Mail::Holds { from, incarnation, version, session } if logged.is_newest(from, incarnation) => {
-                logged.votes.on_holds(from, version, session, &logged.leader);
+            Mail::Holds { from, incarnation, version, of } if logged.is_newest(from, incarnation) => {
+                logged.votes.on_holds(from, version, of, &logged.leader);
                 self.begin_line_if_all_hold();
             }
             Mail::Say { from, incarnation, line, number, said }
@@ -354,9 +355,14 @@ impl Cluster {
             Mail::Order { to, incarnation, order, line } if logged.is_newest(to, incarnation) => {
                 self.obey(job, to, order, line, rules);
             }
-            Mail::Line { to, incarnation, version } if logged.is_newest(to, incarnation) => {
-                self.begin_line(job, to, version, rules);
+            Mail::Line { to, incarnation, version, membership } if logged.is_newest(to, incarnation) => {
+                self.begin_line(job, to, (version, *membership), rules);
             }
+            Mail::Expect { to, incarnation, membership } if logged.is_newest(to, incarnation) => {
+                logged.member(to).into_iter().for_each(|member| member.expect((*membership).clone()));
+                self.see_to_cut(job, to);
+            }
+            Mail::Leave { to, incarnation } if logged.is_newest(to, incarnation) => self.leave(to, rules),
             Mail::Start { node, incarnation } => self.start(node, incarnation),
             Mail::Flush { node, incarnation } => self.flush(job, node, incarnation, rules),
             Mail::TurnOver { pe, turn } => {

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use super::Logged;
 use super::post::Mail;
 use crate::messages::{Cluster, Rules};
-use talisman_core::logging::on_disk::absent_in;
 use talisman_ft::action::Action;
 use talisman_ft::logging::{Gathering, Leader, LogId, Position, Seen, Standing, Succession, Votes};
 use talisman_ft::{NodeId, Version};
@@ -108,15 +107,14 @@ impl Cluster {
             return;
         };
         let seen = logged.leading.seen(now);
-        let Succession { leader, votes, behind, unfinished, orders } =
+        let Succession { leader, votes, behind, released, unfinished, orders } =
             gathering.lead(logged.fresh_leader(), &seen);
         (logged.leader, logged.votes) = (leader, votes);
         let version = logged.votes.line();
         unfinished.into_iter().for_each(|node| self.end_process(node));
-        for to in behind {
-            let incarnation = self.logged().newest[to as usize];
-            self.post(Mail::Line { to, incarnation, version });
-        }
+        self.take_up_membership();
+        behind.into_iter().chain(released).for_each(|to| self.tell_line(to, version));
+        self.tell_coming();
         end.into_iter().for_each(|end| self.hear_end(end));
         self.carry_out(job, orders.into_iter().map(Action::Order).collect());
     }
@@ -143,7 +141,7 @@ impl Cluster {
     pub(super) fn say_what_is_printed(&mut self, log: LogId) {
         let logged = self.logged();
         let (line, before) = (logged.votes.line(), logged.leader.printed(log));
-        for to in [logged.keepers.of(log.node), log.node] {
+        for to in [logged.membership.keeper(log.node), log.node] {
             let incarnation = self.logged().newest[to as usize];
             self.post(Mail::Printed { to, incarnation, line, log, before });
         }
@@ -153,7 +151,7 @@ impl Cluster {
     pub(super) fn tell_keeper_what_is_printed(&mut self, keeper: NodeId) {
         let logged = self.logged();
         let (line, incarnation) = (logged.votes.line(), logged.newest[keeper as usize]);
-        let logs = logged.keepers.wards(keeper).flat_map(|ward| logged.shape.logs_of(ward));
+        let logs = logged.membership.keepers.wards(keeper).flat_map(|ward| logged.shape.logs_of(ward));
         let printed: Vec<_> = logs.map(|log| (log, logged.leader.printed(log))).collect();
         for (log, before) in printed {
             self.post(Mail::Printed { to: keeper, incarnation, line, log, before });
@@ -170,7 +168,8 @@ impl Logged {
     /// Of a job that begins in its line.
     fn fresh_leader(&self) -> Leader {
         let images = (0..self.shape.nodes).map(|node| Position::at_beginning(node, self.shape)).collect();
-        Leader::new(self.shape, images).kept_by(self.keepers.clone()).without(absent_in(self.view.of_nodes()))
+        // As processes know it from the beginning.
+        Leader::new(self.shape, images).among(self.first_membership.clone())
     }
 }
 

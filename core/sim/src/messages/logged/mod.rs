@@ -12,6 +12,7 @@ mod output;
 mod overlap;
 mod post;
 mod recovery;
+mod releasing;
 mod shadow;
 #[cfg(test)]
 mod tests;
@@ -37,8 +38,7 @@ use talisman_base::view::View;
 use talisman_core::logging::image::{Beginning, Image};
 use talisman_core::logging::line_door::LineDoor;
 use talisman_core::logging::member::Member;
-use talisman_core::logging::on_disk::absent_in;
-use talisman_ft::logging::{self, Incarnation, Keepers, Leader, Votes};
+use talisman_ft::logging::{self, Incarnation, Keepers, Leader, Membership, Votes};
 use talisman_ft::{NodeId, Version};
 use talisman_job::Output;
 use talisman_job::checkpoints::FaultTolerance;
@@ -86,6 +86,8 @@ pub enum Blow {
     CutUntilOneBegins,
     /// The same, and what follows comes when all nodes have begun the next line.
     Cut,
+    /// These nodes are to be released at the next cut, and what follows comes meanwhile. If fewer than two would stay, nothing happens.
+    Release(Vec<u32>),
     /// So many times nodes have no memory for the parts of those whose keepers they are.
     RefuseRooms(u32),
     /// All are lost at once, after a cut, and a job of so many nodes goes on from what they have on disk. What it has printed since then is
@@ -113,10 +115,12 @@ pub struct Logged {
     shape: logging::Shape,
     ft: FaultTolerance,
     config: Config,
-    view: Arc<View>,
+    /// That of the line that the job is in: processes that start are told of it.
+    membership: Membership,
+    /// That of the job's beginning.
+    first_membership: Membership,
     /// What the job goes on from, and how many processes it has for that.
     former: Option<(Rc<Remains>, Shape)>,
-    keepers: Keepers,
     members: Vec<Option<Member>>,
     /// The newest process of each node, started or about to be.
     newest: Vec<Incarnation>,
@@ -220,6 +224,7 @@ impl Setting<'_> {
                 Blow::Lose(nodes) => cluster.lose(job, nodes),
                 Blow::LoseLeader(nodes) => cluster.lose_leader(job, nodes),
                 Blow::AskForCut => cluster.want_cut(),
+                Blow::Release(nodes) => cluster.want_release(nodes),
                 Blow::RefuseRooms(times) => cluster.logged_mut().rooms_refused = *times,
                 Blow::StartAgain(nodes) => cluster = cluster.started_again(self, job, *nodes, &mut rules),
                 Blow::Cut | Blow::CutUntilOneBegins => {
@@ -274,20 +279,19 @@ impl Logged {
         let (shape, config) = (setting.shape, setting.config);
         let (of_ft, of_nodes) = (Logged::shape_of(shape), start.view.of_nodes().clone());
         let there: Vec<NodeId> = of_nodes.there().collect();
-        let keepers = Keepers::around(there.len() as u32);
+        let membership = Membership::first(of_nodes, Keepers::around(there.len() as u32));
         let images: Vec<_> = (0..shape.nodes).map(image).collect();
         let mut logged = Logged {
             shape: of_ft,
             ft: setting.ft,
             config: config.clone(),
-            view: Arc::new(start.view),
+            membership: membership.clone(),
+            first_membership: membership.clone(),
             former: start.former,
-            keepers: keepers.clone(),
             members: images.iter().map(|_| None).collect(),
             newest: vec![0; shape.nodes as usize],
             leader: Leader::new(of_ft, images.iter().map(|image| image.position.clone()).collect())
-                .kept_by(keepers.clone())
-                .without(absent_in(&of_nodes))
+                .among(membership.clone())
                 .one_at_a_time(setting.ft == FaultTolerance::LoggingTicket),
             leading: Leading::default(),
             votes: Votes::going_on(start.line),
@@ -313,7 +317,8 @@ impl Logged {
             now: 0,
         };
         for node in there {
-            let kept: Vec<_> = keepers.wards(node).map(|ward| images[ward as usize].clone()).collect();
+            let kept: Vec<_> =
+                membership.keepers.wards(node).map(|ward| images[ward as usize].clone()).collect();
             let first = Member::first(images[node as usize].clone(), of_ft, &kept).in_line(start.line);
             logged.members[node as usize] = Some(logged.placed(first));
             _ = logged.doors[node as usize].enter(start.line);
@@ -323,11 +328,21 @@ impl Logged {
 
     /// With its keeper, among those that there are.
     fn placed(&self, member: Member) -> Member {
-        let keeper = self.keepers.of(member.node());
-        let member = member.kept_by(keeper).without(absent_in(self.view.of_nodes())).watched();
+        let member = member.among(self.membership.clone()).watched();
         let (is_strict, is_ticketed) =
             (self.ft == FaultTolerance::LoggingStrict, self.ft == FaultTolerance::LoggingTicket);
         member.strict(is_strict).ticketed(is_ticketed)
+    }
+
+    /// Who is there in the line that the job is in.
+    fn view(&self) -> View {
+        View::new(self.membership.view.clone(), self.shape.pes_per_node)
+    }
+
+    /// Who is there in the line that a node is in.
+    fn view_of(&self, node: NodeId) -> View {
+        let of_line = self.members[node as usize].as_ref().map_or(&self.membership, Member::membership);
+        View::new(of_line.view.clone(), self.shape.pes_per_node)
     }
 
     pub(super) fn set_time(&mut self, now: u64) {
@@ -357,7 +372,7 @@ impl Cluster {
         let (shape, config) = (setting.shape, setting.config);
         let logged = Logged::new(setting, start, image);
         let job = || Job::new(Output::capture());
-        let view = logged.view.clone();
+        let view = Arc::new(logged.view());
         let stores: Vec<_> = (0..shape.nodes).map(|_| (logged.fresh_store(), job())).collect();
         let mut cluster = Cluster::of_jobs(view, &stores, shape, config, 0);
         cluster.logged = Some(Box::new(logged));

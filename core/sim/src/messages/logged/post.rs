@@ -7,7 +7,7 @@ use talisman_base::ids::PeId;
 use talisman_base::rng::Rng;
 use talisman_core::logging::words::{Said, Word};
 use talisman_ft::event::Event;
-use talisman_ft::logging::{Incarnation, LogId, Order, Session, Standing};
+use talisman_ft::logging::{Incarnation, LogId, Membership, Order, Session, Standing};
 use talisman_ft::{NodeId, Version};
 use talisman_job::job;
 
@@ -37,10 +37,14 @@ pub(super) enum Mail {
     Standing { from: NodeId, incarnation: Incarnation, standing: Box<Standing>, end: Option<job::End> },
     /// From the leader, when the job was in that line.
     Order { to: NodeId, incarnation: Incarnation, order: Order, line: Version },
-    /// To the leader: a node holds its part of a cut twice, as of a recovery.
-    Holds { from: NodeId, incarnation: Incarnation, version: Version, session: Session },
+    /// To the leader: a node holds its part of a cut twice, as of a recovery and in a membership.
+    Holds { from: NodeId, incarnation: Incarnation, version: Version, of: (Session, u32) },
     /// From the leader: the next line has begun.
-    Line { to: NodeId, incarnation: Incarnation, version: Version },
+    Line { to: NodeId, incarnation: Incarnation, version: Version, membership: Box<Membership> },
+    /// From the leader: who is to be there in the next one.
+    Expect { to: NodeId, incarnation: Incarnation, membership: Box<Membership> },
+    /// From the leader: it is not there in the line that has begun.
+    Leave { to: NodeId, incarnation: Incarnation },
     /// A process is there.
     Start { node: NodeId, incarnation: Incarnation },
     /// It is time to send the keeper what is new.
@@ -141,6 +145,8 @@ fn ends(mail: &Mail) -> Option<(End, End)> {
         Mail::Say { from, .. } => Some((End::Node(from.node), End::Leader)),
         Mail::Order { to, .. }
         | Mail::Line { to, .. }
+        | Mail::Expect { to, .. }
+        | Mail::Leave { to, .. }
         | Mail::Printed { to, .. }
         | Mail::Finish { to, .. }
         | Mail::Introduce { to, .. } => Some((End::Leader, End::Node(*to))),

@@ -51,8 +51,14 @@ impl Cluster {
         self.discard_all(node, member.take_rings());
         let held = self.take_held(node);
         self.discard_all(node, held);
+        *self.logged_mut().went_back.lost.entry(node).or_default() += 1;
+        self.clear_away(node);
+    }
+
+    /// Nothing is left of a node's process.
+    pub(super) fn clear_away(&mut self, node: NodeId) {
         let logged = self.logged_mut();
-        *logged.went_back.lost.entry(node).or_default() += 1;
+        logged.members[node as usize] = None;
         logged.heard.remove(&node);
         logged.leading.told.remove(&node);
         self.make_pes(node);
@@ -127,6 +133,7 @@ impl Cluster {
             }
             if is_live {
                 self.tell_end(to);
+                self.tell_coming_to(to);
             }
         }
     }
@@ -220,7 +227,7 @@ impl Cluster {
     /// What the program had reported on a node before its place in the line.
     fn take_back_results(&self, node: NodeId, image: &Image) {
         let job = &self.pes[self.shape.first_pe(node) as usize].node.job;
-        image.results.iter().for_each(|(name, value)| job.record(name, value.clone()));
+        image.reported().iter().for_each(|(name, value)| job.record(name, value.clone()));
     }
 
     /// Fresh PEs of another process in the place of those of a node, which are dropped.
@@ -230,8 +237,9 @@ impl Cluster {
 
     /// The same of the process that says what it says to this job.
     pub(super) fn make_pes_of(&mut self, number: NodeId, job: Arc<Job>) {
-        let (Logged { view, config, .. }, store) = (self.logged(), self.logged().fresh_store());
-        let node = Node::in_view(view.clone(), store, self.shape, number, config.clone(), job);
+        let (Logged { config, .. }, store) = (self.logged(), self.logged().fresh_store());
+        let view = Arc::new(self.logged().view_of(number));
+        let node = Node::in_view(view, store, self.shape, number, config.clone(), job);
         for id in self.shape.first_pe(number)..self.shape.first_pe(number + 1) {
             let (now, meter) = (self.clock.clone(), self.logged().meter.clone());
             let clock = Clock::Simulated(Simulated { now, computed: cores::computed, meter });

@@ -1,0 +1,229 @@
+//! Nodes that are released while the job runs (`talisman shrink`): at a checkpoint, and nobody goes back for that.
+//!
+//! The program waits in the midst for as long as a file is there.
+
+use std::process::{Command, Output};
+use std::thread::{self, sleep};
+use std::time::Duration;
+
+use talisman::rng::Rng;
+
+use crate::job::{Ended, Job, Scratch, Shape, program, run};
+use crate::losses::{NO_CUTS, kill};
+
+crate::trials::checks!(
+    nodes_are_released_and_nobody_goes_back,
+    who_is_lost_when_one_was_released_goes_back_alone,
+    nodes_are_lost_at_random_moments_of_a_release,
+    the_launcher_is_lost_while_a_node_is_released,
+    the_launcher_is_lost_when_a_node_was_released,
+    all_go_on_from_a_disk_where_a_node_was_released,
+    what_cannot_be_released_stays,
+);
+
+/// It waits before the 60th.
+const ROUNDS: &str = "--rounds 70";
+
+/// A job that waits in its midst.
+struct Held {
+    job: Job,
+    nodes: Vec<i32>,
+    file: Scratch,
+    report: Scratch,
+}
+
+/// What a job has come to.
+struct Left {
+    ended: Ended,
+    lines: Vec<String>,
+    report: serde_json::Value,
+}
+
+impl Held {
+    fn start(shape: Shape, options: &str) -> Held {
+        let (file, report) = (Scratch::new("hold"), Scratch::new("report"));
+        file.touch();
+        let ft = if options.contains("--ft") { "" } else { "--ft logging" };
+        let words = format!("{ft} {ROUNDS} --hold {} --report {} {options}", file.name(), report.name());
+        let job = Job::start(program(&words, shape));
+        let nodes = job.nodes(shape.0 as usize);
+        job.wait_for("50 rounds");
+        Held { job, nodes, file, report }
+    }
+
+    fn let_go(&self) {
+        std::fs::remove_file(&self.file.0).expect("it is there");
+    }
+
+    #[track_caller]
+    fn end(self, texts: &[&str]) -> Left {
+        self.let_go();
+        Left::of(self.job.end().expect(0, texts), &self.report)
+    }
+
+    #[track_caller]
+    fn end_without_launcher(self) -> Left {
+        self.let_go();
+        Left::of(self.job.end_without_launcher(), &self.report)
+    }
+
+    #[track_caller]
+    fn asks(&self, what: &str, nodes: &str, (status, text): (i32, &str)) {
+        let asked = ask(self.job.launcher_pid(), what, nodes);
+        let all = [&asked.stdout[..], &asked.stderr].map(String::from_utf8_lossy).concat();
+        let is_right = asked.status.code() == Some(status) && all.contains(text);
+        assert!(is_right, "{what} {nodes}: {:?} {all:?}, no {text:?}: {}", asked.status, self.job.said());
+    }
+}
+
+fn ask(launcher: i32, what: &str, nodes: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_talisman"));
+    let asked = command.arg(what).arg(launcher.to_string()).args(nodes.split_whitespace()).output();
+    asked.expect("the command is built with the tests")
+}
+
+impl Left {
+    fn of(ended: Ended, report: &Scratch) -> Left {
+        let mut lines: Vec<String> =
+            ended.stdout.iter().filter(|line| !line.starts_with("at ")).cloned().collect();
+        // Those of different nodes have no order.
+        lines.sort();
+        let text = std::fs::read_to_string(&report.0).unwrap_or_default();
+        Left { ended, lines, report: serde_json::from_str(&text).unwrap_or_default() }
+    }
+
+    /// The same lines and results as a run has in which nothing happens.
+    #[track_caller]
+    fn is_like_undisturbed(&self, shape: Shape) {
+        let report = Scratch::new("report");
+        let ended = run(program(&format!("{ROUNDS} --report {}", report.name()), shape)).expect(0, &[]);
+        let expected = Left::of(ended, &report);
+        assert_eq!(self.lines, expected.lines, "{}", self.ended.said());
+        assert_eq!(self.report["results"], expected.report["results"], "{}", self.ended.said());
+        assert!(expected.lines.len() > 60, "{:?}", expected.lines);
+    }
+
+    /// Nodes that the report has lost, but launchers.
+    fn lost(&self) -> Vec<u64> {
+        let failures = self.report["failures"].as_array().cloned().unwrap_or_default();
+        failures.iter().filter_map(|failure| failure["node"].as_u64()).collect()
+    }
+}
+
+/// One, two one after the other, two at once, the first one; of several PEs; with other ways to log; objects are balanced.
+fn nodes_are_released_and_nobody_goes_back() {
+    for (shape, options, released) in [
+        ((3, 1, "tcp"), NO_CUTS, &["1"][..]),
+        ((3, 1, "shm"), "--ckpt-every 7steps --balancer greedy", &["2"]),
+        ((4, 1, "tcp"), NO_CUTS, &["0", "3"]),
+        ((4, 1, "shm"), "", &["1 2"]),
+        ((3, 2, "mixed"), NO_CUTS, &["0"]),
+        ((3, 1, "tcp"), "--ft logging:strict", &["1"]),
+        ((3, 1, "shm"), "--ft logging:ticket", &["2"]),
+    ] {
+        let held = Held::start(shape, options);
+        for nodes in released {
+            held.asks("shrink", nodes, (0, "the job goes on without node"));
+        }
+        let left = held.end(&["the job goes on without node", "nobody went back"]);
+        left.is_like_undisturbed(shape);
+        assert_eq!(left.lost(), [0_u64; 0], "{options}: {}", left.ended.said());
+    }
+}
+
+/// Who has taken it over, its keeper, and another.
+fn who_is_lost_when_one_was_released_goes_back_alone() {
+    for (shape, victim) in
+        [((4, 1, "tcp"), 2), ((4, 1, "shm"), 3), ((4, 1, "tcp"), 0), ((3, 2, "shm"), 2), ((3, 1, "tcp"), 0)]
+    {
+        let held = Held::start(shape, NO_CUTS);
+        held.asks("shrink", "1", (0, "the job goes on without node 1"));
+        kill(held.nodes[victim]);
+        let left = held.end(&["it alone goes back", "nobody else went back"]);
+        left.is_like_undisturbed(shape);
+        assert_eq!(left.lost(), [victim as u64], "{}", left.ended.said());
+    }
+}
+
+/// `TALISMAN_TEST_ROUNDS` says how often.
+fn nodes_are_lost_at_random_moments_of_a_release() {
+    let rounds = std::env::var("TALISMAN_TEST_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
+    let mut rng = Rng::new(7);
+    for nth in 0..rounds.unwrap_or(8_u32) {
+        let shape = [(4, 1, "tcp"), (4, 1, "shm"), (3, 2, "tcp")][nth as usize % 3];
+        let held = Held::start(shape, NO_CUTS);
+        let (launcher, released) = (held.job.launcher_pid(), nth % shape.0);
+        let asking = thread::spawn(move || ask(launcher, "shrink", &released.to_string()));
+        sleep(Duration::from_micros(rng.below(40_000)));
+        let victim = held.nodes[rng.below(u64::from(shape.0)) as usize];
+        // It may have been released, and be gone.
+        _ = Command::new("kill").args(["-9", &victim.to_string()]).output();
+        let asked = asking.join().expect("it asks");
+        let text = String::from_utf8_lossy(&asked.stdout).into_owned();
+        let is_done = asked.status.success() && text.contains("the job goes on without node");
+        // Who is lost, and not back yet, cannot be released.
+        let is_away = String::from_utf8_lossy(&asked.stderr).contains("is not there");
+        assert!(is_done || is_away, "round {nth}: {asked:?}: {}", held.job.said());
+        held.end(&[]).is_like_undisturbed(shape);
+    }
+}
+
+/// It may have told of it, or not: either way the job goes on.
+fn the_launcher_is_lost_while_a_node_is_released() {
+    let mut rng = Rng::new(11);
+    for nth in 0..4_u32 {
+        let shape = [(4, 1, "tcp"), (4, 1, "shm")][nth as usize % 2];
+        let held = Held::start(shape, NO_CUTS);
+        let launcher = held.job.launcher_pid();
+        let asking = thread::spawn(move || ask(launcher, "shrink", &(nth % 4).to_string()));
+        sleep(Duration::from_micros(rng.below(30_000)));
+        kill(launcher);
+        _ = asking.join();
+        held.end_without_launcher().is_like_undisturbed(shape);
+    }
+}
+
+/// Another node leads then, and a node is lost, which goes back to a line in which fewer are.
+fn the_launcher_is_lost_when_a_node_was_released() {
+    for (shape, released) in [((4, 1, "tcp"), "0"), ((4, 1, "shm"), "2")] {
+        let held = Held::start(shape, NO_CUTS);
+        held.asks("shrink", released, (0, "the job goes on without node"));
+        kill(held.job.launcher_pid());
+        held.job.wait_for_error("leads now");
+        kill(held.nodes[3]);
+        let left = held.end_without_launcher();
+        left.is_like_undisturbed(shape);
+        assert_eq!(left.lost(), [3], "{}", left.ended.said());
+    }
+}
+
+/// The line that begins with fewer nodes is written by these.
+fn all_go_on_from_a_disk_where_a_node_was_released() {
+    for (again, shape) in [("tcp", (4, 1, "tcp")), ("shm", (4, 1, "shm"))] {
+        let folder = Scratch::new("parts");
+        let options = format!("{NO_CUTS} --ckpt-dir {}", folder.name());
+        let held = Held::start(shape, &options);
+        held.asks("shrink", "2", (0, "the job goes on without node 2"));
+        held.asks("checkpoint", "", (0, "is taken; after the loss of all nodes: --restart"));
+        // The launcher first: nobody is to be replaced, nor to end in order, which would clear the folder.
+        kill(held.job.launcher_pid());
+        held.nodes.iter().enumerate().filter(|(node, _)| *node != 2).for_each(|(_, pid)| kill(*pid));
+        held.let_go();
+        let report = Scratch::new("report");
+        let words = format!("--ft logging {ROUNDS} --restart {} --report {}", folder.name(), report.name());
+        let left = Left::of(run(program(&words, (3, 1, again))).expect(0, &["goes on from"]), &report);
+        assert!(left.report["results"].is_object() && !left.lines.is_empty(), "{}", left.ended.said());
+    }
+}
+
+fn what_cannot_be_released_stays() {
+    let shape = (2, 1, "tcp");
+    let held = Held::start(shape, NO_CUTS);
+    held.asks("shrink", "1", (1, "needs two nodes"));
+    held.asks("shrink", "7", (1, "node 7 is not there"));
+    held.asks("shrink", "0 1", (1, "without any node"));
+    held.asks("grow", "", (1, "takes no further nodes"));
+    let left = held.end(&[]);
+    left.is_like_undisturbed(shape);
+    assert_eq!(left.lost(), [0_u64; 0]);
+}
