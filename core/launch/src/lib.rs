@@ -24,6 +24,7 @@ mod bench;
 mod check;
 mod lb_replay;
 mod listing;
+mod main_stack;
 mod mpirun;
 mod node_program;
 mod ranks;

@@ -11,9 +11,9 @@ use std::time::Duration;
 use tracing::{error, info, warn};
 
 use crate::balancer_trial::at_end;
-use crate::replay_pe;
 use crate::run::run;
 use crate::trace::{Extras, MergeError, gain_in, gather};
+use crate::{main_stack, replay_pe};
 use talisman_cluster::{
     self as cluster, Turn, fixed_layout, member::Joining, remote::agent, takeover::successor::Heir,
 };
@@ -44,6 +44,12 @@ pub fn main<C: MainChare, A: ProgramArgs + Args + Send>(program: Program) -> Exi
 /// The same for a program that installs a `tracing` subscriber of its own in each of its processes, as soon as these may have other threads.
 #[doc(hidden)]
 pub fn main_with<C: MainChare, A: ProgramArgs + Args + Send>(program: Program, subscribe: fn()) -> ExitCode {
+    if let Err(error) = main_stack::reserve() {
+        // Nobody listens to what is said otherwise yet.
+        let why = "there are no addresses for the stack of its first thread, raise `ulimit -v`";
+        eprintln!("{}: error: {why}: {error}", program.name);
+        return ExitStatus::ProgramFailed.into();
+    }
     if agent::is_asked_for() {
         return agent::main();
     }
