@@ -427,6 +427,10 @@ pub const MARKS: &[Mark] = &[
     may("a leader was lost when not all had heard of the next line"),
     may("something was said to whoever leads next before what had been said to the former one"),
     may("a node of a job that logs complained of one that was lost"),
+    may("a job that logs went on without nodes that were released"),
+    may("a node was lost that had handed over its part as it was to be released"),
+    may("nodes were not released since there was no checkpoint in time"),
+    may("a leader was lost while nodes were to be released"),
 ];
 
 const fn must(name: &'static str) -> Mark {
