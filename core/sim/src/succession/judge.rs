@@ -62,8 +62,9 @@ impl World {
             )
         };
         let all_had_begun = self.nodes.iter().all(|process| process.went.get() || process.is_late);
-        let had_ended =
-            self.nodes.iter().any(|process| process.job.how_it_ended().is_some_and(|end| end.status == 0));
+        // Processes that are gone say nothing of that any more.
+        let had_ended = self.launcher.borrow().over_at.is_some()
+            || self.nodes.iter().any(|process| process.job.how_it_ended().is_some_and(|end| end.status == 0));
         let may_end = hurt.iter().any(|(_, what)| !is_harmless(what)) || had_ended || !all_had_begun;
         let losses = hurt.iter().filter(|(_, what)| *what == What::LauncherLoss).count();
         if !may_end && losses == 1 {
