@@ -5,6 +5,7 @@
 
 pub mod left;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::{DirBuilder, symlink_metadata};
 use std::io::{self, BufRead as _, BufReader, Write as _};
@@ -103,8 +104,10 @@ impl FromStr for Request {
             Some("balance") if words.next().is_none() => Ok(Request::Balance),
             Some("look") if words.next().is_none() => Ok(Request::Look),
             Some("shrink") => {
-                let nodes = words.map(str::parse).collect::<Result<Vec<u32>, _>>().map_err(|_| wrong())?;
-                if nodes.is_empty() { Err(wrong()) } else { Ok(Request::Shrink(nodes)) }
+                // Each once, whoever names one twice.
+                let nodes: BTreeSet<u32> =
+                    words.map(str::parse).collect::<Result<_, _>>().map_err(|_| wrong())?;
+                if nodes.is_empty() { Err(wrong()) } else { Ok(Request::Shrink(nodes.into_iter().collect())) }
             }
             Some("grow") => {
                 let count = words.next().map(str::parse).transpose().map_err(|_| wrong())?;
@@ -136,6 +139,7 @@ mod tests {
         for request in shrinks.into_iter().chain(others) {
             assert_eq!(request.to_string().parse(), Ok(request));
         }
+        assert_eq!("shrink 2 1 2".parse(), Ok(Request::Shrink(vec![1, 2])));
         for wrong in [
             "",
             "shrink",
