@@ -1,8 +1,6 @@
 /* A rank that has something which does not move with it, as long as it is told to. */
 #define _GNU_SOURCE
-#include <fcntl.h>
-#include <mpi.h>
-#include <signal.h>
+#include "lost.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,21 +48,6 @@ static void give_back(const char *what) {
     if (!strcmp(what, "deleted")) close(file);
 }
 
-/* Once in all of a job: the node of the rank that calls is lost. */
-static void be_lost(const char *name) {
-    int once = open(name, O_CREAT | O_EXCL | O_WRONLY, 0600);
-    if (once < 0) return;
-    close(once);
-    kill(getpid(), SIGKILL);
-}
-
-static void wait_some_rounds(int rounds) {
-    for (int round = 0; round < rounds; round++) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        usleep(2000);
-    }
-}
-
 /* What rank 1 takes, rounds with it, names of files; and when the node of rank 0 is lost: "never", "with" it, "after". */
 int main(int argc, char **argv) {
     int rank, rounds = atoi(argv[2]), used = 0;
@@ -75,14 +58,14 @@ int main(int argc, char **argv) {
     if (rank == 1) take(argv[1], name);
     for (int round = 0; round < rounds; round++) {
         if (rank == 1) used += use(argv[1], round);
-        wait_some_rounds(1);
+        wait_together(1, 2000);
     }
     if (rank == 0 && !strcmp(argv[4], "with")) be_lost(name);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 1) give_back(argv[1]);
-    wait_some_rounds(rounds);
+    wait_together(rounds, 2000);
     if (rank == 0 && !strcmp(argv[4], "after")) be_lost(name);
-    wait_some_rounds(rounds);
+    wait_together(rounds, 2000);
     if (rank == 1) printf("used %d times\n", used);
     MPI_Finalize();
     return 0;

@@ -1,13 +1,10 @@
 /* All ranks write records to one file, at its end: with a descriptor and with a stream that has a buffer. The file is open
    for a while before the first one. Words behind the number of rounds, such as 3@200, say which rank's process is killed
    in which round: so ranks have come as far as that, however slowly they run. */
-#include <fcntl.h>
-#include <mpi.h>
-#include <signal.h>
+#include "lost.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { RECORD = 32, WAIT = 400 };
 
@@ -18,23 +15,13 @@ static void fill(char *record, const char *by, int rank, int round) {
     record[RECORD - 1] = '\n';
 }
 
-/* Its process is killed once: when the rank does it again, there is a file that says so. */
-static void be_killed(const char *word, const char *stem, int rank, int round) {
+/* A word says of which rank, in which round. */
+static void be_lost_if(const char *word, const char *stem, int rank, int round) {
     char name[4096];
     int which, when;
     if (sscanf(word, "%d@%d", &which, &when) != 2 || which != rank || when != round) return;
     snprintf(name, sizeof name, "%s.killed-%s", stem, word);
-    int made = open(name, O_WRONLY | O_CREAT | O_EXCL, 0600);
-    if (made < 0) return;
-    close(made);
-    kill(getpid(), SIGKILL);
-}
-
-static void wait_together(int turns) {
-    for (int i = 0; i < turns; i++) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        usleep(1000);
-    }
+    be_lost(name);
 }
 
 int main(int argc, char **argv) {
@@ -45,9 +32,9 @@ int main(int argc, char **argv) {
     int descriptor = open(argv[1], O_WRONLY | O_APPEND | O_CREAT, 0600);
     FILE *stream = fopen(argv[1], "a");
     if (descriptor < 0 || !stream) MPI_Abort(MPI_COMM_WORLD, 97);
-    wait_together(WAIT);
+    wait_together(WAIT, 1000);
     for (int round = 0; round < rounds; round++) {
-        for (int i = 3; i < argc; i++) be_killed(argv[i], argv[1], rank, round);
+        for (int i = 3; i < argc; i++) be_lost_if(argv[i], argv[1], rank, round);
         fill(record, "descriptor", rank, round);
         if (write(descriptor, record, RECORD) != RECORD) MPI_Abort(MPI_COMM_WORLD, 96);
         fill(record, "stream", rank, round);
