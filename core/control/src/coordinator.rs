@@ -9,7 +9,7 @@
 //!
 //! `steps` has what happens at the program's steps, `limits` how long everything may take, `surviving` what is
 //! different in a job that survives losses, `leaving` how that ends, `arriving` how lost nodes get other processes,
-//! `logging` what is different where only what is lost goes back, `growing` how nodes are added, `releasing` how they go there,
+//! `logging` what is different where only what is lost goes back, `releasing` how nodes leave such a job, `growing` how nodes are added,
 //! `layouts` that all are laid out alike, `taking_over` and `leading_on` how one goes on that
 //! has lost its launcher.
 

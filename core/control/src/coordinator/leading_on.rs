@@ -43,8 +43,7 @@ impl Coordinator {
 
     /// Once all have: whoever has not heard of the line, or of the end, is told, and then a recovery begins.
     pub(super) fn lead_on(&mut self, now: Duration) {
-        let Some(Led { behind, released, end, orders, .. }) =
-            self.logging.as_mut().and_then(Logging::lead_on)
+        let Some(Led { behind, released, end, orders }) = self.logging.as_mut().and_then(Logging::lead_on)
         else {
             return;
         };

@@ -23,9 +23,7 @@ pub(super) struct Gathering {
 
 /// How it goes on then.
 pub struct Led {
-    /// The line that the job is in.
-    pub line: Version,
-    /// Nodes that have not heard of that.
+    /// Nodes that have not heard of the line that the job is in.
     pub behind: Vec<u32>,
     /// Nodes that are not there in it, and have not heard of that.
     pub released: Vec<u32>,
@@ -84,7 +82,7 @@ impl Logging {
         // Who was released is not lost.
         let view = self.leader.membership().view.clone();
         self.failures.retain(|failure| failure.node.is_none_or(|node| view.is_there(node)));
-        Some(Led { line: self.line(), behind, released, end, orders })
+        Some(Led { behind, released, end, orders })
     }
 
     /// Somebody who is lost, and in whose place nobody is.

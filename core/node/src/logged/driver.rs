@@ -132,7 +132,7 @@ impl<'a> Driver<'a> {
         driver
     }
 
-    /// With this keeper, among those that there are.
+    /// Where these are there.
     fn placed(&self, member: Member, membership: Membership) -> Member {
         let (is_strict, is_ticketed) =
             (self.of.ft == FaultTolerance::LoggingStrict, self.of.ft == FaultTolerance::LoggingTicket);
