@@ -32,7 +32,7 @@ use crate::pe::Pe;
 use crate::pe::execute::Call;
 use talisman_base::ids::PeId;
 use talisman_observe::event::Event;
-use talisman_observe::trace::words::{Called, Item, place_of};
+use talisman_observe::trace::words::{Called, Item, Way, place_of};
 use talisman_observe::trace::{Kind, Record, calls, seconds};
 
 /// The place of the envelope that has these words, if one does.
@@ -46,8 +46,8 @@ fn place(envelope: NonNull<Envelope>) -> u64 {
     place_of(envelope.addr().get())
 }
 
-fn way(Origin { from, number }: Origin) -> [u64; 2] {
-    [from.into(), number]
+fn way(Origin { from, number }: Origin) -> Way {
+    Way { from, number }
 }
 
 /// What is called, as a trace has it.
@@ -130,7 +130,7 @@ impl Pe {
     #[inline]
     pub fn trace_leaves(&self, to: PeId, relayed: Option<Origin>) {
         if let Some(tracer) = &self.tracer {
-            relayed.into_iter().for_each(|relayed| tracer.note(Item::TakenDirectly, 0, way(relayed)));
+            relayed.into_iter().for_each(|relayed| tracer.note_way(Item::TakenDirectly, way(relayed)));
             tracer.leaves(self.clock.ticks(), to, 0, relayed.is_some());
         }
     }
@@ -170,7 +170,7 @@ impl Pe {
     #[inline]
     pub fn trace_keep(&self, envelope: NonNull<Envelope>, origin: Option<Origin>) {
         if let (Some(tracer), Some(origin)) = (&self.tracer, origin) {
-            tracer.note(Item::Kept, place(envelope), way(origin));
+            tracer.keep(place(envelope), way(origin));
         }
     }
 
@@ -178,7 +178,7 @@ impl Pe {
     #[inline]
     pub fn trace_gone(&self, envelope: NonNull<Envelope>) {
         if let Some(tracer) = &self.tracer {
-            tracer.note(Item::Gone, place(envelope), []);
+            tracer.note(Item::Taken, place(envelope), []);
         }
     }
 
@@ -186,11 +186,9 @@ impl Pe {
     #[inline]
     pub fn trace_cause(&self, origin: Option<Origin>) {
         let Some(tracer) = &self.tracer else { return };
-        let had_cause = tracer.has_cause.replace(origin.is_some());
         match origin {
-            Some(origin) => tracer.note(Item::CausesDirectly, 0, way(origin)),
-            None if had_cause => tracer.note(Item::Causes, 0, []),
-            None => {}
+            Some(origin) => tracer.caused_directly(way(origin)),
+            None => tracer.caused_no_more(),
         }
     }
 
@@ -198,8 +196,7 @@ impl Pe {
     #[inline]
     pub fn trace_cause_in(&self, envelope: NonNull<Envelope>) {
         if let Some(tracer) = &self.tracer {
-            tracer.has_cause.set(true);
-            tracer.note(Item::Causes, place(envelope), []);
+            tracer.caused_in(place(envelope));
         }
     }
 

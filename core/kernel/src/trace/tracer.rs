@@ -7,7 +7,9 @@ use super::channels::Channels;
 use super::short_calls::{Row, ShortCalls};
 use super::sink::Desk;
 use talisman_base::ids::PeId;
-use talisman_observe::trace::words::{Called, FAR, Item, NOT_CALLED, first, moment};
+use talisman_observe::trace::words::{
+    CAUSE_OF_LAST, Called, FAR, Item, Leaving, NOT_CALLED, WIDE, Way, first, moment,
+};
 use talisman_observe::trace::{Kind, Record};
 
 /// What a PE that is traced has for it.
@@ -20,8 +22,9 @@ pub struct Tracer {
     has_gap: Cell<bool>,
     /// When the last call ended, if nothing was done since.
     pub(super) boundary: Cell<Option<NonZero<u64>>>,
-    /// Whether what is called is called by a message that is in no envelope any more.
-    pub(super) has_cause: Cell<bool>,
+    /// By which message calls are called that have none of their own: one of [`cause`], or the place of an envelope that it was in,
+    /// of which the reader has not been told.
+    cause: Cell<u64>,
     /// What was called last, the first of two words; none if the reader may not know.
     called: Cell<u64>,
     short_calls: ShortCalls,
@@ -43,6 +46,18 @@ pub struct Begun {
 /// No item is near to this moment: the next one says its own.
 const NEVER: u64 = u64::MAX / 2;
 
+/// What is known of the message that calls. No envelope has one of these as its place.
+mod cause {
+    /// There is none.
+    pub const NONE: u64 = 0;
+    /// The reader has been told with the last call, of that alone.
+    pub const WITH_CALL: u64 = 1;
+    /// The reader has been told.
+    pub const TOLD: u64 = 2;
+    /// There is none any more, and the reader has not been told: mostly another one is told first.
+    pub const OVER: u64 = 3;
+}
+
 impl Tracer {
     pub(super) fn new(desk: Desk, pe: PeId) -> Tracer {
         Tracer {
@@ -51,7 +66,7 @@ impl Tracer {
             last: Cell::new(NEVER),
             has_gap: Cell::new(false),
             boundary: Cell::new(None),
-            has_cause: Cell::new(false),
+            cause: Cell::new(cause::NONE),
             called: Cell::new(NOT_CALLED),
             short_calls: ShortCalls::default(),
             is_in_short: Cell::new(false),
@@ -93,11 +108,36 @@ impl Tracer {
 
     #[inline(always)]
     fn note_next<const N: usize>(&self, item: Item, place: u64, more: [u64; N]) {
+        self.note_words(first(item, 0, place), more);
+    }
+
+    #[inline(always)]
+    fn note_words<const N: usize>(&self, word: u64, more: [u64; N]) {
         if (self.last.get() == NEVER || !self.desk.is_on()) && !self.goes_on() {
             return;
         }
-        if !self.desk.ring.put(first(item, 0, place), more) {
+        if !self.desk.ring.put(word, more) {
             self.miss();
+        }
+    }
+
+    /// Something about a message that came by this way and is in no envelope.
+    #[inline(always)]
+    pub(super) fn note_way(&self, item: Item, way: Way) {
+        self.tell_untold();
+        match way.narrow(item) {
+            Some(word) => self.note_words(word, []),
+            None => self.note_words(first(item, WIDE, 0), way.wide()),
+        }
+    }
+
+    /// A message that came by this way is in the envelope of this place.
+    #[inline(always)]
+    pub(super) fn keep(&self, place: u64, way: Way) {
+        self.tell_untold();
+        match way.narrow_in(Item::Kept, place) {
+            Some((word, number)) => self.note_words(word, [number]),
+            None => self.note_words(first(Item::Kept, WIDE, place), way.wide()),
         }
     }
 
@@ -117,6 +157,10 @@ impl Tracer {
         if self.untold.get() != 0 {
             self.tell(self.untold.take());
         }
+        // Its envelope may have another message next.
+        if self.cause.get() > cause::OVER {
+            self.tell_cause(self.cause.get());
+        }
     }
 
     /// A message was sent when the last item with a time was, as far as is known.
@@ -128,9 +172,68 @@ impl Tracer {
         }
     }
 
+    /// What is called from now on is called by a message that has come by this way, and is in no envelope.
+    #[inline(always)]
+    pub(super) fn caused_directly(&self, way: Way) {
+        self.note_way(Item::CausesDirectly, way);
+        self.cause.set(cause::TOLD);
+    }
+
+    /// It is called by the message in the envelope of this place, which is in there no more.
+    #[inline(always)]
+    pub(super) fn caused_in(&self, place: u64) {
+        // Mostly it calls one entry, and is told with that.
+        if self.cause.get() == cause::NONE && place > cause::OVER {
+            self.cause.set(place);
+        } else {
+            self.note(Item::Causes, place, []);
+            self.cause.set(cause::TOLD);
+        }
+    }
+
+    /// It is called by none in particular.
+    #[inline(always)]
+    pub(super) fn caused_no_more(&self) {
+        match self.cause.get() {
+            cause::TOLD => self.cause.set(cause::OVER),
+            cause::NONE | cause::WITH_CALL | cause::OVER => self.cause.set(cause::NONE),
+            place => {
+                self.cause.set(cause::NONE);
+                self.note(Item::Taken, place, []);
+            }
+        }
+    }
+
+    /// A call of what is in the envelope of this place, if it is in one, is about to be told; the place to tell.
+    #[inline(always)]
+    fn caused(&self, place: u64) -> u64 {
+        let state = self.cause.get();
+        if state == cause::NONE || state == cause::TOLD {
+            return place;
+        }
+        if state > cause::OVER && (place == 0 || place == state) {
+            self.cause.set(cause::WITH_CALL);
+            return state;
+        }
+        self.tell_cause(state);
+        place
+    }
+
+    #[inline(never)]
+    fn tell_cause(&self, state: u64) {
+        let (place, then) = match state {
+            cause::WITH_CALL => (CAUSE_OF_LAST, cause::TOLD),
+            cause::OVER => (0, cause::NONE),
+            place => (place, cause::TOLD),
+        };
+        self.cause.set(then);
+        self.note(Item::Causes, place, []);
+    }
+
     /// A call begins.
     #[inline(always)]
     pub(super) fn begin(&self, ticks: u64, place: u64, called: Called) -> Begun {
+        let place = self.caused(place);
         let row = ShortCalls::row(&called);
         match called.narrow() {
             Some([word, low]) if word == self.called.get() => {
@@ -212,9 +315,14 @@ impl Tracer {
         if self.again.get().is_some() {
             return;
         }
-        let sent = Record { wide: to, low: number, high: bytes, ..Record::at(ticks, Kind::Sent) };
         self.boundary.set(None);
-        self.note(Item::Whole, is_taken.into(), sent.to_words());
+        match (Leaving { to, number, bytes, is_taken }).narrow() {
+            Some((place, word)) => self.put(Item::Leaves, ticks, place, [word]),
+            None => {
+                let sent = Record { wide: to, low: number, high: bytes, ..Record::at(ticks, Kind::Sent) };
+                self.note(Item::Whole, is_taken.into(), sent.to_words());
+            }
+        }
     }
 }
 
@@ -241,7 +349,7 @@ mod tests {
             if item != Item::Moment {
                 items.push((item, place, ticks));
             }
-            at += 1 + item.more();
+            at += 1 + item.more(words[at]);
         }
         items
     }
@@ -301,6 +409,41 @@ mod tests {
     }
 
     #[test]
+    fn a_message_that_calls_is_told_with_its_call() {
+        let sink = TraceSink::new(TraceSettings::default());
+        let tracer = sink.tracer(0, 0);
+        let run = |place| {
+            let begun = tracer.begin(7, place, Called { call: 1, chare: 2, index: 7 });
+            tracer.end(7, begun);
+        };
+        let items = || -> Vec<_> { told(&sink).into_iter().map(|(item, place, _)| (item, place)).collect() };
+        use Item::{Begins, BeginsAlike, Causes, Ends, Made, Taken};
+        tracer.caused_in(CALLS);
+        run(0);
+        tracer.caused_no_more();
+        run(0);
+        assert_eq!(items(), [(Begins, CALLS), (Ends, 0), (BeginsAlike, 0), (Ends, 0)]);
+        tracer.caused_in(CALLS);
+        [CALLS, 0, 0].into_iter().for_each(run);
+        tracer.caused_no_more();
+        run(0);
+        let calls = [(BeginsAlike, 0), (Ends, 0)];
+        let again = [(BeginsAlike, CALLS), (Ends, 0), (Causes, CAUSE_OF_LAST)];
+        assert_eq!(items(), [&again[..], &calls, &calls, &[(Causes, 0)], &calls].concat());
+        tracer.caused_in(CALLS);
+        tracer.caused_no_more();
+        assert_eq!(items(), [(Taken, CALLS)], "it has called nobody");
+        tracer.caused_in(CALLS);
+        tracer.put(Made, 8, CALLS, []);
+        run(0);
+        tracer.caused_in(SENT);
+        run(0);
+        tracer.caused_no_more();
+        let other = [&[(Causes, CALLS), (Made, CALLS)][..], &calls, &[(Causes, SENT)], &calls].concat();
+        assert_eq!(items(), other, "the envelope has another message");
+    }
+
+    #[test]
     fn messages_that_are_sent_again_are_counted_and_not_told() {
         let sink = TraceSink::new(TraceSettings::default());
         let tracer = sink.tracer(0, 0);
@@ -312,8 +455,11 @@ mod tests {
         let mut bytes = Vec::new();
         sink.drain(|mut of| _ = of.take(&mut bytes));
         let words: Vec<_> = bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
-        let numbers: Vec<_> = words.chunks(5).map(|record| record[3]).collect();
-        assert_eq!(numbers, [1, 3]);
+        let [first, again] = [1, 3].map(|number| Leaving { to: 3, number, bytes: 8, is_taken: false });
+        let told = [words[2], words[4]].map(|more| Leaving::of_narrow(0, more));
+        assert_eq!(words.len(), 5, "a moment and two items");
+        assert_eq!([words[1], words[3]].map(|word| parts_of(word).1), [first.number, again.number]);
+        assert_eq!(told, [first, again].map(|leaving| Leaving { number: 0, ..leaving }));
     }
 
     #[test]

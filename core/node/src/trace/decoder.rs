@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use talisman_observe::trace::words::{Called, Item, moment_in, parts_of};
+use talisman_observe::trace::words::{CAUSE_OF_LAST, Called, Item, Leaving, Way, moment_in, parts_of};
 use talisman_observe::trace::{Kind, Record};
 
 /// Messages that wait on one PE, as many are known: more are in no program's queue.
@@ -10,9 +10,6 @@ const WAITING_MAX: usize = 1 << 22;
 
 /// A process's PE sends itself fewer messages than have as many bits.
 const LIFE: u32 = 40;
-
-/// By which way a message came: the PE at its other end, and the number on it.
-type Way = (u32, u64);
 
 /// What is known of a PE from what it has written so far.
 #[derive(Debug, Default)]
@@ -23,6 +20,8 @@ pub(super) struct Decoder {
     waiting: HashMap<u64, Way>,
     /// That of the message that is being run, where it is in no envelope any more.
     cause: Option<Way>,
+    /// That of the one that the last call was by, if it had an envelope.
+    of_last: Option<Way>,
     /// That of the one that is to leave.
     taken: Option<Way>,
     /// Messages that stayed on the PE.
@@ -46,7 +45,7 @@ impl Decoder {
         let (mut records, mut at) = (Vec::with_capacity(words.len() / 2), 0);
         while let Some(first) = words.get(at) {
             let item = Item::of(*first).ok_or_else(|| format!("its word {at} begins nothing"))?;
-            let end = at + 1 + item.more();
+            let end = at + 1 + item.more(*first);
             let more = words.get(at + 1..end).ok_or("it ends within an item")?;
             if item == Item::BeginsAlike && self.called.is_none() {
                 return Err(format!("its word {at} is a call like one that there was not"));
@@ -79,18 +78,23 @@ impl Decoder {
             }
             (Item::Made, _) => self.make(place, records),
             (Item::Stays, _) if !self.waiting.contains_key(&place) => self.make(place, records),
-            (Item::Kept, [from, number]) => self.keep(place, (*from as u32, *number)),
+            (Item::Kept, more) => {
+                let (way, place) = Way::of_words(first, more);
+                self.keep(place, way);
+            }
+            (Item::Causes, _) if place == CAUSE_OF_LAST => self.cause = self.of_last,
             (Item::Causes, _) => self.cause = self.waiting.remove(&place),
-            (Item::CausesDirectly, [from, number]) => self.cause = Some((*from as u32, *number)),
+            (Item::CausesDirectly, more) => self.cause = Some(Way::of_words(first, more).0),
             (Item::Taken, _) => self.taken = self.waiting.remove(&place),
-            (Item::TakenDirectly, [from, number]) => self.taken = Some((*from as u32, *number)),
-            (Item::Gone, _) => drop(self.waiting.remove(&place)),
+            (Item::TakenDirectly, more) => self.taken = Some(Way::of_words(first, more).0),
+            (Item::Leaves, [more]) => {
+                let Leaving { to, number, bytes, is_taken } = Leaving::of_narrow(place, *more);
+                let sent =
+                    Record { wide: to, low: number, high: bytes, ..Record::at(self.ticks, Kind::Sent) };
+                self.leave(sent, is_taken, records);
+            }
             (Item::Whole, [ticks, what, low, high]) => {
-                let record = Record::of_words([*ticks, *what, *low, *high]);
-                if place != 0 {
-                    records.extend(self.taken.take().map(|way| by(way, record.ticks, Kind::Relayed)));
-                }
-                records.push(record);
+                self.leave(Record::of_words([*ticks, *what, *low, *high]), place != 0, records);
             }
             (Item::Gap, _) => *self = Decoder { made: self.made, ..Decoder::of(self.pe, 0) },
             // As many words are behind an item as it has.
@@ -104,16 +108,25 @@ impl Decoder {
     }
 
     fn begin(&mut self, place: u64, called: Called, records: &mut Vec<Record>) {
-        let cause = self.waiting.remove(&place).or(self.cause);
+        self.of_last = self.waiting.remove(&place);
+        let cause = self.of_last.or(self.cause);
         records.extend(cause.map(|way| by(way, self.ticks, Kind::Caused)));
         let begins = Record::at(self.ticks, Kind::Begins);
         records.push(Record { small: called.call, wide: called.chare, ..begins }.of_index(called.index));
     }
 
+    /// This is told next; it is about the message that was taken last, if so.
+    fn leave(&mut self, record: Record, is_taken: bool, records: &mut Vec<Record>) {
+        if is_taken {
+            records.extend(self.taken.take().map(|way| by(way, record.ticks, Kind::Relayed)));
+        }
+        records.push(record);
+    }
+
     /// A message stays on the PE, which gets from itself what it sends to itself.
     fn make(&mut self, place: u64, records: &mut Vec<Record>) {
         self.made += 1;
-        let way = (self.pe, self.made);
+        let way = Way { from: self.pe, number: self.made };
         self.keep(place, way);
         records.push(by(way, self.ticks, Kind::Sent));
     }
@@ -125,8 +138,8 @@ impl Decoder {
     }
 }
 
-fn by((pe, number): Way, ticks: u64, kind: Kind) -> Record {
-    Record { wide: pe, low: number, ..Record::at(ticks, kind) }
+fn by(way: Way, ticks: u64, kind: Kind) -> Record {
+    Record { wide: way.from, low: way.number, ..Record::at(ticks, kind) }
 }
 
 #[cfg(test)]
@@ -136,6 +149,10 @@ mod tests {
 
     fn read(words: &[u64]) -> Vec<Record> {
         Decoder::of(3, 0).read(words).unwrap()
+    }
+
+    fn way(from: u32, number: u64) -> Way {
+        Way { from, number }
     }
 
     fn call(place: u64) -> [u64; 3] {
@@ -151,15 +168,15 @@ mod tests {
     #[test]
     fn a_call_is_made_by_the_message_of_its_envelope() {
         let made = [moment(100), first(Item::Made, 5, 0x40)];
-        let kept = [first(Item::Kept, 0, 0x80), 1, 9];
+        let kept = [first(Item::Kept, 1, 0x80), 9];
         let words = [&made[..], &kept, &call(0x80), &[first(Item::Ends, 20, 0)], &call(0x40), &call(0x40)];
         let told = read(&words.concat());
         let expected = [
-            by((3, 1), 105, Kind::Sent),
-            by((1, 9), 115, Kind::Caused),
+            by(way(3, 1), 105, Kind::Sent),
+            by(way(1, 9), 115, Kind::Caused),
             begins(115),
             Record::at(135, Kind::Ends),
-            by((3, 1), 145, Kind::Caused),
+            by(way(3, 1), 145, Kind::Caused),
             begins(145),
             begins(155),
         ];
@@ -173,9 +190,9 @@ mod tests {
         let told = read(&words.concat());
         let expected = [
             begins(10),
-            by((3, 1), 30, Kind::Sent),
+            by(way(3, 1), 30, Kind::Sent),
             Record::at(30, Kind::Ends),
-            by((3, 1), 31, Kind::Caused),
+            by(way(3, 1), 31, Kind::Caused),
             begins(31).of_index(8),
             Record::at(33, Kind::Ends),
         ];
@@ -195,16 +212,28 @@ mod tests {
             read(&words.concat()).iter().map(|record| Kind::of(record.kind).unwrap()).collect();
         use Kind::{Begins, Caused, Sent};
         assert_eq!(kinds, [Sent, Caused, Begins, Caused, Begins, Begins]);
+        let again = [first(Item::Causes, 0, CAUSE_OF_LAST)];
+        let words = [&[first(Item::Made, 0, 0x40)][..], &call(0x40), &again, &call(0), &call(0)];
+        let told = read(&words.concat());
+        let caused = told.iter().filter(|record| record.kind == Caused as u16);
+        assert_eq!(caused.map(|record| record.low).collect::<Vec<_>>(), [1; 3]);
     }
 
     #[test]
     fn a_message_is_told_once_and_passed_on_with_its_way() {
-        let sent = by((0, 4), 50, Kind::Sent);
-        let leaves = |place| [&[first(Item::Whole, 0, place)][..], &sent.to_words()].concat();
+        let sent = by(way(0, 4), 50, Kind::Sent);
+        let leaves = |is_taken| {
+            let (number, more) = Leaving { to: 0, number: 4, bytes: 0, is_taken }.narrow().unwrap();
+            [first(Item::Leaves, 0, number), more]
+        };
+        let whole = [&[first(Item::Whole, 0, 0)][..], &sent.to_words()].concat();
         let twice = [first(Item::Made, 1, 0x40), first(Item::Stays, 1, 0x40), first(Item::Taken, 0, 0x40)];
-        let told = read(&[&twice[..], &leaves(1), &leaves(1), &leaves(0)].concat());
-        let expected = [by((3, 1), 1, Kind::Sent), by((3, 1), 50, Kind::Relayed), sent, sent, sent];
+        let told = read(&[&twice[..], &[moment(50)], &leaves(true), &leaves(true), &whole].concat());
+        let expected = [by(way(3, 1), 1, Kind::Sent), by(way(3, 1), 50, Kind::Relayed), sent, sent, sent];
         assert_eq!(told, expected);
+        let directly = way(9, 8).narrow(Item::TakenDirectly).unwrap();
+        let told = read(&[&[moment(50), directly][..], &leaves(false), &leaves(true)].concat());
+        assert_eq!(told, [sent, by(way(9, 8), 50, Kind::Relayed), sent]);
     }
 
     #[test]

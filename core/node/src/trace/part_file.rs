@@ -26,7 +26,7 @@ use talisman_pup::{Pup, from_bytes, to_bytes};
 
 const MAGIC: &[u8; 16] = b"talisman-trace-p";
 /// What this writes. It changes with what items are.
-pub const FORMAT: u32 = 4;
+pub const FORMAT: u32 = 5;
 /// Before a block: its length and sum, and the sum of both.
 const BLOCK_HEAD: usize = 12;
 const SUMMED: usize = 8;
