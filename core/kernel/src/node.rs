@@ -2,7 +2,8 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
+use std::thread;
 
 use crate::message::pool::Depot;
 use crate::pe::figures::FiguresWindow;
@@ -80,6 +81,12 @@ impl Config {
     }
 }
 
+/// Cores that this process may use: as many as it likes where that cannot be found out.
+fn cores() -> u32 {
+    static CORES: OnceLock<u32> = OnceLock::new();
+    *CORES.get_or_init(|| thread::available_parallelism().map_or(u32::MAX, |cores| cores.get() as u32))
+}
+
 /// What is to be traced, if anything is.
 fn traced(options: &RunArgs) -> Option<TraceSettings> {
     let nodes = u64::from(options.numbers().max(1));
@@ -131,7 +138,7 @@ impl Node {
         config: Config,
         job: Arc<Job>,
     ) -> Arc<Node> {
-        let parkers = (0..shape.pes_per_node).map(|_| Parker::new()).collect();
+        let parkers = (0..shape.pes_per_node).map(|_| Parker::sharing_cores(shape.pes_per_node > cores())).collect();
         Node::sleeping_in_view(parkers, view, store, shape, number, config, job)
     }
 
@@ -168,6 +175,12 @@ impl Node {
         node.job.runs_on(stops);
         IN_PROCESS.fetch_add(1, Ordering::Relaxed);
         node
+    }
+
+    /// Whether its host has more PEs than cores.
+    pub fn shares_cores(&self) -> bool {
+        let nodes = self.config.neighbours.len().max(1);
+        nodes as u64 * u64::from(self.shape.pes_per_node) > u64::from(cores())
     }
 
     /// Whether other nodes are in this process.

@@ -57,6 +57,12 @@ impl Parker {
         Parker { state: State::Own(Futex::new(AWAKE)), fence: AsymmetricFence::new(), bell: None }
     }
 
+    /// The same where there are more owners than cores, if that is so: they sleep often, and so each sender pays a little.
+    pub fn sharing_cores(shares: bool) -> Parker {
+        let fence = if shares { AsymmetricFence::full() } else { AsymmetricFence::new() };
+        Parker { fence, ..Parker::new() }
+    }
+
     /// A parker whose owner sleeps elsewhere, by [`park_in`](Parker::park_in), for example in `epoll_wait`;
     /// `bell` ends that sleep, or the next one if it has not begun yet, for example by writing to an eventfd.
     pub fn with_bell(bell: impl Fn() + Send + Sync + 'static) -> Parker {

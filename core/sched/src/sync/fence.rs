@@ -47,6 +47,12 @@ impl AsymmetricFence {
         AsymmetricFence { kind: if expedited { Kind::Process } else { Kind::Full } }
     }
 
+    /// Both sides are full fences, whatever the kernel has: for whoever sleeps as often as others send. A heavy one of the other kinds
+    /// interrupts all cores that run these threads.
+    pub fn full() -> AsymmetricFence {
+        AsymmetricFence { kind: Kind::Full }
+    }
+
     /// Whether the kernel has barriers across processes. One process asks, for all that will form pairs.
     pub fn host_is_expedited() -> bool {
         !cfg!(miri) && membarrier_query().contains(MembarrierQuery::GLOBAL_EXPEDITED)

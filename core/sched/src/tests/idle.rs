@@ -59,6 +59,15 @@ impl Waiter for Scripted {
 }
 
 #[test]
+fn where_pes_share_cores_one_that_is_kept_is_left_at_once() {
+    let mut idle = Idle::sharing_cores(true);
+    let first = Scripted::run(&mut idle, |_| LONG, NEVER);
+    assert_eq!((first.yields, first.parks), (1, 1), "that is how it is found");
+    let next = Scripted::run(&mut idle, |_| LONG, NEVER);
+    assert_eq!((next.now, next.parks), (Duration::ZERO, 1));
+}
+
+#[test]
 fn work_that_comes_soon_is_polled_for() {
     let thread = Scripted::run(&mut Idle::new(), |_| QUICK, Duration::from_nanos(500));
     assert_eq!((thread.polls, thread.yields, thread.parks), (50, 0, 0));

@@ -29,6 +29,10 @@ mod blocking {
             AsymmetricFence
         }
 
+        pub fn full() -> AsymmetricFence {
+            AsymmetricFence
+        }
+
         pub fn light(self) {
             fence_unless_left_out(Side::Light);
         }

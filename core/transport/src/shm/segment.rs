@@ -75,10 +75,18 @@ pub fn create(shape: Shape) -> Result<OwnedFd, NoSegment> {
     ftruncate(&fd, len as u64).map_err(failed("ftruncate"))?;
     fcntl_add_seals(&fd, SEALS).map_err(failed("sealing"))?;
     let memory = Memory::map(&fd, len)?;
-    for (word, value) in (0..).zip(header(&layout, AsymmetricFence::host_is_expedited())) {
+    // Barriers of all processes interrupt all cores: they are for those who seldom sleep.
+    let expedited = !shares_cores(shape) && AsymmetricFence::host_is_expedited();
+    for (word, value) in (0..).zip(header(&layout, expedited)) {
         memory.word(word * 8).store(value, Ordering::Release);
     }
     Ok(fd)
+}
+
+/// Whether these are more PEs than there are cores for them.
+fn shares_cores(Shape { nodes, pes }: Shape) -> bool {
+    let pes = u64::from(nodes) * u64::from(pes);
+    std::thread::available_parallelism().is_ok_and(|cores| pes > cores.get() as u64)
 }
 
 /// What the first page says, in words.
