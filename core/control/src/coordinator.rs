@@ -412,8 +412,8 @@ impl Coordinator {
     }
 
     fn on_failed(&mut self, now: Duration, node: u32, why: &str) {
-        if self.survives() {
-            // Its end will be the loss.
+        if self.survives() || self.is_being_added(node) {
+            // Its end will be the loss, if it is one.
             return self.kill(now, node, KillReason::Failed(why.into()));
         }
         self.lose(now, format!("{}: {why}", self.roster.name(node)));

@@ -33,7 +33,7 @@ use talisman_store::files::remote::Piece;
 use talisman_store::restart::{CheckpointDirs, Restart};
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
-pub const VERSION: u16 = 22;
+pub const VERSION: u16 = 23;
 
 /// From the launcher to a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -415,7 +415,7 @@ mod tests {
         for (name, bytes) in [
             ("Go", encode(&ToNode::Go)),
             ("Linked", encode(&ToLauncher::Linked)),
-            ("Hello", encode(&ToLauncher::Hello { version: 22, pid: 4711, layout: None })),
+            ("Hello", encode(&ToLauncher::Hello { version: 23, pid: 4711, layout: None })),
             ("Ready", encode(&ToLauncher::Ready(Some(address)))),
             ("Step", encode(&ToLauncher::Step(Steps { done: 40, total: Some(100) }))),
             ("StepSeen", encode(&ToNode::StepSeen(40))),
@@ -445,6 +445,6 @@ mod tests {
         ] {
             assert_eq!(documented(name), bytes.unwrap(), "{name}");
         }
-        assert_eq!(VERSION, 22, "a new version needs new examples");
+        assert_eq!(VERSION, 23, "a new version needs new examples");
     }
 }

@@ -225,6 +225,12 @@ impl Test {
         self.struck_by_cut(after, Blow::Release(nodes.to_vec()))
     }
 
+    /// The same, where somebody wants those of these nodes to be there that are not, which they are from a cut on.
+    #[doc(hidden)]
+    pub fn adding(self, after: u64, nodes: &[u32]) -> Self {
+        self.struck_by_cut(after, Blow::Add(nodes.to_vec()))
+    }
+
     /// The same, where after so many events, and a cut, all nodes are lost, and so many others go on from what those have on disk. Lines that
     /// were printed since the cut come again.
     #[doc(hidden)]

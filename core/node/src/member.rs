@@ -143,7 +143,10 @@ impl Own {
             let ready = host.ready(pes, store.clone(), number, config.clone(), &for_node, vec![None]);
             ready.map(|ready| ready.node).map_err(|error| error.to_string())
         };
-        let node = make_node(&membership.view).unwrap_or_else(|error| control.failed(error));
+        // Whoever comes with a line is not there yet, and has another one in that.
+        let whole = View::whole(membership.view.nodes());
+        let view = if membership.view.is_there(number) { &membership.view } else { &whole };
+        let node = make_node(view).unwrap_or_else(|error| control.failed(error));
         let voice = LoggedVoice {
             control: control.clone(),
             job: Arc::downgrade(&job),

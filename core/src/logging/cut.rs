@@ -19,6 +19,9 @@
 //! them before it begins: a node that is released hands its part over to the one that will act for it, which holds both; everybody else sends
 //! its own to its next keeper. So whoever goes is not needed at the one moment when the line begins. A loss before that goes back to the old
 //! line, with those that were there.
+//!
+//! Whoever is added is not needed either: it is one that is lost when the line begins, and begins with what is made for it of the part of the
+//! node that had acted for it ([`newcomer`](super::newcomer)).
 
 use std::collections::BTreeMap;
 
@@ -251,6 +254,7 @@ impl Member {
         let image = own.ok_or_else(|| format!("there is no part of checkpoint {version} here"))?;
         let none = vec![0; self.shape.pes_per_node as usize];
         let keeper = membership.keeper(self.node);
+        let comes = |to: &NodeId| membership.view.is_there(*to) && !self.membership.view.is_there(*to);
         let up = |to| (to, (self.spread.incarnation(to), none.clone()));
         let mut next = Member {
             line: version,
@@ -259,7 +263,7 @@ impl Member {
             session: self.session,
             spread: self.spread.in_next_line().kept_by(keeper),
             images: Images::starting_with(image.position.clone(), image.clone()),
-            up: self.shape.others(self.node).map(up).collect(),
+            up: self.shape.others(self.node).filter(|to| !comes(to)).map(up).collect(),
             covered_by: self.spread.incarnation(keeper),
             membership,
             gate: self.gate.map(|_| Gate::default()),

@@ -166,7 +166,10 @@ impl Image {
                 let all = [parts].into_iter().chain(self.handed_over(rank));
                 let all = all.map(|parts| parts.clone().into_value::<Vec<Part>>());
                 let all = all.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
-                let all: Vec<Part> = all.into_iter().flatten().collect();
+                let mut all: Vec<Part> = all.into_iter().flatten().collect();
+                if !mutated("parts-not-shared-out") {
+                    self.share_out(&mut all, pe.id, pe.view());
+                }
                 pe.go_on_from_cut(self.line, &all);
                 match pe.restore(all) {
                     true => {
@@ -184,11 +187,15 @@ impl Image {
         }
     }
 
-    /// Some PEs have what others had.
+    /// Some PEs have what others had, or are new.
     fn balance_if_others_are_there(&self, pe: &Pe) {
-        let are_others = self.taken_in.as_ref().is_some_and(|before| before != pe.view().of_nodes());
-        if are_others && pe.is_first() {
-            sometimes("a job that logs went on without nodes that were released");
+        let now = pe.view().of_nodes();
+        let Some(before) = self.taken_in.as_ref().filter(|before| *before != now) else { return };
+        if pe.is_first() {
+            match now.there().all(|node| before.is_there(node)) {
+                true => sometimes("a job that logs went on without nodes that were released"),
+                false => sometimes("a job that logs went on with nodes that were added"),
+            }
             pe.want_balance(Why::Membership, None);
         }
     }

@@ -242,6 +242,11 @@ impl Member {
         matches!(self.stage, Stage::Live)
     }
 
+    /// Whether it has nothing, and has not been told how it goes on.
+    pub fn is_blank(&self) -> bool {
+        matches!(self.stage, Stage::Blank)
+    }
+
     /// Whether its PEs run again.
     pub fn is_guided(&self) -> bool {
         matches!(self.stage, Stage::Guided { .. })

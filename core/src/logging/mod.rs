@@ -11,6 +11,7 @@ pub mod letter;
 pub mod line_door;
 pub mod mark;
 pub mod member;
+mod newcomer;
 pub mod on_disk;
 pub mod recorder;
 pub mod recovery;

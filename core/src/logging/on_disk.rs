@@ -14,9 +14,11 @@ use talisman_pup::Packed;
 use talisman_store::versions::{Fate, Store};
 
 impl Member {
-    /// What this node has of the line that it is in: its own place, and those that it keeps for others. Each is on two nodes.
+    /// What this node has of the line that it is in: its own place, and those that it keeps for others. Each is on two nodes. What was made for
+    /// whoever was not there before is in the part that it was made of.
     pub fn line_images(&self) -> Vec<Image> {
-        let is_of_line = |image: &&Image| image.line == self.line && !image.states.is_empty();
+        let is_of_line =
+            |image: &&Image| image.line == self.line && !image.states.is_empty() && !image.is_of_newcomer();
         let own = self.images.to_send().map(|(_, image)| image);
         own.chain(self.images.all_kept()).filter(is_of_line).cloned().collect()
     }

@@ -9,7 +9,7 @@ use super::words::{Out, Word};
 use talisman_ft::NodeId;
 use talisman_ft::event::Event;
 use talisman_ft::logging::{
-    Batch, Cut, Guide, Holdings, Images, Incarnation, Order, Output, Position, Session, Spread, Step,
+    Batch, Cut, Guide, Holdings, ImageId, Images, Incarnation, Order, Output, Position, Session, Spread, Step,
 };
 
 impl Member {
@@ -53,11 +53,17 @@ impl Member {
             Word::AskRoom(version, bytes) => self.put(Out::AskRoom(from, version, bytes)),
             Word::Room(version, has_room) if from == self.receiver() => self.on_room(version, has_room),
             Word::Room(..) => {}
-            Word::Fetch(number) => {
-                if let Some(image) = self.images.find(from, number).cloned() {
-                    self.tell(from, Word::Image(Box::new(image)));
-                }
-            }
+            Word::Fetch(number) => self.on_fetch(from, number),
+        }
+    }
+
+    /// A node wants what it begins with, which is kept here, or made if it was not there before the line.
+    fn on_fetch(&mut self, from: NodeId, number: ImageId) {
+        let image = self.images.find(from, number).cloned().map(Ok);
+        match image.or_else(|| self.make_image_of(from)) {
+            Some(Ok(image)) => self.tell(from, Word::Image(Box::new(image))),
+            Some(Err(why)) => self.put(Out::Unreadable(why)),
+            None => {}
         }
     }
 
@@ -162,6 +168,7 @@ impl Member {
         self.ticketing.iter().for_each(|ticketing| ticketing.given(self.node, &mut present));
         let holdings = Holdings {
             kept: self.images.kept().map(|(of, position)| (of, position.clone())).collect(),
+            makes: lost.iter().copied().filter(|node| self.can_make_image_of(*node)).collect(),
             images: self.images.positions().cloned().collect(),
             present,
             of_lost: self.spread.held_of(|node| lost.contains(&node)),
@@ -192,7 +199,9 @@ impl Member {
             &restore.fed,
         );
         restore.unstable.into_iter().for_each(|batch| self.spread.learn(batch));
-        self.covered_by = self.spread.incarnation(self.keeper());
+        // What was made for this node its keeper has not got: it is sent to it when the link begins.
+        self.covered_by =
+            if restore.is_new { Incarnation::MAX } else { self.spread.incarnation(self.keeper()) };
         self.output = self.shape.logs_of(self.node).map(|_| Output::default()).collect();
         self.images = Images::starting_with(position.clone(), image.clone());
         let guided = restore.fed.into_iter().zip(restore.horizons);

@@ -88,6 +88,8 @@ pub enum Out {
     AskRoom(NodeId, Version, u64),
     /// To whoever drives it: its keeper has no memory for its part of this cut.
     CannotKeep(Version),
+    /// To whoever drives it: what it has for another node cannot be read, for this reason.
+    Unreadable(String),
     /// To whoever drives it: a PE that runs again has sent another frame than before.
     Differs(Box<Differs>),
 }

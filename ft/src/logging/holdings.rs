@@ -12,6 +12,8 @@ use crate::NodeId;
 pub struct Holdings {
     /// Images that it keeps for others, whole, oldest first.
     pub kept: Vec<(NodeId, Position)>,
+    /// Lost nodes that were not there before the line: what they began with can be made of what is here.
+    pub makes: Vec<NodeId>,
     /// Its own images, oldest first.
     pub images: Vec<Position>,
     /// Where it is.

@@ -107,6 +107,8 @@ pub struct Leader {
     incarnations: Vec<Incarnation>,
     /// Nodes that are not live.
     lost: BTreeSet<NodeId>,
+    /// Those of them that came with the line, and have not been live: nobody has taken anything of them.
+    fresh: BTreeSet<NodeId>,
     session: Session,
     phase: Phase,
     cuts: Cuts,
@@ -119,9 +121,20 @@ pub struct Leader {
 #[derive(Clone, Debug)]
 enum Phase {
     Running,
-    Asking { held: BTreeMap<NodeId, Holdings>, arrived: BTreeSet<NodeId> },
-    Announcing { plan: Plan, missing: BTreeSet<NodeId> },
-    Replaying { at_horizon: BTreeSet<NodeId>, covered: BTreeSet<NodeId> },
+    Asking {
+        held: BTreeMap<NodeId, Holdings>,
+        arrived: BTreeSet<NodeId>,
+    },
+    Announcing {
+        plan: Plan,
+        missing: BTreeSet<NodeId>,
+    },
+    /// `unkept`: nodes of which nobody keeps what they begin with, until their keepers say so.
+    Replaying {
+        at_horizon: BTreeSet<NodeId>,
+        covered: BTreeSet<NodeId>,
+        unkept: BTreeSet<NodeId>,
+    },
     GaveUp,
 }
 
@@ -135,6 +148,7 @@ impl Leader {
             one_at_a_time: false,
             incarnations: vec![0; shape.nodes as usize],
             lost: BTreeSet::new(),
+            fresh: BTreeSet::new(),
             session: 0,
             phase: Phase::Running,
             cuts: Cuts::default(),
@@ -167,15 +181,20 @@ impl Leader {
     }
 
     /// All nodes begin a new line with images that are kept by their keepers: nobody goes back behind it. To be told while all are live.
-    /// Incarnations and sessions go on, what is said is counted anew; others may be there in it.
-    pub fn begin_line(&mut self, membership: Option<Membership>) {
-        self.membership = membership.unwrap_or_else(|| self.membership.clone());
+    /// Incarnations and sessions go on, what is said is counted anew; others may be there in it. Whoever was not there before is one that is lost
+    /// when the line begins, and goes back to its beginning: what is to be done for that.
+    #[must_use]
+    pub fn begin_line(&mut self, membership: Option<Membership>) -> Vec<Order> {
+        let next = membership.unwrap_or_else(|| self.membership.clone());
+        let former = std::mem::replace(&mut self.membership, next);
+        self.fresh = self.membership.newcomers(&former).collect();
         self.images =
             (0..self.shape.nodes).map(|node| vec![Position::at_beginning(node, self.shape)]).collect();
         self.cuts = Cuts::default();
         if !mutated("printed-counts-on-in-the-next-line") {
             self.printed = Lengths::default();
         }
+        if self.fresh.is_empty() { Vec::new() } else { self.on_lost(self.fresh.clone()) }
     }
 
     /// A leader before this one is lost, and somebody says where it is, in the line that the job is in or in the one before.
@@ -239,8 +258,9 @@ impl Leader {
         if self.survivors().next().is_none() {
             return self.give_up(Loss::Everybody);
         }
-        if self.one_at_a_time && self.lost.len() > 1 && !mutated("ticket-two-at-once") {
-            return self.give_up(Loss::AtOnce(self.lost.iter().copied().collect()));
+        let away: Vec<_> = self.lost.difference(&self.fresh).copied().collect();
+        if self.one_at_a_time && away.len() > 1 && !mutated("ticket-two-at-once") {
+            return self.give_up(Loss::AtOnce(away));
         }
         self.lost.iter().for_each(|node| self.incarnations[*node as usize] += 1);
         let lost: Vec<_> = self.lost.iter().copied().collect();
@@ -333,7 +353,9 @@ impl Leader {
         if self.lost.is_empty() {
             return self.go_on();
         }
-        self.phase = Phase::Replaying { at_horizon: BTreeSet::new(), covered: BTreeSet::new() };
+        let (at_horizon, covered) = (BTreeSet::new(), BTreeSet::new());
+        let unkept = restored.iter().filter(|(_, restore)| restore.is_new).map(|(node, _)| *node).collect();
+        self.phase = Phase::Replaying { at_horizon, covered, unkept };
         let restore = |(to, restore)| Order::Restore {
             to,
             session,
@@ -355,7 +377,7 @@ impl Leader {
         self.go_live_if_ready(node)
     }
 
-    /// What a restored node had kept for this one is kept by it again.
+    /// What a restored node had kept for this one is kept by it again, or what this one begins with, which is new.
     #[must_use]
     pub fn on_covered(&mut self, ward: NodeId, session: Session) -> Vec<Order> {
         if let Phase::Replaying { covered, .. } = &mut self.phase
@@ -364,17 +386,20 @@ impl Leader {
             covered.insert(ward);
         }
         let keeper = self.membership.keeper(ward);
-        self.go_live_if_ready(keeper)
+        let orders = self.go_live_if_ready(keeper);
+        orders.into_iter().chain(self.go_live_if_ready(ward)).collect()
     }
 
     fn go_live_if_ready(&mut self, node: NodeId) -> Vec<Order> {
-        let Phase::Replaying { at_horizon, covered } = &self.phase else { return Vec::new() };
+        let Phase::Replaying { at_horizon, covered, unkept } = &self.phase else { return Vec::new() };
         let is_good = self.membership.keepers.wards(node).all(|ward| covered.contains(&ward));
         let is_good = is_good || mutated("not-remade-before-live");
-        if !self.lost.contains(&node) || !at_horizon.contains(&node) || !is_good {
+        let is_kept = !unkept.contains(&node) || covered.contains(&node) || mutated("live-before-it-is-kept");
+        if !self.lost.contains(&node) || !at_horizon.contains(&node) || !is_good || !is_kept {
             return Vec::new();
         }
         self.lost.remove(&node);
+        self.fresh.remove(&node);
         let mut orders = vec![Order::GoLive { to: node, session: self.session }];
         if self.lost.is_empty() {
             orders.extend(self.go_on());

@@ -1,4 +1,4 @@
-//! Who is there in a line, and who keeps what of whom. Another membership comes with another line: nodes are released at a cut.
+//! Who is there in a line, and who keeps what of whom. Another membership comes with another line: nodes are released at a cut, or added.
 //!
 //! Whoever leads says the next one to all that are there, and counts only what is held of a cut in that one. Until that line begins it may
 //! say another, of a larger number: then the one before is taken back.
@@ -56,9 +56,35 @@ impl Membership {
         }
         let heir = |node| View::next_there(node, all, stays).unwrap_or(node);
         let view = now.after(now.epoch + 1, all, stays, heir);
-        let keeper = |node| view.buddy(node, &host).filter(|_| view.is_there(node)).unwrap_or(node);
+        Some(Membership { number, keepers: ring(&view, host), view })
+    }
+
+    /// One of this number with these nodes as well, which are not there; `host` tells where a node is. All are kept by those that are there: the
+    /// others have nothing when the line begins, and get what they begin with from these.
+    #[must_use]
+    pub fn gaining(&self, number: u32, nodes: &[NodeId], host: impl Fn(NodeId) -> u32) -> Self {
+        let (now, all) = (&self.view, self.view.nodes());
+        let comes = |node: NodeId| !now.is_there(node) && nodes.contains(&node);
+        let view = now.after(now.epoch + 1, all, |node| now.is_there(node) || comes(node), |node| node);
+        let keeper = |node| match comes(node) {
+            true => now.buddy(node, &host).unwrap_or(node),
+            false => self.keeper(node),
+        };
         let keepers = Keepers::named((0..all).map(keeper).collect());
-        Some(Membership { number, view, keepers })
+        Membership { number, view, keepers }
+    }
+
+    /// One of this number with the same nodes, each of which is kept by the next one around the ring on another host; `host` tells where a node is.
+    /// Nothing if that is so already.
+    #[must_use]
+    pub fn by_the_ring(&self, number: u32, host: impl Fn(NodeId) -> u32) -> Option<Self> {
+        let next = Membership { number, keepers: ring(&self.view, host), view: self.view.clone() };
+        self.view.there().any(|node| next.keeper(node) != self.keeper(node)).then_some(next)
+    }
+
+    /// Nodes that are there, and were not before.
+    pub fn newcomers<'a>(&'a self, before: &'a Membership) -> impl Iterator<Item = NodeId> + 'a {
+        self.view.there().filter(|node| !before.view.is_there(*node))
     }
 
     /// Who keeps the images and log of a node.
@@ -96,6 +122,12 @@ impl Membership {
     }
 }
 
+/// Each is kept by the next one around the ring that is there, on another host if there is one.
+fn ring(view: &View, host: impl Fn(NodeId) -> u32) -> Keepers {
+    let keeper = |node| view.buddy(node, &host).filter(|_| view.is_there(node)).unwrap_or(node);
+    Keepers::named((0..view.nodes()).map(keeper).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,6 +153,26 @@ mod tests {
         assert_eq!(later.releasing(3, &[0], own), None);
         let shape = Shape { nodes: 5, pes_per_node: 1 };
         assert!(first.is_of(shape) && later.is_of(shape) && later.again(7).is_of(shape));
+    }
+
+    #[test]
+    fn whoever_comes_is_kept_by_those_that_were_there() {
+        let few = Membership::first(View::beginning_with(3, 5), Keepers::around(3));
+        let next = few.gaining(1, &[3, 4], own);
+        assert_eq!(next.view.there().collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
+        assert_eq!((0..5).map(|node| next.keeper(node)).collect::<Vec<_>>(), [1, 2, 0, 0, 0]);
+        assert_eq!(next.newcomers(&few).collect::<Vec<_>>(), [3, 4]);
+        assert_eq!(next.guests(0, &few).count(), 0);
+        assert!(next.is_of(Shape { nodes: 5, pes_per_node: 1 }));
+        // Once they are there, all are kept as ever.
+        let later = next.by_the_ring(2, own).expect("node 2 has another keeper");
+        assert_eq!((0..5).map(|node| later.keeper(node)).collect::<Vec<_>>(), [1, 2, 3, 4, 0]);
+        assert_eq!((later.by_the_ring(3, own), &later.view), (None, &next.view));
+        // One that was released comes back, and another one does not.
+        let fewer = Membership::around(5).releasing(1, &[1, 2], own).expect("three stay");
+        let back = fewer.gaining(2, &[1, 0], |node| node % 2);
+        assert_eq!((back.view.acting_for(2), back.newcomers(&fewer).collect::<Vec<_>>()), (3, vec![1]));
+        assert_eq!([0, 1, 3].map(|node| back.keeper(node)), [3, 4, 4], "on another host");
     }
 
     #[test]

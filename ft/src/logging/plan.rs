@@ -14,6 +14,7 @@ use super::lengths::Lengths;
 use super::line::{Missing, Place, Places, line};
 use super::position::{ImageId, Position};
 use crate::NodeId;
+use talisman_observe::mutations::mutated;
 
 /// What the leader knows when all survivors have answered.
 #[derive(Clone, Debug)]
@@ -35,6 +36,8 @@ pub struct Restore {
     pub image: ImageId,
     /// Who sends it.
     pub keeper: NodeId,
+    /// It was not there before the line, and the keeper makes what it begins with: its own one has nothing of it yet.
+    pub is_new: bool,
     /// What its PEs are fed after that, one batch for each.
     pub fed: Vec<Batch>,
     /// How far each has to come, by rank.
@@ -105,7 +108,21 @@ impl Answers<'_> {
         let kept = self.held.values().flat_map(|held| &held.kept).filter(|(of, _)| *of == node);
         let all = own.iter().flat_map(|own| &own.images).chain(kept.map(|(_, position)| position));
         let images: BTreeMap<_, _> = all.map(|position| (position.image, position.clone())).collect();
-        Places { images: images.into_values().collect(), present: own.map(|own| own.present.clone()) }
+        let mut images: Vec<_> = images.into_values().collect();
+        if images.is_empty() && self.maker(node).is_some() {
+            images.push(Position::at_beginning(node, self.shape));
+        }
+        Places { images, present: own.map(|own| own.present.clone()) }
+    }
+
+    /// Who can make what a node begins with that was not there before the line. If something that it has said was printed, its log is needed too,
+    /// which its keeper has with its image.
+    fn maker(&self, node: NodeId) -> Option<NodeId> {
+        let has_said = self.shape.logs_of(node).any(|log| self.printed.get(log) > 0);
+        if has_said && !mutated("made-though-something-was-said") {
+            return None;
+        }
+        self.held.iter().find_map(|(maker, held)| held.makes.contains(&node).then_some(*maker))
     }
 
     /// The image that a node is restored from.
@@ -138,14 +155,16 @@ impl Answers<'_> {
         let shape = self.shape;
         let has_it = |(of, position): &(NodeId, Position)| *of == node && position.image == from.image;
         let holder = |(keeper, held): (&NodeId, &Holdings)| held.kept.iter().any(has_it).then_some(*keeper);
-        let keeper = self.held.iter().find_map(holder)?;
+        let keeper = self.held.iter().find_map(holder);
+        let (keeper, is_new) = (keeper.or_else(|| self.maker(node))?, keeper.is_none());
         let horizons = shape.logs_of(node).map(|log| self.horizon(log, from, back, known));
         let of_others = self.held.values().flat_map(|held| held.unstable.iter().cloned());
         let of_others = of_others.filter(|batch| !self.lost.contains_key(&batch.log.node));
         let of_lost = back.iter().flat_map(|(one, from)| self.fed(*one, from, known));
         let unstable = of_others.chain(of_lost).filter(|batch| batch.log.node != node).collect();
         let fed = self.fed(node, from, known);
-        Some(Restore { image: from.image, keeper, fed, horizons: horizons.collect(), unstable })
+        let (image, horizons) = (from.image, horizons.collect());
+        Some(Restore { image, keeper, is_new, fed, horizons, unstable })
     }
 
     /// What the PEs of a lost node are fed.

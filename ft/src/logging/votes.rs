@@ -4,11 +4,12 @@
 //! again. So all say it once more. Whoever does is live, so that nobody is lost any more when all have; that this is looked at as well is
 //! an assertion.
 //!
-//! Who is to hold is who will be there in the next line: nodes that are released at the cut have given theirs to others, which hold it.
+//! Who is to hold is who is there and will be in the next line: nodes that are released at the cut have given theirs to others, which hold it;
+//! nodes that are added have nothing, and get it in that line.
 
 use std::collections::BTreeMap;
 
-use super::leader::{Leader, Session};
+use super::leader::{Leader, Order, Session};
 use super::membership::Membership;
 use crate::{NodeId, Version};
 use talisman_observe::mutations::mutated;
@@ -81,19 +82,20 @@ impl Votes {
         }
     }
 
-    /// Begins the next line, if all hold their parts of one cut and nobody is lost: its version.
-    pub fn begin_line(&mut self, leader: &mut Leader) -> Option<Version> {
+    /// Begins the next line, if all hold their parts of one cut and nobody is lost: its version, and what is to be done for those that come with it.
+    pub fn begin_line(&mut self, leader: &mut Leader) -> Option<(Version, Vec<Order>)> {
         let version = *self.holds.values().max()?;
-        let missing =
-            self.next(leader).view.there().filter(|node| self.holds.get(node) != Some(&version)).count();
+        let is_to_hold = |node: &NodeId| leader.membership().view.is_there(*node);
+        let holding = self.next(leader).view.there().filter(is_to_hold);
+        let missing = holding.filter(|node| self.holds.get(node) != Some(&version)).count();
         let is_whole = missing == 0 || missing == 1 && mutated("line-begins-before-the-last-holds");
         let is_running = leader.is_running() || mutated("held-before-a-loss-counts");
         if !is_whole || !is_running {
             return None;
         }
-        leader.begin_line(self.coming.take());
+        let orders = leader.begin_line(self.coming.take());
         (self.former, self.line) = (self.line, version);
         self.holds.clear();
-        Some(version)
+        Some((version, orders))
     }
 }

@@ -99,6 +99,7 @@ impl Process {
         let is_lost = |node: NodeId| lost.contains(&node);
         let holdings = Holdings {
             kept: self.images.kept().map(|(of, position)| (of, position.clone())).collect(),
+            makes: Vec::new(),
             images: self.images.positions().cloned().collect(),
             present: self.position(self.images.next()),
             of_lost: self.spread.held_of(is_lost),

@@ -78,7 +78,7 @@ impl Coordinator {
         }
         self.roster[node].stage = stage;
         match stage {
-            Stage::Linked if is_added => self.on_added(node),
+            Stage::Linked if is_added => self.on_added(now, node),
             Stage::Ready => self.actions.push(Action::Send(node, ToNode::Book(self.roster.addresses()))),
             Stage::Linked => {
                 self.roster[node].stage = Stage::Running;

@@ -5,13 +5,22 @@
 //! asked ─► Start ─(Hello)─► Task ─(Ready)─► Book ─(Linked)─► all are: a checkpoint ─(committed)─► Go, Halt to all: from here on like after a loss
 //!            └──── one ends, or takes too long: the others are ended, and the job has noticed nothing
 //! ```
+//!
+//! In a job that logs nobody goes back: the next line begins with them, at a cut.
+//!
+//! ```text
+//! all are: Expect to all ─► Checkpoint, to the first ─(Holds, of those that were there)─► Go to the new ones, Line to all: from here on like after
+//!                                                                                         their loss
+//! ```
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::arriving::COMES_WITHIN;
+use super::releasing::BEGINS_WITHIN;
 use super::{Action, Coordinator};
 use crate::exit_cause::KillReason;
+use crate::logging::Logging;
 use crate::members::Stage;
 use crate::messages::nodes_in_words;
 use crate::protocol::ToNode;
@@ -27,10 +36,16 @@ pub(super) struct Growing {
     unstarted: BTreeSet<u32>,
     /// Those that have come so far that they can be told to halt with the others.
     come: BTreeSet<u32>,
-    /// When all have to have come.
+    /// When all have to have come, or in a job that logs the line has to have begun with those that have.
     by: Duration,
     /// They have been told.
     joined: bool,
+}
+
+impl Growing {
+    fn have_all_come(&self) -> bool {
+        self.come.len() == self.nodes.len()
+    }
 }
 
 impl Coordinator {
@@ -62,14 +77,53 @@ impl Coordinator {
     }
 
     /// It waits to be told to halt with the others.
-    pub(super) fn on_added(&mut self, node: u32) {
+    pub(super) fn on_added(&mut self, now: Duration, node: u32) {
         let Some(growing) = &mut self.requests.growing else { return };
         growing.come.insert(node);
-        if growing.come.len() == growing.nodes.len() {
-            let request = Request::Grow(Some(growing.nodes.len() as u32));
-            let number = growing.number;
-            self.wait_for_checkpoint(number, request);
+        if !growing.have_all_come() {
+            return;
         }
+        let (number, request) = (growing.number, Request::Grow(Some(growing.nodes.len() as u32)));
+        let Some(logging) = &mut self.logging else { return self.wait_for_checkpoint(number, request) };
+        growing.by = now + BEGINS_WITHIN;
+        logging.add(&growing.nodes, |node| self.plan.host_number(node));
+        self.tell_coming();
+        self.ask_for_cut_to_grow();
+    }
+
+    /// Whoever was asked for the cut may have been lost.
+    pub(super) fn ask_for_cut_to_grow(&mut self) {
+        let growing = self.requests.growing.as_ref().filter(|growing| self.plan.logs && !growing.joined);
+        if let Some(growing) = growing.filter(|growing| growing.have_all_come()) {
+            self.ask_for_checkpoint(&Request::Grow(Some(growing.nodes.len() as u32)));
+        }
+    }
+
+    /// The next line of a job that logs has begun: whoever is there in it, and was not, goes on from it as after a loss.
+    pub(super) fn take_in_added(&mut self) {
+        let view = self.logging.as_ref().map(|logging| &logging.membership().view);
+        let are_in = |growing: &&mut Growing| {
+            growing.nodes.iter().all(|node| view.is_some_and(|view| view.is_there(*node)))
+        };
+        let Some(growing) = self.requests.growing.as_mut().filter(are_in) else { return };
+        growing.joined = true;
+        let are = if growing.nodes.len() == 1 { "is" } else { "are" };
+        let text = format!("{} {are} added; nobody goes back", nodes_in_words(&growing.nodes));
+        self.actions.push(Action::Say(text));
+        for node in &growing.nodes {
+            self.roster[*node].stage = Stage::Running;
+            self.actions.push(Action::Send(*node, ToNode::Go));
+        }
+    }
+
+    /// Whether a process of a job that logs has ended before a line began with its node: nobody misses it.
+    pub(super) fn has_gone_before_it_came(&mut self, now: Duration, node: u32, why: &str) -> bool {
+        let is_in = |logging: &Logging| logging.membership().view.is_there(node);
+        let is_outside = self.is_arriving(node) && !self.logging.as_ref().is_some_and(is_in);
+        if is_outside {
+            self.on_arriving_ended(now, node, why);
+        }
+        is_outside
     }
 
     /// The checkpoint for this is there, or cannot be: all halt, and go on from it with the new ones.
@@ -94,6 +148,10 @@ impl Coordinator {
     /// All go on: whether with the new ones.
     pub(super) fn answer_if_grown(&mut self) {
         let Some(growing) = self.requests.growing.take_if(|growing| growing.joined) else { return };
+        if let Some(logging) = &mut self.logging {
+            logging.spread_keepers(|node| self.plan.host_number(node));
+            self.tell_coming();
+        }
         let is_lost = |node: &u32| self.roster[*node].stage != Stage::Running;
         let lost: Vec<u32> = growing.nodes.iter().copied().filter(is_lost).collect();
         let whom = nodes_in_words(&growing.nodes);
@@ -110,6 +168,9 @@ impl Coordinator {
     pub(super) fn give_up_growing(&mut self, now: Duration, why: &str) {
         let Some(growing) = self.requests.growing.take() else { return };
         sometimes("nodes that were to be added were not");
+        if growing.have_all_come() && !growing.joined {
+            self.take_back_coming();
+        }
         for node in growing.nodes {
             if self.is_arriving(node) {
                 self.kill(now, node, KillReason::Straggler);
@@ -123,9 +184,21 @@ impl Coordinator {
         let Some(growing) = &self.requests.growing else { return };
         let is_late = |node: &&u32| !growing.come.contains(node);
         let late: Vec<u32> = growing.nodes.iter().filter(is_late).copied().collect();
-        if growing.by <= now && !late.is_empty() {
-            let whom = nodes_in_words(&late);
-            self.give_up_growing(now, &format!("{whom} did not join within {COMES_WITHIN:?}"));
+        let has_line = growing.joined || self.logging.is_none();
+        match () {
+            () if growing.by > now => {}
+            () if !late.is_empty() => {
+                let whom = nodes_in_words(&late);
+                self.give_up_growing(now, &format!("{whom} did not join within {COMES_WITHIN:?}"));
+            }
+            () if !has_line => {
+                sometimes("nodes were not added since there was no checkpoint in time");
+                let why = format!(
+                    "there was no checkpoint within {BEGINS_WITHIN:?} from which all go on with them"
+                );
+                self.give_up_growing(now, &why);
+            }
+            () => {}
         }
     }
 
@@ -134,9 +207,12 @@ impl Coordinator {
         if self.requests.growing.is_some() {
             return Err("other nodes are being added; ask again when they are there".into());
         }
+        let is_in =
+            |node| self.logging.as_ref().is_some_and(|logging| logging.membership().view.is_there(node));
         let is_absent = |node: &u32| {
             let member = &self.roster[*node];
-            member.stage == Stage::Gone || member.stage == Stage::Done && member.released
+            let is_gone = member.stage == Stage::Gone || member.stage == Stage::Done && member.released;
+            is_gone && !is_in(*node)
         };
         let mut absent: Vec<u32> = (0..self.plan.nodes).filter(is_absent).collect();
         let whom = nodes_in_words(&absent);

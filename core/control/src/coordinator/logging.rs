@@ -33,7 +33,8 @@ impl Coordinator {
 
     /// A process of such a job has ended.
     pub(super) fn on_ended_logged(&mut self, now: Duration, node: u32, how: How, out_of_memory: bool) {
-        if self.has_gone_released(now, node) {
+        let why = self.fate(node, how, out_of_memory).in_short();
+        if self.has_gone_released(now, node) || self.has_gone_before_it_came(now, node, &why) {
             return;
         }
         let doom = self.roster[node].doom.as_ref();
@@ -60,7 +61,7 @@ impl Coordinator {
 
     /// A node's host is out of reach.
     pub(super) fn on_lost_logged(&mut self, now: Duration, node: u32, why: String) {
-        if self.has_gone_released(now, node) {
+        if self.has_gone_released(now, node) || self.has_gone_before_it_came(now, node, &why) {
             return;
         }
         let lost = self.loss(now, node, why, "host");
@@ -69,6 +70,9 @@ impl Coordinator {
 
     /// No process could be started for a node.
     pub(super) fn on_not_started_logged(&mut self, now: Duration, node: u32, why: &str) {
+        if self.has_gone_before_it_came(now, node, why) {
+            return;
+        }
         let lost = self.loss(now, node, format!("node {node} could not be started again: {why}"), "exit");
         self.go_on_logged(now, node, lost);
     }
@@ -157,11 +161,13 @@ impl Coordinator {
 
     /// The cut that all hold is committed by that, at one moment: whoever is lost from now on goes back to it.
     fn begin_line_if_all_hold(&mut self, now: Duration) {
-        let Some(version) = self.logging.as_mut().and_then(Logging::begin_line) else { return };
+        let Some((version, orders)) = self.logging.as_mut().and_then(Logging::begin_line) else { return };
         self.let_go_released(now);
+        self.take_in_added();
         self.those_running().into_iter().for_each(|node| self.tell_line(node));
         self.write_line(version);
         self.ask_for_balance_again();
+        self.carry_out_logged(now, orders);
     }
 
     /// A program has said something that no loss takes back. Restored nodes say it once more.
@@ -282,8 +288,9 @@ impl Coordinator {
 
     fn settle_logged(&mut self, now: Duration) {
         let time = self.running_for(now);
-        let line = self.logging.as_mut().map(|logging| logging.settle(time));
+        let line = self.logging.as_mut().and_then(|logging| logging.settle(time));
         self.actions.extend(line.map(Action::Say));
+        self.answer_if_grown();
         self.those_running().into_iter().for_each(|node| self.tell_losses(node));
         self.begin_line_if_all_hold(now);
         self.ask_for_checkpoints_again();

@@ -17,8 +17,8 @@ use crate::messages::nodes_in_words;
 use talisman_job::asking::Request;
 use talisman_observe::sometimes::sometimes;
 
-/// The next line begins so soon, or the nodes are kept. An entry may run for long, and nothing is lost if they are asked for again.
-const BEGINS_WITHIN: Duration = Duration::from_secs(60);
+/// The next line begins so soon, or with the nodes that there are. An entry may run for long, and nothing is lost if they are asked for again.
+pub(super) const BEGINS_WITHIN: Duration = Duration::from_secs(60);
 
 /// Nodes that are to go at the next cut.
 pub(super) struct Releasing {
@@ -29,12 +29,15 @@ pub(super) struct Releasing {
 }
 
 impl Coordinator {
-    /// Why nodes of a job that logs cannot be released now.
-    pub(super) fn check_release_at_cut(&self) -> Result<(), String> {
+    /// Why nodes of a job that logs can neither be released nor added now.
+    pub(super) fn check_change_at_cut(&self) -> Result<(), String> {
         match () {
             () if self.plan.is_recorded => Err("a job that is recorded (--record) keeps its nodes".into()),
             () if self.requests.at_cut.is_some() => {
                 Err("nodes are being released already: ask again when they are".into())
+            }
+            () if self.requests.growing.is_some() => {
+                Err("other nodes are being added; ask again when they are there".into())
             }
             () if self.logging.as_ref().is_some_and(Logging::is_gathering) => {
                 Err("the job has just lost its launcher: ask again".into())
@@ -102,12 +105,13 @@ impl Coordinator {
         let is_released = self.roster[node].released && self.roster[node].stage == Stage::Done;
         if is_released {
             self.roster[node].stage = Stage::Gone;
+            self.start_added(now);
             self.let_leave(now);
         }
         is_released
     }
 
-    /// A cut that does not come in time is not waited for.
+    /// A cut that does not come in time is not waited for any longer.
     pub(super) fn give_up_late_release(&mut self, now: Duration) {
         if self.requests.at_cut.as_ref().is_some_and(|releasing| releasing.by <= now) {
             sometimes("nodes were not released since there was no checkpoint in time");
@@ -120,8 +124,13 @@ impl Coordinator {
     /// Nodes that were to be released stay.
     pub(super) fn keep_nodes(&mut self, why: &str) {
         let Some(Releasing { number, .. }) = self.requests.at_cut.take() else { return };
+        self.take_back_coming();
+        self.actions.push(Action::Answer(number, Err(why.into())));
+    }
+
+    /// The next line is to have those that are there now.
+    pub(super) fn take_back_coming(&mut self) {
         self.logging.iter_mut().for_each(Logging::keep_nodes);
         self.tell_coming();
-        self.actions.push(Action::Answer(number, Err(why.into())));
     }
 }

@@ -36,12 +36,8 @@ impl Coordinator {
     /// What the job can be asked to do.
     pub fn requests_taken(&self) -> Vec<&'static str> {
         let keeps = self.recovery.is_some() || self.plan.logs;
-        let taken = [
-            ("checkpoint", keeps),
-            ("balance", self.plan.balances),
-            ("shrink", keeps),
-            ("grow", self.recovery.is_some()),
-        ];
+        let taken =
+            [("checkpoint", keeps), ("balance", self.plan.balances), ("shrink", keeps), ("grow", keeps)];
         taken.into_iter().filter(|(_, takes)| *takes).map(|(request, _)| request).collect()
     }
 
@@ -118,6 +114,7 @@ impl Coordinator {
             self.requests.waiting.iter().map(|(_, request)| request.clone()).collect();
         waiting.iter().for_each(|request| self.ask_for_checkpoint(request));
         self.ask_for_cut_to_release();
+        self.ask_for_cut_to_grow();
     }
 
     /// So many requests for a step of load balancing have come to an end.
@@ -182,9 +179,6 @@ impl Coordinator {
 
     /// Why this cannot be.
     fn check(&self, request: &Request) -> Result<(), String> {
-        if self.plan.logs && matches!(request, Request::Grow(_)) {
-            return Err("a job that logs (--ft logging) takes no further nodes: start it with as many as it is to have".into());
-        }
         if self.recovery.is_none() && !self.plan.logs && *request != Request::Balance {
             return Err("the job keeps no checkpoints: start it with --ft, such as --ft double".into());
         }
@@ -192,10 +186,10 @@ impl Coordinator {
             let why = if self.went.is_none() { "the job has not begun yet" } else { "the job ends" };
             return Err(why.into());
         }
-        let Request::Shrink(nodes) = request else { return Ok(()) };
-        if self.plan.logs {
-            self.check_release_at_cut()?;
+        if self.plan.logs && matches!(request, Request::Grow(_) | Request::Shrink(_)) {
+            self.check_change_at_cut()?;
         }
+        let Request::Shrink(nodes) = request else { return Ok(()) };
         let there: Vec<u32> = self
             .roster
             .living()

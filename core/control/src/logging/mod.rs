@@ -141,6 +141,20 @@ impl Logging {
         is_to_be
     }
 
+    /// The next line is to have these nodes too; `host` tells where a node is.
+    pub fn add(&mut self, nodes: &[u32], host: impl Fn(u32) -> u32) {
+        let next = self.membership().gaining(self.next_number(), nodes, host);
+        self.votes.expect(Some(next));
+    }
+
+    /// In the next line all are kept by the next ones around the ring, where some have come; `host` tells where a node is.
+    pub fn spread_keepers(&mut self, host: impl Fn(u32) -> u32) {
+        let next = self.membership().by_the_ring(self.next_number(), host);
+        if let Some(next) = next.filter(|_| self.coming().is_none()) {
+            self.votes.expect(Some(next));
+        }
+    }
+
     /// The next line is to have those that are there: what was said since it began is taken back.
     pub fn keep_nodes(&mut self) {
         let next = self.membership().again(self.next_number());
@@ -157,13 +171,15 @@ impl Logging {
         self.votes.on_holds(node, version, of, &self.leader);
     }
 
-    /// Begins the next line if all hold their parts of one cut, and nobody is lost: its version. A job that ends takes no more of them.
-    pub fn begin_line(&mut self) -> Option<Version> {
-        let version = if self.is_ending() { None } else { self.votes.begin_line(&mut self.leader) }?;
+    /// Begins the next line if all hold their parts of one cut, and nobody is lost: its version, and what is to be done for those that come with it. A
+    /// job that ends takes no more of them.
+    pub fn begin_line(&mut self) -> Option<(Version, Vec<Order>)> {
+        let (version, orders) =
+            if self.is_ending() { None } else { self.votes.begin_line(&mut self.leader) }?;
         let parts = std::mem::take(&mut self.next_contents).into_iter();
         let of_it = parts.filter(|(_, (of, _))| *of == version);
         self.contents = of_it.map(|(node, (_, contents))| (node, contents)).collect();
-        Some(version)
+        Some((version, orders))
     }
 
     /// The line that is written on disks.
@@ -341,8 +357,8 @@ impl Logging {
         self.leader.there().count() as u32
     }
 
-    /// All nodes are live again: a line for people.
-    pub fn settle(&mut self, now: Duration) -> String {
+    /// All nodes are live again: a line for people, if anything was lost.
+    pub fn settle(&mut self, now: Duration) -> Option<String> {
         let nodes = self.nodes();
         let (mut lost, mut longest) = (Vec::new(), Duration::ZERO);
         let version = Some(self.line()).filter(|line| *line > 0);
@@ -355,6 +371,9 @@ impl Logging {
             failure.version = version;
             failure.replaced = failure.node.is_some();
         }
+        if lost.is_empty() {
+            return None;
+        }
         lost.sort_unstable();
         lost.dedup();
         let took = longest.as_micros().div_ceil(1000);
@@ -363,7 +382,8 @@ impl Logging {
             1 => ("it goes on in a new process", " else"),
             _ => ("they go on in a new process", " else"),
         };
-        format!("{again} {took} ms after the loss of {}; nobody{else_} went back", lost_in_words(&lost))
+        let whom = lost_in_words(&lost);
+        Some(format!("{again} {took} ms after the loss of {whom}; nobody{else_} went back"))
     }
 
     /// So many losses are known as they will be reported.

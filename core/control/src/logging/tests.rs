@@ -111,7 +111,7 @@ fn the_next_line_begins_once_all_hold_the_same_cut_and_the_job_does_not_end() {
     assert_eq!(logging.begin_line(), None);
     logging.on_holds(1, 1, (0, 0), blocks(1));
     logging.is_news(log(1, 0), 0);
-    assert_eq!((logging.begin_line(), logging.line()), (Some(1), 1));
+    assert_eq!((logging.begin_line(), logging.line()), (Some((1, vec![])), 1));
     assert_eq!((logging.begin_line(), logging.printed(log(1, 0))), (None, 0), "what is said is counted anew");
     logging.on_holds(0, 1, (0, 0), blocks(0));
     logging.on_holds(1, 1, (0, 0), blocks(1));
@@ -126,7 +126,7 @@ fn the_next_line_begins_once_all_hold_the_same_cut_and_the_job_does_not_end() {
 fn what_a_node_had_that_is_lost_with_its_keeper_is_counted() {
     let mut logging = logging(3);
     (0..3).for_each(|node| logging.on_holds(node, 1, (0, 0), blocks(node.into())));
-    assert_eq!(logging.begin_line(), Some(1));
+    assert_eq!(logging.begin_line(), Some((1, vec![])));
     // What a node has in the next one is none of the line.
     logging.on_holds(1, 2, (0, 0), blocks(90));
     let loss = Loss::Missing(Missing { node: 1, needed_by: None });
@@ -146,7 +146,7 @@ fn a_job_goes_back_to_disk_only_if_nothing_was_printed_since() {
     let mut logging = logging(2);
     let begin = |logging: &mut Logging, version| {
         (0..2).for_each(|node| logging.on_holds(node, version, (0, 0), blocks(0)));
-        assert_eq!(logging.begin_line(), Some(version));
+        assert_eq!(logging.begin_line(), Some((version, vec![])));
     };
     logging.is_news(log(0, 0), 0);
     begin(&mut logging, 1);

@@ -222,14 +222,6 @@ pub enum OptionsError {
         /// What is needed.
         least: u64,
     },
-    /// Something that there is not in a job that logs.
-    #[error(
-        "{option}: there is no such thing in a job with --ft logging yet; leave it out, or take --ft double"
-    )]
-    NotWithLogging {
-        /// Which.
-        option: &'static str,
-    },
     /// More processes than [`PROCESSES_MAX`] with those that wait.
     #[error("--nodes {nodes} --spares {spares}: a job has at most {PROCESSES_MAX} processes")]
     TooManySpares {

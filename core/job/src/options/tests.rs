@@ -8,7 +8,7 @@ use super::*;
 use crate::checkpoints::{CkptEvery, FaultTolerance};
 
 #[test]
-fn a_job_that_logs_has_two_nodes_and_keeps_them() {
+fn a_job_that_logs_has_two_nodes() {
     let job = RunArgs { nodes: 3, ft: FaultTolerance::Logging, ..RunArgs::default() };
     assert_eq!((job.validate(), job.pes_per_node()), (Ok(()), 1));
     assert!(job.note().unwrap().contains("on this host"));
@@ -18,12 +18,13 @@ fn a_job_that_logs_has_two_nodes_and_keeps_them() {
     assert_eq!(RunArgs { pes: Some(2), ..job.clone() }.validate(), Ok(()));
     let recorded = RunArgs { pes: Some(2), record: Some("folder".into()), ..job.clone() };
     assert!(matches!(wrong(recorded), OptionsError::OnePePerNode { nodes: 6, .. }));
-    let of = |option| OptionsError::NotWithLogging { option };
     assert_eq!(RunArgs { ckpt_every: Some(CkptEvery::Steps(10)), ..job.clone() }.validate(), Ok(()));
     let on_disk = RunArgs { ckpt_dir: Some("folder".into()), ckpt_key: Some("key".into()), ..job.clone() };
     assert_eq!(on_disk.validate(), Ok(()));
     assert_eq!(RunArgs { restart: Some("folder".into()), ..job.clone() }.validate(), Ok(()));
-    assert_eq!(wrong(RunArgs { max_nodes: Some(4), ..job.clone() }), of("--max-nodes"));
+    assert_eq!(RunArgs { max_nodes: Some(4), ..job.clone() }.validate(), Ok(()));
+    let fewer = OptionsError::FewerThanNodes { most: 2, nodes: 3 };
+    assert_eq!(wrong(RunArgs { max_nodes: Some(2), ..job.clone() }), fewer);
     assert_eq!(RunArgs { spares: 1, balancer: "greedy".into(), ..job.clone() }.validate(), Ok(()));
     assert!(matches!(wrong(RunArgs { spares: 1 << 20, ..job }), OptionsError::TooManySpares { .. }));
 }

@@ -190,20 +190,22 @@ impl RunArgs {
         }
     }
 
-    /// A job that logs has as many nodes as at its start.
     fn validate_logging(&self) -> Result<(), OptionsError> {
-        match self.max_nodes {
-            _ if self.simulate => Err(OptionsError::LoggingSimulated),
-            Some(_) => Err(OptionsError::NotWithLogging { option: "--max-nodes" }),
-            None if self.mtbf.is_some_and(|mtbf| mtbf.is_zero()) => Err(OptionsError::NoTimeBetweenFailures),
-            None if self.nodes == 1 && self.hosts.is_none() => Err(OptionsError::LoggingAlone),
-            None => self.validate_log_budget().and_then(|()| self.validate_replacements()),
+        match () {
+            () if self.simulate => Err(OptionsError::LoggingSimulated),
+            () if self.mtbf.is_some_and(|mtbf| mtbf.is_zero()) => Err(OptionsError::NoTimeBetweenFailures),
+            () if self.nodes == 1 && self.hosts.is_none() => Err(OptionsError::LoggingAlone),
+            () => {
+                self.validate_log_budget()?;
+                self.validate_replacements()?;
+                self.validate_most_nodes()
+            }
         }
     }
 
     /// With hosts the number of nodes may not be known yet.
     fn validate_log_budget(&self) -> Result<(), OptionsError> {
-        let least = u64::from(self.nodes.saturating_sub(1)).max(1) * BUDGET_PER_LINK;
+        let least = u64::from(self.numbers().saturating_sub(1)).max(1) * BUDGET_PER_LINK;
         match self.log_budget {
             Some(bytes) if bytes < least => Err(OptionsError::BudgetTooSmall { bytes, least }),
             _ => Ok(()),

@@ -82,7 +82,7 @@ impl Lending {
 
     /// Whether an image is what it was, wherever it is.
     pub(super) fn is_whole(&self, image: &Image) -> bool {
-        let mapped = self.mapped.get(&(image.of, image.line)).into_iter().flatten();
+        let mapped = self.mapped.get(&(image.made_of(), image.line)).into_iter().flatten();
         mapped.into_iter().all(|slab| slab.is_unchanged())
     }
 

@@ -102,6 +102,106 @@ fn numbers_without_a_node_have_a_place_in_the_line() {
     assert!(super::notices("absent-have-no-place", nobody_waits_for_numbers_that_no_node_has));
 }
 
+/// Three nodes run, and a line begins with one more, for which node 0 had acted.
+fn with_one_more() -> (Leader, Vec<Order>) {
+    let few = Membership::first(View::beginning_with(3, 4), Keepers::around(3));
+    let mut leader = leader().among(few.clone());
+    let orders = leader.begin_line(Some(few.gaining(1, &[3], |node| node)));
+    (leader, orders)
+}
+
+/// What those say that were there: one has the part of which that is made with which node 3 begins, and another may keep that.
+fn held_by_former(node: u32, keeps: &[u32]) -> Holdings {
+    let makes = if node < 2 { vec![3] } else { Vec::new() };
+    Holdings { makes, kept: keeps.iter().map(|of| (*of, image(0))).collect(), ..held(node, &[]) }
+}
+
+/// Node 3 has come, and the others have said what they hold: how it is restored.
+fn restored(leader: &mut Leader, session: u32, keeps: [&[u32]; 3]) -> (u32, bool) {
+    let mut orders = leader.on_arrived(3, session);
+    for (node, keeps) in (0..).zip(keeps) {
+        orders = leader.on_held(node, session, held_by_former(node, keeps));
+    }
+    assert_eq!(orders.len(), 3, "to each of the others: {orders:?}");
+    for node in 0..3 {
+        orders = leader.on_announced(node, session);
+    }
+    let [Order::Restore { to: 3, restore, .. }] = &orders[..] else { panic!("{orders:?}") };
+    (restore.keeper, restore.is_new)
+}
+
+fn comes() {
+    let (mut leader, orders) = with_one_more();
+    assert_eq!((asked(&orders), leader.is_lost(3)), (vec![0, 1, 2], true));
+    assert_eq!(orders[0], Order::Start { node: 3, incarnation: 1 });
+    assert_eq!(restored(&mut leader, 1, [&[2], &[0], &[1]]), (0, true));
+    assert_eq!(leader.on_at_horizon(3, 1), [], "nobody keeps what it begins with");
+    assert_eq!(leader.on_covered(3, 1), [Order::GoLive { to: 3, session: 1 }, Order::Degraded(false)]);
+    // From now on it goes back to what its keeper has.
+    assert_eq!(asked(&leader.on_lost([3])), [0, 1, 2]);
+    assert_eq!(restored(&mut leader, 2, [&[2, 3], &[0], &[1]]), (0, false));
+    assert_eq!(leader.on_at_horizon(3, 2), [Order::GoLive { to: 3, session: 2 }, Order::Degraded(false)]);
+}
+
+#[test]
+fn who_comes_with_a_line_is_restored_as_if_lost() {
+    comes();
+}
+
+#[test]
+fn who_comes_does_not_need_the_one_that_had_acted_for_it() {
+    let (mut leader, _) = with_one_more();
+    let orders = leader.on_lost([0]);
+    assert_eq!(asked(&orders), [1, 2]);
+    assert_eq!(orders[1], Order::Start { node: 3, incarnation: 2 });
+    let _ = (leader.on_arrived(0, 1), leader.on_arrived(3, 2));
+    assert_eq!(leader.on_held(1, 2, held_by_former(1, &[0])), []);
+    assert_eq!(leader.on_held(2, 2, held_by_former(2, &[1])).len(), 2);
+    assert_eq!(leader.on_announced(1, 2), []);
+    let restore = leader.on_announced(2, 2);
+    let [Order::Restore { to: 0, .. }, Order::Restore { to: 3, restore, .. }] = &restore[..] else {
+        panic!("{restore:?}")
+    };
+    assert_eq!((restore.keeper, restore.is_new), (1, true));
+    // The lost one keeps again what it had kept, and what comes.
+    assert_eq!([leader.on_at_horizon(3, 2), leader.on_at_horizon(0, 2)], [[], []]);
+    assert_eq!(leader.on_covered(2, 2), []);
+    let live = |node| Order::GoLive { to: node, session: 2 };
+    assert_eq!(leader.on_covered(3, 2), [live(0), live(3), Order::Degraded(false)]);
+}
+
+/// Its log is with its keeper alone: without that nobody knows what it had been given when it said that.
+fn spoke() {
+    let (mut leader, _) = with_one_more();
+    assert_eq!(restored(&mut leader, 1, [&[2], &[0], &[1]]), (0, true));
+    let _ = (leader.on_at_horizon(3, 1), leader.on_covered(3, 1));
+    leader.on_printed(log(3), 1);
+    let _ = (leader.on_lost([0, 3]), leader.on_arrived(0, 1), leader.on_arrived(3, 2));
+    assert_eq!(leader.on_held(1, 2, held_by_former(1, &[0])), []);
+    let given_up = leader.on_held(2, 2, held_by_former(2, &[1]));
+    assert_eq!(given_up, [Order::GiveUp(Loss::Missing(Missing { node: 3, needed_by: None }))]);
+}
+
+#[test]
+fn who_came_and_has_said_something_is_lost_with_its_keeper() {
+    spoke();
+}
+
+#[test]
+fn who_comes_is_not_one_of_those_that_are_lost_at_once() {
+    let (leader, _) = with_one_more();
+    let mut leader = leader.one_at_a_time(true);
+    assert_eq!(asked(&leader.on_lost([0])), [1, 2]);
+    assert_eq!(leader.on_lost([1]), [Order::GiveUp(Loss::AtOnce(vec![0, 1]))]);
+}
+
+#[cfg(feature = "mutations")]
+#[test]
+fn mistakes_about_those_that_come_are_noticed() {
+    assert!(super::notices("live-before-it-is-kept", comes));
+    assert!(super::notices("made-though-something-was-said", spoke));
+}
+
 #[test]
 fn a_second_loss_begins_with_both_and_answers_for_the_first_are_void() {
     let mut leader = leader();

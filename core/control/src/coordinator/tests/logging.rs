@@ -212,7 +212,7 @@ fn whoever_asks_for_a_checkpoint_is_answered_when_the_line_begins() {
     coordinator.on_request(at(6), 8, Request::Grow(None));
     let refused = coordinator.take_actions();
     assert!(
-        matches!(&refused[..], [Action::Answer(8, Err(why))] if why.contains("takes no further nodes")),
+        matches!(&refused[..], [Action::Answer(8, Err(why))] if why.contains("all nodes of the job are there")),
         "{refused:?}"
     );
     let mut all = Vec::new();
@@ -294,6 +294,107 @@ fn a_node_stays_if_the_cut_does_not_come_in_time() {
     let (told, _) = coordinator.tell(62_003, 2, &holds_among(2, 1));
     let line = ToMember::Line { version: 1, membership: Membership::around(3).again(2) };
     assert_eq!(told, [0, 1, 2].map(|node| (node, line.clone())));
+}
+
+/// A job of two nodes that runs, and may have a third one.
+fn beginning_with_two() -> Coordinator {
+    let ft = FaultTolerance::Logging;
+    let options = RunArgs { nodes: 2, max_nodes: Some(3), pes: Some(1), ft, ..RunArgs::default() };
+    started(Coordinator::new(Plan::local(&options, vec![]), Kills::new(&[], None)))
+}
+
+/// Node 2 is to be added, and its process has come: who is to be there then.
+fn adding(coordinator: &mut Coordinator) -> Membership {
+    use talisman_ft::logging::Keepers;
+    use talisman_ft::view::View;
+    coordinator.on_request(at(5), 7, talisman_job::asking::Request::Grow(None));
+    assert_eq!(coordinator.take_actions(), [Action::Start(2)]);
+    coordinator.say(at(6), 2, hello());
+    coordinator.say(at(7), 2, ToLauncher::Ready(Some("127.0.0.1:9".parse().unwrap())));
+    let (told, others) = words(coordinator.say(at(8), 2, ToLauncher::Linked));
+    let two = Membership::first(View::beginning_with(2, 3), Keepers::named(vec![1, 0, 2]));
+    let next = two.gaining(1, &[2], |_| 0);
+    assert_eq!(told, [0, 1].map(|node| (node, ToMember::Expect(next.clone()))));
+    let ask = ToNode::Checkpoint { on_disk: false, leaving: vec![] };
+    assert_eq!(others, [Action::Send(0, ask)]);
+    next
+}
+
+#[test]
+fn a_node_is_added_when_those_hold_all_that_were_there() {
+    use talisman_job::asking::Request;
+    let mut coordinator = beginning_with_two();
+    let next = adding(&mut coordinator);
+    for request in [Request::Grow(None), Request::Shrink(vec![1])] {
+        coordinator.on_request(at(9), 8, request);
+        let refused = coordinator.take_actions();
+        assert!(
+            matches!(&refused[..], [Action::Answer(8, Err(why))] if why.contains("being added")),
+            "{refused:?}"
+        );
+    }
+    assert_eq!(coordinator.tell(10, 0, &holds_among(1, 1)).0, []);
+    let (told, others) = coordinator.tell(11, 1, &holds_among(1, 1));
+    let line = ToMember::Line { version: 1, membership: next };
+    assert_eq!(told[..3], [0, 1, 2].map(|node| (node, line.clone())));
+    assert_eq!(orders(&told[3..]), [(0, "ask"), (1, "ask")]);
+    assert_eq!(
+        others,
+        [super::surviving::say("node 2 is added; nobody goes back"), Action::Send(2, ToNode::Go)]
+    );
+    let of_line = |node| {
+        let present = Position { image: 1, ..Position::at_beginning(node, SHAPE) };
+        let kept = vec![(1 - node, Position::at_beginning(1 - node, SHAPE))];
+        FromMember::Held(1, Box::new(Holdings { kept, present, makes: vec![2], ..Holdings::default() }))
+    };
+    assert_eq!(coordinator.tell(12, 0, &of_line(0)).0, []);
+    let (told, _) = coordinator.tell(13, 1, &of_line(1));
+    assert_eq!(orders(&told), [(0, "announce"), (1, "announce")]);
+    assert_eq!(coordinator.tell(14, 0, &FromMember::Announced(1)).0, []);
+    let (told, _) = coordinator.tell(15, 1, &FromMember::Announced(1));
+    assert_eq!(orders(&told), [(2, "restore")]);
+    assert_eq!(coordinator.tell(16, 2, &FromMember::AtHorizon(1)).0, []);
+    let (told, others) = coordinator.tell(17, 2, &FromMember::Covered(1));
+    assert_eq!(orders(&told)[0], (2, "go live"));
+    let text = "the job goes on with node 2; without --balancer, no objects will move there";
+    assert_eq!(others, [Action::Answer(7, Ok(text.into()))]);
+    assert_eq!(coordinator.into_end().failures, []);
+}
+
+#[test]
+fn one_that_ends_before_the_line_begins_with_it_is_no_loss() {
+    let mut coordinator = beginning_with_two();
+    let next = adding(&mut coordinator);
+    assert_eq!(coordinator.tell(10, 0, &holds_among(1, 1)).0, []);
+    let (told, others) = words(coordinator.happen(at(11), 2, killed()));
+    let again = ToMember::Expect(beginning_with_two().logging.unwrap().membership().again(2));
+    assert_eq!(told, [0, 1].map(|node| (node, again.clone())));
+    assert!(
+        matches!(&others[..], [Action::Answer(7, Err(why))] if why.contains("node 2 did not join")),
+        "{others:?}"
+    );
+    assert_eq!(coordinator.tell(12, 1, &holds_among(1, 1)).0, [], "that was taken back");
+    assert!(next.view.is_there(2) && !coordinator.is_ending());
+    assert_eq!(coordinator.into_end().failures, []);
+}
+
+#[test]
+fn one_that_comes_is_ended_if_the_cut_does_not_come_in_time() {
+    let mut coordinator = beginning_with_two();
+    _ = adding(&mut coordinator);
+    for now in (0..60).map(|now| 1000 * now) {
+        // It is not silent.
+        (0..3).for_each(|node| _ = coordinator.say(at(now), node, ToLauncher::Alive));
+        coordinator.wait(now, now + 1000);
+    }
+    (0..3).for_each(|node| _ = coordinator.say(at(60_000), node, ToLauncher::Alive));
+    let later = coordinator.wait(60_000, 62_000);
+    let refused =
+        |(_, action): &(u64, Action)| matches!(action, Action::Answer(7, Err(why)) if why.contains("60s"));
+    assert!(later.iter().any(refused), "{later:?}");
+    assert!(later.iter().any(|(_, action)| *action == Action::Kill(2)), "nobody is left over: {later:?}");
+    assert_eq!(coordinator.happen(at(62_001), 2, killed()), [], "that is no loss");
+    assert_eq!(coordinator.into_end().failures, []);
 }
 
 /// It may not have begun when all had frozen for a checkpoint, or when the first node was lost.

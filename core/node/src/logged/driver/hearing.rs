@@ -55,6 +55,9 @@ impl Driver<'_> {
             {
                 self.fail(format!("the launcher speaks of {membership:?}"));
             }
+            ToMember::Line { version, membership } if self.member.is_blank() => {
+                self.come_with_line(version, membership);
+            }
             ToMember::Line { version, membership } => self.begin_line(version, membership),
             ToMember::Expect(membership) => {
                 self.member.expect(membership);

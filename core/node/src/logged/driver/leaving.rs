@@ -78,6 +78,7 @@ impl Driver<'_> {
                     self.member.has_room(of, version, is_mapped || would_be_given(bytes));
                 }
                 Out::CannotKeep(version) => self.command(Command::CannotKeep(version)),
+                Out::Unreadable(why) => self.fail(why),
                 Out::Differs(differs) => _ = first_that_differs.get_or_insert(differs),
             }
         }

@@ -108,6 +108,14 @@ impl Driver<'_> {
         }
     }
 
+    /// This process is a node's that was not there before the line, in which these are: it fetches what it begins with when all know of it.
+    pub(super) fn come_with_line(&mut self, version: Version, membership: Membership) {
+        self.renew_node(&membership);
+        let blank = Member::blank(self.of.task.number, self.shape, 0).in_line(version);
+        self.member = self.placed(blank, membership);
+        self.enter(version);
+    }
+
     /// Its PEs go, with all that is in them and between them.
     fn end_pes(&mut self, next: &Membership) {
         self.discard_rings();
@@ -121,6 +129,11 @@ impl Driver<'_> {
                 self.took.push(taken);
             }
         }
+        self.renew_node(next);
+    }
+
+    /// Its next PEs are where these are there.
+    fn renew_node(&mut self, next: &Membership) {
         match self.of.renew_node(&next.view) {
             Ok(node) => self.node = node,
             Err(why) => self.fail(why),

@@ -9,7 +9,8 @@ use talisman_core::logging::image::{Beginning, Image};
 use talisman_core::logging::letter::Letter;
 use talisman_core::logging::member::Member;
 use talisman_core::logging::words::Word;
-use talisman_ft::logging::{Incarnation, Membership};
+use talisman_ft::action::Action;
+use talisman_ft::logging::{Incarnation, Membership, Order};
 use talisman_ft::{NodeId, Version};
 use talisman_job::job::Job;
 use talisman_kernel::pe::Pe;
@@ -124,17 +125,25 @@ impl Cluster {
     }
 
     /// Whoever leads begins the next line once all hold their parts. A job that ends takes no more of them.
-    pub(super) fn begin_line_if_all_hold(&mut self) {
+    pub(super) fn begin_line_if_all_hold(&mut self, job: &Job) {
         let Logged { votes, leader, ending, wants_cut, .. } = self.logged_mut();
         if ending.is_some() {
             return;
         }
-        let Some(version) = votes.begin_line(leader) else { return };
+        let Some((version, orders)) = votes.begin_line(leader) else { return };
         *wants_cut = false;
         self.take_up_membership();
         for to in 0..self.shape.nodes {
             self.tell_line(to, version);
         }
+        self.logged_mut().has_grown = !orders.is_empty();
+        for order in &orders {
+            if let Order::Start { node, .. } = order {
+                // Nobody has lost it, and it is restored.
+                *self.logged_mut().went_back.lost.entry(*node).or_default() += 1;
+            }
+        }
+        self.carry_out(job, orders.into_iter().map(Action::Order).collect());
     }
 
     /// A node hears that the next line has begun: its PEs go, and others are made from its part.

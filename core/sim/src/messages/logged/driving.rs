@@ -288,6 +288,10 @@ impl Cluster {
                     self.wake(self.shape.first_pe(node) + rank, at + soon);
                 }
                 Out::Begin(image) => self.logged_mut().begins.push((node, image)),
+                Out::Unreadable(why) => {
+                    let pe = &self.pes[self.shape.first_pe(node) as usize];
+                    pe.node.job.end(1, Some(format!("node {node}: {why}")));
+                }
                 Out::Differs(differs) => self.end_as_it_differs(node, &differs),
                 Out::AskRoom(of, version, _) => self.answer_room(node, of, version),
                 Out::CannotKeep(version) => {
@@ -332,7 +336,7 @@ impl Cluster {
             }
             Mail::Holds { from, incarnation, version, of } if logged.is_newest(from, incarnation) => {
                 logged.votes.on_holds(from, version, of, &logged.leader);
-                self.begin_line_if_all_hold();
+                self.begin_line_if_all_hold(job);
             }
             Mail::Say { from, incarnation, line, number, said }
                 if logged.is_newest(from.node, incarnation) =>

@@ -88,6 +88,8 @@ pub enum Blow {
     Cut,
     /// These nodes are to be released at the next cut, and what follows comes meanwhile. If fewer than two would stay, nothing happens.
     Release(Vec<u32>),
+    /// Those of these nodes are to be there from the next cut on that are not, and what follows comes meanwhile.
+    Add(Vec<u32>),
     /// So many times nodes have no memory for the parts of those whose keepers they are.
     RefuseRooms(u32),
     /// All are lost at once, after a cut, and a job of so many nodes goes on from what they have on disk. What it has printed since then is
@@ -127,6 +129,8 @@ pub struct Logged {
     leader: Leader,
     leading: Leading,
     votes: Votes,
+    /// Nodes have come with the line, and are not live.
+    has_grown: bool,
     /// Somebody waits for a cut; the first PE is to be asked for it.
     wants_cut: bool,
     asks_for_cut: bool,
@@ -225,6 +229,7 @@ impl Setting<'_> {
                 Blow::LoseLeader(nodes) => cluster.lose_leader(job, nodes),
                 Blow::AskForCut => cluster.want_cut(),
                 Blow::Release(nodes) => cluster.want_release(nodes),
+                Blow::Add(nodes) => cluster.want_more(nodes),
                 Blow::RefuseRooms(times) => cluster.logged_mut().rooms_refused = *times,
                 Blow::StartAgain(nodes) => cluster = cluster.started_again(self, job, *nodes, &mut rules),
                 Blow::Cut | Blow::CutUntilOneBegins => {
@@ -295,6 +300,7 @@ impl Logged {
                 .one_at_a_time(setting.ft == FaultTolerance::LoggingTicket),
             leading: Leading::default(),
             votes: Votes::going_on(start.line),
+            has_grown: false,
             wants_cut: false,
             asks_for_cut: false,
             rooms_refused: 0,

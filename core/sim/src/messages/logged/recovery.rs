@@ -116,7 +116,8 @@ impl Cluster {
                     let is_degraded = *is_degraded;
                     self.logged_mut().note_recovery(is_degraded);
                     if !is_degraded {
-                        self.begin_line_if_all_hold();
+                        self.spread_keepers();
+                        self.begin_line_if_all_hold(job);
                         self.ask_for_cut_if_wanted();
                     }
                     continue;

@@ -1,19 +1,41 @@
-//! Nodes are released at a cut, as in processes (`core/control/src/coordinator/releasing.rs`): whoever leads says who is to be there in the next
-//! line, and when that begins, the others go.
+//! Nodes are released at a cut, or added, as in processes (`core/control/src/coordinator/releasing.rs`, `growing.rs`): whoever leads says who is to
+//! be there in the next line, and when that begins, the others go, and processes of the new ones are there a while later.
 
 use super::Logged;
 use super::post::Mail;
 use crate::messages::{Cluster, Rules};
 use talisman_core::logging::member::Member;
+use talisman_ft::logging::Membership;
 use talisman_ft::{NodeId, Version};
 
 impl Cluster {
     /// Somebody outside wants to have these nodes released.
     pub(super) fn want_release(&mut self, nodes: &[u32]) {
+        self.want_others(|present, number| present.releasing(number, nodes, |node| node));
+    }
+
+    /// The same with these nodes as well, of those that are not there.
+    pub(super) fn want_more(&mut self, nodes: &[u32]) {
+        self.want_others(|present, number| Some(present.gaining(number, nodes, |node| node)));
+    }
+
+    /// Those that have come are live: from the next line on all are kept as ever.
+    pub(super) fn spread_keepers(&mut self) {
+        let Logged { votes, leader, has_grown, .. } = self.logged_mut();
+        let present = leader.membership();
+        let is_due = std::mem::take(has_grown) && votes.coming().is_none();
+        let next = present.by_the_ring(present.number + 1, |node| node).filter(|_| is_due);
+        if next.is_some() {
+            votes.expect(next);
+            self.tell_coming();
+        }
+    }
+
+    fn want_others(&mut self, next: impl FnOnce(&Membership, u32) -> Option<Membership>) {
         let Logged { votes, leader, leading, .. } = self.logged_mut();
         let present = leader.membership();
         let number = votes.coming().unwrap_or(present).number + 1;
-        let next = present.releasing(number, nodes, |node| node).filter(|_| leading.gathering.is_none());
+        let next = next(present, number).filter(|_| leading.gathering.is_none());
         if next.is_some() {
             votes.expect(next);
             self.tell_coming();
