@@ -24,8 +24,12 @@ mod disk;
 mod examples;
 #[path = "logging_processes/executions.rs"]
 mod executions;
+#[path = "logging_processes/growing.rs"]
+mod growing;
 #[path = "processes/harness.rs"]
 mod harness;
+#[path = "logging_processes/held.rs"]
+mod held;
 #[path = "processes/job.rs"]
 #[allow(dead_code, reason = "the tests of processes use all of it")]
 mod job;
@@ -84,6 +88,7 @@ fn main() -> ExitCode {
                 mapped_parts::all(),
                 limits::all(),
                 releasing::all(),
+                growing::all(),
             ];
             harness::run(tests.into_iter().flatten().collect())
         }
