@@ -432,6 +432,8 @@ pub const MARKS: &[Mark] = &[
     may("a node was lost that had handed over its part as it was to be released"),
     may("nodes were not released since there was no checkpoint in time"),
     may("a leader was lost while nodes were to be released"),
+    may("a job that logs went on with nodes that were added"),
+    may("nodes were not added since there was no checkpoint in time"),
 ];
 
 const fn must(name: &'static str) -> Mark {

@@ -156,6 +156,66 @@ fn job_of_fewer_nodes(seed: u64) -> (Test, Plan) {
     (test, Plan { save_after: (seed % 5 < 2).then_some(4), ..TALKING })
 }
 
+/// One of which a node or two are released, and come back later, while others, or the same, are lost at any moment of that and after it,
+/// whoever leads too. All of that is within the promise.
+fn job_of_more_nodes(seed: u64) -> (Test, Plan) {
+    let gone = (seed / 15 % 5) as u32;
+    let nth = |after: u32| (gone + after) % 5;
+    // Who has acted for it, its keeper, and others; or who comes.
+    let first = nth((seed / 3 % 5) as u32);
+    let second = nth([0, 3, 4, 1, 2][(seed / 3 % 5) as usize]);
+    let (asked, within) = (40 + seed * 37 % 300, seed * 13 % 420);
+    let by_steps = |options: &mut RunArgs| options.ckpt_every = Some(CkptEvery::Steps(u64::MAX));
+    let test = Test::new().pes(1 + seed as u32 / 2 % 2).simulated(5, seed).with_options(by_steps);
+    let fewer = |nodes: &[u32]| test.clone().releasing(30 + seed * 11 % 90, nodes).cutting(0);
+    let one = || fewer(&[gone]).adding(seed * 17 % 120, &[gone]);
+    let test = match seed % 15 {
+        0 => one(),
+        1 => one().losing(within, &[first]),
+        2 => one().losing(within, &[first]).losing(seed * 7 % 200, &[first]),
+        3 => one().losing(within, &[gone]).losing(seed * 7 % 90, &[gone]),
+        4 => one().cutting_until_one_begins(0).losing(seed % 60, &[first]),
+        5 => one().cutting_until_one_begins(0).losing(seed % 40, &[first]).losing(seed * 7 % 60, &[first]),
+        6 => one().cutting(0).losing(within, &[gone]).losing_at_rest(9, first),
+        7 => one().cutting(0).losing(within, &[first]).losing_at_rest(9, second),
+        8 => fewer(&[gone, nth(2)]).adding(asked, &[gone, nth(2)]).cutting(0).losing(within, &[gone]),
+        9 => one().losing_leader(within, &[]).losing_at_rest(seed % 90, first),
+        10 => one().losing_leader(within, &[first]).cutting(seed % 90),
+        11 => one().cutting_until_one_begins(0).losing_leader(seed % 60, &[]),
+        12 => one().cutting_until_one_begins(0).losing_leader(seed % 60, &[first]),
+        13 => one().cutting(0).releasing(within, &[first]).cutting(0).losing(seed % 90, &[second]),
+        // That is taken back.
+        _ => one().adding(within, &[]).losing(seed * 7 % 200, &[first]),
+    };
+    (test, Plan { save_after: (seed % 5 < 2).then_some(4), ..TALKING })
+}
+
+/// The same where nothing leaves a node before its log is kept, or frames go with tickets: whoever comes is not one that is away.
+fn strict_or_ticket_job_of_more_nodes(seed: u64) -> (Test, Plan) {
+    let (gone, nth) = ((seed / 6 % 5) as u32, (seed / 6 + seed / 3 % 5) as u32 % 5);
+    let by_steps = |options: &mut RunArgs| options.ckpt_every = Some(CkptEvery::Steps(u64::MAX));
+    let test = Test::new().pes(1 + seed as u32 / 2 % 2).simulated(5, seed).with_options(by_steps);
+    let ft = [FaultTolerance::LoggingStrict, FaultTolerance::LoggingTicket][(seed % 2) as usize];
+    let test = test.logging_as(ft).releasing(30 + seed * 11 % 90, &[gone]).cutting(0);
+    let test = test.adding(seed * 17 % 120, &[gone]);
+    let test = match seed / 2 % 3 {
+        0 => test.losing_at_rest(seed * 13 % 300, nth),
+        1 => test.cutting(0).losing(seed * 13 % 300, &[nth]),
+        _ => test.cutting_until_one_begins(0).losing(seed % 60, &[nth]),
+    };
+    (test, Plan { save_after: (seed % 5 < 2).then_some(4), ..TALKING })
+}
+
+/// One of which nodes are released and come back, and then all are lost: as many others, or more, or fewer, go on from their disks.
+fn job_of_more_nodes_started_again(seed: u64) -> (Test, Plan) {
+    let by_steps = |options: &mut RunArgs| options.ckpt_every = Some(CkptEvery::Steps(u64::MAX));
+    let (pes, gone, nodes) = (1 + seed as u32 / 2 % 2, (seed / 3 % 5) as u32, 3 + seed as u32 % 4);
+    let test = Test::new().pes(pes).simulated(5, seed).with_options(by_steps);
+    let test = test.releasing(30 + seed * 37 % 200, &[gone]).cutting(0).adding(seed % 40, &[gone]).cutting(0);
+    let test = if seed.is_multiple_of(3) { test.cutting(seed * 11 % 200) } else { test };
+    (test.started_again(seed * 13 % 320, nodes).losing(seed * 7 % 300, &[(seed % 2) as u32]), TALKING)
+}
+
 /// One of which nodes are released, and then all are lost: as many others, or more, or fewer, go on from their disks.
 fn job_of_fewer_nodes_started_again(seed: u64) -> (Test, Plan) {
     let by_steps = |options: &mut RunArgs| options.ckpt_every = Some(CkptEvery::Steps(u64::MAX));
@@ -303,6 +363,11 @@ const MISTAKES_ABOUT_RELEASED_NODES: [(&str, u64); 4] = [
     ("handed-over-before-all-is-printed", 14),
 ];
 
+/// Of what it rests on that nodes are added. That nobody is live whom nobody keeps, and that nothing is made whose log is needed, is noticed in
+/// `ft/src/logging/tests`.
+const MISTAKES_ABOUT_ADDED_NODES: [(&str, u64); 2] =
+    [("parts-not-shared-out", 0), ("made-by-the-one-that-had-acted-only", 4)];
+
 /// Of what balancing rests on in a job that logs.
 const MISTAKES_ABOUT_LOADS: [(&str, u64); 3] =
     [("loads-not-logged", 11), ("load-of-a-look-not-logged", 11), ("measured-goes-unlogged", 1)];
@@ -434,6 +499,18 @@ fn nodes_are_released_at_any_moment() {
 #[test]
 fn every_mistake_about_released_nodes_is_noticed() {
     assert_eq!(unnoticed(&MISTAKES_ABOUT_RELEASED_NODES, job_of_fewer_nodes, SEEDS_MAX), [""; 0]);
+}
+
+#[test]
+fn nodes_are_added_at_any_moment() {
+    all_come_out_right(job_of_more_nodes, 2 * SEEDS);
+    all_come_out_right(strict_or_ticket_job_of_more_nodes, SEEDS);
+    all_come_out_right(job_of_more_nodes_started_again, SEEDS_WITH_CUTS);
+}
+
+#[test]
+fn every_mistake_about_added_nodes_is_noticed() {
+    assert_eq!(unnoticed(&MISTAKES_ABOUT_ADDED_NODES, job_of_more_nodes, SEEDS_MAX), [""; 0]);
 }
 
 #[test]

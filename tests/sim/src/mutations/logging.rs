@@ -283,4 +283,32 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         level: Level::Leader,
         seen_by: "",
     },
+    Mutation {
+        name: "parts-not-shared-out",
+        places: &["logging/image.rs"],
+        rule: "Those that were there leave to added nodes what is theirs.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "made-by-the-one-that-had-acted-only",
+        places: &["logging/newcomer.rs"],
+        rule: "What an added node begins with is made by whoever keeps the part of the one that had acted for it, too.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "live-before-it-is-kept",
+        places: &["ft/logging/leader.rs"],
+        rule: "An added node is live when its keeper has what it begins with.",
+        level: Level::Leader,
+        seen_by: "",
+    },
+    Mutation {
+        name: "made-though-something-was-said",
+        places: &["ft/logging/plan.rs"],
+        rule: "An added node of which something is printed is restored with its log only.",
+        level: Level::Leader,
+        seen_by: "",
+    },
 ];
