@@ -80,7 +80,7 @@ fn options_that_cannot_be() {
         ("--ft loging", (3, 1, "tcp"), &["loging", "'logging'"]),
         ("--ft logging", (1, 1, "tcp"), &["needs two nodes"]),
         ("--ft logging --simulate", (3, 1, "tcp"), &["leave --simulate out"]),
-        ("--ft logging --max-nodes 4", (3, 1, "tcp"), &["--max-nodes: there is no such thing"]),
+        ("--ft logging --max-nodes 2", (3, 1, "tcp"), &["--max-nodes 2: the job begins with more"]),
         ("--ft logging --log-budget 0", (3, 1, "tcp"), &["--log-budget", "64KiB"]),
         ("--ft logging --log-budget 10x", (3, 1, "tcp"), &["--log-budget", "64KiB"]),
         ("--ft logging --log-budget 1MiB", (3, 1, "tcp"), &["--log-budget 1048576", "2097152"]),

@@ -92,7 +92,7 @@ fn they_are_refused_where_logging_is() {
     for variant in [STRICT, TICKET] {
         for (words, shape, texts) in [
             ("", (1, 1, "tcp"), &["needs two nodes"][..]),
-            ("--max-nodes 5", (3, 1, "tcp"), &["--max-nodes: there is no such thing"]),
+            ("--max-nodes 2", (3, 1, "tcp"), &["--max-nodes 2: the job begins with more"]),
             ("--simulate", (3, 1, "tcp"), &["leave --simulate out"]),
         ] {
             run(program(&format!("--relay --ft {variant} {words}"), shape)).expect(2, texts);
