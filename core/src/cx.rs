@@ -24,11 +24,13 @@ use talisman_job::ResultValue;
 use talisman_job::job::Job;
 use talisman_kernel::message::envelope::Extra;
 use talisman_kernel::object::{Head, flag};
+#[doc(hidden)]
+pub use talisman_kernel::pe::in_place::{Heard, Hearing};
 use talisman_kernel::pe::input_log::InputLog;
 use talisman_kernel::pe::{Pe, check_pe};
 use talisman_kernel::refusal;
 use talisman_kernel::route::Route;
-use talisman_pup::{Packed, Pup, Value};
+use talisman_pup::{Lender, Packed, Pup, Value};
 use talisman_reduce::{Nothing, Reducer};
 
 /// What a chare of type `C` can ask of the runtime while one of its entries runs.
@@ -180,6 +182,31 @@ impl<C: Chare> Cx<C> {
     /// (`--ft logging`, `--record`) it leaves at the end.
     pub fn flush(&self) {
         self.run().flush();
+    }
+
+    /// For an entry with a virtual rank in it: calls this entry of another element with arguments that `lend` packs as those of the
+    /// entry. `false` if it is to be called as others are.
+    #[doc(hidden)]
+    pub fn call_in_place<'a, A>(
+        &self,
+        to: &Proxy<C>,
+        entry: Entry<C, A>,
+        lend: impl FnOnce(&mut Lender<'a>),
+    ) -> bool {
+        self.run().call_in_place((to.id(), &C::ENTRIES[entry.number as usize]), lend)
+    }
+
+    /// The same entry gives `take` what calls this one of it, packed, where it waits.
+    #[doc(hidden)]
+    pub fn hear_in_place<A>(
+        &self,
+        entry: Entry<C, A>,
+        hearing: &mut Hearing,
+        waits: bool,
+        take: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Heard {
+        let call = (self.head, &C::ENTRIES[entry.number as usize]);
+        self.run().hear_in_place(call, hearing, waits, take)
     }
 
     /// When this entry has ended, what has come is heard before anything else runs on this PE.

@@ -2,6 +2,8 @@
 
 mod callgrind;
 mod frames;
+mod host;
+mod in_place;
 mod instructions;
 mod memcheck;
 mod untraced;

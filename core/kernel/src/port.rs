@@ -23,7 +23,7 @@ use talisman_base::ids::{CollectionId, ObjId, PeId};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_observe::stats::count;
-use talisman_pup::PutOff;
+use talisman_pup::{Lender, PutOff};
 use talisman_sched::ring::{self, Consumer, Producer};
 
 /// The way from a PE to the others: rings between the threads of a node and links to other nodes, or a simulated network.
@@ -293,6 +293,22 @@ impl Port {
         pe.trace_leaves(to, None);
         threads.put(rank, small_words(object, entry, args));
         true
+    }
+
+    /// The same to another node, with arguments that `lend` packs, which stay where they are.
+    #[inline]
+    pub fn send_lent<'a>(
+        &self,
+        pe: &Pe,
+        to: PeId,
+        call: (ObjId, &'static EntryInfo),
+        lend: impl FnOnce(&mut Lender<'a>),
+    ) -> bool {
+        let Port::Threads(threads) = self else { return false };
+        if witness::is_present() || threads.rank(pe, to).is_some() {
+            return false;
+        }
+        threads.net.as_ref().is_some_and(|net| net.send_lent(pe, to, call, lend))
     }
 
     /// Takes what arrived from the other PEs; whether that was anything. A small message may run at once, so user code

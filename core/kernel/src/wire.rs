@@ -6,6 +6,7 @@
 pub mod check;
 mod compact;
 
+use compact::write_lent;
 pub use compact::{ShortStart, read_known, read_known_args, write_call};
 
 use std::ptr::NonNull;
@@ -120,18 +121,30 @@ pub fn pack_call<R>(
     args: &mut Words,
     send: impl FnOnce(&[u8], Vec<Segment>) -> R,
 ) -> Option<R> {
+    // SAFETY: the caller's words are those of a message to this entry.
+    let result = pack_lent(pe, (to, entry), |l| unsafe { (entry.args.lend)(args, l) }, send)?;
+    // They may send something themselves when they are dropped, as the packer is given back by now.
+    // SAFETY: as above, and dropped once.
+    unsafe { (entry.args.drop)(args) };
+    Some(result)
+}
+
+/// The same of arguments that `lend` packs as those of the entry, which stay where they are.
+#[inline]
+pub fn pack_lent<'a, R>(
+    pe: &Pe,
+    call: (ObjId, &EntryInfo),
+    lend: impl FnOnce(&mut Lender<'a>),
+    send: impl FnOnce(&[u8], Vec<Segment>) -> R,
+) -> Option<R> {
     let mut packer = pe.packer.try_borrow_mut().ok()?;
-    let head = write_call(&mut packer, pe.id, (to, entry), args)?;
+    let head = write_lent(&mut packer, pe.id, call, lend)?;
     let result = if head.len() < BESIDE_MIN {
         send(head, Vec::new())
     } else {
         send(&[BESIDE], beside(packer.take(), Vec::new()))
     };
     packer.tidy();
-    // Arguments may send something themselves when they are dropped.
-    drop(packer);
-    // SAFETY: the caller's words are those of a message to this entry, and dropped once.
-    unsafe { (entry.args.drop)(args) };
     Some(result)
 }
 

@@ -368,6 +368,7 @@ impl Rest {
         };
         let is_asked = || pe.node.job.is_over() || pe.figures_window().is_asked();
         self.idle.idle(|| came() || is_asked() || is_due(pe), &mut park);
+        pe.is_crowded.set(self.idle.is_crowded());
         let released = self.idle.given() - given + asleep;
         pe.was_idle((pe.clock.now() - start).as_nanos() as u64, released.as_nanos() as u64);
         pe.port.receive(pe)

@@ -128,6 +128,11 @@ impl Measuring {
         }
     }
 
+    /// Whether it is told of each message whose arguments have memory of their own.
+    pub(crate) fn sees_heavy(&self) -> bool {
+        self.sees_heavy
+    }
+
     /// Where it says that messages are traced.
     pub(crate) fn state_of_trace(&self) -> (*const (), usize) {
         (from_ref(&self.is_traced).cast(), size_of_val(&self.is_traced))

@@ -6,6 +6,7 @@ use super::{Aside, BURST, Net};
 use crate::message::cell::WORDS;
 use crate::message::envelope::Body;
 use crate::pe::Pe;
+use crate::pe::in_place::Heard;
 use crate::wire;
 use talisman_base::ids::PeId;
 use talisman_observe::mutations::mutated;
@@ -48,11 +49,10 @@ impl Net {
     /// Takes the first message that has come through memory, and runs it if nothing waits before it and its object is here; whether one
     /// had come.
     fn run_first(&self, pe: &Pe) -> bool {
-        if !pe.may_run_at_once() || self.sorts.get() || !self.aside.borrow().is_empty() {
+        if !pe.may_run_at_once() || self.has_others_first() {
             return false;
         }
-        let has_work = |node: &&u32| self.link(**node).is_some_and(Link::has_work);
-        let Some(&node) = self.through_memory.iter().find(has_work) else { return false };
+        let Some(node) = self.first_in_memory() else { return false };
         let mut words = [const { MaybeUninit::uninit() }; WORDS];
         let mut called = None;
         let any = self.while_taking_in(|| {
@@ -70,6 +70,35 @@ impl Net {
             pe.trace_cause(None);
         }
         any
+    }
+
+    /// Gives the first message that has come through memory to `take`; one that it does not take is taken in as any other.
+    pub fn hear_first(&self, pe: &Pe, mut take: impl FnMut(&Incoming<'_>) -> bool) -> Heard {
+        if self.has_others_first() {
+            return Heard::Other;
+        }
+        let Some(node) = self.first_in_memory() else { return Heard::Nothing };
+        let mut heard = Heard::Other;
+        self.while_taking_in(|| {
+            self.look_at(pe, node, 1, &mut |message| match take(&message) {
+                true => heard = Heard::Taken,
+                false => self.take_in(pe, node, message),
+            })
+        });
+        heard
+    }
+
+    /// Whether what comes through memory is not the next to be taken in, or has to be looked at by its epoch.
+    #[inline]
+    fn has_others_first(&self) -> bool {
+        self.sorts.get() || !self.aside.borrow().is_empty()
+    }
+
+    /// A node from which something has come through memory.
+    #[inline]
+    fn first_in_memory(&self) -> Option<u32> {
+        let has_work = |node: &&u32| self.link(**node).is_some_and(Link::has_work);
+        self.through_memory.iter().find(has_work).copied()
     }
 
     fn receive_from_all(&self, pe: &Pe) -> bool {

@@ -16,7 +16,7 @@ use talisman_base::ids::{ObjId, PeId};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_observe::stats::count;
-use talisman_pup::Segment;
+use talisman_pup::{Lender, Segment};
 use talisman_transport::link::Link;
 use talisman_transport::{Incoming, TO_LINK};
 
@@ -78,10 +78,30 @@ impl Net {
     pub fn send_call(&self, pe: &Pe, to: PeId, call: (ObjId, &'static EntryInfo), args: &mut Words) -> bool {
         let way = self.way(pe, to);
         let put = |head: &[u8], segments| way.put(pe, head, segments, false);
-        let Some(is_left) = wire::pack_call(pe, call, args, put) else { return false };
+        self.has_put(pe, &way, wire::pack_call(pe, call, args, put))
+    }
+
+    /// The same with arguments that `lend` packs, which stay where they are.
+    #[inline]
+    pub fn send_lent<'a>(
+        &self,
+        pe: &Pe,
+        to: PeId,
+        call: (ObjId, &'static EntryInfo),
+        lend: impl FnOnce(&mut Lender<'a>),
+    ) -> bool {
+        let way = self.way(pe, to);
+        let put = |head: &[u8], segments| way.put(pe, head, segments, false);
+        self.has_put(pe, &way, wire::pack_lent(pe, call, lend, put))
+    }
+
+    /// Whether a call was given to a link, and whether something of it is left then.
+    #[inline(always)]
+    fn has_put(&self, pe: &Pe, way: &Way<'_>, is_left: Option<bool>) -> bool {
+        let Some(is_left) = is_left else { return false };
         count(&pe.stats.between_nodes, 1);
         if is_left {
-            self.see_to_rest(pe, &way);
+            self.see_to_rest(pe, way);
         }
         true
     }

@@ -201,19 +201,23 @@ impl Pe {
         message: &Incoming<'_>,
         words: &mut Words,
     ) -> Option<(NonNull<Head>, &'static EntryInfo)> {
-        if PeId::from(message.rank) != self.id - self.first_pe || !message.segments.is_empty() {
-            return None;
-        }
-        let start = wire::ShortStart::read(message.head)?;
-        if start.from >= self.pes() || !self.view().is_there(start.from) {
-            return None;
-        }
+        let start = self.short_start(message)?;
         let collection = self.collections.get(start.to.collection).filter(|collection| collection.direct)?;
         let head = self.find_in(collection, start.to.index)?;
         let entry = wire::read_known_args(collection, start.entry, start.args, words)?;
         count(&self.stats.received, 1);
         count(&self.stats.arrived, 1);
         Some((head, entry))
+    }
+
+    /// What a message from another node begins with, if it is for this PE, by itself, and short.
+    #[inline(always)]
+    pub(super) fn short_start<'m>(&self, message: &Incoming<'m>) -> Option<wire::ShortStart<'m>> {
+        if PeId::from(message.rank) != self.id - self.first_pe || !message.segments.is_empty() {
+            return None;
+        }
+        let start = wire::ShortStart::read(message.head)?;
+        (start.from < self.pes() && self.view().is_there(start.from)).then_some(start)
     }
 
     /// An object here gets a message.

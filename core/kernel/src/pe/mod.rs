@@ -9,6 +9,7 @@ pub mod deliver;
 pub mod execute;
 pub mod figures;
 pub mod heard;
+pub mod in_place;
 pub mod input_log;
 pub mod names;
 pub mod recorder;
@@ -121,6 +122,8 @@ pub struct Pe {
     pub ends_turn: Cell<bool>,
     /// In ticks, when it was last thought that something may have come ([`Pe::may_have_come`]).
     pub(super) looked: Cell<u64>,
+    /// Others were seen to want its core.
+    pub is_crowded: Cell<bool>,
     /// A checkpoint is being taken: entries wait, and so does what else the program has asked for.
     pub frozen: Cell<bool>,
     /// Frozen, and counted: it says nothing until it is asked again, and what comes waits unread.
@@ -164,6 +167,7 @@ impl Pe {
             stopped: Cell::new(false),
             ends_turn: Cell::new(false),
             looked: Cell::new(0),
+            is_crowded: Cell::new(false),
             frozen: Cell::new(false),
             still: Cell::new(false),
             node,

@@ -132,7 +132,7 @@ impl Pe {
     /// An entry that sends much would otherwise keep all of it until its end, however often it waited for room. The
     /// program's code may run here: it has just made a call.
     #[inline]
-    fn drop_what_was_sent(&self) {
+    pub(super) fn drop_what_was_sent(&self) {
         if self.port.keeps_much() {
             PutOff::drop_all_of_thread();
         }

@@ -18,7 +18,7 @@ use crate::message::envelope::{Body, Envelope};
 use crate::pe::Pe;
 use crate::refusal::Call;
 use talisman_base::ids::{CollectionId, ObjId, PeId};
-use talisman_pup::{Fault, Packed, Packer, Pup, PupError, Purpose, ScratchPacker, Segment, Unpacker};
+use talisman_pup::{Fault, Lender, Packed, Packer, Pup, PupError, Purpose, ScratchPacker, Segment, Unpacker};
 
 /// Writes an entry's message that has no options, and takes its arguments.
 pub(super) fn write(
@@ -61,7 +61,18 @@ pub fn write_call<'a>(
     words: &Words,
 ) -> Option<&'a [u8]> {
     // SAFETY: the caller's words are those of a message to this entry.
-    packer.pack(Start::of(COMPACT, from, to, entry).bytes(), |l| unsafe { (entry.args.lend)(words, l) })
+    write_lent(packer, from, (to, entry), |l| unsafe { (entry.args.lend)(words, l) })
+}
+
+/// The same of arguments that `lend` packs as those of the entry.
+#[inline]
+pub fn write_lent<'a, 'p>(
+    packer: &'p mut ScratchPacker,
+    from: PeId,
+    (to, entry): (ObjId, &EntryInfo),
+    lend: impl FnOnce(&mut Lender<'a>),
+) -> Option<&'p [u8]> {
+    packer.pack(Start::of(COMPACT, from, to, entry).bytes(), lend)
 }
 
 /// Ends the job over arguments that cannot be read again, which begin at `start`.

@@ -1,0 +1,143 @@
+//! Messages of an entry that does not end while it waits for others, such as one with a virtual rank in it: calls are sent from where
+//! their bytes are, and those that come for it are given to it where it waits.
+//!
+//! Only where a thread drives the PE, and to and from other nodes. What is heard so counts as any message that has run.
+
+use std::ptr::NonNull;
+
+use super::Pe;
+use crate::entry_info::{EntryInfo, EntryOptions};
+use crate::location::Place;
+use crate::object::{Head, flag};
+use crate::port::Port;
+use talisman_base::ids::ObjId;
+use talisman_observe::stats::count;
+use talisman_pup::Lender;
+use talisman_transport::Incoming;
+
+/// Ticks for which an entry waits for the next message, about 4 µs: one on its way to another process of the host and back comes
+/// within that. To end the entry and to be called again takes a tenth of it.
+const TICKS_OF_WAIT: u64 = 12_000;
+/// Ticks after which it has to end, about 20 µs, however much comes for it: the PE has other things to see to.
+const TICKS_OF_ENTRY: u64 = 60_000;
+
+/// What has come where an entry waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// Nothing.
+    Nothing,
+    /// A message, which has been taken.
+    Taken,
+    /// Something else, or something else is to be done: the entry is to end.
+    Other,
+}
+
+/// Since when an entry has heard what comes for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Hearing {
+    since: Option<u64>,
+    /// For how many ticks at most.
+    most: u64,
+}
+
+impl Default for Hearing {
+    fn default() -> Self {
+        Hearing::for_ticks(TICKS_OF_ENTRY)
+    }
+}
+
+impl Hearing {
+    /// It hears for so many ticks at most.
+    pub fn for_ticks(most: u64) -> Self {
+        Hearing { since: None, most }
+    }
+}
+
+impl Pe {
+    /// Calls an entry of an object on another node, with arguments that `lend` packs as those of the entry. `false` if it is to be called
+    /// as others are: nothing has been done then.
+    pub fn call_in_place<'a>(
+        &self,
+        (to, entry): (ObjId, &'static EntryInfo),
+        lend: impl FnOnce(&mut Lender<'a>),
+    ) -> bool {
+        if self.measuring.sees_heavy() || self.admissions_open.get() || entry.options != EntryOptions::new() {
+            return false;
+        }
+        let Some(collection) = self.collections.get(to.collection) else { return false };
+        if !collection.direct || collection.key != entry.chare {
+            return false;
+        }
+        let pe = match self.place_of(collection, to.index) {
+            Place::At { pe, .. } => pe,
+            Place::Unknown if !Self::may_be_stray(collection, to.index) => collection.home(to.index),
+            _ => return false,
+        };
+        let is_sent = pe != self.id && self.port.send_lent(self, pe, (to, entry), lend);
+        if is_sent {
+            count(&self.stats.sent, 1);
+            self.drop_what_was_sent();
+        }
+        is_sent
+    }
+
+    /// Gives `take` the packed arguments of the next call of this entry that has come for the object that runs, if it is the next
+    /// message that comes through memory and nothing else is to be done. What `take` does not take is left for its turn. If it `waits`,
+    /// that is for some microseconds.
+    pub fn hear_in_place(
+        &self,
+        call: (NonNull<Head>, &'static EntryInfo),
+        hearing: &mut Hearing,
+        waits: bool,
+        take: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Heard {
+        let begun = self.clock.ticks();
+        let since = *hearing.since.get_or_insert(begun);
+        let mut now = begun;
+        loop {
+            if now.wrapping_sub(since) > hearing.most || !self.may_hear_in_place(call.0) {
+                return Heard::Other;
+            }
+            let heard = self.hear_call(call, take);
+            if heard != Heard::Nothing || !waits || now.wrapping_sub(begun) > TICKS_OF_WAIT {
+                return heard;
+            }
+            now = self.clock.ticks();
+        }
+    }
+
+    /// Whether the PE has nothing else to do than to wait for a message: then none but the entry that runs is kept waiting. Not where
+    /// it is measured what an entry takes, and others want the core.
+    #[inline]
+    fn may_hear_in_place(&self, object: NonNull<Head>) -> bool {
+        // SAFETY: the object is live: an entry of it runs.
+        let wants_something = unsafe { object.as_ref() }.has(flag::AFTER);
+        let is_free = self.may_run_at_once() && !self.chores.get() && !self.is_crowded.get();
+        is_free && !wants_something && !self.repacks && !self.measuring.loads
+    }
+
+    #[inline]
+    fn hear_call(
+        &self,
+        (object, entry): (NonNull<Head>, &'static EntryInfo),
+        take: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Heard {
+        let Port::Threads(port) = &self.port else { return Heard::Other };
+        let Some(net) = &port.net else { return Heard::Other };
+        // SAFETY: as in `may_hear_in_place`.
+        let object = unsafe { object.as_ref() };
+        let is_for_it = |message: &Incoming<'_>| {
+            let start = self.short_start(message);
+            let call = start.filter(|start| start.entry == entry.number && start.to == object.id());
+            call.is_some_and(|start| take(start.args))
+        };
+        let heard = net.hear_first(self, is_for_it);
+        if heard == Heard::Taken {
+            count(&self.stats.received, 1);
+            count(&self.stats.arrived, 1);
+            self.stats.run.add(1);
+            object.count_message();
+        }
+        heard
+    }
+}
