@@ -23,7 +23,7 @@ use std::panic::Location;
 use super::point_to_point::wait;
 use super::{Communicator, Error, Status};
 use crate::engine::{AnyOf, Condition, Token};
-use crate::rank::{call, outside, state, wait_for};
+use crate::rank::{call, hear_all, outside, state, wait_for};
 use crate::thread::suspend;
 
 /// Where requests are made that borrow for `'a`.
@@ -218,6 +218,10 @@ pub(crate) fn count_look(found: bool) -> bool {
             !found && process.fruitless_looks == 0
         })
     };
+    // What it looks for may have come to the PE already: then it need not give way for it.
+    if !found && hear_all() {
+        return true;
+    }
     let may_have_come = || outside(|outside| outside.may_have_come());
     let gives_way = looks == Ok(true) || !found && may_have_come() == Ok(true);
     if gives_way {

@@ -32,6 +32,7 @@ mod send;
 mod tests;
 mod unexpected;
 mod wait;
+mod whole;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -47,6 +48,7 @@ pub use persistent::StartError;
 pub use probe::Held;
 pub use request::{Envelope, Owner, Status, Truncated, UnknownRequest};
 pub use wait::{AnyOf, Condition};
+pub use whole::Whole;
 
 use order::Order;
 use posted::Posted;

@@ -18,7 +18,7 @@ use crate::comm::Communicators;
 use crate::datatype::Datatypes;
 use crate::engine::{
     Actions, Body, Engine, Frame, FrameError, Head, Loan, Owner, Payload, Rank, StartError, Token,
-    UnknownRequest,
+    UnknownRequest, Whole,
 };
 use crate::objects::Objects;
 use crate::op::Ops;
@@ -56,6 +56,12 @@ pub trait Host {
     /// is made of it. False if it is to be sent.
     fn give(&self, to: Rank, head: &Head, bytes: &[u8]) -> bool {
         let _ = (to, head, bytes);
+        false
+    }
+
+    /// Sends a whole message from where its bytes are, without a frame. False if one is to be made of it.
+    fn send_at_once(&self, to: Rank, whole: &Whole<'_>) -> bool {
+        let _ = (to, whole);
         false
     }
 

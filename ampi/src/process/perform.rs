@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::{Host, Operands, Process};
 use crate::datatype::{OutOfBounds, UnknownDatatype};
-use crate::engine::{Action, Actions, Area, Body, Buffer, Frame, Head, Loan, Payload, Rank, Token};
+use crate::engine::{Action, Actions, Area, Body, Buffer, Frame, Head, Loan, Payload, Rank, Token, Whole};
 use crate::op::{Unfit, UnknownOp};
 
 /// What an action leaves to who drives the process.
@@ -157,7 +157,7 @@ impl Process {
         let body = match &frame.body {
             Body::Eager(buffer) => {
                 let bytes = self.bytes_of(buffer, host)?;
-                if host.give(to, &head, &bytes) {
+                if host.give(to, &head, &bytes) || host.send_at_once(to, &Whole { head, bytes: &bytes }) {
                     return Ok(Outcome::Done);
                 }
                 Body::Eager(Payload::of(&bytes))

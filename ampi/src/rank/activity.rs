@@ -51,18 +51,20 @@ impl Activity {
         }
     }
 
-    /// It does not run any more, and has sent so many messages.
-    pub fn is_suspended(&mut self, sent: usize) {
+    /// It does not run any more, and has sent and got so many messages.
+    pub fn is_suspended(&mut self, sent: usize, got: usize) {
         let Some(row) = self.row else { return };
         set_running(0);
         self.sent += sent as u64;
         row[table::SENT].store(self.sent, Ordering::Relaxed);
+        add_received(row, got as u64);
     }
 
     /// It has got a message.
     pub fn has_got(&self) {
-        let Some(row) = self.row else { return };
-        row[table::RECEIVED].store(row[table::RECEIVED].load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        if let Some(row) = self.row {
+            add_received(row, 1);
+        }
     }
 
     /// It waits for nothing.
@@ -109,6 +111,11 @@ impl Drop for Activity {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+fn add_received(row: &[AtomicU64], messages: u64) {
+    let received = row[table::RECEIVED].load(Ordering::Relaxed);
+    row[table::RECEIVED].store(received + messages, Ordering::Relaxed);
 }
 
 fn set_running(word: u64) {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use talisman_base::map::Map;
 use talisman_core::callback::Callback;
 use talisman_core::chare::{Chare, Restored, Waiting};
-use talisman_core::cx::Cx;
+use talisman_core::cx::{Cx, Heard, Hearing};
 use talisman_core::proxy::{Array, Proxy};
 use talisman_core_macros::chare;
 use talisman_pup::Pup;
@@ -20,7 +20,7 @@ use super::rollback::Rollback;
 use super::sayings::Sayings;
 use super::sending::{self, send};
 use super::{Memory, Outgoing, Outside, Program, Rank, RankError, Said, Wish, held, program, traced};
-use crate::engine::{Frame, Payload};
+use crate::engine::{Frame, Payload, Rank as Number, Whole};
 use crate::process_state;
 use crate::report;
 use crate::slot::{Held, Noted, Slot};
@@ -294,7 +294,9 @@ impl<P: Program> RankElement<P> {
             sending::send_now(cx, sent);
         }
         let (launch, said) = (self.launch, &mut self.said);
-        let is_suspended = self.rank.run_in(&mut Calls { cx, launch, said }, sent)?;
+        // A rank that is to move whenever it waits is not to go on in its place.
+        let hearing = (!self.moves_always && !cx.shares_process()).then(Hearing::default);
+        let is_suspended = self.rank.run_in(&mut Calls { cx, launch, said, hearing }, sent)?;
         Ok(if is_suspended { Ran::UpToAWait } else { Ran::ToItsEnd })
     }
 
@@ -328,7 +330,8 @@ impl<P: Program> RankElement<P> {
     /// Ends the job with what has happened to a rank, which begins with its number.
     fn fail_with(&mut self, cx: &mut Cx<Self>, status: u8, why: &str) {
         self.has_ended = true;
-        Calls { launch: self.launch, said: &mut self.said, cx }.end_job(status, &format!("rank {why}"));
+        Calls { launch: self.launch, said: &mut self.said, cx, hearing: None }
+            .end_job(status, &format!("rank {why}"));
     }
 
     /// It waits: may it be moved?
@@ -363,6 +366,8 @@ struct Calls<'a, P: Program> {
     cx: &'a mut Cx<RankElement<P>>,
     launch: Option<Proxy<Launch<P>>>,
     said: &'a mut u64,
+    /// Since when it has heard what comes for it, if it does where it waits.
+    hearing: Option<Hearing>,
 }
 
 impl<P: Program> Calls<'_, P> {
@@ -406,6 +411,15 @@ impl<P: Program> Outside for Calls<'_, P> {
 
     fn send_now(&mut self, sent: &mut Vec<Outgoing>) {
         sending::send_now(self.cx, sent);
+    }
+
+    fn send_at_once(&self, to: Number, whole: &Whole<'_>) -> bool {
+        sending::send_at_once(self.cx, to, whole)
+    }
+
+    fn hear(&mut self, waits: bool, take: &mut dyn FnMut(&[u8]) -> bool) -> Heard {
+        let Some(hearing) = &mut self.hearing else { return Heard::Other };
+        self.cx.hear_in_place(RankElement::<P>::frame, hearing, waits, take)
     }
 
     fn step(&mut self, step: u64) {

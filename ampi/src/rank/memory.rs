@@ -1,16 +1,20 @@
 //! The memory of a program, by its addresses.
 
+use std::cell::Cell;
+
 use super::lending::Lender;
-use super::{lending, neighbor_memory, neighbors};
-use crate::engine::{Head, Loan, Rank, Token};
+use super::{Outside, lending, neighbor_memory, neighbors};
+use crate::engine::{Head, Loan, Rank, Token, Whole};
 use crate::process::{Host, PerformError};
 
 /// The program of a rank whose slot is in place.
 pub(super) struct ProgramMemory<'a> {
     /// Who lends what it announces, and may read what others have lent.
     lender: Option<Lender<'a>>,
-    /// Whether it gives messages to ranks that wait on its PE.
-    gives: bool,
+    /// Of a rank that runs, and gives messages to ranks that wait on its PE: what is outside.
+    outside: Option<&'a dyn Outside>,
+    /// How many messages have left by it.
+    left: Cell<usize>,
 }
 
 impl<'a> ProgramMemory<'a> {
@@ -19,15 +23,26 @@ impl<'a> ProgramMemory<'a> {
     /// memory of a call of the program that has not ended, which nobody else uses meanwhile. With a lender: the slots of
     /// all ranks that lend are in place, too.
     pub unsafe fn new(lender: Option<Lender<'a>>) -> ProgramMemory<'a> {
-        ProgramMemory { lender, gives: false }
+        ProgramMemory { lender, outside: None, left: Cell::new(0) }
     }
 
     /// That of the rank that runs, which may [give](neighbors::give) messages to others of its PE.
     ///
     /// # Safety
     /// As for [`ProgramMemory::new`].
-    pub unsafe fn of_running(lender: Option<Lender<'a>>) -> ProgramMemory<'a> {
-        ProgramMemory { lender, gives: lender.is_some() }
+    pub unsafe fn of_running(lender: Option<Lender<'a>>, outside: &'a dyn Outside) -> ProgramMemory<'a> {
+        ProgramMemory { lender, outside: lender.map(|_| outside), left: Cell::new(0) }
+    }
+
+    /// How many messages have left without a frame.
+    pub fn left(&self) -> usize {
+        self.left.get()
+    }
+
+    /// Whether one has.
+    fn has_left(&self, is_gone: bool) -> bool {
+        self.left.set(self.left.get() + usize::from(is_gone));
+        is_gone
     }
 }
 
@@ -59,8 +74,13 @@ impl Host for ProgramMemory<'_> {
     }
 
     fn give(&self, to: Rank, head: &Head, bytes: &[u8]) -> bool {
+        let gives = self.outside.is_some() && to != head.source;
         // SAFETY: the rank that gives runs, by the promise of `of_running`.
-        self.gives && to != head.source && unsafe { neighbors::give(to, head, bytes) }
+        self.has_left(gives && unsafe { neighbors::give(to, head, bytes) })
+    }
+
+    fn send_at_once(&self, to: Rank, whole: &Whole<'_>) -> bool {
+        self.has_left(self.outside.is_some_and(|outside| outside.send_at_once(to, whole)))
     }
 
     fn take_lent(

@@ -44,8 +44,8 @@ pub use outside::{Alone, Outside, Wish};
 pub use program::{Memory, Program, end};
 pub use running::{CallError, call, end_job, wait_all, wait_any, wait_message};
 pub(crate) use running::{
-    Caller, call_and_wait, call_and_wait_in_call, call_outside_operations, mailbox, next_post, outside,
-    pause, state, wait_for, wait_in_call,
+    Caller, call_and_wait, call_and_wait_in_call, call_outside_operations, hear_all, mailbox, next_post,
+    outside, pause, state, wait_for, wait_in_call,
 };
 use running::{Running, Slots};
 pub use sayings::Said;
@@ -289,17 +289,27 @@ impl Rank {
 
     /// The same. Returns whether it waits; else [it is over](Rank::outcome).
     fn run_in(&mut self, outside: &mut dyn Outside, sent: &mut Vec<Outgoing>) -> Result<bool, RankError> {
-        let Rank { process, thread, is_paused, released, texts, site, agenda, lending, .. } = self;
+        let Rank { process, thread, is_paused, released, texts, site, agenda, failure, lending, .. } = self;
         let lender = lending.lender();
         let had_sent = sent.len();
-        let slots =
-            Slots { process, agenda, sent: &mut *sent, outside, texts, site, is_paused, released, lender };
+        let slots = Slots {
+            process,
+            agenda,
+            sent: &mut *sent,
+            outside,
+            texts,
+            site,
+            is_paused,
+            released,
+            failure,
+            lender,
+        };
         self.activity.runs();
         let mut running = Running::new(slots);
         let is_suspended = running.run(thread)?;
-        let left = running.left();
+        let (left, got) = (running.left(), running.got());
         self.is_ready = is_suspended && !self.waits();
-        self.activity.is_suspended(left + sent.len() - had_sent);
+        self.activity.is_suspended(left + sent.len() - had_sent, got);
         self.show_state();
         Ok(is_suspended)
     }

@@ -102,6 +102,11 @@ pub(super) unsafe fn give(to: Number, head: &Head, bytes: &[u8]) -> bool {
     })
 }
 
+/// Whether the rank that runs has given something to others, which wait for their turns.
+pub(super) fn has_given() -> bool {
+    GIVEN.with_borrow(|given| !given.is_empty()) || LED_TO.with_borrow(|led_to| !led_to.is_empty())
+}
+
 /// What the rank has given that has run: each is told to `tell`. Frames that this has led to come to those that it sends.
 pub(super) fn end_of_run(sent: &mut Vec<Outgoing>, tell: impl FnMut(Given)) {
     GIVEN.with_borrow_mut(|given| given.drain(..).for_each(tell));

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use talisman_core::cx::Heard;
+
 use super::Outgoing;
+use crate::engine::{Rank as Number, Whole};
 
 /// What the rank that runs may call. All of it is called on the process's heap.
 pub trait Outside {
@@ -29,6 +32,17 @@ pub trait Outside {
     /// Takes out what may leave while the rank runs on, and sends it.
     fn send_now(&mut self, sent: &mut Vec<Outgoing>) {
         let _ = sent;
+    }
+
+    /// Sends a whole message to a rank of another node at once, from where its bytes are. False if it is to be sent in a frame.
+    fn send_at_once(&self, _to: Number, _whole: &Whole<'_>) -> bool {
+        false
+    }
+
+    /// Gives `take` the next frame that comes for the rank, packed, where it runs; what it does not take comes as any other. If it
+    /// `waits`, that is for some microseconds.
+    fn hear(&mut self, _waits: bool, _take: &mut dyn FnMut(&[u8]) -> bool) -> Heard {
+        Heard::Other
     }
 
     /// The program has finished this step, counted from 1.

@@ -5,13 +5,14 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr::{NonNull, null_mut};
 
+use talisman_core::cx::Heard;
 use thiserror::Error;
 
 use super::lending::Lender;
 use super::memory::ProgramMemory;
 use super::operations::call_operations;
-use super::{Agenda, Outgoing, Outside, RankError, Site, Texts, TracedCall};
-use crate::engine::{Actions, Condition, Pattern, Token};
+use super::{Agenda, Outgoing, Outside, RankError, Site, Texts, TracedCall, neighbors};
+use crate::engine::{Actions, Condition, Pattern, Token, Whole};
 use crate::process::{PerformError, Process};
 use crate::slot::on_process_heap;
 use crate::thread::{Thread, suspend};
@@ -28,6 +29,8 @@ pub(super) struct Running<'a> {
     copied: Vec<u8>,
     /// Frames that have left while it ran.
     left: usize,
+    /// Frames that it has got while it ran.
+    got: usize,
     /// A panic of the runtime while it was called: it is not the rank's, and does not unwind it.
     panic: Option<Box<dyn Any + Send>>,
 }
@@ -42,6 +45,8 @@ pub(super) struct Slots<'a> {
     pub site: &'a mut Site,
     pub is_paused: &'a mut bool,
     pub released: &'a mut u32,
+    /// Why it cannot go on.
+    pub failure: &'a mut Option<String>,
     /// It, if it lends what it announces.
     pub lender: Option<Lender<'a>>,
 }
@@ -62,7 +67,12 @@ pub enum CallError {
 
 impl<'a> Running<'a> {
     pub fn new(slots: Slots<'a>) -> Running<'a> {
-        Running { slots, copied: Vec::new(), left: 0, panic: None }
+        Running { slots, copied: Vec::new(), left: 0, got: 0, panic: None }
+    }
+
+    /// Frames that it has got while it ran.
+    pub fn got(&self) -> usize {
+        self.got
     }
 
     /// Frames that have left while it ran.
@@ -91,12 +101,13 @@ impl<'a> Running<'a> {
 
     /// Does what is to be done, up to an operation of the program.
     pub fn perform(&mut self) -> Result<(), PerformError> {
+        let Slots { process, agenda, sent, outside, lender, .. } = &mut self.slots;
         // SAFETY: the rank runs, so its slot is in place, as are those of all that lend; addresses are those of calls
         // that have not ended, by `call`'s promise.
-        let mut program = unsafe { ProgramMemory::of_running(self.slots.lender) };
-        let Slots { process, agenda, sent, outside, .. } = &mut self.slots;
+        let mut program = unsafe { ProgramMemory::of_running(*lender, &**outside) };
         // One that is woken looks itself whether what it waits for has come.
         let done = agenda.perform(process, &mut program, sent).map(|_is_woken| ());
+        self.left += program.left();
         // The program may compute before it waits again.
         if !sent.is_empty() {
             let all = sent.len();
@@ -111,6 +122,54 @@ impl<'a> Running<'a> {
         let result = work(self.slots.process, &mut self.slots.agenda.actions);
         self.perform()?;
         Ok(result)
+    }
+
+    /// Takes in what comes for the rank while it waits, as long as its PE has nothing else to do and that is for some microseconds:
+    /// what it waits for is mostly on its way, and neither is the rank suspended for it, nor a frame made of it. Whether it is to go on.
+    fn hear_until(&mut self, holds: impl Fn(&Slots<'_>) -> bool) -> bool {
+        while self.hear(true) {
+            if holds(&self.slots) || self.slots.agenda.has_due() {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Takes in what has come for the rank, if its PE has nothing else to do. Whether that was anything.
+    fn hear_all(&mut self) -> bool {
+        let mut any = false;
+        while self.hear(false) {
+            any = true;
+        }
+        any
+    }
+
+    /// Takes in a message that comes for the rank and finds a receive that waits for it, before anything else comes. If it `waits`, that is
+    /// for some microseconds.
+    fn hear(&mut self, waits: bool) -> bool {
+        let Slots { process, agenda, sent, outside, lender, failure, .. } = &mut self.slots;
+        // Others wait for what it has sent, and come first.
+        if !agenda.is_empty() || !sent.is_empty() || neighbors::has_given() || failure.is_some() {
+            return false;
+        }
+        let mut received = Ok(false);
+        let heard = outside.hear(waits, &mut |packed| {
+            let Some(Whole { head, bytes }) = Whole::read(packed) else { return false };
+            // SAFETY: as in `perform`.
+            let mut program = unsafe { ProgramMemory::new(*lender) };
+            received = process.receive_bytes(&head, bytes, &mut program, &mut agenda.actions);
+            received != Ok(false)
+        });
+        if heard != Heard::Taken {
+            return false;
+        }
+        self.got += 1;
+        let done = received.and_then(|_is_taken| self.perform());
+        if let Err(error) = done {
+            // Said where it is suspended, as of a message that comes then.
+            *self.slots.failure = Some(error.to_string());
+        }
+        self.slots.failure.is_none()
     }
 
     /// The rank waits for this in this call of the program; unless it has to look at operations first.
@@ -278,7 +337,7 @@ pub(crate) unsafe fn call_and_wait_in_call<T: Copy>(
         Ok((result, next))
     })?;
     match (next, begun(&result)) {
-        (Next::Wait, _) => suspend_until(has_come)?,
+        (Next::Wait, _) => wait_until_come()?,
         (Next::Ask, Some(request)) => wait_in_call(|| Condition::One(request), call, place)?,
         _ => {}
     }
@@ -410,7 +469,17 @@ pub(crate) fn wait_in_call(
     not_in_operation()?;
     call_operations()?;
     let holds = with(|running| running.block_on(condition(), call, place))?;
-    if holds { Ok(()) } else { suspend_until(has_come) }
+    if holds { Ok(()) } else { wait_until_come() }
+}
+
+/// Waits until that has come which the engine says that the rank waits for.
+fn wait_until_come() -> Result<(), CallError> {
+    wait_until(has_come, || with(|running| running.hear_until(has_come)))
+}
+
+/// Takes in what has come for the rank that calls, if its PE has nothing else to do; whether that was anything.
+pub(crate) fn hear_all() -> bool {
+    with(|running| running.hear_all()).unwrap_or(false)
 }
 
 /// Whether what the rank waits for has come.
@@ -420,8 +489,18 @@ fn has_come(slots: &Slots<'_>) -> bool {
 
 /// Gives the PE back until this holds. Operations of the program that are due meanwhile are called.
 fn suspend_until(holds: impl Fn(&Slots<'_>) -> bool) -> Result<(), CallError> {
+    wait_until(holds, || Ok(false))
+}
+
+/// The same, unless something of it comes before: whether it has is said by `hear`.
+fn wait_until(
+    holds: impl Fn(&Slots<'_>) -> bool,
+    hear: impl Fn() -> Result<bool, CallError>,
+) -> Result<(), CallError> {
     loop {
-        suspend();
+        if !hear()? {
+            suspend();
+        }
         let seen = look(|running| (running.slots.agenda.has_due(), holds(&running.slots)));
         match seen.ok_or(CallError::NoRank)? {
             (true, _) => call_operations()?,

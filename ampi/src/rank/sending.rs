@@ -7,7 +7,7 @@ use talisman_core::proxy::Array;
 
 use super::neighbors::{self, Given};
 use super::{Outgoing, Program, RankElement, RankError};
-use crate::engine::{Frame, INLINE_MAX, Payload, Rank as Number};
+use crate::engine::{EAGER_MAX, Frame, INLINE_MAX, Payload, Rank as Number, Whole};
 
 impl<P: Program> RankElement<P> {
     /// Sends what its rank has sent, and what that leads to: to ranks of this PE at once.
@@ -85,6 +85,20 @@ pub(super) fn send_now<P: Program>(cx: &mut Cx<RankElement<P>>, sent: &mut Vec<O
         send(ranks, to, frame);
     }
     cx.flush();
+}
+
+/// Sends a whole message to a rank of another node from where its bytes are. False if it is to be sent in a frame.
+pub(super) fn send_at_once<P: Program>(cx: &Cx<RankElement<P>>, to: Number, whole: &Whole<'_>) -> bool {
+    // What runs again sends in the order in which it did, which is another one where nothing is sent so.
+    if cx.shares_process() || cx.runs_again() || whole.head.bytes > EAGER_MAX {
+        return false;
+    }
+    let receiver = cx.array().at(to as i32);
+    let is_sent = cx.call_in_place(&receiver, RankElement::<P>::frame, |l| whole.pack(l.packer()));
+    if is_sent {
+        cx.flush();
+    }
+    is_sent
 }
 
 pub(super) fn send<P: Program>(ranks: Array<RankElement<P>>, to: Number, frame: Frame<Payload>) {

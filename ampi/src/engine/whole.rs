@@ -1,0 +1,109 @@
+//! A whole message where its bytes are: in the memory of the program that sends it, or in a frame that nobody has unpacked.
+
+use talisman_pup::{Packer, Pup, Purpose, Unpacker};
+
+use super::frame::{Head, INLINE_MAX};
+
+/// Packed as, and read from, the [`Frame`](super::Frame) with which its bytes would travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Whole<'a> {
+    /// Of the frame.
+    pub head: Head,
+    /// As many as the head says.
+    pub bytes: &'a [u8],
+}
+
+/// [`Body::Eager`](super::Body::Eager), as it is packed.
+const EAGER: u8 = 0;
+/// [`Payload::Inline`](super::Payload::Inline), as it is packed.
+const INLINE: u8 = 0;
+/// [`Payload::Copied`](super::Payload::Copied), as it is packed.
+const COPIED: u8 = 1;
+
+impl Whole<'_> {
+    /// Packs it.
+    pub fn pack(&self, p: &mut Packer) {
+        self.head.pack(p);
+        EAGER.pack(p);
+        match self.bytes.len() <= INLINE_MAX {
+            true => {
+                INLINE.pack(p);
+                (self.bytes.len() as u8).pack(p);
+            }
+            false => {
+                COPIED.pack(p);
+                p.len(self.bytes.len());
+            }
+        }
+        p.bytes(self.bytes);
+    }
+
+    /// Reads it from a packed frame. None if that is another one, or wrong.
+    pub fn read(packed: &[u8]) -> Option<Whole<'_>> {
+        let u = &mut Unpacker::new(packed, Purpose::Message);
+        let (head, EAGER) = <(Head, u8)>::unpack(u).ok()? else { return None };
+        let len = match u8::unpack(u).ok()? {
+            INLINE => usize::from(u8::unpack(u).ok()?),
+            COPIED => u.len().ok()?,
+            _ => return None,
+        };
+        let bytes = u.bytes(len).ok()?;
+        u.finish().ok()?;
+        Some(Whole { head, bytes })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::engine::{Body, Frame, Payload, Token};
+
+    const HEAD: Head = Head { context: 2, source: 70_000, tag: i32::MAX, number: u32::MAX, bytes: 0 };
+
+    fn written(whole: &Whole<'_>) -> Vec<u8> {
+        let mut p = Packer::new(Purpose::Message);
+        whole.pack(&mut p);
+        p.finish()
+    }
+
+    #[test]
+    fn it_is_packed_as_its_frame_and_read_from_it() {
+        for len in [0, 1, 8, INLINE_MAX, INLINE_MAX + 1, 1_000, 8 << 10] {
+            let bytes: Vec<u8> = (0..len).map(|at| at as u8).collect();
+            let whole = Whole { head: Head { bytes: len as u64, ..HEAD }, bytes: &bytes };
+            let frame = Frame { head: whole.head, body: Body::Eager(Payload::of(&bytes)) };
+            let packed = talisman_pup::to_bytes(&frame);
+            assert_eq!(written(&whole), packed, "of {len} bytes");
+            assert_eq!(Whole::read(&packed), Some(whole));
+        }
+    }
+
+    #[test]
+    fn other_frames_are_left_to_others() {
+        let send = Token { index: 0, generation: 0 };
+        let payload = || Payload::of(&[1; 9]);
+        for body in [
+            Body::Announce { send, synchronous: false, loan: None },
+            Body::Paid { send, payload: payload() },
+            Body::Data { receive: send, payload: payload() },
+            Body::Taken { send },
+        ] {
+            assert_eq!(Whole::read(&talisman_pup::to_bytes(&Frame { head: HEAD, body })), None);
+        }
+        let mut packed = talisman_pup::to_bytes(&Frame { head: HEAD, body: Body::Eager(payload()) });
+        packed.push(0);
+        assert_eq!(Whole::read(&packed), None, "something follows");
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_survived(mut bytes: Vec<u8>, kind in 0..3_u8) {
+            if let [.., at] = &mut bytes[..] {
+                *at = kind;
+            }
+            let _ = Whole::read(&bytes);
+        }
+    }
+}
