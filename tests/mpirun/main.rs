@@ -22,6 +22,7 @@ mod jumps;
 mod logging;
 mod long_messages;
 mod losses;
+mod mixed;
 mod mpi_files;
 #[allow(dead_code, unused_imports, reason = "other tests need more of it")]
 #[path = "../common/network/mod.rs"]
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
         logging::all(),
         hosts::all(),
         groups::all(),
+        mixed::all(),
         mpi_files::all(),
         fairness::all(),
         operations::all(),
