@@ -138,7 +138,8 @@ impl Node {
         config: Config,
         job: Arc<Job>,
     ) -> Arc<Node> {
-        let parkers = (0..shape.pes_per_node).map(|_| Parker::sharing_cores(shape.pes_per_node > cores())).collect();
+        let parkers =
+            (0..shape.pes_per_node).map(|_| Parker::sharing_cores(shape.pes_per_node > cores())).collect();
         Node::sleeping_in_view(parkers, view, store, shape, number, config, job)
     }
 

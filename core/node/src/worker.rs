@@ -56,7 +56,11 @@ pub(super) fn work(pe: &Pe) {
     let put_off = PutOff::new();
     let _putting_off = put_off.begin();
     pe.begin_measuring();
-    let mut rest = Rest { idle: Idle::sharing_cores(pe.node.shares_cores()), suspicion: Suspicion::default(), stream: Stream::default() };
+    let mut rest = Rest {
+        idle: Idle::sharing_cores(pe.node.shares_cores()),
+        suspicion: Suspicion::default(),
+        stream: Stream::default(),
+    };
     let (mut give_way, mut pace) = (GiveWay::default(), Pace::default());
     let going = || {
         let mut received = false;
