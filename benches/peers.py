@@ -117,9 +117,9 @@ def written(tables, starts):
     lines = [
         "# Beside other systems",
         "",
-        "Written by `benches/peers.py`: ours, what the machine itself allows (*limit*), and other systems, all measured in the same",
-        f"run, each part in {starts} starts of its processes. A figure is the median over the starts; in brackets are the least and the",
-        "most. *Ahead* is a system that took less than the least of ours.",
+        "Written by `benches/peers.py`: ours, what the machine itself allows (*limit*), and other systems, all measured in the",
+        f"same run, each part in {starts} starts of its processes. A figure is the median over the starts; in brackets are the least and",
+        "the most. *Ahead* is a system that took less than the least of ours.",
         "",
         f"On {machine()}, {datetime.date.today()}.",
     ]
