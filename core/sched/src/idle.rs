@@ -96,6 +96,8 @@ impl Idle {
                         return;
                     }
                 }
+                // Who waits for room sends when it looks: it has to look once.
+                Step::Park if phase.now.is_zero() && waiter.has_work() => return,
                 Step::Park => return waiter.park(),
             }
         }

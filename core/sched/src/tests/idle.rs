@@ -64,7 +64,9 @@ fn where_pes_share_cores_one_that_is_kept_is_left_at_once() {
     let first = Scripted::run(&mut idle, |_| LONG, NEVER);
     assert_eq!((first.yields, first.parks), (1, 1), "that is how it is found");
     let next = Scripted::run(&mut idle, |_| LONG, NEVER);
-    assert_eq!((next.now, next.parks), (Duration::ZERO, 1));
+    assert_eq!((next.polls, next.yields, next.parks), (1, 0, 1), "after one look");
+    let next = Scripted::run(&mut idle, |_| LONG, Duration::from_nanos(10));
+    assert_eq!((next.polls, next.parks), (1, 0), "which finds what is there");
 }
 
 #[test]
