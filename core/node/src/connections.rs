@@ -222,11 +222,11 @@ impl Connections {
         self.lock().connecting.complaints()
     }
 
-    /// Has the first PE look in.
+    /// Has the first PE look in, also one that a process was about to wake that was lost then: the launcher may be telling just of that.
     pub(super) fn knock(&self) {
         self.inboxes.iter().take(1).for_each(|inbox| inbox.notify());
         if let Some(node) = self.node() {
-            node.parkers[0].unpark_if_parked();
+            node.parkers[0].wake();
         }
     }
 
@@ -308,7 +308,8 @@ impl Connections {
             connecting.on_established(peer)
         });
         if let Some(node) = self.node() {
-            node.parkers[peer.lane as usize].unpark_if_parked();
+            // As in `knock`: who comes may be in the place of a process that was about to wake this one.
+            node.parkers[peer.lane as usize].wake();
         }
     }
 
