@@ -178,6 +178,11 @@ impl Node {
         node
     }
 
+    /// Has the PE of a lane look up, also if a process that was about to wake it was lost then: the others take that for done.
+    pub fn wake(&self, lane: u32) {
+        self.parkers[lane as usize].wake();
+    }
+
     /// Whether its host has more PEs than cores.
     pub fn shares_cores(&self) -> bool {
         let nodes = self.config.neighbours.len().max(1);
@@ -236,6 +241,16 @@ mod tests {
 
     #[test]
     fn a_pe_hears_that_the_job_halts_when_whoever_was_to_wake_it_was_killed_before_it_did() {
+        wakes_a_pe_of_a_killed_sender(|_, job| job.halt());
+    }
+
+    #[test]
+    fn a_pe_hears_the_launcher_when_whoever_was_to_wake_it_was_killed_before_it_did() {
+        wakes_a_pe_of_a_killed_sender(|node, _| node.wake(0));
+    }
+
+    #[track_caller]
+    fn wakes_a_pe_of_a_killed_sender(wake: impl FnOnce(&Node, &Job)) {
         let (word, bell) = (Arc::new(Word::default()), Arc::new(Bell::new().unwrap()));
         let ring = {
             let bell = bell.clone();
@@ -255,6 +270,7 @@ mod tests {
         let node =
             Node::sleeping_in_view(parkers, view, Arc::default(), shape, 0, Config::default(), job.clone());
         let (done, woke) = channel();
+        let sleeper = node.clone();
         thread::spawn(move || {
             let sleep = || {
                 // As another process does that is killed just then.
@@ -263,11 +279,11 @@ mod tests {
                 let mut heard = [PollFd::new(&*bell, PollFlags::IN)];
                 poll(&mut heard, None).unwrap();
             };
-            let _ = node.parkers[0].park_in(|| node.job.is_over(), sleep);
+            let _ = sleeper.parkers[0].park_in(|| sleeper.job.is_over(), sleep);
             let _ = done.send(());
         });
         woke.recv_timeout(PATIENCE).expect("the PE sleeps");
-        job.halt();
+        wake(&node, &job);
         woke.recv_timeout(PATIENCE).expect("the PE wakes");
     }
 }

@@ -226,7 +226,7 @@ impl Connections {
     pub(super) fn knock(&self) {
         self.inboxes.iter().take(1).for_each(|inbox| inbox.notify());
         if let Some(node) = self.node() {
-            node.parkers[0].wake();
+            node.wake(0);
         }
     }
 
@@ -309,7 +309,7 @@ impl Connections {
         });
         if let Some(node) = self.node() {
             // As in `knock`: who comes may be in the place of a process that was about to wake this one.
-            node.parkers[peer.lane as usize].wake();
+            node.wake(peer.lane);
         }
     }
 
