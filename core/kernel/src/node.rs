@@ -2,8 +2,7 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
-use std::thread;
+use std::sync::{Arc, Weak};
 
 use crate::message::pool::Depot;
 use crate::pe::figures::FiguresWindow;
@@ -19,6 +18,7 @@ use talisman_job::checkpoints::CkptSettings;
 use talisman_job::job::{Job, Stop};
 use talisman_job::options::Traced;
 use talisman_job::{Measures, RunArgs};
+use talisman_sched::idle::are_more_than_cores;
 use talisman_sched::park::Parker;
 use talisman_store::versions::Store;
 
@@ -41,7 +41,7 @@ pub struct Config {
     pub host: u32,
     /// How objects are balanced, if they are.
     pub balance: Option<Arc<LbSettings>>,
-    /// The other nodes of its host, if there is more than one host.
+    /// The nodes of its host, itself too; none where there are no processes of nodes.
     pub neighbours: Arc<[u32]>,
     /// When checkpoints are taken, if they are.
     pub checkpoints: Option<Arc<CkptSettings>>,
@@ -79,12 +79,6 @@ impl Config {
     pub fn survives(&self) -> bool {
         self.checkpoints.is_some()
     }
-}
-
-/// Cores that this process may use: as many as it likes where that cannot be found out.
-fn cores() -> u32 {
-    static CORES: OnceLock<u32> = OnceLock::new();
-    *CORES.get_or_init(|| thread::available_parallelism().map_or(u32::MAX, |cores| cores.get() as u32))
 }
 
 /// What is to be traced, if anything is.
@@ -138,8 +132,8 @@ impl Node {
         config: Config,
         job: Arc<Job>,
     ) -> Arc<Node> {
-        let parkers =
-            (0..shape.pes_per_node).map(|_| Parker::sharing_cores(shape.pes_per_node > cores())).collect();
+        let shares = are_more_than_cores(shape.pes_per_node.into());
+        let parkers = (0..shape.pes_per_node).map(|_| Parker::sharing_cores(shares)).collect();
         Node::sleeping_in_view(parkers, view, store, shape, number, config, job)
     }
 
@@ -186,7 +180,7 @@ impl Node {
     /// Whether its host has more PEs than cores.
     pub fn shares_cores(&self) -> bool {
         let nodes = self.config.neighbours.len().max(1);
-        nodes as u64 * u64::from(self.shape.pes_per_node) > u64::from(cores())
+        are_more_than_cores(nodes as u64 * u64::from(self.shape.pes_per_node))
     }
 
     /// Whether other nodes are in this process.

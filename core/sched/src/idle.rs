@@ -2,6 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+/// Whether so many PEs are more than the cores that this process may use; not where nobody knows how many these are.
+pub fn are_more_than_cores(pes: u64) -> bool {
+    std::thread::available_parallelism().is_ok_and(|cores| pes > cores.get() as u64)
+}
+
 /// The idle policy of one PE. It works when every PE has a core of its own and when many share one.
 ///
 /// A PE alone on its core polls: a message from another core then arrives without a system call on either

@@ -10,6 +10,7 @@ use rustix::process::{Resource, getrlimit};
 
 use super::layout::{LINE, Layout, SLOT, SLOTS, Shape, TooManyLinks};
 use super::sync::{AsymmetricFence, AtomicU64, Ordering};
+use talisman_sched::idle::are_more_than_cores;
 
 /// Nobody can cut the memory off under another (that would be a SIGBUS), nor take these promises back.
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
@@ -76,17 +77,12 @@ pub fn create(shape: Shape) -> Result<OwnedFd, NoSegment> {
     fcntl_add_seals(&fd, SEALS).map_err(failed("sealing"))?;
     let memory = Memory::map(&fd, len)?;
     // Barriers of all processes interrupt all cores: they are for those who seldom sleep.
-    let expedited = !shares_cores(shape) && AsymmetricFence::host_is_expedited();
+    let pes = u64::from(shape.nodes) * u64::from(shape.pes);
+    let expedited = !are_more_than_cores(pes) && AsymmetricFence::host_is_expedited();
     for (word, value) in (0..).zip(header(&layout, expedited)) {
         memory.word(word * 8).store(value, Ordering::Release);
     }
     Ok(fd)
-}
-
-/// Whether these are more PEs than there are cores for them.
-fn shares_cores(Shape { nodes, pes }: Shape) -> bool {
-    let pes = u64::from(nodes) * u64::from(pes);
-    std::thread::available_parallelism().is_ok_and(|cores| pes > cores.get() as u64)
 }
 
 /// What the first page says, in words.
