@@ -5,12 +5,12 @@ use std::panic::Location;
 use std::time::Duration;
 
 use crate::api::request::{count_look, count_probe};
-use crate::engine::{Actions, Condition, Pattern, Token};
+use crate::engine::{
+    Actions, Begun, Buffer, Condition, Envelope, Mode, Pattern, Status, Token, UnknownRequest,
+};
 use crate::process::Process;
 pub use crate::rank::TracedCall;
-use crate::rank::{
-    CallError, Caller, call_and_wait_in_call, call_outside_operations, outside, state, wait_in_call,
-};
+use crate::rank::{CallError, Caller, call_outside_operations, outside, state, wait_in_call};
 use crate::thread::suspend;
 
 /// Suspends the rank that calls until these requests have ended, in this call of the program.
@@ -46,22 +46,36 @@ pub fn local<T: Copy>(work: impl FnOnce(&mut Process) -> T) -> Result<T, CallErr
     state(work)
 }
 
-/// Works on MPI's state as [`call`] does, and suspends the rank until the request has ended that
-/// the work has begun, if it has: in this call of the program.
+/// Begins to send what this says, if it says anything: at once, if it can.
 ///
 /// # Errors
-/// If no rank calls, or an action cannot be done.
+/// If no rank calls, or one in an operation of its program, or the message cannot be read.
 ///
 /// # Safety
-/// As for that.
-#[track_caller]
-pub unsafe fn call_and_wait<T: Copy>(
-    name: &'static str,
-    work: impl FnOnce(&mut Process, &mut Actions) -> T,
-    begun: impl Fn(&T) -> Option<Token>,
-) -> Result<T, CallError> {
+/// As for [`rank::call`](crate::rank::call).
+pub unsafe fn send<E: Copy>(
+    mode: Mode,
+    what: impl FnOnce(&mut Process) -> Result<Option<(Envelope, Buffer)>, E>,
+) -> Result<Result<Option<Begun>, E>, CallError> {
     // SAFETY: the caller's promise.
-    unsafe { call_and_wait_in_call(Caller::Program, work, begun, name, Location::caller()) }
+    unsafe { crate::rank::send(Caller::Program, mode, what) }
+}
+
+/// Receives what this says, if it says anything, in this call of the program. `told` makes of its status what is returned.
+///
+/// # Errors
+/// If no rank calls, or one in an operation of its program, or the message cannot be put there.
+///
+/// # Safety
+/// As for [`rank::call`](crate::rank::call).
+#[track_caller]
+pub unsafe fn receive<T: Copy, E: Copy + From<UnknownRequest>>(
+    name: &'static str,
+    what: impl FnOnce(&mut Process) -> Result<Option<(Pattern, Buffer)>, E>,
+    told: impl Fn(&Process, &Status) -> Result<T, E>,
+) -> Result<Result<Option<T>, E>, CallError> {
+    // SAFETY: the caller's promise.
+    unsafe { crate::rank::receive(Caller::Program, what, told, name, Location::caller()) }
 }
 
 /// Suspends the rank that calls until one of these requests has ended, in this call of the program.

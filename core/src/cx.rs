@@ -32,6 +32,8 @@ use talisman_kernel::refusal;
 use talisman_kernel::route::Route;
 use talisman_pup::{Lender, Packed, Pup, Value};
 use talisman_reduce::{Nothing, Reducer};
+#[doc(hidden)]
+pub use talisman_transport::Rest;
 
 /// What a chare of type `C` can ask of the runtime while one of its entries runs.
 ///
@@ -185,25 +187,26 @@ impl<C: Chare> Cx<C> {
     }
 
     /// For an entry with a virtual rank in it: calls this entry of another element with arguments that `lend` packs as those of the
-    /// entry. `false` if it is to be called as others are.
+    /// entry, up to their last bytes, which are `end`. `false` if it is to be called as others are.
     #[doc(hidden)]
     pub fn call_in_place<'a, A>(
         &self,
         to: &Proxy<C>,
         entry: Entry<C, A>,
         lend: impl FnOnce(&mut Lender<'a>),
+        end: &[u8],
     ) -> bool {
-        self.run().call_in_place((to.id(), &C::ENTRIES[entry.number as usize]), lend)
+        self.run().call_in_place((to.id(), &C::ENTRIES[entry.number as usize]), lend, end)
     }
 
-    /// The same entry gives `take` what calls this one of it, packed, where it waits.
+    /// The same entry gives `take` what calls this one of it, packed, where it waits: the start, and the rest where it is.
     #[doc(hidden)]
     pub fn hear_in_place<A>(
         &self,
         entry: Entry<C, A>,
         hearing: &mut Hearing,
         waits: bool,
-        take: &mut dyn FnMut(&[u8]) -> bool,
+        take: &mut dyn FnMut(&[u8], &Rest<'_>) -> bool,
     ) -> Heard {
         let call = (self.head, &C::ENTRIES[entry.number as usize]);
         self.run().hear_in_place(call, hearing, waits, take)

@@ -8,7 +8,7 @@ use super::request::{Request, Scope};
 use super::{Error, Rank, Tag};
 use crate::engine::{self, Begun, Condition, Held, Mode, Owner, Pattern, Token};
 use crate::process::Process as State;
-use crate::rank::{call, call_and_wait, state, wait_for};
+use crate::rank::{self, Caller, call, state, wait_for};
 
 /// The tag of messages that are sent without one.
 const DEFAULT_TAG: Tag = 0;
@@ -177,12 +177,9 @@ impl Destination for Process {
         let (to, bytes) = (*self, bytes_of(buffer.values()));
         // SAFETY: the buffer is borrowed until the request has ended.
         let begun = unsafe {
-            call(|state, out| {
-                let envelope = to.envelope(state, tag)?;
-                Ok::<_, Error>(state.engine.begin_blocking_send(mode, envelope, bytes, out))
-            })
+            rank::send(Caller::Any, mode, |state| Ok::<_, Error>(Some((to.envelope(state, tag)?, bytes))))
         }??;
-        finish(begun, "send", Location::caller()).map(|_| ())
+        begun.map_or(Ok(()), |begun| finish(begun, "send", Location::caller()).map(|_| ()))
     }
 
     fn immediate_send_in_mode<'a, 's, B: Buffer + ?Sized>(
@@ -481,13 +478,6 @@ pub(super) fn wait(
     status.ok_or(Error::Request)
 }
 
-/// How a receive goes on, with what is known of a message that was there.
-#[derive(Clone, Copy)]
-enum Received {
-    Done(Status),
-    Pending(Token),
-}
-
 fn receive_into<B: BufferMut + ?Sized>(
     from: &(impl Source + ?Sized),
     tag: Option<Tag>,
@@ -495,35 +485,17 @@ fn receive_into<B: BufferMut + ?Sized>(
     place: &'static Location<'static>,
 ) -> Result<Status, Error> {
     let (into, communicator) = (bytes_of_mut(buffer.values_mut()), from.of_communicator());
-    let begun = |received: &Result<Received, Error>| match received {
-        Ok(Received::Pending(request)) => Some(*request),
-        _ => None,
-    };
     // SAFETY: the buffer is borrowed until the request has ended.
     let received = unsafe {
-        call_and_wait(
-            |state, out| {
-                let pattern = from.accepts_in(state, tag)?;
-                match state.engine.begin_blocking_receive(pattern, into, out) {
-                    Begun::Done(status) => Status::known(state, &status, communicator).map(Received::Done),
-                    Begun::Pending(token) => Ok(Received::Pending(token)),
-                }
-            },
-            begun,
+        rank::receive(
+            Caller::Any,
+            |state| Ok(Some((from.accepts_in(state, tag)?, into))),
+            |state, status| Status::known(state, status, communicator),
             "receive",
             place,
         )
     }??;
-    match received {
-        Received::Done(status) => Ok(status),
-        // SAFETY: no buffer is given.
-        Received::Pending(token) => unsafe {
-            call(|state, _| {
-                let status = state.engine.test(token)?.ok_or(Error::Request)?;
-                Status::known(state, &status, communicator)
-            })
-        }?,
-    }
+    received.ok_or(Error::Request)
 }
 
 fn receive_one<T: Equivalence>(

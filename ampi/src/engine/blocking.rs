@@ -4,7 +4,7 @@ use super::receive::received;
 use super::request::{Envelope, Owner, Status};
 use super::send::leaves_at_once;
 use super::unexpected::{Content, Message};
-use super::{Action, Actions, Body, Buffer, Engine, Mode, Pattern, Token};
+use super::{Action, Actions, Body, Buffer, Engine, Frame, Head, Mode, Pattern, Token};
 
 /// How a blocking call goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,22 +24,41 @@ impl Engine {
         buffer: Buffer,
         out: &mut Actions,
     ) -> Begun {
-        if leaves_at_once(mode, buffer.bytes, self.eager_max) {
-            self.emit(to, buffer.bytes, Body::Eager(buffer), out);
-            return Begun::Done(Status::EMPTY);
+        match self.head_of_short(mode, to, buffer.bytes) {
+            Some(head) => {
+                out.push(Action::Send { to: to.to, frame: Frame { head, body: Body::Eager(buffer) } });
+                Begun::Done(Status::EMPTY)
+            }
+            None => Begun::Pending(self.send(mode, to, buffer, Owner::User, out)),
         }
-        Begun::Pending(self.send(mode, to, buffer, Owner::User, out))
+    }
+
+    /// The head of a message that leaves without being announced, which it does now; none if it is not to.
+    pub fn head_of_short(&mut self, mode: Mode, to: Envelope, bytes: u64) -> Option<Head> {
+        leaves_at_once(mode, bytes, self.eager_max).then(|| self.numbered_head(to, bytes))
     }
 
     /// Receives (`MPI_Recv`): as [`Engine::receive`], without a request for what is here.
     pub fn begin_blocking_receive(&mut self, pattern: Pattern, buffer: Buffer, out: &mut Actions) -> Begun {
-        let is_here = |message: &Message| matches!(message.content, Content::Here(_));
-        if self.unexpected.peek(&pattern).is_some_and(is_here)
-            && let Some(Message { head, content: Content::Here(payload) }) = self.unexpected.take(&pattern)
-        {
-            out.push(Action::Deliver { payload, into: buffer });
-            return Begun::Done(received(&head, &buffer));
+        match self.receive_here(&pattern, buffer, out) {
+            Some(status) => Begun::Done(status),
+            None => Begun::Pending(self.receive(pattern, buffer, Owner::User, out)),
         }
-        Begun::Pending(self.receive(pattern, buffer, Owner::User, out))
+    }
+
+    /// Receives a message that is here; none if there is none, or it is only announced.
+    pub fn receive_here(&mut self, pattern: &Pattern, into: Buffer, out: &mut Actions) -> Option<Status> {
+        let is_here = |message: &Message| matches!(message.content, Content::Here(_));
+        self.unexpected.peek(pattern).filter(|message| is_here(message))?;
+        let Message { head, content: Content::Here(payload) } = self.unexpected.take(pattern)? else {
+            return None;
+        };
+        out.push(Action::Deliver { payload, into });
+        Some(received(&head, &into))
+    }
+
+    /// Whether something has come for a receive: then it does not wait.
+    pub fn has_for(&self, pattern: &Pattern) -> bool {
+        self.unexpected.peek(pattern).is_some()
     }
 }

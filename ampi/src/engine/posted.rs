@@ -36,12 +36,15 @@ impl Posted {
         self.queue_mut(&pattern).push_back(receive);
     }
 
+    /// Whether one of them gets this message.
+    pub fn has_for(&mut self, head: &Head) -> bool {
+        let (of_source, of_any) = self.queues(head);
+        find(of_source.as_deref(), head).is_some() || find(of_any.as_deref(), head).is_some()
+    }
+
     /// Takes the receive that gets this message.
     pub fn take(&mut self, head: &Head) -> Option<Token> {
-        let of_source = self.by_source.get_mut(head.context, head.source);
-        // Most programs have none.
-        let has_any = !self.from_any.is_empty();
-        let of_any = has_any.then(|| self.from_any.get_mut(&head.context)).flatten();
+        let (of_source, of_any) = self.queues(head);
         let (first, second) = (find(of_source.as_deref(), head), find(of_any.as_deref(), head));
         let (queue, at) = match (first, second) {
             (Some((_, stamp)), Some((at, other))) if other < stamp => (of_any, at),
@@ -50,6 +53,14 @@ impl Posted {
             (None, None) => return None,
         };
         queue.and_then(|queue| queue.remove(at)).map(|receive| receive.request)
+    }
+
+    /// Those from the sender of this message, and those from anybody.
+    fn queues(&mut self, head: &Head) -> (Option<&mut VecDeque<Receive>>, Option<&mut VecDeque<Receive>>) {
+        // Most programs have none from anybody.
+        let has_any = !self.from_any.is_empty();
+        let of_any = has_any.then(|| self.from_any.get_mut(&head.context)).flatten();
+        (self.by_source.get_mut(head.context, head.source), of_any)
     }
 
     /// Takes a receive back. Returns whether it was still there.

@@ -57,6 +57,22 @@ impl Engine {
         Some((token, buffer))
     }
 
+    /// The same for a receive that is not posted, as the rank waits for its message where it calls: whether it gets this one, which
+    /// no other receive was posted for. Then it has received it, with this status. What came before it has looked at.
+    pub fn meet_unposted(
+        &mut self,
+        (pattern, into): (&Pattern, &Buffer),
+        head: &Head,
+        bytes: u64,
+    ) -> Option<Status> {
+        let is_its = bytes == head.bytes && pattern.accepts(head) && self.order.is_next_alone(head);
+        if !is_its || self.posted.has_for(head) {
+            return None;
+        }
+        self.order.pass(head);
+        Some(received(head, into))
+    }
+
     /// The bytes of such a message are where they go.
     pub fn met(&mut self, head: &Head, receive: Token, into: &Buffer, out: &mut Actions) {
         self.complete(receive, received(head, into), out);

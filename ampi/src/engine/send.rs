@@ -114,9 +114,21 @@ impl Engine {
 
     /// Numbers a frame, if it is one of those, and sends it.
     pub(super) fn emit(&mut self, to: Envelope, bytes: u64, body: Body<Buffer>, out: &mut Actions) {
-        let number = if body.is_numbered() { self.order.next_to(to.context, to.to) } else { 0 };
-        let head = Head { context: to.context, source: self.rank, tag: to.tag, number, bytes };
+        let head = match body.is_numbered() {
+            true => self.numbered_head(to, bytes),
+            false => self.head(to, 0, bytes),
+        };
         out.push(Action::Send { to: to.to, frame: Frame { head, body } });
+    }
+
+    /// The head of the next numbered frame to a receiver.
+    pub(super) fn numbered_head(&mut self, to: Envelope, bytes: u64) -> Head {
+        let number = self.order.next_to(to.context, to.to);
+        self.head(to, number, bytes)
+    }
+
+    fn head(&self, to: Envelope, number: u32, bytes: u64) -> Head {
+        Head { context: to.context, source: self.rank, tag: to.tag, number, bytes }
     }
 
     pub(super) fn set_state(&mut self, token: Token, state: State) {

@@ -9,7 +9,7 @@ use super::frame::{Head, INLINE_MAX};
 pub struct Whole<'a> {
     /// Of the frame.
     pub head: Head,
-    /// As many as the head says.
+    /// As many as the head says; fewer if others follow.
     pub bytes: &'a [u8],
 }
 
@@ -21,8 +21,8 @@ const INLINE: u8 = 0;
 const COPIED: u8 = 1;
 
 impl Whole<'_> {
-    /// Packs it.
-    pub fn pack(&self, p: &mut Packer) {
+    /// Packs what stands before its bytes, which follow.
+    pub fn pack_start(&self, p: &mut Packer) {
         self.head.pack(p);
         EAGER.pack(p);
         match self.bytes.len() <= INLINE_MAX {
@@ -35,11 +35,10 @@ impl Whole<'_> {
                 p.len(self.bytes.len());
             }
         }
-        p.bytes(self.bytes);
     }
 
-    /// Reads it from a packed frame. None if that is another one, or wrong.
-    pub fn read(packed: &[u8]) -> Option<Whole<'_>> {
+    /// Reads it from the start of a packed frame, of which so many bytes follow. None if that is another one, or wrong.
+    pub fn read(packed: &[u8], rest: usize) -> Option<Whole<'_>> {
         let u = &mut Unpacker::new(packed, Purpose::Message);
         let (head, EAGER) = <(Head, u8)>::unpack(u).ok()? else { return None };
         let len = match u8::unpack(u).ok()? {
@@ -47,7 +46,7 @@ impl Whole<'_> {
             COPIED => u.len().ok()?,
             _ => return None,
         };
-        let bytes = u.bytes(len).ok()?;
+        let bytes = u.bytes(len.checked_sub(rest)?).ok()?;
         u.finish().ok()?;
         Some(Whole { head, bytes })
     }
@@ -64,7 +63,8 @@ mod tests {
 
     fn written(whole: &Whole<'_>) -> Vec<u8> {
         let mut p = Packer::new(Purpose::Message);
-        whole.pack(&mut p);
+        whole.pack_start(&mut p);
+        p.bytes(whole.bytes);
         p.finish()
     }
 
@@ -76,7 +76,14 @@ mod tests {
             let frame = Frame { head: whole.head, body: Body::Eager(Payload::of(&bytes)) };
             let packed = talisman_pup::to_bytes(&frame);
             assert_eq!(written(&whole), packed, "of {len} bytes");
-            assert_eq!(Whole::read(&packed), Some(whole));
+            assert_eq!(Whole::read(&packed, 0), Some(whole));
+            let rest = len / 2;
+            let start = Whole { bytes: &bytes[..len - rest], ..whole };
+            assert_eq!(
+                Whole::read(&packed[..packed.len() - rest], rest),
+                Some(start),
+                "all but {rest} bytes"
+            );
         }
     }
 
@@ -90,20 +97,20 @@ mod tests {
             Body::Data { receive: send, payload: payload() },
             Body::Taken { send },
         ] {
-            assert_eq!(Whole::read(&talisman_pup::to_bytes(&Frame { head: HEAD, body })), None);
+            assert_eq!(Whole::read(&talisman_pup::to_bytes(&Frame { head: HEAD, body }), 0), None);
         }
         let mut packed = talisman_pup::to_bytes(&Frame { head: HEAD, body: Body::Eager(payload()) });
         packed.push(0);
-        assert_eq!(Whole::read(&packed), None, "something follows");
+        assert_eq!(Whole::read(&packed, 0), None, "something follows");
     }
 
     proptest! {
         #[test]
-        fn any_bytes_are_survived(mut bytes: Vec<u8>, kind in 0..3_u8) {
+        fn any_bytes_are_survived(mut bytes: Vec<u8>, kind in 0..3_u8, rest in 0..64_usize) {
             if let [.., at] = &mut bytes[..] {
                 *at = kind;
             }
-            let _ = Whole::read(&bytes);
+            let _ = Whole::read(&bytes, rest);
         }
     }
 }

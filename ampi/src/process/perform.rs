@@ -4,9 +4,12 @@ use std::borrow::Cow;
 
 use thiserror::Error;
 
-use super::{Host, Operands, Process};
+use super::{Comes, Host, Operands, Process};
 use crate::datatype::{OutOfBounds, UnknownDatatype};
-use crate::engine::{Action, Actions, Area, Body, Buffer, Frame, Head, Loan, Payload, Rank, Token, Whole};
+use crate::engine::{
+    Action, Actions, Area, Begun, Body, Buffer, Envelope, Frame, Head, Loan, Mode, Pattern, Payload, Rank,
+    Status, Token, Whole,
+};
 use crate::op::{Unfit, UnknownOp};
 
 /// What an action leaves to who drives the process.
@@ -124,27 +127,70 @@ impl Process {
         out: &mut Actions,
     ) -> Result<bool, PerformError> {
         match &frame.body {
-            Body::Eager(payload) => self.receive_bytes(&frame.head, payload.bytes(), host, out),
+            Body::Eager(payload) => self.receive_whole(Comes::of(&frame.head, payload.bytes()), host, out),
             _ => Ok(false),
         }
     }
 
-    /// The same with the bytes of a message that is here as a whole.
+    /// The same with a message that comes as a whole.
     ///
     /// # Errors
     /// If the program has no such memory.
-    pub fn receive_bytes(
+    pub fn receive_whole(
         &mut self,
-        head: &Head,
-        bytes: &[u8],
+        comes: Comes<'_>,
         host: &mut impl Host,
         out: &mut Actions,
     ) -> Result<bool, PerformError> {
-        let Some((receive, into)) = self.engine.meet(head, bytes.len() as u64) else { return Ok(false) };
-        self.unpack(bytes, &into, host)?;
+        let head = &comes.whole.head;
+        let Some((receive, into)) = self.engine.meet(head, comes.len()) else { return Ok(false) };
+        self.unpack_comes(&comes, &into, host)?;
         self.engine.met(head, receive, &into, out);
         self.collectives.advance(&mut self.engine, out);
         Ok(true)
+    }
+
+    /// The same for a [receive that is not posted](crate::engine::Engine::meet_unposted): its status, if it gets the message.
+    ///
+    /// # Errors
+    /// If the program has no such memory.
+    pub fn receive_unposted(
+        &mut self,
+        (pattern, into): (&Pattern, &Buffer),
+        comes: Comes<'_>,
+        host: &mut impl Host,
+    ) -> Result<Option<Status>, PerformError> {
+        let status = self.engine.meet_unposted((pattern, into), &comes.whole.head, comes.len());
+        if status.is_some() {
+            self.unpack_comes(&comes, into, host)?;
+        }
+        Ok(status)
+    }
+
+    /// Begins a blocking send before which nothing is to be done. What leaves at once does so from where its bytes are, if it can.
+    ///
+    /// # Errors
+    /// If the program has no such memory.
+    pub fn begin_blocking_send(
+        &mut self,
+        mode: Mode,
+        (to, buffer): (Envelope, Buffer),
+        host: &mut impl Host,
+        out: &mut Actions,
+    ) -> Result<Begun, PerformError> {
+        let Some(head) = self.engine.head_of_short(mode, to, buffer.bytes) else {
+            return Ok(self.engine.begin_blocking_send(mode, to, buffer, out));
+        };
+        let to = to.to;
+        if !Self::has_left(to, &head, &self.bytes_of(&buffer, host)?, host) {
+            out.push(Action::Send { to, frame: Frame { head, body: Body::Eager(buffer) } });
+        }
+        Ok(Begun::Done(Status::EMPTY))
+    }
+
+    /// Whether a message could leave without a frame.
+    fn has_left(to: Rank, head: &Head, bytes: &[u8], host: &impl Host) -> bool {
+        host.give(to, head, bytes) || host.send_at_once(to, &Whole { head: *head, bytes })
     }
 
     fn send(
@@ -157,7 +203,7 @@ impl Process {
         let body = match &frame.body {
             Body::Eager(buffer) => {
                 let bytes = self.bytes_of(buffer, host)?;
-                if host.give(to, &head, &bytes) || host.send_at_once(to, &Whole { head, bytes: &bytes }) {
+                if Self::has_left(to, &head, &bytes, host) {
                     return Ok(Outcome::Done);
                 }
                 Body::Eager(Payload::of(&bytes))

@@ -9,7 +9,7 @@ use std::time::Duration;
 use talisman_base::map::Map;
 use talisman_core::callback::Callback;
 use talisman_core::chare::{Chare, Restored, Waiting};
-use talisman_core::cx::{Cx, Heard, Hearing};
+use talisman_core::cx::{Cx, Heard, Hearing, Rest};
 use talisman_core::proxy::{Array, Proxy};
 use talisman_core_macros::chare;
 use talisman_pup::Pup;
@@ -417,7 +417,7 @@ impl<P: Program> Outside for Calls<'_, P> {
         sending::send_at_once(self.cx, to, whole)
     }
 
-    fn hear(&mut self, waits: bool, take: &mut dyn FnMut(&[u8]) -> bool) -> Heard {
+    fn hear(&mut self, waits: bool, take: &mut dyn FnMut(&[u8], &Rest<'_>) -> bool) -> Heard {
         let Some(hearing) = &mut self.hearing else { return Heard::Other };
         self.cx.hear_in_place(RankElement::<P>::frame, hearing, waits, take)
     }

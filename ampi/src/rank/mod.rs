@@ -6,6 +6,7 @@
 
 mod activity;
 mod agenda;
+mod blocking;
 mod element;
 mod held;
 mod lending;
@@ -29,12 +30,13 @@ use talisman_observe::mutations::mutated;
 use talisman_pup::Pup;
 
 use crate::engine::{Body, Engine, Frame, FrameError, Head, Payload, Rank as Number};
-use crate::process::{PerformError, Process};
+use crate::process::{Comes, PerformError, Process};
 use crate::slot::{Slot, SlotError};
 use crate::thread::{Resumed, Thread};
 
 use activity::Activity;
 use agenda::Agenda;
+pub(crate) use blocking::{receive, send};
 pub use element::{Launch, RankElement};
 use lending::Lending;
 use memory::ProgramMemory;
@@ -44,8 +46,8 @@ pub use outside::{Alone, Outside, Wish};
 pub use program::{Memory, Program, end};
 pub use running::{CallError, call, end_job, wait_all, wait_any, wait_message};
 pub(crate) use running::{
-    Caller, call_and_wait, call_and_wait_in_call, call_outside_operations, hear_all, mailbox, next_post,
-    outside, pause, state, wait_for, wait_in_call,
+    Caller, call_outside_operations, hear_all, mailbox, next_post, outside, pause, state, wait_for,
+    wait_in_call,
 };
 use running::{Running, Slots};
 pub use sayings::Said;
@@ -224,7 +226,7 @@ impl Rank {
         }
         // SAFETY: as in `perform`.
         let mut program = unsafe { ProgramMemory::new(self.lending.lender()) };
-        match self.process.receive_bytes(head, bytes, &mut program, &mut self.agenda.actions) {
+        match self.process.receive_whole(Comes::of(head, bytes), &mut program, &mut self.agenda.actions) {
             Ok(false) => return None,
             Ok(true) => {
                 self.activity.has_got();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use talisman_core::cx::Heard;
+use talisman_core::cx::{Heard, Rest};
 
 use super::Outgoing;
 use crate::engine::{Rank as Number, Whole};
@@ -39,9 +39,9 @@ pub trait Outside {
         false
     }
 
-    /// Gives `take` the next frame that comes for the rank, packed, where it runs; what it does not take comes as any other. If it
+    /// Gives `take` the next frame that comes for the rank, packed, where it runs: its start, and the rest where it is. What it does not take comes as any other. If it
     /// `waits`, that is for some microseconds.
-    fn hear(&mut self, _waits: bool, _take: &mut dyn FnMut(&[u8]) -> bool) -> Heard {
+    fn hear(&mut self, _waits: bool, _take: &mut dyn FnMut(&[u8], &Rest<'_>) -> bool) -> Heard {
         Heard::Other
     }
 

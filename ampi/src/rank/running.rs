@@ -13,7 +13,7 @@ use super::memory::ProgramMemory;
 use super::operations::call_operations;
 use super::{Agenda, Outgoing, Outside, RankError, Site, Texts, TracedCall, neighbors};
 use crate::engine::{Actions, Condition, Pattern, Token, Whole};
-use crate::process::{PerformError, Process};
+use crate::process::{Comes, PerformError, Process};
 use crate::slot::on_process_heap;
 use crate::thread::{Thread, suspend};
 
@@ -28,7 +28,7 @@ pub(super) struct Running<'a> {
     /// On their way to the rank's heap.
     copied: Vec<u8>,
     /// Frames that have left while it ran.
-    left: usize,
+    pub(super) left: usize,
     /// Frames that it has got while it ran.
     got: usize,
     /// A panic of the runtime while it was called: it is not the rank's, and does not unwind it.
@@ -127,7 +127,7 @@ impl<'a> Running<'a> {
     /// Takes in what comes for the rank while it waits, as long as its PE has nothing else to do and that is for some microseconds:
     /// what it waits for is mostly on its way, and neither is the rank suspended for it, nor a frame made of it. Whether it is to go on.
     fn hear_until(&mut self, holds: impl Fn(&Slots<'_>) -> bool) -> bool {
-        while self.hear(true) {
+        while self.hear_for_posted(true) {
             if holds(&self.slots) || self.slots.agenda.has_due() {
                 return true;
             }
@@ -138,26 +138,39 @@ impl<'a> Running<'a> {
     /// Takes in what has come for the rank, if its PE has nothing else to do. Whether that was anything.
     fn hear_all(&mut self) -> bool {
         let mut any = false;
-        while self.hear(false) {
+        while self.hear_for_posted(false) {
             any = true;
         }
         any
     }
 
-    /// Takes in a message that comes for the rank and finds a receive that waits for it, before anything else comes. If it `waits`, that is
-    /// for some microseconds.
-    fn hear(&mut self, waits: bool) -> bool {
+    fn hear_for_posted(&mut self, waits: bool) -> bool {
+        self.hear(waits, |process, comes, program, actions| process.receive_whole(comes, program, actions))
+    }
+
+    /// Takes in a message that comes for the rank, before anything else comes, if `receive` finds a receive that waits for it. If it
+    /// `waits`, that is for some microseconds.
+    pub(super) fn hear(
+        &mut self,
+        waits: bool,
+        mut receive: impl FnMut(
+            &mut Process,
+            Comes<'_>,
+            &mut ProgramMemory<'_>,
+            &mut Actions,
+        ) -> Result<bool, PerformError>,
+    ) -> bool {
         let Slots { process, agenda, sent, outside, lender, failure, .. } = &mut self.slots;
         // Others wait for what it has sent, and come first.
         if !agenda.is_empty() || !sent.is_empty() || neighbors::has_given() || failure.is_some() {
             return false;
         }
         let mut received = Ok(false);
-        let heard = outside.hear(waits, &mut |packed| {
-            let Some(Whole { head, bytes }) = Whole::read(packed) else { return false };
+        let heard = outside.hear(waits, &mut |packed, rest| {
+            let Some(whole) = Whole::read(packed, rest.len()) else { return false };
             // SAFETY: as in `perform`.
             let mut program = unsafe { ProgramMemory::new(*lender) };
-            received = process.receive_bytes(&head, bytes, &mut program, &mut agenda.actions);
+            received = receive(process, Comes { whole, rest }, &mut program, &mut agenda.actions);
             received != Ok(false)
         });
         if heard != Heard::Taken {
@@ -173,7 +186,7 @@ impl<'a> Running<'a> {
     }
 
     /// The rank waits for this in this call of the program; unless it has to look at operations first.
-    fn block_on_one(
+    pub(super) fn block_on_one(
         &mut self,
         request: Token,
         call: &'static str,
@@ -267,7 +280,7 @@ unsafe fn call_from<T: Copy>(
 }
 
 /// Work on the rank that calls, when no operation of the program comes before it: mostly at once.
-fn in_turn<T: Copy>(
+pub(super) fn in_turn<T: Copy>(
     caller: Caller,
     work: impl FnOnce(&mut Running<'_>) -> Result<T, CallError>,
 ) -> Result<T, CallError> {
@@ -298,55 +311,9 @@ pub(crate) fn state<T: Copy>(work: impl FnOnce(&mut Process) -> T) -> Result<T, 
     with(|running| work(running.slots.process))
 }
 
-/// As [`call`], and suspends the rank until the request has ended that the work has begun, if it has: in this call of the
-/// program.
-///
-/// # Errors
-/// As for [`call`].
-///
-/// # Safety
-/// As for [`call`].
-pub(crate) unsafe fn call_and_wait<T: Copy>(
-    work: impl FnOnce(&mut Process, &mut Actions) -> T,
-    begun: impl Fn(&T) -> Option<Token>,
-    call: &'static str,
-    place: &'static Location<'static>,
-) -> Result<T, CallError> {
-    let _traced = TracedCall::begin(call);
-    // SAFETY: the caller's promise.
-    unsafe { call_and_wait_in_call(Caller::Any, work, begun, call, place) }
-}
-
-/// The same within a call that tells a trace of itself.
-///
-/// # Errors
-/// As for [`call`].
-///
-/// # Safety
-/// As for [`call`].
-pub(crate) unsafe fn call_and_wait_in_call<T: Copy>(
-    caller: Caller,
-    work: impl FnOnce(&mut Process, &mut Actions) -> T,
-    begun: impl Fn(&T) -> Option<Token>,
-    call: &'static str,
-    place: &'static Location<'static>,
-) -> Result<T, CallError> {
-    let (result, next) = in_turn(caller, |running| {
-        let result = running.work(work)?;
-        let next = begun(&result).map_or(Next::GoOn, |request| running.block_on_one(request, call, place));
-        Ok((result, next))
-    })?;
-    match (next, begun(&result)) {
-        (Next::Wait, _) => wait_until_come()?,
-        (Next::Ask, Some(request)) => wait_in_call(|| Condition::One(request), call, place)?,
-        _ => {}
-    }
-    Ok(result)
-}
-
 /// How a rank goes on that has begun something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Next {
+pub(super) enum Next {
     /// It has ended.
     GoOn,
     /// It is waited for.
@@ -475,6 +442,15 @@ pub(crate) fn wait_in_call(
 /// Waits until that has come which the engine says that the rank waits for.
 fn wait_until_come() -> Result<(), CallError> {
     wait_until(has_come, || with(|running| running.hear_until(has_come)))
+}
+
+/// The same for a rank that has waited for it where it called: others have their turns first.
+pub(super) fn wait_until_come_later() -> Result<(), CallError> {
+    let has_waited = Cell::new(true);
+    wait_until(has_come, || match has_waited.take() {
+        true => Ok(false),
+        false => with(|running| running.hear_until(has_come)),
+    })
 }
 
 /// Takes in what has come for the rank that calls, if its PE has nothing else to do; whether that was anything.

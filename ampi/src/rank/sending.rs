@@ -94,7 +94,8 @@ pub(super) fn send_at_once<P: Program>(cx: &Cx<RankElement<P>>, to: Number, whol
         return false;
     }
     let receiver = cx.array().at(to as i32);
-    let is_sent = cx.call_in_place(&receiver, RankElement::<P>::frame, |l| whole.pack(l.packer()));
+    let is_sent =
+        cx.call_in_place(&receiver, RankElement::<P>::frame, |l| whole.pack_start(l.packer()), whole.bytes);
     if is_sent {
         cx.flush();
     }

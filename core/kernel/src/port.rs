@@ -295,7 +295,7 @@ impl Port {
         true
     }
 
-    /// The same to another node, with arguments that `lend` packs, which stay where they are.
+    /// The same to another node, with arguments that `lend` packs, up to their last bytes, `end`. They stay where they are.
     #[inline]
     pub fn send_lent<'a>(
         &self,
@@ -303,12 +303,13 @@ impl Port {
         to: PeId,
         call: (ObjId, &'static EntryInfo),
         lend: impl FnOnce(&mut Lender<'a>),
+        end: &[u8],
     ) -> bool {
         let Port::Threads(threads) = self else { return false };
         if witness::is_present() || threads.rank(pe, to).is_some() {
             return false;
         }
-        threads.net.as_ref().is_some_and(|net| net.send_lent(pe, to, call, lend))
+        threads.net.as_ref().is_some_and(|net| net.send_lent(pe, to, call, lend, end))
     }
 
     /// Takes what arrived from the other PEs; whether that was anything. A small message may run at once, so user code

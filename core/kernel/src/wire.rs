@@ -148,6 +148,20 @@ pub fn pack_lent<'a, R>(
     Some(result)
 }
 
+/// The same of arguments whose last bytes are `end`, which are not packed. None also if all would go beside a message.
+#[inline]
+pub fn pack_lent_with_end<'a, R>(
+    pe: &Pe,
+    call: (ObjId, &EntryInfo),
+    lend: impl FnOnce(&mut Lender<'a>),
+    end: &[u8],
+    send: impl FnOnce([&[u8]; 2]) -> R,
+) -> Option<R> {
+    let mut packer = pe.packer.try_borrow_mut().ok()?;
+    let start = write_lent(&mut packer, pe.id, call, lend)?;
+    (start.len() + end.len() < BESIDE_MIN).then(|| send([start, end]))
+}
+
 fn beside(head: Vec<u8>, segments: Vec<Segment>) -> Vec<Segment> {
     let mut all = Vec::with_capacity(1 + segments.len());
     all.push(Segment::of_vec(head));

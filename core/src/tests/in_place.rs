@@ -44,21 +44,21 @@ mod program {
             let other = cx.group().on(0);
             other.listen(how);
             for number in [1_u64, 2] {
-                let is_sent = cx.call_in_place(&other, Self::number, |l| number.pack(l.packer()));
+                let is_sent = cx.call_in_place(&other, Self::number, |l| number.pack(l.packer()), &[]);
                 assert!(is_sent, "to another node");
             }
             other.number(3);
             other.letter('a');
             other.number(4);
             let own = cx.me();
-            assert!(!cx.call_in_place(&own, Self::number, |_| unreachable!()), "it is here");
+            assert!(!cx.call_in_place(&own, Self::number, |_| unreachable!(), &[]), "it is here");
         }
 
         #[entry]
         fn listen(&mut self, cx: &mut Cx<Self>, how: Told) {
             let mut hearing = if how.late { Hearing::default() } else { Hearing::for_ticks(u64::MAX) };
             let mut hear = || {
-                cx.hear_in_place(Self::number, &mut hearing, false, &mut |packed| {
+                cx.hear_in_place(Self::number, &mut hearing, false, &mut |packed, _| {
                     let number: u64 = from_bytes(packed).expect("packed as arguments are");
                     see(format!("heard {number}"));
                     number != how.refused

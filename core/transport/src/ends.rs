@@ -1,7 +1,7 @@
 //! What each kind of link does for its PE.
 
 use crate::tcp::Stream;
-use crate::{Incoming, LinkError};
+use crate::{Arrived, Incoming, LinkError, Rest};
 use talisman_pup::Segment;
 
 /// What the two halves of a link do for its PE. Each kind has its own in its folder; the halves are reached by
@@ -9,6 +9,11 @@ use talisman_pup::Segment;
 pub trait Ends {
     /// Takes a message to be sent. Whether something of it is left for [`Ends::flush`].
     fn send(&self, rank: u16, head: &[u8], segments: Vec<Segment>) -> bool;
+
+    /// The same of a message without segments whose head is in two parts.
+    fn send_parts(&self, rank: u16, parts: [&[u8]; 2]) -> bool {
+        self.send(rank, &parts.concat(), Vec::new())
+    }
 
     /// Writes what goes now; whether that was anything.
     fn flush(&self) -> bool;
@@ -24,6 +29,21 @@ pub trait Ends {
 
     /// Takes in messages that have come, and says so to the peer where that is due.
     fn receive(&self, budget: usize, f: &mut dyn FnMut(Incoming<'_>)) -> Result<usize, LinkError>;
+
+    /// The same of one message: it is given to `take` as it came, and if that does not take it, to `f`.
+    fn hear(
+        &self,
+        take: &mut dyn FnMut(&Arrived<'_>) -> bool,
+        f: &mut dyn FnMut(Incoming<'_>),
+    ) -> Result<usize, LinkError> {
+        self.receive(1, &mut |message| {
+            let is_short = message.segments.is_empty();
+            let arrived = Arrived { rank: message.rank, start: message.head, rest: Rest::NOTHING };
+            if !(is_short && take(&arrived)) {
+                f(message);
+            }
+        })
+    }
 
     /// Whether a poller tells what has come. Else the PE looks itself: [`Ends::has_work`].
     fn is_watched(&self) -> bool {

@@ -30,6 +30,7 @@ pub mod tcp;
 pub mod tls;
 pub mod unix;
 
+pub use shm::{Arrived, Rest};
 pub use talisman_base::auth;
 pub use talisman_base::limits::{HEAD_MAX, SEGMENT_BYTES_MAX, SEGMENTS_MAX};
 pub use talisman_base::topology::Peer;

@@ -7,7 +7,7 @@ use talisman_ft::Epoch;
 use crate::ends::Ends;
 use crate::shm::{self, ShmEnds};
 use crate::tcp::{Stream, StreamEnds};
-use crate::{Incoming, LinkError, Peer};
+use crate::{Arrived, Incoming, LinkError, Peer};
 use talisman_observe::sometimes::sometimes;
 use talisman_pup::Segment;
 
@@ -97,6 +97,12 @@ impl Link {
         with_ends!(self, ends => ends.send(rank, head, segments))
     }
 
+    /// The same of a message without segments whose head is in two parts: through memory, both are copied from where they are.
+    #[inline]
+    pub fn send_parts(&self, rank: u16, parts: [&[u8]; 2]) -> bool {
+        with_ends!(self, ends => ends.send_parts(rank, parts))
+    }
+
     /// Writes what goes now; whether that was anything.
     #[inline]
     pub fn flush(&self) -> bool {
@@ -160,6 +166,22 @@ impl Link {
             return Ok(0);
         }
         with_ends!(self, ends => ends.receive(budget, f))
+    }
+
+    /// The same of one message: it is given to `take` as it came, and if that does not take it, to `f`.
+    ///
+    /// # Errors
+    /// As for [`Link::receive`].
+    #[inline]
+    pub fn hear(
+        &self,
+        take: &mut dyn FnMut(&Arrived<'_>) -> bool,
+        f: &mut dyn FnMut(Incoming<'_>),
+    ) -> Result<usize, LinkError> {
+        if self.left_alone.get() {
+            return Ok(0);
+        }
+        with_ends!(self, ends => ends.hear(take, f))
     }
 
     /// Why nothing can be sent any more.

@@ -76,6 +76,28 @@ fn receive_all(mut receiver: Receiver, lengths: &[usize]) {
     assert!(!receiver.has_work());
 }
 
+/// The same where some are taken as they arrive, and the others are not.
+fn hear_all(mut receiver: Receiver, lengths: &[usize]) {
+    let seen = std::cell::Cell::new(0);
+    let check = |got: &[u8]| {
+        assert_eq!(got, head(seen.get() as u8 + 1, lengths[seen.get()]));
+        seen.set(seen.get() + 1);
+    };
+    while seen.get() < lengths.len() {
+        let mut take = |arrived: &shm::Arrived<'_>| {
+            let is_taken = seen.get() % 2 == 0;
+            if is_taken {
+                check(arrived.start);
+            }
+            is_taken
+        };
+        if receiver.hear(&mut take, &mut |incoming| check(incoming.head)).expect("an honest sender") == 0 {
+            thread::yield_now();
+        }
+    }
+    assert!(!receiver.has_work());
+}
+
 fn pass(model: &loom::model::Builder, slots: usize, lengths: &'static [usize]) {
     model.check(move || {
         let (sender, receiver) = direction(slots, awake());
@@ -93,6 +115,17 @@ fn short_messages_pass_whole_and_in_order_around_the_end() {
 #[test]
 fn longer_messages_pass_through_the_byte_ring() {
     pass(&bounded_model(), 2, &[49, 64]);
+}
+
+#[test]
+fn what_is_heard_is_given_back_when_it_was_copied() {
+    bounded_model().check(|| {
+        let lengths = &[64, 49, 60];
+        let (sender, receiver) = direction(2, awake());
+        let sending = thread::spawn(move || send_all(sender, lengths));
+        hear_all(receiver, lengths);
+        sending.join().unwrap();
+    });
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use talisman_ampi::engine::{Actions, Token};
+use talisman_ampi::engine::{Actions, Begun, Buffer, Envelope, Mode, Pattern, Status};
 use talisman_ampi::objects::{Handler, Kind};
 use talisman_ampi::process::Process;
 use talisman_ampi::rank::is_in_operation;
@@ -38,14 +38,23 @@ pub fn engine<T: Copy>(
     unsafe { raw::call(work) }?
 }
 
-/// As [`engine`], and waits until the request has ended that the work has begun, if it has: in this call of the program.
-pub fn engine_and_wait<T: Copy>(
-    name: &'static str,
-    work: impl FnOnce(&mut Process, &mut Actions) -> Result<T, Class>,
-    begun: impl Fn(&T) -> Option<Token>,
-) -> Result<T, Class> {
+/// Begins to send what this says, if it says anything.
+pub fn send(
+    mode: Mode,
+    what: impl FnOnce(&mut Process) -> Result<Option<(Envelope, Buffer)>, Class>,
+) -> Result<Option<Begun>, Class> {
     // SAFETY: as in `engine`.
-    unsafe { raw::call_and_wait(name, work, |result| result.as_ref().ok().and_then(&begun)) }?
+    unsafe { raw::send(mode, what) }?
+}
+
+/// Receives what this says, if it says anything, in this call of the program.
+pub fn receive<T: Copy>(
+    name: &'static str,
+    what: impl FnOnce(&mut Process) -> Result<Option<(Pattern, Buffer)>, Class>,
+    told: impl Fn(&Process, &Status) -> T,
+) -> Result<Option<T>, Class> {
+    // SAFETY: as in `engine`.
+    unsafe { raw::receive(name, what, |process, status| Ok(told(process, status))) }?
 }
 
 /// Looks for something, which these say how to do and whether it was found. If there was nothing and the rank has let others run, it looks

@@ -7,7 +7,7 @@ use talisman_ampi::objects::{Kept, Kind};
 use talisman_ampi::process::Process;
 use talisman_ampi::raw;
 
-use super::call::{Outcome, engine, engine_and_wait, known, local, put};
+use super::call::{Outcome, engine, known, put, receive, send as begin_send};
 use super::message::{
     Ended, buffer, ended, envelope, error_of, from_nobody, is_ignored, nothing, pattern, put_status, record,
     wait_for,
@@ -40,10 +40,9 @@ pub unsafe fn send_now<A: Abi>(name: &'static str, mode: Mode, message: Message<
     let Message { at, count, peer, tag, .. } = message;
     // SAFETY: the caller's promise.
     let (datatype, communicator) = unsafe { names::<A>(&message) }?;
-    let begun = engine(|process, out| {
+    let begun = begin_send(mode, |process| {
         let Some(to) = envelope::<A>(process, communicator, peer, tag)? else { return Ok(None) };
-        let buffer = buffer(process, at, count, datatype)?;
-        Ok(Some(process.engine.begin_blocking_send(mode, to, buffer, out)))
+        Ok(Some((to, buffer(process, at, count, datatype)?)))
     })?;
     match begun {
         Some(Begun::Pending(token)) => wait_for::<A>(name, communicator, token).map(|_| ()),
@@ -60,24 +59,12 @@ unsafe fn receive_now<A: Abi>(name: &'static str, message: Message<A::Handle>, s
     // SAFETY: the caller's promise.
     let (datatype, communicator) = unsafe { names::<A>(&message) }?;
     let told = told_to::<A>(status);
-    let work = |process: &mut Process, out: &mut Actions| {
-        let Some(from) = pattern::<A>(process, communicator, peer, tag)? else {
-            return Ok(Ok(Ended { told: from_nobody::<A>(), error: None }));
-        };
-        let buffer = buffer(process, at, count, datatype)?;
-        Ok(match process.engine.begin_blocking_receive(from, buffer, out) {
-            Begun::Done(status) => Ok(told(process, communicator, &status)),
-            Begun::Pending(token) => Err(token),
-        })
+    let what = |process: &mut Process| {
+        let Some(from) = pattern::<A>(process, communicator, peer, tag)? else { return Ok(None) };
+        Ok(Some((from, buffer(process, at, count, datatype)?)))
     };
-    let begun = engine_and_wait(name, work, |begun: &Result<Ended, Token>| begun.as_ref().err().copied())?;
-    let ended = match begun {
-        Ok(ended) => ended,
-        Err(token) => local(|process| {
-            let status = process.engine.test(token)?.ok_or(Class::Intern)?;
-            Ok(told(process, communicator, &status))
-        })?,
-    };
+    let ended = receive(name, what, |process, status| told(process, communicator, status))?;
+    let ended = ended.unwrap_or(Ended { told: from_nobody::<A>(), error: None });
     // SAFETY: the caller's promise.
     unsafe { put_status::<A>(status, ended.told) };
     ended.error.map_or(Ok(()), Err)

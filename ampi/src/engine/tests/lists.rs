@@ -288,3 +288,30 @@ fn a_whole_message_meets_its_receive_only_when_its_turn_is_now_and_nothing_waits
     assert!(rank.engine.on_frame(last, &mut Vec::new()).is_err(), "it comes once");
     assert!([one, two].map(|request| rank.engine.test(request).unwrap().is_some()) == [true, true]);
 }
+
+#[test]
+fn a_whole_message_meets_a_receive_that_is_not_posted_unless_another_one_gets_it() {
+    let mut rank = Driven::new(1);
+    let messages = [eager(0, 7, 0, b"1st"), eager(0, 8, 1, b"2nd"), eager(0, 7, 2, b"3rd")];
+    let [first, second, third] = messages.map(|frame| frame.head);
+    let meet = |rank: &mut Driven, tag: i32, head: &Head, bytes: u64| {
+        rank.engine.meet_unposted((&pattern(None, Some(tag)), &memory(2)), head, bytes)
+    };
+    assert_eq!(meet(&mut rank, 8, &first, 3), None, "it is for another tag");
+    assert_eq!(meet(&mut rank, 7, &first, 4), None, "its length is another");
+    assert_eq!(meet(&mut rank, 8, &second, 3), None, "another one comes before");
+    let truncated = Some(Truncated { message: 3, buffer: 2 });
+    assert_eq!(meet(&mut rank, 7, &first, 3), Some(Status { truncated, ..status(0, 7, 3) }));
+    assert_eq!(meet(&mut rank, 7, &first, 3), None, "it comes once");
+
+    for source in [Some(0), None] {
+        let posted = rank.receive(source, Some(8), 8);
+        assert_eq!(meet(&mut rank, 8, &second, 3), None, "it is for the one that was posted before");
+        assert_eq!(rank.engine.cancel(posted, &mut rank.out), Ok(()));
+    }
+    assert!(meet(&mut rank, 8, &second, 3).is_some());
+    assert!(!rank.engine.has_for(&pattern(Some(0), None)), "nothing of all that is kept");
+    rank.frame(eager(0, 7, 2, b"3rd"));
+    assert!(rank.engine.has_for(&pattern(Some(0), None)));
+    assert_eq!(meet(&mut rank, 7, &third, 3), None, "it is kept already");
+}

@@ -12,7 +12,7 @@ use talisman_base::ids::PeId;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_transport::link::Link;
-use talisman_transport::{Incoming, TO_LINK};
+use talisman_transport::{Arrived, Incoming, LinkError, TO_LINK};
 
 /// Messages in the queue of a PE from which on it takes in fewer than it runs.
 const QUEUE_HIGH: usize = 1 << 16;
@@ -73,17 +73,23 @@ impl Net {
     }
 
     /// Gives the first message that has come through memory to `take`; one that it does not take is taken in as any other.
-    pub fn hear_first(&self, pe: &Pe, mut take: impl FnMut(&Incoming<'_>) -> bool) -> Heard {
+    pub fn hear_first(&self, pe: &Pe, mut take: impl FnMut(&Arrived<'_>) -> bool) -> Heard {
         if self.has_others_first() {
             return Heard::Other;
         }
         let Some(node) = self.first_in_memory() else { return Heard::Nothing };
+        let Some(link) = &self.links[node as usize] else { return Heard::Nothing };
         let mut heard = Heard::Other;
+        let mut take = |message: &Arrived<'_>| {
+            let is_taken = take(message);
+            if is_taken {
+                heard = Heard::Taken;
+            }
+            is_taken
+        };
         self.while_taking_in(|| {
-            self.look_at(pe, node, 1, &mut |message| match take(&message) {
-                true => heard = Heard::Taken,
-                false => self.take_in(pe, node, message),
-            })
+            let came = link.hear(&mut take, &mut |message| self.take_in(pe, node, message));
+            self.has_come(pe, node, link, came)
         });
         heard
     }
@@ -174,7 +180,13 @@ impl Net {
     #[inline]
     fn look_at(&self, pe: &Pe, node: u32, budget: usize, f: &mut dyn FnMut(Incoming<'_>)) -> bool {
         let Some(link) = &self.links[node as usize] else { return false };
-        match link.receive(budget, f) {
+        self.has_come(pe, node, link, link.receive(budget, f))
+    }
+
+    /// So many messages have come over a link, or it cannot go on; whether any have.
+    #[inline]
+    fn has_come(&self, pe: &Pe, node: u32, link: &Link, came: Result<usize, LinkError>) -> bool {
+        match came {
             Ok(messages) => {
                 if link.is_newly_broken() {
                     self.miss(pe, node, link);

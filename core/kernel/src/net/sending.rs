@@ -28,6 +28,8 @@ const STAGED_TICKS: u64 = 10_000;
 /// tenth of that.
 const WRITES_AT_ONCE: u64 = 8;
 const TICKS_PER_WRITE: u64 = 40_000;
+/// Bytes of an end of arguments from which on a copy less is worth looking for it in a place of its own.
+const APART_MIN: usize = 256;
 
 /// The way of a message to a PE of another node.
 struct Way<'a> {
@@ -60,6 +62,15 @@ impl Way<'_> {
         pe.trace_left(self.at, self.first + near_end, bytes as u64, was_in_envelope);
         is_left
     }
+
+    /// The same of a message without an envelope whose bytes are in two parts. Not where it is noted what is sent.
+    fn put_parts(&self, pe: &Pe, parts: [&[u8]; 2]) -> bool {
+        let bytes = (parts[0].len() + parts[1].len()) as u64;
+        count(&pe.stats.bytes_between_nodes, bytes);
+        let is_left = self.link.send_parts((self.to - self.first) as u16, parts);
+        pe.trace_left(self.at, self.first + pe.id - pe.first_pe, bytes, false);
+        is_left
+    }
 }
 
 impl Net {
@@ -81,7 +92,7 @@ impl Net {
         self.has_put(pe, &way, wire::pack_call(pe, call, args, put))
     }
 
-    /// The same with arguments that `lend` packs, which stay where they are.
+    /// The same with arguments that `lend` packs, up to their last bytes, `end`. They stay where they are.
     #[inline]
     pub fn send_lent<'a>(
         &self,
@@ -89,8 +100,17 @@ impl Net {
         to: PeId,
         call: (ObjId, &'static EntryInfo),
         lend: impl FnOnce(&mut Lender<'a>),
+        end: &[u8],
     ) -> bool {
         let way = self.way(pe, to);
+        if end.len() >= APART_MIN && !way.link.is_watched() && pe.input_log.is_off() {
+            let put = |parts: [&[u8]; 2]| way.put_parts(pe, parts);
+            return self.has_put(pe, &way, wire::pack_lent_with_end(pe, call, lend, end, put));
+        }
+        let lend = |l: &mut Lender<'a>| {
+            lend(l);
+            l.packer().bytes(end);
+        };
         let put = |head: &[u8], segments| way.put(pe, head, segments, false);
         self.has_put(pe, &way, wire::pack_lent(pe, call, lend, put))
     }

@@ -201,7 +201,7 @@ impl Pe {
         message: &Incoming<'_>,
         words: &mut Words,
     ) -> Option<(NonNull<Head>, &'static EntryInfo)> {
-        let start = self.short_start(message)?;
+        let start = self.short_start(message.rank, message.head).filter(|_| message.segments.is_empty())?;
         let collection = self.collections.get(start.to.collection).filter(|collection| collection.direct)?;
         let head = self.find_in(collection, start.to.index)?;
         let entry = wire::read_known_args(collection, start.entry, start.args, words)?;
@@ -210,13 +210,13 @@ impl Pe {
         Some((head, entry))
     }
 
-    /// What a message from another node begins with, if it is for this PE, by itself, and short.
+    /// What a message without segments from another node begins with, if it is for this PE, by itself, and short.
     #[inline(always)]
-    pub(super) fn short_start<'m>(&self, message: &Incoming<'m>) -> Option<wire::ShortStart<'m>> {
-        if PeId::from(message.rank) != self.id - self.first_pe || !message.segments.is_empty() {
+    pub(super) fn short_start<'m>(&self, rank: u16, head: &'m [u8]) -> Option<wire::ShortStart<'m>> {
+        if PeId::from(rank) != self.id - self.first_pe {
             return None;
         }
-        let start = wire::ShortStart::read(message.head)?;
+        let start = wire::ShortStart::read(head)?;
         (start.from < self.pes() && self.view().is_there(start.from)).then_some(start)
     }
 

@@ -13,13 +13,16 @@ use crate::port::Port;
 use talisman_base::ids::ObjId;
 use talisman_observe::stats::count;
 use talisman_pup::Lender;
-use talisman_transport::Incoming;
+use talisman_transport::{Arrived, Rest};
 
 /// Ticks for which an entry waits for the next message, about 4 µs: one on its way to another process of the host and back comes
 /// within that. To end the entry and to be called again takes a tenth of it.
 const TICKS_OF_WAIT: u64 = 12_000;
 /// Ticks after which it has to end, about 20 µs, however much comes for it: the PE has other things to see to.
 const TICKS_OF_ENTRY: u64 = 60_000;
+
+/// So many looks for a message between two at the clock, which takes longer than they do while none is seen.
+const LOOKS_PER_TIME: u32 = 8;
 
 /// What has come where an entry waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,12 +57,13 @@ impl Hearing {
 }
 
 impl Pe {
-    /// Calls an entry of an object on another node, with arguments that `lend` packs as those of the entry. `false` if it is to be called
-    /// as others are: nothing has been done then.
+    /// Calls an entry of an object on another node, with arguments that `lend` packs as those of the entry, up to their last bytes, which
+    /// are `end`. `false` if it is to be called as others are: nothing has been done then.
     pub fn call_in_place<'a>(
         &self,
         (to, entry): (ObjId, &'static EntryInfo),
         lend: impl FnOnce(&mut Lender<'a>),
+        end: &[u8],
     ) -> bool {
         if self.measuring.sees_heavy() || self.admissions_open.get() || entry.options != EntryOptions::new() {
             return false;
@@ -73,7 +77,7 @@ impl Pe {
             Place::Unknown if !Self::may_be_stray(collection, to.index) => collection.home(to.index),
             _ => return false,
         };
-        let is_sent = pe != self.id && self.port.send_lent(self, pe, (to, entry), lend);
+        let is_sent = pe != self.id && self.port.send_lent(self, pe, (to, entry), lend, end);
         if is_sent {
             count(&self.stats.sent, 1);
             self.drop_what_was_sent();
@@ -82,14 +86,14 @@ impl Pe {
     }
 
     /// Gives `take` the packed arguments of the next call of this entry that has come for the object that runs, if it is the next
-    /// message that comes through memory and nothing else is to be done. What `take` does not take is left for its turn. If it `waits`,
+    /// message that comes through memory and nothing else is to be done: their start, and the rest where it is. What `take` does not take is left for its turn. If it `waits`,
     /// that is for some microseconds.
     pub fn hear_in_place(
         &self,
         call: (NonNull<Head>, &'static EntryInfo),
         hearing: &mut Hearing,
         waits: bool,
-        take: &mut dyn FnMut(&[u8]) -> bool,
+        take: &mut dyn FnMut(&[u8], &Rest<'_>) -> bool,
     ) -> Heard {
         let begun = self.clock.ticks();
         let since = *hearing.since.get_or_insert(begun);
@@ -98,11 +102,16 @@ impl Pe {
             if now.wrapping_sub(since) > hearing.most || !self.may_hear_in_place(call.0) {
                 return Heard::Other;
             }
-            let heard = self.hear_call(call, take);
-            if heard != Heard::Nothing || !waits || now.wrapping_sub(begun) > TICKS_OF_WAIT {
-                return heard;
+            for _ in 0..LOOKS_PER_TIME {
+                let heard = self.hear_call(call, take);
+                if heard != Heard::Nothing || !waits {
+                    return heard;
+                }
             }
             now = self.clock.ticks();
+            if now.wrapping_sub(begun) > TICKS_OF_WAIT {
+                return Heard::Nothing;
+            }
         }
     }
 
@@ -120,16 +129,16 @@ impl Pe {
     fn hear_call(
         &self,
         (object, entry): (NonNull<Head>, &'static EntryInfo),
-        take: &mut dyn FnMut(&[u8]) -> bool,
+        take: &mut dyn FnMut(&[u8], &Rest<'_>) -> bool,
     ) -> Heard {
         let Port::Threads(port) = &self.port else { return Heard::Other };
         let Some(net) = &port.net else { return Heard::Other };
         // SAFETY: as in `may_hear_in_place`.
         let object = unsafe { object.as_ref() };
-        let is_for_it = |message: &Incoming<'_>| {
-            let start = self.short_start(message);
+        let is_for_it = |message: &Arrived<'_>| {
+            let start = self.short_start(message.rank, message.start);
             let call = start.filter(|start| start.entry == entry.number && start.to == object.id());
-            call.is_some_and(|start| take(start.args))
+            call.is_some_and(|start| take(start.args, &message.rest))
         };
         let heard = net.hear_first(self, is_for_it);
         if heard == Heard::Taken {

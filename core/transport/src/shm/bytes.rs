@@ -46,12 +46,14 @@ impl Writer {
         self.bytes.len() - (self.tail - self.head) as usize
     }
 
-    /// Copies a chunk in. There is room for it.
+    /// Copies a chunk in, which is in two parts. There is room for it.
     #[inline]
-    pub(super) fn write(&mut self, chunk: &[u8]) {
-        debug_assert!(chunk.len() <= self.room(), "bytes that are not free");
-        self.bytes.write(self.tail, chunk);
-        self.tail += chunk.len().next_multiple_of(ALIGN) as u64;
+    pub(super) fn write(&mut self, [start, end]: [&[u8]; 2]) {
+        let bytes = start.len() + end.len();
+        debug_assert!(bytes <= self.room(), "bytes that are not free");
+        self.bytes.write(self.tail, start);
+        self.bytes.write(self.tail + start.len() as u64, end);
+        self.tail += bytes.next_multiple_of(ALIGN) as u64;
     }
 }
 
@@ -82,8 +84,24 @@ impl Reader {
     #[inline]
     pub(super) unsafe fn read(&mut self, to: *mut [u8], positions: &Positions) {
         // SAFETY: as promised.
-        unsafe { self.bytes.read(self.head, to) };
-        self.head += to.len().next_multiple_of(ALIGN) as u64;
+        unsafe { self.read_ahead(0, to) };
+        self.pass(to.len(), positions);
+    }
+
+    /// Copies bytes out that follow behind so many others, and stays where it is.
+    ///
+    /// # Safety
+    /// As for [`Reader::read`], of all of them together.
+    #[inline]
+    pub(super) unsafe fn read_ahead(&self, before: usize, to: *mut [u8]) {
+        // SAFETY: as promised.
+        unsafe { self.bytes.read(self.head + before as u64, to) };
+    }
+
+    /// Goes on behind a chunk of so many bytes.
+    #[inline]
+    pub(super) fn pass(&mut self, bytes: usize, positions: &Positions) {
+        self.head += bytes.next_multiple_of(ALIGN) as u64;
         // A writer waits for room for a chunk at most, so with less than one kept back it never waits in vain.
         if (self.head - self.published) as usize >= self.chunk() {
             self.publish(positions);

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use super::{Incoming, LinkError, Receiver, Segment, Sender};
+use super::{Arrived, Incoming, LinkError, Receiver, Segment, Sender};
 use crate::ends::Ends;
 
 /// The two halves, each reached by itself.
@@ -26,6 +26,13 @@ impl Ends for ShmEnds {
     }
 
     #[inline]
+    fn send_parts(&self, rank: u16, parts: [&[u8]; 2]) -> bool {
+        let mut sender = self.sender.borrow_mut();
+        sender.send_parts(rank, parts);
+        sender.unsent() > 0
+    }
+
+    #[inline]
     fn flush(&self) -> bool {
         self.sender.borrow_mut().flush()
     }
@@ -45,6 +52,15 @@ impl Ends for ShmEnds {
     #[inline]
     fn receive(&self, budget: usize, f: &mut dyn FnMut(Incoming<'_>)) -> Result<usize, LinkError> {
         self.receiver.borrow_mut().receive(budget, f)
+    }
+
+    #[inline]
+    fn hear(
+        &self,
+        take: &mut dyn FnMut(&Arrived<'_>) -> bool,
+        f: &mut dyn FnMut(Incoming<'_>),
+    ) -> Result<usize, LinkError> {
+        self.receiver.borrow_mut().hear(take, f)
     }
 
     #[inline]

@@ -104,7 +104,7 @@ impl Victim {
         let (kind, rest) = ((choice % 3 + 1) as u32, choice / 3);
         let chunk = [rest.to_ne_bytes(), (1u64 << (rest % 14)).to_ne_bytes()].concat().repeat(4);
         if self.bytes.has_room(chunk.len(), self.slots.positions()) == Ok(true) {
-            self.bytes.write(&chunk);
+            self.bytes.write([&chunk, &[]]);
         }
         self.forge(kind | (rest as u32 & 0x1f) << 8, [rest % 70_000, rest % 5]);
     }

@@ -1,10 +1,14 @@
 //! The receiving half of a link.
 
+use super::arrived::{Arrived, Rest};
 use super::arriving::Arriving;
 use super::flaw::Flaw;
 use super::frame::{Begin, Frame};
 use super::slots::Impossible;
 use super::{Incoming, LinkError, Peer, SegmentError, TO_LINK, TO_STORE, bytes, slots};
+
+/// Bytes of a chunk that are copied to be looked at before the rest is: more than a message has before its values.
+const START_MAX: usize = 64;
 
 /// Receives from one PE of another node of this host. Nothing that the other process writes makes it panic, read
 /// elsewhere, wait, or take memory without bound.
@@ -79,9 +83,76 @@ impl Receiver {
         Ok(true)
     }
 
+    /// As [`Receiver::receive`] takes one slot, but a message of one at most, chunk included, is given to `take` as it came. What that does
+    /// not take `f` gets.
+    ///
+    /// # Errors
+    /// As for that.
+    #[inline]
+    pub fn hear(
+        &mut self,
+        take: &mut dyn FnMut(&Arrived<'_>) -> bool,
+        f: &mut dyn FnMut(Incoming<'_>),
+    ) -> Result<usize, LinkError> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        match self.hear_one(take, f) {
+            Ok(is_there) => Ok(usize::from(is_there)),
+            Err(flaw) => Err(self.fail(flaw)),
+        }
+    }
+
+    #[inline(always)]
+    fn hear_one(
+        &mut self,
+        take: &mut dyn FnMut(&Arrived<'_>) -> bool,
+        f: &mut dyn FnMut(Incoming<'_>),
+    ) -> Result<bool, Flaw> {
+        let Some(content) = self.slots.peek().map_err(|Impossible| Flaw::Lap)? else { return Ok(false) };
+        let is_taken = match Frame::unpack(content, self.slots.lap())? {
+            _ if self.arriving.is_some() => false,
+            Frame::Inline(inline) => {
+                let rank = self.checked(inline.rank)?;
+                inline.with_head(|start| take(&Arrived { rank, start, rest: Rest::NOTHING }))
+            }
+            Frame::Begin(begin) if self.is_one_chunk(&begin) => {
+                let rank = self.checked(begin.rank)?;
+                let is_taken = self.offer_chunk(rank, begin.head as usize, take);
+                if is_taken {
+                    self.bytes.pass(begin.head as usize, self.slots.positions());
+                }
+                is_taken
+            }
+            _ => false,
+        };
+        match is_taken {
+            true => self.slots.advance(),
+            // Read again: what was looked at is not what it is told from then on.
+            false => return self.receive_one(f),
+        }
+        Ok(true)
+    }
+
+    /// Gives the start of a chunk to `take`, and where the rest is.
+    #[inline]
+    fn offer_chunk(&self, rank: u16, len: usize, take: &mut dyn FnMut(&Arrived<'_>) -> bool) -> bool {
+        let mut start = [0; START_MAX];
+        let start = &mut start[..len.min(START_MAX)];
+        // SAFETY: it is borrowed, so it is no part of the ring, and no longer than the chunk.
+        unsafe { self.bytes.read_ahead(0, start) };
+        let rest = Rest::behind(start.len(), len - start.len(), &self.bytes);
+        take(&Arrived { rank, start, rest })
+    }
+
+    /// Whether it is a message of one chunk, without segments.
+    fn is_one_chunk(&self, begin: &Begin) -> bool {
+        begin.segments == 0 && (1..=self.bytes.chunk() as u64).contains(&begin.head)
+    }
+
     fn begin(&mut self, begin: Begin, f: &mut dyn FnMut(Incoming<'_>)) -> Result<(), Flaw> {
         let rank = self.checked(begin.rank)?;
-        if begin.segments == 0 && (1..=self.bytes.chunk() as u64).contains(&begin.head) {
+        if self.is_one_chunk(&begin) {
             self.read_to_scratch(begin.head as usize)?;
             self.slots.advance();
             f(Incoming { rank, head: &self.scratch, segments: Vec::new() });

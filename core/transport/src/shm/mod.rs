@@ -16,6 +16,7 @@
 //! | `table.rs` | lengths and alignments of segments |
 //! | `hostile.rs` | another process that writes what it likes: for tests and fuzzing |
 
+mod arrived;
 mod arriving;
 mod bytes;
 mod ends;
@@ -36,6 +37,7 @@ mod waiting;
 #[cfg(test)]
 mod tests;
 
+pub use arrived::{Arrived, Rest};
 pub(crate) use ends::ShmEnds;
 pub use inbound::Receiver;
 pub use layout::{Shape, TooManyLinks};

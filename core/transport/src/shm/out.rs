@@ -52,6 +52,16 @@ impl Sender {
         }
     }
 
+    /// The same of a message without segments whose head is in two parts.
+    #[inline]
+    pub fn send_parts(&mut self, rank: u16, parts: [&[u8]; 2]) {
+        if self.waiting.is_empty() && self.ring.send_chunk_at_once(rank, parts) {
+            self.receiver.unpark_if_parked();
+        } else {
+            self.enqueue(Waiting::new(rank, &parts.concat(), Vec::new()));
+        }
+    }
+
     #[cold]
     fn enqueue(&mut self, message: Waiting) {
         self.unsent += message.left();
@@ -101,10 +111,17 @@ impl Ring {
     #[inline]
     fn send_at_once(&mut self, rank: u16, head: &[u8]) -> bool {
         if head.len() <= INLINE_MAX {
-            return self.write(Frame::Inline(Inline::new(rank, head)), &[]);
+            return self.write(Frame::Inline(Inline::new(rank, head)), [&[], &[]]);
         }
-        let begin = Begin { rank, head: head.len() as u64, segments: 0 };
-        head.len() <= self.chunk() && self.write(Frame::Begin(begin), head)
+        self.send_chunk_at_once(rank, [head, &[]])
+    }
+
+    /// Writes a message of one chunk, which is in two parts, if it is that short and there is room.
+    #[inline]
+    fn send_chunk_at_once(&mut self, rank: u16, parts: [&[u8]; 2]) -> bool {
+        let head = length(parts);
+        let begin = Begin { rank, head: head as u64, segments: 0 };
+        head <= self.chunk() && self.write(Frame::Begin(begin), parts)
     }
 
     /// Bytes of a full chunk.
@@ -114,10 +131,11 @@ impl Ring {
 
     /// Writes a slot and, before it, the chunk that it announces; nothing if there is no room for both.
     #[inline(always)]
-    pub(super) fn write(&mut self, frame: Frame, chunk: &[u8]) -> bool {
-        match self.has_room(chunk.len()) {
+    pub(super) fn write(&mut self, frame: Frame, chunk: [&[u8]; 2]) -> bool {
+        let bytes = length(chunk);
+        match self.has_room(bytes) {
             Ok(true) => {
-                if !chunk.is_empty() {
+                if bytes > 0 {
                     self.bytes.write(chunk);
                 }
                 self.slots.publish(frame.pack(self.slots.lap()));
@@ -138,4 +156,10 @@ impl Ring {
         }
         Ok(self.slots.has_room()? && (bytes == 0 || self.bytes.has_room(bytes, self.slots.positions())?))
     }
+}
+
+/// Of both parts of a chunk.
+#[inline(always)]
+pub(super) fn length([start, end]: [&[u8]; 2]) -> usize {
+    start.len() + end.len()
 }

@@ -50,7 +50,7 @@ impl Waiting {
         let (frame, n) = self.next(ring.chunk());
         let inline = matches!(frame, Frame::Inline(_));
         let chunk = if inline { &[] } else { &self.part()[self.written..][..n] };
-        if !ring.write(frame, chunk) {
+        if !ring.write(frame, [chunk, &[]]) {
             return None;
         }
         let counted = n + if self.begun { 0 } else { SLOT_COUNTS };

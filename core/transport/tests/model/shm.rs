@@ -1,6 +1,8 @@
 //! The links of `core/transport/src/shm/` under the model checker: memory that two processes share is memory that two
 //! threads share.
 
+#[path = "../../src/shm/arrived.rs"]
+mod arrived;
 #[path = "../../src/shm/arriving.rs"]
 mod arriving;
 #[path = "../../src/shm/bytes.rs"]
@@ -35,6 +37,7 @@ use self::slots::{Positions, Ring, Slot};
 use crate::park::Parker;
 use crate::sync;
 
+pub use self::arrived::Arrived;
 pub use self::inbound::Receiver;
 pub use self::out::Sender;
 

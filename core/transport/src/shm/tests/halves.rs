@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::{Mapping, Receiver, Sender, Shape, create};
-use crate::{Incoming, Peer};
+use crate::{Arrived, Incoming, Peer};
 use talisman_pup::Segment;
 
 const TWO: Shape = Shape { nodes: 2, pes: 1 };
@@ -74,4 +74,46 @@ fn messages_of_all_sizes_arrive_in_order() {
     assert!(got == expected);
     assert!(out.unsent() == 0 && !out.flush() && !inbound.has_work() && out.error().is_none());
     assert_eq!(received(&mut inbound, 1), []);
+}
+
+/// Messages of which some are taken as they arrive, with their ends where they came in, and the others are not.
+#[test]
+fn what_is_heard_and_what_is_not_arrive_in_order() {
+    let ((mut out, _), (_, mut inbound)) = linked();
+    let heads = [1, 48, 49, 64, 65, 1000, 8192, 32767, 32768, 32769, 100_000];
+    let segments: [&[usize]; 2] = [&[], &[7, 40_000]];
+    let mut expected = Vec::new();
+    for (number, &head) in (0..).zip(&heads) {
+        expected.extend(segments.iter().map(|segments| Kept::made(number, head, segments)));
+    }
+    // Laps of both rings.
+    let expected = vec![expected; 12].concat();
+    for message in &expected {
+        let (start, end) = message.head.split_at(message.head.len() / 3);
+        match message.segments.is_empty() {
+            true => out.send_parts(message.rank, [start, end]),
+            false => message.send(&mut out),
+        }
+    }
+    let (mut got, mut looks, mut heard) = (Vec::new(), 0, 0);
+    while got.len() < expected.len() {
+        let (flushed, work) = (out.flush(), inbound.has_work());
+        assert!(flushed || work, "{} of {} arrived", got.len(), expected.len());
+        let got = std::cell::RefCell::new(&mut got);
+        let mut take = |arrived: &Arrived<'_>| {
+            looks += 1;
+            let is_taken = looks % 3 > 0;
+            if is_taken {
+                let mut head = arrived.start.to_vec();
+                head.resize(head.len() + arrived.rest.len(), 0);
+                arrived.rest.copy_to(&mut head[arrived.start.len()..]);
+                got.borrow_mut().push(Kept { rank: arrived.rank, head, segments: Vec::new() });
+                heard += 1;
+            }
+            is_taken
+        };
+        inbound.hear(&mut take, &mut |incoming| got.borrow_mut().push(Kept::of(incoming))).unwrap();
+    }
+    assert!(got == expected);
+    assert!(heard > 50 && looks > heard, "{heard} of {looks} that were looked at were taken");
 }

@@ -34,7 +34,7 @@ fn a_reader_that_does_not_go_on_by_whole_lines_is_not_believed() {
     let (slots, mut bytes) = (slots::Writer::new(slots), bytes::Writer::new(bytes));
     let positions = slots.positions();
     while bytes.has_room(64, positions) == Ok(true) {
-        bytes.write(&[1; 64]);
+        bytes.write([&[1; 64], &[]]);
     }
     assert_eq!(bytes.has_room(40, positions), Ok(false));
     positions.bytes.store(40, Ordering::Release);

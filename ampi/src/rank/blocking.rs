@@ -1,0 +1,147 @@
+//! Blocking calls of the rank that runs. What comes or leaves while it calls needs no request: most short messages between ranks that
+//! wait for each other.
+
+use std::cell::Cell;
+use std::panic::Location;
+
+use super::memory::ProgramMemory;
+use super::operations::call_operations;
+use super::running::{Next, Running, in_turn, state, wait_in_call, wait_until_come_later};
+use super::{CallError, Caller, TracedCall};
+use crate::engine::{
+    Begun, Buffer, Condition, Envelope, Mode, Owner, Pattern, Status, Token, UnknownRequest,
+};
+use crate::process::{PerformError, Process};
+
+/// Begins to send what this says, if it says anything: at once, if it can.
+///
+/// # Errors
+/// If no rank calls, or an action cannot be done.
+///
+/// # Safety
+/// As for [`call`](super::call).
+pub(crate) unsafe fn send<E: Copy>(
+    caller: Caller,
+    mode: Mode,
+    what: impl FnOnce(&mut Process) -> Result<Option<(Envelope, Buffer)>, E>,
+) -> Result<Result<Option<Begun>, E>, CallError> {
+    let (begun, has_due) = in_turn(caller, |running| {
+        let begun = match what(running.slots.process) {
+            Ok(Some(message)) => Ok(Some(running.begin_send(mode, message)?)),
+            Ok(None) => Ok(None),
+            Err(error) => Err(error),
+        };
+        Ok((begun, running.slots.agenda.has_due()))
+    })?;
+    if has_due {
+        call_operations()?;
+    }
+    Ok(begun)
+}
+
+/// Receives what this says, if it says anything, in this call of the program. `told` makes of its status what is returned.
+///
+/// # Errors
+/// If no rank calls, or an action cannot be done.
+///
+/// # Safety
+/// As for [`call`](super::call).
+pub(crate) unsafe fn receive<T: Copy, E: Copy + From<UnknownRequest>>(
+    caller: Caller,
+    what: impl FnOnce(&mut Process) -> Result<Option<(Pattern, Buffer)>, E>,
+    told: impl Fn(&Process, &Status) -> Result<T, E>,
+    call: &'static str,
+    place: &'static Location<'static>,
+) -> Result<Result<Option<T>, E>, CallError> {
+    let _traced = TracedCall::begin(call);
+    let begun = in_turn(caller, |running| {
+        let (pattern, into) = match what(running.slots.process) {
+            Ok(Some(what)) => what,
+            Ok(None) => return Ok(Receiving::Over(Ok(None))),
+            Err(error) => return Ok(Receiving::Over(Err(error))),
+        };
+        Ok(match running.receive_now(&pattern, &into)? {
+            Some(status) => Receiving::Over(told(running.slots.process, &status).map(Some)),
+            None => {
+                let request = running.begin_receive(pattern, into)?;
+                Receiving::Begun(request, running.block_on_one(request, call, place))
+            }
+        })
+    })?;
+    let (request, next) = match begun {
+        Receiving::Over(result) => return Ok(result),
+        Receiving::Begun(request, next) => (request, next),
+    };
+    match next {
+        Next::GoOn => {}
+        Next::Wait => wait_until_come_later()?,
+        Next::Ask => wait_in_call(|| Condition::One(request), call, place)?,
+    }
+    state(|process| {
+        let ended = process.engine.test(request).and_then(|status| status.ok_or(UnknownRequest(request)));
+        ended.map_err(E::from).and_then(|status| told(process, &status).map(Some))
+    })
+}
+
+/// How a receive goes on.
+#[derive(Clone, Copy)]
+enum Receiving<T> {
+    /// It has ended so.
+    Over(T),
+    /// It ends with this request.
+    Begun(Token, Next),
+}
+
+impl Running<'_> {
+    /// Begins to send. What leaves at once does so without a look at what else is to be done, if that is nothing.
+    fn begin_send(&mut self, mode: Mode, message: (Envelope, Buffer)) -> Result<Begun, PerformError> {
+        let slots = &mut self.slots;
+        let is_first = slots.agenda.is_empty();
+        let actions = &mut slots.agenda.actions;
+        // SAFETY: as in `perform`.
+        let mut program = unsafe { ProgramMemory::of_running(slots.lender, &*slots.outside) };
+        let begun = match is_first {
+            true => slots.process.begin_blocking_send(mode, message, &mut program, actions)?,
+            false => slots.process.engine.begin_blocking_send(mode, message.0, message.1, actions),
+        };
+        let left = program.left();
+        self.left += left;
+        // What has left leads to nothing.
+        if left == 0 {
+            self.perform()?;
+        }
+        Ok(begun)
+    }
+
+    /// Receives a message that is here, or that comes while the rank waits for it where it calls.
+    fn receive_now(&mut self, pattern: &Pattern, into: &Buffer) -> Result<Option<Status>, PerformError> {
+        let slots = &mut self.slots;
+        if !slots.process.engine.has_for(pattern) {
+            return Ok(self.receive_next(pattern, into));
+        }
+        let status = slots.process.engine.receive_here(pattern, *into, &mut slots.agenda.actions);
+        self.perform()?;
+        Ok(status)
+    }
+
+    /// Waits for a message, and takes in others meanwhile, as long as the PE has nothing else to do and that is for some microseconds.
+    fn receive_next(&mut self, pattern: &Pattern, into: &Buffer) -> Option<Status> {
+        let status = Cell::new(None);
+        loop {
+            let is_on = self.hear(true, |process, comes, program, actions| {
+                status.set(process.receive_unposted((pattern, into), comes, program)?);
+                if status.get().is_some() { Ok(true) } else { process.receive_whole(comes, program, actions) }
+            });
+            if status.get().is_some() || !is_on || self.slots.agenda.has_due() {
+                return status.get();
+            }
+        }
+    }
+
+    fn begin_receive(&mut self, pattern: Pattern, into: Buffer) -> Result<Token, PerformError> {
+        let slots = &mut self.slots;
+        let request = slots.process.engine.receive(pattern, into, Owner::User, &mut slots.agenda.actions);
+        self.perform()?;
+        Ok(request)
+    }
+}
