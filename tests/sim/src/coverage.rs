@@ -434,6 +434,7 @@ pub const MARKS: &[Mark] = &[
     may("a leader was lost while nodes were to be released"),
     may("a job that logs went on with nodes that were added"),
     may("nodes were not added since there was no checkpoint in time"),
+    may("nodes were to have other keepers, as some had come to other hosts"),
 ];
 
 const fn must(name: &'static str) -> Mark {

@@ -148,10 +148,6 @@ impl Coordinator {
     /// All go on: whether with the new ones.
     pub(super) fn answer_if_grown(&mut self) {
         let Some(growing) = self.requests.growing.take_if(|growing| growing.joined) else { return };
-        if let Some(logging) = &mut self.logging {
-            logging.spread_keepers(|node| self.plan.host_number(node));
-            self.tell_coming();
-        }
         let is_lost = |node: &u32| self.roster[*node].stage != Stage::Running;
         let lost: Vec<u32> = growing.nodes.iter().copied().filter(is_lost).collect();
         let whom = nodes_in_words(&growing.nodes);

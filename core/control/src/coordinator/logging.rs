@@ -168,6 +168,8 @@ impl Coordinator {
         self.write_line(version);
         self.ask_for_balance_again();
         self.carry_out_logged(now, orders);
+        self.spread_keepers();
+        self.ask_for_cut_to_spread();
     }
 
     /// A program has said something that no loss takes back. Restored nodes say it once more.
@@ -291,6 +293,7 @@ impl Coordinator {
         let line = self.logging.as_mut().and_then(|logging| logging.settle(time));
         self.actions.extend(line.map(Action::Say));
         self.answer_if_grown();
+        self.spread_keepers();
         self.those_running().into_iter().for_each(|node| self.tell_losses(node));
         self.begin_line_if_all_hold(now);
         self.ask_for_checkpoints_again();

@@ -130,7 +130,8 @@ impl Coordinator {
 
     /// The next line is to have those that are there now.
     pub(super) fn take_back_coming(&mut self) {
-        self.logging.iter_mut().for_each(Logging::keep_nodes);
+        let plan = &self.plan;
+        self.logging.iter_mut().for_each(|logging| logging.keep_nodes(|node| plan.host_number(node)));
         self.tell_coming();
     }
 }

@@ -115,6 +115,7 @@ impl Coordinator {
         waiting.iter().for_each(|request| self.ask_for_checkpoint(request));
         self.ask_for_cut_to_release();
         self.ask_for_cut_to_grow();
+        self.ask_for_cut_to_spread();
     }
 
     /// So many requests for a step of load balancing have come to an end.
@@ -236,6 +237,11 @@ impl Coordinator {
             Request::Shrink(nodes) => nodes.clone(),
             Request::Checkpoint | Request::Grow(_) | Request::Balance | Request::Look => Vec::new(),
         };
+        self.ask_first_for_checkpoint(on_disk, leaving);
+    }
+
+    /// The same, whoever wants it.
+    pub(super) fn ask_first_for_checkpoint(&mut self, on_disk: bool, leaving: Vec<u32>) {
         if let Some(node) = self.first_running() {
             self.actions.push(Action::Send(node, ToNode::Checkpoint { on_disk, leaving }));
         }

@@ -11,6 +11,7 @@ mod layouts;
 mod leading_on;
 mod logging;
 mod requests;
+mod spreading;
 mod surviving;
 mod taking_over;
 

@@ -147,17 +147,32 @@ impl Logging {
         self.votes.expect(Some(next));
     }
 
-    /// In the next line all are kept by the next ones around the ring, where some have come; `host` tells where a node is.
-    pub fn spread_keepers(&mut self, host: impl Fn(u32) -> u32) {
-        let next = self.membership().by_the_ring(self.next_number(), host);
-        if let Some(next) = next.filter(|_| self.coming().is_none()) {
-            self.votes.expect(Some(next));
-        }
+    /// In the next line all are kept by the next ones around the ring; `host` tells where a node is. Whether that is to be said: not if it was,
+    /// nor as long as somebody is lost, or others are to come or go, whose keepers are seen to later.
+    pub fn spread_keepers(&mut self, host: impl Fn(u32) -> u32) -> bool {
+        let expected = self.coming().unwrap_or(self.membership());
+        let are_the_same = expected.view == self.membership().view && self.is_running() && !self.is_ending();
+        let next = expected.by_the_ring(self.next_number(), host).filter(|_| are_the_same);
+        let is_news = next.is_some();
+        next.into_iter().for_each(|next| self.votes.expect(Some(next)));
+        is_news
+    }
+
+    /// Whether a host has a node with its keeper, which it will not have in the next line: what it has is lost with that host.
+    pub fn is_kept_beside(&self, host: impl Fn(u32) -> u32) -> bool {
+        let is_beside = |of: &Membership, node| host(of.keeper(node)) == host(node);
+        let now = self.membership();
+        self.coming().is_some_and(|next| {
+            now.view
+                .there()
+                .any(|node| is_beside(now, node) && next.view.is_there(node) && !is_beside(next, node))
+        })
     }
 
     /// The next line is to have those that are there: what was said since it began is taken back.
-    pub fn keep_nodes(&mut self) {
-        let next = self.membership().again(self.next_number());
+    pub fn keep_nodes(&mut self, host: impl Fn(u32) -> u32) {
+        let (now, number) = (self.membership(), self.next_number());
+        let next = now.by_the_ring(number, host).unwrap_or_else(|| now.again(number));
         self.votes.expect(Some(next));
     }
 

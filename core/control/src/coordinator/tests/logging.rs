@@ -83,7 +83,7 @@ pub(super) fn held(node: u32, session: u32) -> FromMember {
 }
 
 /// Node 1 is lost, and has come as far as it is told to restore what it had.
-fn restoring(coordinator: &mut Coordinator) {
+pub(super) fn restoring(coordinator: &mut Coordinator) {
     let (told, others) = words(coordinator.happen(at(10), 1, killed()));
     assert_eq!(orders(&told), [(0, "ask"), (2, "ask")]);
     assert!(matches!(&others[..], [Action::Warn(_), Action::Start(1)]), "{others:?}");
@@ -227,6 +227,11 @@ fn whoever_asks_for_a_checkpoint_is_answered_when_the_line_begins() {
 
 fn holds_among(membership: u32, version: u64) -> FromMember {
     FromMember::Holds { version, session: 0, membership, contents: Contents::default() }
+}
+
+/// A node holds its part of the first cut, after so many recoveries.
+pub(super) fn holds_after(session: u32, membership: u32) -> FromMember {
+    FromMember::Holds { version: 1, session, membership, contents: Contents::default() }
 }
 
 /// Node 1 is asked to be released: what is said and done at once.
