@@ -78,6 +78,8 @@ pub struct HostPool {
     own: Option<u32>,
     /// What is to be said before nodes of other hosts begin.
     pledge: Option<Pledge>,
+    /// Which hosts are there, in a job over several that can do without this process.
+    registry: Option<ProcessRegistry>,
 }
 
 struct Site {
@@ -149,7 +151,14 @@ impl HostPool {
     }
 
     fn at(sites: Vec<Site>) -> HostPool {
-        HostPool { sites, moved: BTreeMap::new(), used: BTreeSet::new(), own: None, pledge: None }
+        HostPool {
+            sites,
+            moved: BTreeMap::new(),
+            used: BTreeSet::new(),
+            own: None,
+            pledge: None,
+            registry: None,
+        }
     }
 
     /// Of a job over several hosts that can do without this process: on each of them, also on this one, there is an agent that can start
@@ -174,7 +183,7 @@ impl HostPool {
             let host = Host::Remote(Box::new(RemoteHost::new(start, Some((rolls.clone(), rank)))));
             sites.push(Site { number, slots, nodes, spares, listen: None, host });
         }
-        Ok(HostPool { pledge, ..HostPool::at(sites) })
+        Ok(HostPool { pledge, registry: Some(rolls), ..HostPool::at(sites) })
     }
 
     /// Of a launcher that has started none of these hosts' agents.
@@ -312,6 +321,11 @@ impl HostPool {
             Some(Host::Adopted(host)) => host.kill(node),
             None => {}
         }
+    }
+
+    /// Which hosts are there, if the job can do without this process and is over several.
+    pub fn registry(&self) -> Option<ProcessRegistry> {
+        self.registry.clone()
     }
 
     /// Waits until all that the nodes wrote has been handed on. They have to have ended.

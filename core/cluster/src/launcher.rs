@@ -473,9 +473,15 @@ impl Launcher {
         self.coordinator.waiting().into_iter().for_each(|spare| self.sites.kill(spare));
         self.clear().await;
         self.tell_of_left_out();
+        let registry = self.sites.registry();
         self.sites.finish().await;
         while self.says.join_next().await.is_some() {}
-        let end = self.coordinator.into_end();
+        let mut end = self.coordinator.into_end();
+        if let Some(registry) = registry.filter(|_| end.back.is_some())
+            && registry.may_go_on_elsewhere().await
+        {
+            end.leave_to_others();
+        }
         if end.steps.done > 0 {
             let _ = self.lines.send(Print::Show(wall, end.steps)).await;
         }

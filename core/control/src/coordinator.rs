@@ -153,6 +153,18 @@ pub struct End {
     pub back: Option<Back>,
 }
 
+impl End {
+    /// Hosts may have gone on with the job: it is not started again beside them.
+    pub fn leave_to_others(&mut self) {
+        if let Some(Back { version, .. }) = self.back.take() {
+            let why = "as hosts that cannot be reached may go on without the others";
+            let left = format!("it does not go back to checkpoint {version}, {why}");
+            let message = self.stop.message.take();
+            self.stop.message = Some(message.map_or(left.clone(), |message| format!("{message}; {left}")));
+        }
+    }
+}
+
 /// A checkpoint on disk that a whole job goes back to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Back {

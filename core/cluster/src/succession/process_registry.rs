@@ -69,6 +69,22 @@ impl ProcessRegistry {
         }
     }
 
+    /// Whether a host may go on with the job that is not there: nothing proves that it is dead.
+    pub async fn may_go_on_elsewhere(&self) -> bool {
+        let missing = self.lock().register.missing();
+        for rank in missing {
+            let door = self.lock().register.door(rank);
+            let is_dead = match door {
+                Some(door) => matches!(reach(door, &self.pass).await, Reached::Dead),
+                None => false,
+            };
+            if !is_dead {
+                return true;
+            }
+        }
+        false
+    }
+
     fn lock(&self) -> MutexGuard<'_, Shared> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }

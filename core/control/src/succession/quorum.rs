@@ -116,6 +116,12 @@ impl Register {
         self.dead.insert(rank);
     }
 
+    /// Hosts that may go on by themselves, as far as is known: they are not there, and not proved dead.
+    pub fn missing(&self) -> Vec<u32> {
+        let hosts = 0..self.doors.len() as u32;
+        hosts.filter(|rank| !self.here.contains(rank) && !self.dead.contains(rank)).collect()
+    }
+
     /// Where the agent of a host listened.
     pub fn door(&self, rank: u32) -> Option<SocketAddr> {
         self.doors.get(rank as usize).copied().flatten()
@@ -206,6 +212,7 @@ mod tests {
         assert!(!register.goes_on(), "one of those may not have known that two others were lost");
         register.on_dead(4);
         assert!(register.goes_on());
+        assert_eq!(register.missing(), [2, 3], "they may be there for others");
     }
 
     #[test]
