@@ -136,7 +136,6 @@ impl Cluster {
         for to in 0..self.shape.nodes {
             self.tell_line(to, version);
         }
-        self.logged_mut().has_grown = !orders.is_empty();
         for order in &orders {
             if let Order::Start { node, .. } = order {
                 // Nobody has lost it, and it is restored.
@@ -144,6 +143,7 @@ impl Cluster {
             }
         }
         self.carry_out(job, orders.into_iter().map(Action::Order).collect());
+        self.spread_keepers();
     }
 
     /// A node hears that the next line has begun: its PEs go, and others are made from its part.

@@ -129,8 +129,6 @@ pub struct Logged {
     leader: Leader,
     leading: Leading,
     votes: Votes,
-    /// Nodes have come with the line, and are not live.
-    has_grown: bool,
     /// Somebody waits for a cut; the first PE is to be asked for it.
     wants_cut: bool,
     asks_for_cut: bool,
@@ -300,7 +298,6 @@ impl Logged {
                 .one_at_a_time(setting.ft == FaultTolerance::LoggingTicket),
             leading: Leading::default(),
             votes: Votes::going_on(start.line),
-            has_grown: false,
             wants_cut: false,
             asks_for_cut: false,
             rooms_refused: 0,

@@ -19,12 +19,14 @@ impl Cluster {
         self.want_others(|present, number| Some(present.gaining(number, nodes, |node| node)));
     }
 
-    /// Those that have come are live: from the next line on all are kept as ever.
+    /// All go on: from the next line on all are kept by the next ones around the ring on other hosts. Each new process is on the next host.
     pub(super) fn spread_keepers(&mut self) {
-        let Logged { votes, leader, has_grown, .. } = self.logged_mut();
+        let Logged { votes, leader, newest, ending, .. } = self.logged_mut();
+        let host = |node: NodeId| (node + newest[node as usize]) % newest.len() as u32;
         let present = leader.membership();
-        let is_due = std::mem::take(has_grown) && votes.coming().is_none();
-        let next = present.by_the_ring(present.number + 1, |node| node).filter(|_| is_due);
+        let expected = votes.coming().unwrap_or(present);
+        let is_due = expected.view == present.view && leader.is_running() && ending.is_none();
+        let next = expected.by_the_ring(expected.number + 1, host).filter(|_| is_due);
         if next.is_some() {
             votes.expect(next);
             self.tell_coming();
