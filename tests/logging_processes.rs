@@ -30,6 +30,8 @@ mod growing;
 mod harness;
 #[path = "logging_processes/held.rs"]
 mod held;
+#[path = "logging_processes/hosts.rs"]
+mod hosts;
 #[path = "processes/job.rs"]
 #[allow(dead_code, reason = "the tests of processes use all of it")]
 mod job;
@@ -51,6 +53,8 @@ mod releasing;
 mod rounds;
 #[path = "logging_processes/several_pes.rs"]
 mod several_pes;
+#[path = "common/stand_in.rs"]
+mod stand_in;
 #[path = "logging_processes/strict.rs"]
 mod strict;
 #[path = "processes/system.rs"]
@@ -70,11 +74,13 @@ fn main() -> ExitCode {
     let is = |option: &str| std::env::args().any(|word| word == option);
     match std::env::args().nth(1).as_deref() {
         Some("program") if is("--relay") => relay::start(),
-        Some("program") => rounds::start(),
+        // An agent is the same whatever its nodes run.
+        Some("program" | "--talisman-agent") => rounds::start(),
         _ => {
             let tests = [
                 losses::all(),
                 launcher::all(),
+                hosts::all(),
                 cuts::all(),
                 beyond::all(),
                 examples::all(),

@@ -78,6 +78,8 @@ mod searches;
 mod seen;
 #[path = "recovery/spread.rs"]
 mod spread;
+#[path = "common/stand_in.rs"]
+mod stand_in;
 #[path = "recovery/standby.rs"]
 mod standby;
 #[path = "recovery/stops.rs"]

@@ -7,6 +7,7 @@
 
 mod bench;
 mod job;
+mod logged;
 mod losses;
 #[path = "../common/network/mod.rs"]
 mod network;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         refusals::all(),
         losses::all(),
         surviving::all(),
+        logged::all(),
         restarting::all(),
         top_over_ssh::all(),
         bench::all(),

@@ -114,12 +114,12 @@ fn read(report: &PathBuf) -> Option<Value> {
 }
 
 /// What was said by a launcher on another host than the first, where the working folder is.
-fn errors_elsewhere(network: &Network) -> String {
+pub fn errors_elsewhere(network: &Network) -> String {
     files_elsewhere(network, "err").filter_map(|file| fs::read_to_string(file).ok()).collect()
 }
 
 /// Where it says that, `err`, or where it prints to, `out`.
-fn files_elsewhere(network: &Network, kind: &str) -> impl Iterator<Item = PathBuf> {
+pub fn files_elsewhere(network: &Network, kind: &str) -> impl Iterator<Item = PathBuf> {
     let files = fs::read_dir(network.folder()).expect("the folder is ours").flatten();
     files.map(|entry| entry.path()).filter(move |file| file.extension().is_some_and(|other| other == kind))
 }

@@ -1,6 +1,7 @@
 //! What each process of a relay has executed, as it has noted.
 
 use std::collections::BTreeMap;
+use std::process::Command;
 
 use crate::job::{Ended, Job, Scratch, Shape, program, until};
 
@@ -23,9 +24,21 @@ pub struct Left {
 
 impl Relay {
     pub fn start(shape: Shape, options: &str) -> Relay {
+        Relay::start_by(shape, options, |command| command)
+    }
+
+    /// In surroundings that another command makes.
+    pub fn start_by(shape: Shape, options: &str, by: impl FnOnce(Command) -> Command) -> Relay {
         let (notes, report) = (Scratch::new("notes"), Scratch::new("report"));
         let words = format!("--relay --notes {} --report {} {options}", notes.name(), report.name());
-        Relay { job: Job::start(program(&words, shape)), notes, report }
+        Relay { job: Job::start(by(program(&words, shape))), notes, report }
+    }
+
+    /// For traps: whose nodes are not started by the launcher itself.
+    pub fn note_launcher(&self) {
+        let noted =
+            std::fs::write(format!("{}.launcher", self.notes.name()), self.job.launcher_pid().to_string());
+        noted.expect("the scratch folder can be written");
     }
 
     /// Waits until the newest process of a runner's has come to this round; which process that is. Another than `before`.
@@ -50,11 +63,18 @@ impl Relay {
         Left::of(ended, &self.notes, &self.report)
     }
 
-    /// The same where its launcher is killed, or was.
+    /// The same where its launcher is killed, or was, whatever the job comes to then.
     #[track_caller]
-    pub fn end_without_launcher(self, texts: &[&str]) -> Left {
+    pub fn leave(self) -> Left {
         let left = Left::of(self.job.end_without_launcher(), &self.notes, &self.report);
         assert_eq!(left.ended.status.code(), None, "{}", left.ended.said());
+        left
+    }
+
+    /// To its end in order without its launcher.
+    #[track_caller]
+    pub fn end_without_launcher(self, texts: &[&str]) -> Left {
+        let left = self.leave();
         assert_eq!(left.report["status"], 0, "{}", left.ended.said());
         for text in texts {
             let is_said = left.ended.stderr.iter().any(|line| line.contains(text));
@@ -88,6 +108,19 @@ impl Left {
         let text = std::fs::read_to_string(&report.0).unwrap_or_default();
         let report = serde_json::from_str(&text).unwrap_or_default();
         Left { ended, lines, report, executed: executed(notes) }
+    }
+
+    /// Together with lines that were printed on another host, which may have been printed here; at either place none came twice.
+    #[track_caller]
+    pub fn and_elsewhere(mut self, mut lines: Vec<String>) -> Left {
+        lines.sort();
+        for printed in [&self.lines, &lines] {
+            assert!(printed.windows(2).all(|two| two[0] != two[1]), "twice: {}", self.ended.said());
+        }
+        self.lines.append(&mut lines);
+        self.lines.sort();
+        self.lines.dedup();
+        self
     }
 
     /// Whom the report has lost, in order; launchers have no number, and come no more.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -63,6 +64,18 @@ struct Options {
     /// After this round, a checkpoint is asked for and waited for
     #[arg(long)]
     save_at: Option<u64>,
+    /// Waits before its 50th round for as long as this file is there
+    #[arg(long)]
+    hold: Option<String>,
+}
+
+/// A job that is held does not begin this round.
+pub const HELD_AT: u64 = 50;
+
+impl Options {
+    fn holds(&self) -> bool {
+        self.hold.as_ref().is_some_and(|file| Path::new(file).exists())
+    }
 }
 
 /// Runs it as the command line says.
@@ -203,7 +216,7 @@ impl Trap {
     /// The newest process of a runner, as it has noted.
     fn process_of(&self, runner: &str) -> Pid {
         if runner == "launcher" {
-            return getppid().expect("its process was started by that");
+            return self.launcher();
         }
         let own = self.runner.to_string() == runner;
         let text = std::fs::read_to_string(&self.notes).expect("runners note what they do");
@@ -214,8 +227,20 @@ impl Trap {
             .map(|words| words[0].to_owned());
         let pid =
             if own { std::process::id().to_string() } else { noted.expect("it has executed something") };
-        Pid::from_raw(pid.parse().expect("a process id")).expect("no process has the number 0")
+        process(&pid)
     }
+
+    /// As the test has noted, where nodes are started by others.
+    fn launcher(&self) -> Pid {
+        match std::fs::read_to_string(format!("{}.launcher", self.notes)) {
+            Ok(pid) => process(&pid),
+            Err(_) => getppid().expect("its process was started by that"),
+        }
+    }
+}
+
+fn process(pid: &str) -> Pid {
+    Pid::from_raw(pid.parse().expect("a process id")).expect("no process has the number 0")
 }
 
 impl Pup for Trap {
@@ -317,6 +342,9 @@ async fn main(cx: &mut Cx, options: Options) {
     cx.expect_steps(options.rounds);
     let mut all: u64 = 0;
     for round in 1..=options.rounds {
+        while round == HELD_AT && talisman::testing::world(|| options.holds()) {
+            cx.sleep(Duration::from_millis(2)).await;
+        }
         runners.pass(round);
         cx.quiescence().await;
         let sum: u64 = runners.sum(round).reduce(Sum).await;

@@ -1,11 +1,7 @@
 //! Jobs over several hosts whose launcher is killed, alone or with more: an agent starts another.
 //!
-//! The hosts are this one. What is called as ssh is starts agents that end neither with it nor with the launcher, as a real one does.
+//! The hosts are this one ([`StandIn`]).
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -16,11 +12,12 @@ use crate::asking::{ask, said};
 use crate::buddies::{BOTH, EITHER, says_what_is_lost};
 use crate::disk::Folder;
 use crate::early::{DEATHS, deaths, started_again};
-use crate::job::{Scratch, Shape, until};
+use crate::job::{Shape, until};
+use crate::stand_in::{self, SSH, StandIn};
 use crate::standby::{started_again_by, wait_for_standby};
 use crate::strangers::{Crowd, doors};
 use crate::subjects::{HELD_AT, LONG, Left, NEVER, Run, Said, led};
-use crate::system::{arguments, children, environment, signal, state};
+use crate::system::{children, signal, state};
 
 /// A checkpoint now and then.
 pub const OFTEN: &str = "--ckpt-every 4steps --ft-log";
@@ -30,20 +27,11 @@ pub const TWO: &str = "one slots=2\ntwo slots=2";
 const WITH_OWN: &str = "localhost slots=2 address=127.0.0.1\none slots=1\ntwo slots=1";
 pub const SHAPE: Shape = (4, 1, "shm");
 
-/// Starts what it is told on this host, and says in the environment which one it stands for.
-const SSH: &str = "#!/bin/sh
-while [ \"$1\" != -- ]; do shift; done
-exec 3<&0
-STAND_IN_FOR=\"$2\" SSH_CONNECTION='127.0.0.1 1 127.0.0.1 2' sh -c \"$3\" <&3 3<&- &
-exec 3<&-
-wait
-";
-
 /// A run that does not end before it is let go, in a folder of its own.
 pub struct Spread {
     pub run: Run,
     holding: Folder,
-    folder: PathBuf,
+    hosts: StandIn,
 }
 
 pub fn begin(hosts: &str, options: &str) -> Spread {
@@ -55,19 +43,10 @@ fn begin_with(shape: Shape, hosts: &str, options: &str) -> Spread {
 }
 
 fn begin_by(ssh: &str, shape: Shape, hosts: &str, options: &str) -> Spread {
-    let folder = Scratch::new("spread").0.clone();
-    fs::create_dir_all(&folder).expect("the scratch folder can be written");
-    fs::write(folder.join("ssh"), ssh).expect("the folder is ours");
-    fs::set_permissions(folder.join("ssh"), PermissionsExt::from_mode(0o755)).expect("it is ours");
-    fs::write(folder.join("hosts"), hosts).expect("the folder is ours");
-    let holding = Folder::new();
+    let (hosts, holding) = (StandIn::new(ssh, hosts), Folder::new());
     let options = format!("--ft double --hosts hosts {options} {}", holding.holding());
-    let run = LONG.start_by(shape, &options, |mut command: Command| {
-        let path = std::env::var("PATH").unwrap_or_default();
-        command.env("PATH", format!("{}:{path}", folder.display())).current_dir(&folder);
-        command
-    });
-    Spread { run, holding, folder }
+    let run = LONG.start_by(shape, &options, |command| hosts.around(command));
+    Spread { run, holding, hosts }
 }
 
 impl Spread {
@@ -75,34 +54,14 @@ impl Spread {
         signal(self.run.job.launcher_pid(), Signal::KILL);
     }
 
-    /// The agent of a host; that of the launcher's has no name.
     #[track_caller]
     pub fn agent(&self, host: &str) -> i32 {
-        let is_agent = |pid: &i32| {
-            let name = environment(*pid)
-                .into_iter()
-                .find_map(|word| Some(word.strip_prefix("STAND_IN_FOR=")?.to_owned()));
-            name.unwrap_or_default() == host
-                && arguments(*pid).get(1).is_some_and(|word| word == "--talisman-agent")
-        };
-        let found = until(|| self.run.job.processes().into_iter().find(is_agent));
-        found.unwrap_or_else(|| panic!("no agent of {host:?}: {}", self.run.job.said()))
+        stand_in::agent(&self.run.job, host)
     }
 
-    /// A process that leads after so many others.
     #[track_caller]
     fn leader(&self, after: usize) -> i32 {
-        let found = until(|| {
-            let said = self.run.job.said();
-            let leaders = said.split("the launcher is gone; process ").skip(1);
-            leaders.filter_map(|rest| rest.split(' ').next()?.parse().ok()).nth(after)
-        });
-        found.unwrap_or_else(|| panic!("nobody leads: {}", self.run.job.said()))
-    }
-
-    /// What processes on other hosts than the launcher's have printed there.
-    fn printed_elsewhere(&self, kind: &str) -> Vec<String> {
-        printed(&self.folder, kind)
+        stand_in::leader(&self.run.job, after)
     }
 
     /// What is left, and what was printed elsewhere; how many processes have led the job after the first.
@@ -110,9 +69,8 @@ impl Spread {
     fn ends(self) -> (Left, Vec<String>, usize) {
         self.holding.let_go();
         let left = self.run.ends_without_its_launcher();
-        let (elsewhere, errors) = (printed(&self.folder, "out"), printed(&self.folder, "err"));
+        let [elsewhere, errors] = ["out", "err"].map(|kind| self.hosts.printed_elsewhere(kind));
         let led = led(&left.ended.stderr) + led(&errors);
-        let _ = fs::remove_dir_all(&self.folder);
         (left, elsewhere, led)
     }
 
@@ -139,13 +97,6 @@ impl Spread {
     }
 }
 
-fn printed(folder: &Path, kind: &str) -> Vec<String> {
-    let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let of_kind = files.filter(|file| file.extension().is_some_and(|extension| extension == kind));
-    let texts = of_kind.filter_map(|file| fs::read_to_string(file).ok());
-    texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
-}
-
 /// Whether somebody stood by to the end of its launcher, and could not tell whether the job goes on.
 fn is_unclear(left: &Left) -> bool {
     left.ended.stderr.iter().any(|line| line.contains("cannot be told here"))
@@ -155,12 +106,11 @@ fn is_unclear(left: &Left) -> bool {
 pub fn a_host_that_is_lost_before_the_program_begins() {
     let expected = LONG.undisturbed(SHAPE);
     let deaths = deaths(1, "host");
-    let Spread { run, holding, folder } = begin_by(&ssh_with(&deaths), SHAPE, TWO, NEVER);
+    let Spread { run, holding, hosts: _hosts } = begin_by(&ssh_with(&deaths), SHAPE, TWO, NEVER);
     holding.let_go();
     let left = run.survives(&expected);
     assert_eq!(started_again(&left.ended.stderr, "two"), 1, "{}", left.ended.said());
     assert_eq!(left.failures.len(), 0, "the program that ran has lost nobody");
-    let _ = fs::remove_dir_all(folder);
 }
 
 /// What is called as ssh, where nodes of one host find these deaths.
@@ -176,7 +126,7 @@ pub fn the_launcher_of_several_hosts_before_the_program_begins() {
     let expected = LONG.undisturbed(SHAPE);
     for hosts in [TWO, WITH_OWN] {
         let deaths = deaths(1, "stopped");
-        let Spread { run, holding, folder } = begin_by(&ssh_with(&deaths), SHAPE, hosts, NEVER);
+        let Spread { run, holding, hosts: _hosts } = begin_by(&ssh_with(&deaths), SHAPE, hosts, NEVER);
         let launcher = run.job.launcher_pid();
         let standby = wait_for_standby(&run.job, launcher);
         let has_stopped = || run.job.processes().into_iter().any(|node| state(node) == Some('T'));
@@ -188,7 +138,6 @@ pub fn the_launcher_of_several_hosts_before_the_program_begins() {
         assert_eq!(left.status, Some(0), "{}", left.ended.said());
         assert_eq!(started_again_by(&left.ended.stderr), [standby], "{}", left.ended.said());
         assert_eq!(left.failures.len(), 0, "the program that ran has lost nobody");
-        let _ = fs::remove_dir_all(folder);
     }
 }
 
@@ -267,6 +216,7 @@ pub fn the_launcher_with_its_whole_host() {
         spread.kill_launcher();
         let told = until(|| {
             spread
+                .hosts
                 .printed_elsewhere("err")
                 .iter()
                 .any(|line| line.contains(" on the host one leads now"))
@@ -342,12 +292,11 @@ pub fn a_host_that_was_stopped_does_no_harm_when_it_goes_on() {
     stopped.iter().for_each(|pid| signal(*pid, Signal::CONT));
     let left = || spread.run.job.processes().into_iter().any(|pid| stopped.contains(&pid));
     until(|| (!left()).then_some(())).unwrap_or_else(|| panic!("they go on: {}", spread.run.job.said()));
-    let Spread { run, holding, folder } = spread;
+    let Spread { run, holding, hosts: _hosts } = spread;
     holding.let_go();
     let mut losses = run.survives(&expected).losses;
     losses.sort_unstable();
     assert_eq!(losses, [(2, false), (3, false)]);
-    let _ = fs::remove_dir_all(&folder);
 }
 
 /// Where they were, or on another host if that is lost.
@@ -472,7 +421,7 @@ pub fn other_ends_of_several_hosts_without_the_launcher() {
     spread.kill_launcher();
     signal(spread.leader(0), Signal::TERM);
     // It is not let go: that alone ends it.
-    let Spread { run, holding: _holding, .. } = spread;
+    let Spread { run, holding: _holding, hosts: _hosts } = spread;
     assert_eq!(run.ends_without_its_launcher().status, Some(143));
 }
 
