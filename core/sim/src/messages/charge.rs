@@ -10,7 +10,9 @@ use talisman_kernel::pe::try_current;
 /// happens.
 pub fn charge(time: Duration) {
     try_current(|pe| {
-        if let Clock::Simulated(Simulated { now, .. }) = &pe.clock {
+        if let Clock::Simulated(Simulated { now, .. }) = &pe.clock
+            && !pe.clock.measures_machine()
+        {
             now.set(now.get() + cores::takes(now.get(), time));
         }
     });
