@@ -122,7 +122,8 @@ impl Pe {
         }
         let may_be_in_sockets =
             || since > TICKS_BETWEEN_SOCKETS && port.net.as_ref().is_some_and(Net::has_sockets);
-        let may_have_come = !self.is_queue_empty() || port.has_work() || may_be_in_sockets();
+        let may_come = || !self.is_queue_empty() || port.has_work() || may_be_in_sockets();
+        let may_have_come = !self.input_log.is_told() && may_come();
         if may_have_come {
             self.looked.set(now);
         }
