@@ -43,6 +43,8 @@ mod limits;
 mod losses;
 #[path = "logging_processes/mapped_parts.rs"]
 mod mapped_parts;
+#[path = "logging_processes/recorded_nodes.rs"]
+mod recorded_nodes;
 #[path = "logging_processes/records.rs"]
 mod records;
 #[path = "logging_processes/relay.rs"]
@@ -85,6 +87,7 @@ fn main() -> ExitCode {
                 beyond::all(),
                 examples::all(),
                 records::all(),
+                recorded_nodes::all(),
                 strict::all(),
                 ticket::all(),
                 variants::all(),

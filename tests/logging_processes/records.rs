@@ -28,19 +28,19 @@ crate::trials::checks!(
 );
 
 /// A folder that a job writes to.
-struct Record(PathBuf);
+pub struct Record(PathBuf);
 
 impl Record {
-    fn new() -> Record {
+    pub fn new() -> Record {
         Record(Scratch::new("record").0.clone())
     }
 
-    fn option(&self) -> String {
+    pub fn option(&self) -> String {
         format!("--record {}", self.0.display())
     }
 
     /// Runs a PE again.
-    fn replay(&self, pe: u32, words: &str) -> Ended {
+    pub fn replay(&self, pe: u32, words: &str) -> Ended {
         let mut command = Command::new(env!("CARGO_BIN_EXE_talisman"));
         command.arg("replay").arg(&self.0).arg("--pe").arg(pe.to_string()).args(words.split_whitespace());
         run(command)
@@ -48,7 +48,7 @@ impl Record {
 
     /// All of them, to their ends, each of which sends what it sent; what each prints.
     #[track_caller]
-    fn replay_all(&self, pes: u32) -> Vec<Vec<String>> {
+    pub fn replay_all(&self, pes: u32) -> Vec<Vec<String>> {
         let ended = |pe| self.replay(pe, "").expect(0, &["messages again", ": to the end of its record"]);
         let all: Vec<Ended> = (0..pes).map(ended).collect();
         for ended in &all {
@@ -71,13 +71,13 @@ impl Drop for Record {
 }
 
 /// What a runner says, of all lines.
-fn said_by(runner: usize, lines: &[String]) -> Vec<String> {
+pub fn said_by(runner: usize, lines: &[String]) -> Vec<String> {
     let beginning = format!("runner {runner} in ");
     lines.iter().filter(|line| line.starts_with(&beginning)).cloned().collect()
 }
 
 /// A relay that was recorded, to its end.
-fn recorded(record: &Record, shape: Shape, options: &str) -> Left {
+pub fn recorded(record: &Record, shape: Shape, options: &str) -> Left {
     Relay::start(shape, &format!("{} {options}", record.option())).end(0, &[])
 }
 
@@ -234,10 +234,8 @@ fn what_is_damaged_is_told() {
 fn what_cannot_be_recorded_is_refused() {
     let record = Record::new();
     for (words, shape, texts) in [
-        ("", (2, 2, "shm"), &["jobs with --record need nodes of one PE each", "--nodes 4"][..]),
-        ("--ft double", (2, 1, "shm"), &["--record --ft double"]),
+        ("--ft double", (2, 2, "shm"), &["--record --ft double"][..]),
         ("--ft disk", (2, 1, "shm"), &["--record --ft disk"]),
-        ("--balancer greedy", (2, 1, "shm"), &["--record --balancer"]),
         ("--simulate", (2, 1, "shm"), &["--record --simulate", "--seed"]),
     ] {
         run(program(&format!("--relay {} {words}", record.option()), shape)).expect(2, texts);
@@ -247,6 +245,9 @@ fn what_cannot_be_recorded_is_refused() {
     run(again).expect(2, &["there is a record in it already", "pe-"]);
     run(program("--relay --record /dev/null", (2, 1, "shm"))).expect(2, &["no file can be written there"]);
 }
+
+/// Two nodes, of one PE each.
+const ALONE: Shape = (2, 1, "shm");
 
 /// What programs look at that is not theirs, by the name of the option that has them do so.
 const BREAKS: [&str; 3] = ["clock", "hash", "random"];
@@ -262,29 +263,30 @@ fn a_pe_that_breaks_the_rule_is_told_of() {
 }
 
 /// The command that checks a relay.
-fn check(words: &str) -> Ended {
+#[track_caller]
+pub fn check(words: &str, shape: Shape) -> Ended {
     let mut command = Command::new(env!("CARGO_BIN_EXE_talisman"));
     command.args(["check", "--replay"]);
-    let relay = program(&format!("--relay {words}"), (2, 1, "shm"));
+    let relay = program(&format!("--relay {words}"), shape);
     command.arg("--").arg(relay.get_program()).args(relay.get_args());
     run(command)
 }
 
 fn a_program_that_keeps_the_rule_passes_the_check() {
-    let ended = check("--rounds 20").expect(0, &[]);
+    let ended = check("--rounds 20", ALONE).expect(0, &[]);
     ended.prints("all PEs do the same when they are given the same");
     // Whatever it is told to say.
-    let ended = check("--rounds 5 --log error").expect(0, &[]);
+    let ended = check("--rounds 5 --log error", ALONE).expect(0, &[]);
     ended.prints("all PEs do the same when they are given the same");
     // A failure that comes again is no difference.
-    let ended = check("--rounds 20 --panic-at 7").expect(0, &["enough of it"]);
+    let ended = check("--rounds 20 --panic-at 7", ALONE).expect(0, &["enough of it"]);
     ended.prints("all PEs do the same when they are given the same");
     assert!(ended.stdout.iter().any(|line| line.contains("the program itself failed")), "{}", ended.said());
 }
 
 fn programs_that_break_the_rule_do_not() {
     for breaks in BREAKS {
-        let ended = check(&format!("--rounds 5 --breaks {breaks}")).expect(1, &[]);
+        let ended = check(&format!("--rounds 5 --breaks {breaks}"), ALONE).expect(1, &[]);
         for pe in 0..2 {
             let who = format!("Runner[{pe}], entry `pass` sends PE {}", 1 - pe);
             let beginning = format!("PE {pe} does not do the same when it is given the same:");
@@ -293,7 +295,7 @@ fn programs_that_break_the_rule_do_not() {
         }
     }
     // What stays on a PE is compared too.
-    let ended = check("--rounds 5 --breaks clock --pairs").expect(1, &[]);
+    let ended = check("--rounds 5 --breaks clock --pairs", ALONE).expect(1, &[]);
     let told = ended.stdout.iter().any(|line| line.contains("Runner[0], entry `pass` sends PE 0"));
     assert!(told, "{}", ended.said());
 }
@@ -308,7 +310,7 @@ fn a_check_that_cannot_be_is_told() {
     check(&["--replay"]).expect(2, &["PROGRAM"]);
     check(&["--replay", "--", "no-such-program"]).expect(2, &["no-such-program"]);
     check(&["--replay", "--", "true"]).expect(2, &["has recorded nothing"]);
-    check(&["--replay", "--pes", "2", "--record", "f", "--", "true"]).expect(2, &["one PE each"]);
+    check(&["--replay", "--pes", "2", "--", "true"]).expect(2, &["has recorded nothing"]);
     // What is found in a folder that has a record would be taken for the program's.
     let folder = Scratch::new("checked-before");
     std::fs::create_dir_all(&folder.0).expect("it can be made");

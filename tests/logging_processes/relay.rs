@@ -6,6 +6,7 @@ use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::process::{DumpableBehavior, Pid, Signal, getppid, kill_process, set_dumpable_behavior};
@@ -39,17 +40,20 @@ struct Options {
     /// Where each process notes what it executes
     #[arg(long)]
     notes: Option<String>,
-    /// The round in which the runner on node 1 panics
+    /// The runner that panics, or aborts its process
+    #[arg(long, default_value_t = 1)]
+    who: u32,
+    /// The round in which it panics
     #[arg(long)]
     panic_at: Option<u64>,
-    /// The round in which the runner on node 1 aborts its process, each time
+    /// The round in which it aborts, each time
     #[arg(long)]
     abort_at: Option<u64>,
     /// Where whose runner kills whose process, once each: `pack:0>1` as its part is packed, `restored:0>1` as it is made anew, and
     /// `pack:0>launcher`
     #[arg(long, value_delimiter = ',')]
     trap: Vec<String>,
-    /// Runners pass on something that is not the same when it is done again: `clock`, `hash`, `random` or `pid`
+    /// Runners pass on something that is not the same when it is done again: `clock`, `hash`, `random`, `counter` or `pid`
     #[arg(long)]
     breaks: Option<String>,
     /// Each runner takes what it has itself: nothing but sums goes between PEs
@@ -128,9 +132,9 @@ impl Runner {
     #[entry]
     fn take(&mut self, cx: &mut Cx<Self>, round: u64, numbers: Vec<u64>) {
         self.note(cx.index(), round);
-        let is_second = cx.index() == 1;
-        assert!(!is_second || self.options.panic_at != Some(round), "enough of it");
-        if is_second && self.options.abort_at == Some(round) {
+        let is_it = cx.index() == self.options.who;
+        assert!(!is_it || self.options.panic_at != Some(round), "enough of it");
+        if is_it && self.options.abort_at == Some(round) {
             std::process::abort();
         }
         self.taken = numbers.iter().fold(round, |sum, number| sum.wrapping_mul(31).wrapping_add(*number));
@@ -294,6 +298,8 @@ fn have_come(to: &Come, round: u64) -> u32 {
     to.lock().expect("nobody panics with it").get(&round).copied().unwrap_or(0)
 }
 
+static COUNTER: AtomicU64 = AtomicU64::new(1);
+
 /// What no entry may look at in a job that logs.
 fn what_is_never_the_same(what: &str) -> u64 {
     match what {
@@ -307,6 +313,8 @@ fn what_is_never_the_same(what: &str) -> u64 {
             let read = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
             read.map_or(1, |()| u64::from_ne_bytes(bytes))
         }
+        // Of all runners of this process.
+        "counter" => COUNTER.fetch_add(1, Ordering::Relaxed),
         _ => u64::from(std::process::id()),
     }
 }

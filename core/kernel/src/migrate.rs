@@ -172,7 +172,7 @@ impl Pe {
     fn payload(&self, chare: &'static ChareType, head: NonNull<Head>, to: PeId) -> Payload {
         let within = self.node.shape.node_of(to) == self.node.number;
         let moving = Moving { head: Some(head), chare };
-        if within && !self.node.config.pack_all && !self.node.config.replays {
+        if within && !self.node.config.pack_all && !self.node.config.packs_within {
             Payload::Object(moving)
         } else {
             if chare.departs.is_some() {

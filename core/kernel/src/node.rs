@@ -33,6 +33,9 @@ pub struct Config {
     pub repack: bool,
     /// Keeps what each PE is given and sends, packed, so that the PE can be run again from it.
     pub replays: bool,
+    /// Messages between the PEs of a node are packed as between nodes: what each is given and sends is written down or compared, for it to
+    /// be run again without the others.
+    pub packs_within: bool,
     /// What is measured for load balancing.
     pub measures: Measures,
     /// If that are not loads: whether these are estimated, for advice at the job's end.
@@ -60,6 +63,7 @@ impl Config {
             pack_all: options.pack_all,
             repack: options.repack,
             replays: options.verify_replay && options.simulate,
+            packs_within: options.verify_replay && options.simulate || options.record.is_some(),
             host: 0,
             neighbours: Arc::default(),
             measures: LbSettings::of(options).map_or(options.measures, |settings| settings.measures()),

@@ -17,7 +17,7 @@ use crate::net::Net;
 use crate::node::Node;
 use crate::pe::Pe;
 use crate::trace::Origin;
-use crate::wire;
+use crate::wire::{self, WireError};
 use crate::witness::{self, Shadow, Why};
 use talisman_base::ids::{CollectionId, ObjId, PeId};
 use talisman_observe::mutations::mutated;
@@ -229,9 +229,12 @@ impl Port {
         match self {
             Port::Threads(threads) => match (threads.rank(pe, to), &threads.net) {
                 (Some(rank), _) => {
-                    if pe.tracer.is_some() {
+                    let mut envelope = envelope;
+                    if !pe.input_log.is_off() {
                         let at = pe.clock_of_trace();
                         pe.trace_take(envelope);
+                        let Some(told) = pe.note_sent_within(to, envelope) else { return };
+                        envelope = told;
                         pe.trace_left(at, to, 0, true);
                     }
                     threads.put(rank, into_words(pe, envelope));
@@ -289,8 +292,13 @@ impl Port {
         if entry.args.size as usize > SMALL * 8 {
             return false;
         }
+        if !pe.input_log.is_off() {
+            if pe.input_log.is_told() {
+                return false;
+            }
+            pe.trace_leaves(to, None);
+        }
         count(&pe.stats.between_pes, 1);
-        pe.trace_leaves(to, None);
         threads.put(rank, small_words(object, entry, args));
         true
     }
@@ -330,6 +338,25 @@ impl Port {
         match &threads.net {
             None => threads.receive(pe, false),
             Some(net) => net.while_taking_in(|| threads.receive(pe, false)) | net.receive(pe),
+        }
+    }
+
+    /// Takes what arrived where it is told what is taken in, from the other PEs of the node too: packed, as that is what can be written down.
+    /// Nothing runs in here.
+    pub fn receive_told(&self, pe: &Pe) -> bool {
+        let Port::Threads(threads) = self else { return false };
+        let take_in = || {
+            self.put_aside();
+            let mut any = false;
+            while let Some((from, words)) = threads.next_aside() {
+                take_in_told(pe, from, &words);
+                any = true;
+            }
+            any
+        };
+        match &threads.net {
+            None => take_in(),
+            Some(net) => net.while_taking_in(take_in) | net.receive(pe),
         }
     }
 
@@ -474,14 +501,45 @@ fn take_in_whole(pe: &Pe, envelope: NonNull<Envelope>) {
     }
 }
 
+/// A message that ring words stand for is taken in as a frame with what is in it: as it is when the PE runs again, without the one that
+/// has sent it.
+#[inline(never)]
+fn take_in_told(pe: &Pe, from: PeId, words: &RingWords) {
+    let origin = pe.trace_comes(from + pe.first_pe);
+    let (mut envelope, mut from) = (from_words(pe, from, words), from + pe.first_pe);
+    // SAFETY: the ring gave the envelope away.
+    let message = unsafe { envelope.as_ref() };
+    if message.unchecked {
+        // Another PE has passed it on: it is from another node.
+        from = message.from;
+        envelope = match wire::checked(pe, envelope) {
+            Ok(envelope) => envelope,
+            Err(error) => return end_over(pe, from, &error),
+        };
+    }
+    let packed = wire::pack(pe, envelope, |head, segments| (Box::<[u8]>::from(head), segments));
+    // Who cannot be packed has ended the job.
+    let Some((head, segments)) = packed else { return };
+    pe.note_taken_frame(from, &head, &segments);
+    let taken = pe.take_in_frame_of(from, &head, segments, origin);
+    taken.unwrap_or_else(|error| end_over(pe, from, &error));
+}
+
+/// What a PE of another node has sent is none of this job's.
+#[cold]
+fn end_over(pe: &Pe, from: PeId, error: &WireError) {
+    let node = pe.node.shape.node_of(from);
+    pe.node.job.end(1, Some(format!("invalid message from node {node}: {error}")));
+}
+
 /// A message from another node that another PE of this one passed on.
 #[inline(never)]
 fn take_in_from_afar(pe: &Pe, envelope: NonNull<Envelope>) {
     // SAFETY: the port gave the envelope away.
-    let node = pe.node.shape.node_of(unsafe { envelope.as_ref() }.from);
+    let from = unsafe { envelope.as_ref() }.from;
     match wire::checked(pe, envelope) {
         Ok(envelope) => pe.accept(envelope),
-        Err(error) => pe.node.job.end(1, Some(format!("invalid message from node {node}: {error}"))),
+        Err(error) => end_over(pe, from, &error),
     }
 }
 

@@ -133,10 +133,11 @@ impl SharedValues {
         self.read().all.clone().unwrap_or_default()
     }
 
-    /// These may be read although they have not come.
-    pub fn lend_library(&self, library: BTreeMap<u64, Packed>) {
+    /// These may be read although they have not come: the node has no other PEs.
+    pub fn lend_library(&self, library: impl IntoIterator<Item = (u64, Packed)>) {
         let mut values = self.write();
-        (values.library, values.is_of_one) = (library, true);
+        values.library.extend(library);
+        values.is_of_one = true;
     }
 
     /// What a value is, that is here packed.

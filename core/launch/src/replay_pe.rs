@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use crate::start::{check_names, complain, status_of};
+use talisman_base::topology::Shape;
 use talisman_core::chare::{Args, MainChare};
 use talisman_core::main_chare::beginning;
 use talisman_core::record::file::{RecordError, RecordFile};
@@ -37,9 +38,10 @@ pub(crate) fn main<C: MainChare, A: Args + Send>(
     panics::listen();
     let output = Output::stdout();
     let config = Config { record: None, trace: None, estimates_loads: false, ..Config::of(options) };
-    let (pe, nodes, until) = (file.origin.pe, file.origin.nodes, options.run_again_until);
+    let (pe, until) = (file.origin.pe, options.run_again_until);
+    let shape = Shape { nodes: file.origin.nodes, pes_per_node: file.origin.pes_per_node };
     let (job, begin) = (Job::new(output.clone()), beginning::<C, A>(args));
-    let replayer = Replayer { pe, nodes, config, job, program: &begin, until };
+    let replayer = Replayer { pe, shape, config, job, program: &begin, until };
     let (replayed, progress) = replayer.replay(Steps::of(file));
     let status = tell(program, pe, replayed, progress);
     match output.finish() {

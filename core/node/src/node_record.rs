@@ -5,17 +5,18 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
 
 use talisman_base::build::build_number;
+use talisman_base::ids::PeId;
 use talisman_core::record::item::Origin;
 use talisman_core::record::writer::RecordWriter;
 use talisman_job::RunArgs;
 use talisman_job::job::Job;
 use talisman_kernel::node::Node;
 
-/// The writer of a node's PE, in its process of this life; none if nothing is to be recorded. If there can be none, the
-/// job ends.
-pub(super) fn record_writer_of(node: &Node, life: u64) -> Option<RecordWriter> {
+/// The writer of a PE of a node, in its process of this life; none if nothing is to be recorded. If there can be none,
+/// the job ends.
+pub(super) fn record_writer_of(node: &Node, pe: PeId, life: u64) -> Option<RecordWriter> {
     let folder = node.config.record.as_ref()?;
-    match RecordWriter::create(folder, &origin(node, life)) {
+    match RecordWriter::create(folder, &origin(node, pe, life)) {
         Ok(writer) => Some(writer),
         Err(error) => {
             let why = format!("--record {}: nothing can be written there: {error}", folder.display());
@@ -34,7 +35,7 @@ pub(super) fn end_record(writer: &RecordWriter, job: &Job) {
         .for_each(|why| job.warn(format!("--record: it could not be written to its end: {why}")));
 }
 
-fn origin(node: &Node, life: u64) -> Origin {
+fn origin(node: &Node, pe: PeId, life: u64) -> Origin {
     let bytes = |path: Option<PathBuf>| path.map(|path| path.into_os_string().into_vec()).unwrap_or_default();
     let executable = std::env::current_exe().ok();
     let program = executable.as_ref().and_then(|file| file.file_name()).unwrap_or_default();
@@ -45,7 +46,8 @@ fn origin(node: &Node, life: u64) -> Origin {
         words: std::env::args_os().skip(1).map(OsString::into_vec).collect(),
         variables: variables(),
         nodes: node.shape.nodes,
-        pe: node.shape.first_pe(node.number),
+        pes_per_node: node.shape.pes_per_node,
+        pe,
         life,
         executable: bytes(executable),
     }

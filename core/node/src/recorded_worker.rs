@@ -1,8 +1,8 @@
 //! The loop of a PE whose inputs are recorded (`--record`), on a thread of its own.
 //!
 //! It differs from that of other PEs in that its clock stands still in a turn, so that all that it reads of time is in
-//! its record, and that values are dropped as soon as they can be. It is the only PE of its node: nothing comes to it
-//! but frames of others.
+//! its record, and that values are dropped as soon as they can be. What comes from other PEs of its node is taken in as
+//! it would come from other nodes, packed.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use super::node_record::{end_record, record_writer_of};
 use super::worker::{BATCH, Pace, Suspicion, end, sleep, turn};
 use talisman_base::clock::Clock;
+use talisman_base::ids::PeId;
 use talisman_core::record::item::Begins;
 use talisman_core::record::writer::RecordWriter;
 use talisman_kernel::net::Net;
@@ -30,19 +31,16 @@ pub(super) struct Recording {
 }
 
 impl Recording {
-    /// Of the PE of this node, in a job that began then; none if it is not recorded.
-    pub(super) fn of(node: &Node, start: Instant) -> Option<Recording> {
-        let writer = record_writer_of(node, 0)?;
+    /// Of a PE of this node, in a job that began then; none if it is not recorded.
+    pub(super) fn of(node: &Node, pe: PeId, start: Instant) -> Option<Recording> {
+        let writer = record_writer_of(node, pe, 0)?;
         let now = Rc::new(Cell::new(start.elapsed().as_nanos() as u64));
         Some(Recording { writer, start, now })
     }
 
-    /// That of the PE. One that is traced has the processor's counter beside it, which is no input of anything but the trace.
-    pub(super) fn clock(&self, is_traced: bool) -> Clock {
-        match is_traced {
-            true => Clock::set_in_turns(self.now.clone(), self.start),
-            false => Clock::simulated(self.now.clone()),
-        }
+    /// That of the PE. Beside it is the processor's counter, for traces and loads: what follows from it is a value of the world.
+    pub(super) fn clock(&self) -> Clock {
+        Clock::set_in_turns(self.now.clone(), self.start)
     }
 
     /// Before the fresh PE is given anything.
@@ -57,12 +55,14 @@ impl Recording {
         let _here = Here::enter(pe);
         let _seen = pe.node.windows[(pe.id - pe.first_pe) as usize].open(pe);
         let Port::Threads(port) = &pe.port else { unreachable!("a PE on a thread has rings") };
-        let (mut idle, mut suspicion, mut pace) = (Idle::new(), Suspicion::default(), Pace::default());
+        let (mut suspicion, mut pace) = (Suspicion::default(), Pace::default());
+        let mut idle = Idle::sharing_cores(pe.node.shares_cores());
+        pe.begin_measuring();
         caught(pe, || {
             while !pe.node.job.is_over() {
                 self.set_clock();
                 pe.tell_figures(|| 0);
-                let received = pe.port.receive(pe);
+                let received = pe.port.receive_told(pe);
                 if !turn(pe, port, BATCH, &mut pace, received) {
                     self.rest(pe, port, &mut idle, &mut suspicion);
                 }
@@ -78,6 +78,10 @@ impl Recording {
 
     /// Waits until there may be something to do.
     fn rest(&self, pe: &Pe, port: &Threads, idle: &mut Idle, suspicion: &mut Suspicion) {
+        if port.has_unsent() {
+            // Another PE's ring is full: let it run, on this core if need be.
+            return std::thread::yield_now();
+        }
         let (since, given) = (Instant::now(), idle.given());
         let is_due = || pe.timers.next().is_some_and(|due| due <= self.start.elapsed());
         let came = |net: &Net| {

@@ -102,10 +102,8 @@ pub(super) fn live(
                     return Left::default();
                 }
                 core.into_iter().for_each(cores::stay_on);
-                let recording = Recording::of(&node, start);
-                let is_traced = node.config.trace.is_some();
-                let clock =
-                    recording.as_ref().map_or(Clock::Real(start), |recording| recording.clock(is_traced));
+                let recording = Recording::of(&node, id, start);
+                let clock = recording.as_ref().map_or(Clock::Real(start), Recording::clock);
                 let mut pe = Pe::new(id, node, clock, Port::Threads(port), SERVICES);
                 let _leasing = lease_from(pe.node.store.pages());
                 recording.iter().for_each(|recording| recording.begin(&mut pe));

@@ -109,7 +109,7 @@ pub fn take_in(pe: &Pe, taken: Taken) -> Result<(), String> {
         }
         Parcel::Frame { head, segments } => {
             pe.note_taken_frame(taken.from, &head, &segments);
-            pe.take_in_frame(&head, segments, origin).map_err(|error| error.to_string())?;
+            pe.take_in_frame_of(taken.from, &head, segments, origin).map_err(|error| error.to_string())?;
         }
     }
     Ok(())

@@ -20,13 +20,13 @@ use rustix::process::geteuid;
 
 use super::item::{Item, Origin};
 use talisman_base::build::build_number;
-use talisman_job::options::{PROCESSES_MAX, RECORD_ENDING};
+use talisman_job::options::{PES_MAX, PROCESSES_MAX, RECORD_ENDING};
 use talisman_pup::{Pup, PupError, Purpose, Unpacker, from_bytes, to_bytes};
 
 /// How all files begin.
 const MAGIC: &[u8; 16] = b"talisman-record\n";
 /// What this writes. It changes with what items are.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 /// Before a block: its length and sum, and the sum of both.
 const BLOCK_HEAD: usize = 16;
 const SUMMED: usize = 12;
@@ -205,9 +205,11 @@ impl RecordFile {
         }
         let Some(origin) = self.next_block()? else { return Err(self.is_other("it ends within its header")) };
         self.origin = self.read_as(&origin, self.at)?;
-        match self.origin {
-            Origin { pe, nodes, .. } if pe < nodes && nodes <= PROCESSES_MAX => Ok(()),
-            Origin { pe, nodes, .. } => Err(self.is_other(&format!("it is of PE {pe} of {nodes}"))),
+        let Origin { pe, nodes, pes_per_node: pes, .. } = self.origin;
+        let is_known = nodes <= PROCESSES_MAX && pes <= PES_MAX && pe / pes.max(1) < nodes;
+        match is_known && pes > 0 {
+            true => Ok(()),
+            false => Err(self.is_other(&format!("it is of PE {pe} of {nodes} nodes of {pes} each"))),
         }
     }
 

@@ -11,7 +11,7 @@ use super::file::{RecordFile, begin, write_block};
 use super::item::{Begins, Item, Origin, Sent};
 use super::steps::Steps;
 use crate::logging::given::Given;
-use talisman_pup::to_bytes;
+use talisman_pup::{Packed, to_bytes};
 
 /// Reads bytes as a record, and as a block of one.
 pub fn read_record(data: &[u8]) {
@@ -33,7 +33,7 @@ fn read(bytes: &[u8]) {
 }
 
 fn origin() -> Origin {
-    Origin { program: "program".into(), nodes: 2, pe: 1, ..Origin::default() }
+    Origin { program: "program".into(), nodes: 2, pes_per_node: 2, pe: 1, ..Origin::default() }
 }
 
 /// What it reads when nobody has made it up, by names.
@@ -44,11 +44,12 @@ pub fn record_seeds() -> Vec<(&'static str, Vec<u8>)> {
         Item::Ran,
         Item::Value(vec![1, 2]),
         Item::Sent(Sent::of(1, b"head", &[])),
+        Item::Shared { id: 3, value: Packed::of(&4_u32) },
         Item::Ends,
     ];
     let items: Vec<u8> = items.iter().flat_map(to_bytes).collect();
     let mut record = Vec::new();
     begin(&mut record, &origin()).expect("memory takes it");
     write_block(&mut record, &items).expect("memory takes it");
-    vec![("record", record), ("items", items), ("magic", b"talisman-record\n\x01\0\0\0".to_vec())]
+    vec![("record", record), ("items", items), ("magic", b"talisman-record\n\x03\0\0\0".to_vec())]
 }

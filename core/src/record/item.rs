@@ -21,7 +21,9 @@ pub struct Origin {
     pub variables: Vec<(Vec<u8>, Vec<u8>)>,
     /// Nodes of the job.
     pub nodes: u32,
-    /// The PE. Each node has one.
+    /// PEs of each.
+    pub pes_per_node: u32,
+    /// The PE, counted over all nodes.
     pub pe: PeId,
     /// Which of the processes it was that were started in the place of lost ones, counted from 1; 0 if it was there at
     /// the start.
@@ -57,8 +59,15 @@ pub enum Item {
     Rested,
     /// It read a value of the world, packed.
     Value(Vec<u8>),
-    /// It sent a frame to another node.
+    /// It sent a frame to another PE.
     Sent(Sent),
+    /// Another PE of its node had a read-only value for it.
+    Shared {
+        /// Its name.
+        id: u64,
+        /// It.
+        value: Packed,
+    },
     /// The process came to its end.
     Ends,
 }

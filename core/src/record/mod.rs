@@ -2,8 +2,8 @@
 //! replay`).
 //!
 //! A PE does the same whenever it is given the same. What that is comes in by its door (`Pe::turn`), and is told to a
-//! recorder there: a [`writer::RecordWriter`] writes it down, with the contents of all frames, and with marks of those that the
-//! PE sends. A [`replayer::Replayer`] gives it to a fresh PE, and compares.
+//! recorder there: a [`writer::RecordWriter`] writes it down, with the contents of all frames, those of other PEs of its node
+//! included, and with marks of those that the PE sends. A [`replayer::Replayer`] gives it to a fresh PE, and compares.
 //!
 //! | file | is |
 //! |---|---|

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::expected::Expectations;
 use super::file::RecordError;
@@ -29,7 +30,7 @@ use talisman_kernel::port::{Outbox, Parcel, Port};
 pub struct Progress {
     /// Messages that it has run: its steps.
     pub steps: u64,
-    /// Messages to other nodes that were the same.
+    /// Messages to other PEs that were the same.
     pub compared: u64,
 }
 
@@ -71,8 +72,8 @@ pub const DIFFERS: &str = "does not do the same when it is given the same";
 pub struct Replayer<'a> {
     /// The PE.
     pub pe: PeId,
-    /// Nodes of the job, each with one PE.
-    pub nodes: u32,
+    /// The job's nodes and PEs.
+    pub shape: Shape,
     /// How the program was run.
     pub config: Config,
     /// What its output and its end go to.
@@ -145,24 +146,29 @@ impl Replayer<'_> {
 
     /// How many messages were compared so far.
     fn step(&self, running: &mut Option<RunningAgain>, step: Step) -> Result<u64, String> {
-        let Step { input, values, sent, is_last } = step;
+        let Step { input, values, sent, shared, is_last } = step;
         if let Item::Begins { made_at, line, with } = input {
             let before = running.take().map(|running_pe| running_pe.expected);
             let running_pe = running.insert(self.make(made_at, before.unwrap_or_default()));
             running_pe.expected.expect(values, sent, is_last);
+            running_pe.pe.node.shared.lend_library(shared);
             return running_pe.begin(self, line, with);
         }
         let running_pe = running.as_ref().ok_or("it is given something before it begins")?;
         running_pe.expected.expect(values, sent, is_last);
+        running_pe.pe.node.shared.lend_library(shared);
         running_pe.take(input)
     }
 
     fn make(&self, made_at: u64, expected: Expectations) -> RunningAgain {
-        let shape = Shape { nodes: self.nodes, pes_per_node: 1 };
-        let node = Node::new(shape, self.pe, self.config.clone(), self.job.clone());
+        let number = self.shape.node_of(self.pe);
+        let node = Node::new(self.shape, number, self.config.clone(), self.job.clone());
         let clock = Rc::new(Cell::new(made_at));
         let port = Port::Simulated(Outbox::default());
-        let mut pe = Pe::new(self.pe, node, Clock::simulated(clock.clone()), port, SERVICES);
+        // As it was: what shows the machine's time is told nobody.
+        let time = Clock::set_in_turns(clock.clone(), Instant::now());
+        let mut pe = Pe::new(self.pe, node, time, port, SERVICES);
+        pe.begin_measuring();
         pe.input_log = InputLog::Told(expected.recorder());
         RunningAgain { pe, clock, expected }
     }
@@ -185,11 +191,14 @@ impl RunningAgain {
             Begins::Program => Beginning::Program,
             Begins::Parts(parts) => Beginning::Parts(parts),
         };
-        let shape = logging::Shape { nodes: replayer.nodes, pes_per_node: 1 };
-        let image = Image::first(replayer.pe, shape, self.clock.get(), vec![state]);
+        let Shape { nodes, pes_per_node } = replayer.shape;
+        let (of, rank) = (self.pe.node.number, self.pe.id - self.pe.first_pe);
+        let mut states = vec![Beginning::Nothing; pes_per_node as usize];
+        states[rank as usize] = state;
+        let image = Image::first(of, logging::Shape { nodes, pes_per_node }, self.clock.get(), states);
         let image = image.of_cut(line, Default::default());
         let mut begun = Ok(());
-        caught(&self.pe, || begun = image.begin(&self.pe, 0, replayer.program));
+        caught(&self.pe, || begun = image.begin(&self.pe, rank, replayer.program));
         begun?;
         self.check("what it begins with")
     }
@@ -236,7 +245,7 @@ impl RunningAgain {
             }
             Item::Timers => _ = pe.fire_timers(),
             Item::Rested => _ = pe.rest(),
-            Item::Begins { .. } | Item::Value(_) | Item::Sent(_) | Item::Ends => {}
+            Item::Begins { .. } | Item::Value(_) | Item::Sent(_) | Item::Shared { .. } | Item::Ends => {}
         }
         Ok(())
     }

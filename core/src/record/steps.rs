@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::file::{RecordError, RecordFile};
 use super::item::{Item, Sent};
+use talisman_pup::Packed;
 
 /// An input, and what came of it.
 #[derive(Debug)]
@@ -14,6 +15,8 @@ pub struct Step {
     pub values: VecDeque<Vec<u8>>,
     /// What it sent.
     pub sent: VecDeque<Sent>,
+    /// Read-only values that other PEs of its node had for it, by name.
+    pub shared: Vec<(u64, Packed)>,
     /// Nothing follows, though the process had not come to its end: all that came of it need not be here.
     pub is_last: bool,
 }
@@ -43,15 +46,17 @@ impl Steps {
             self.ended = true;
             return Ok(None);
         }
-        let mut step = Step { input, values: VecDeque::new(), sent: VecDeque::new(), is_last: false };
+        let (values, sent) = (VecDeque::new(), VecDeque::new());
+        let mut step = Step { input, values, sent, shared: Vec::new(), is_last: false };
         while self.fill()? {
-            if !matches!(self.items.front(), Some(Item::Value(_) | Item::Sent(_))) {
-                return Ok(Some(step));
-            }
             match self.items.pop_front() {
                 Some(Item::Value(value)) => step.values.push_back(value),
                 Some(Item::Sent(sent)) => step.sent.push_back(sent),
-                _ => {}
+                Some(Item::Shared { id, value }) => step.shared.push((id, value)),
+                other => {
+                    other.into_iter().for_each(|item| self.items.push_front(item));
+                    return Ok(Some(step));
+                }
             }
         }
         step.is_last = true;

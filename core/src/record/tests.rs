@@ -27,7 +27,15 @@ impl Drop for Folder {
 }
 
 fn origin(pe: u32, life: u64) -> Origin {
-    Origin { program: "p".into(), words: vec![b"--x".to_vec()], nodes: 3, pe, life, ..Origin::default() }
+    Origin {
+        program: "p".into(),
+        words: vec![b"--x".to_vec()],
+        nodes: 3,
+        pes_per_node: 2,
+        pe,
+        life,
+        ..Origin::default()
+    }
 }
 
 /// Two turns of a PE, in three blocks and the one with its beginning.
@@ -40,6 +48,7 @@ fn written(folder: &Path) -> PathBuf {
     recorder.takes(2, b"head", &slices);
     recorder.runs();
     recorder.value(vec![1, 2]);
+    recorder.shared(3, &Packed::of(&4_u32));
     recorder.turn_is_over();
     recorder.time(6);
     recorder.timers();
@@ -74,6 +83,7 @@ fn expected() -> Vec<Item> {
         Item::Taken { from: 2, frame },
         Item::Ran,
         Item::Value(vec![1, 2]),
+        Item::Shared { id: 3, value: Packed::of(&4_u32) },
         Item::Given(Given::Time(6)),
         Item::Timers,
         Item::Rested,
@@ -112,7 +122,7 @@ fn of_a_file_that_ends_anywhere_whole_blocks_are_read() {
         match items_of(&file) {
             Ok((items, is_torn)) => {
                 assert!(all.starts_with(&items), "{length}");
-                assert!(is_torn || [0, 1, 3, 4, 7, 8].contains(&items.len()), "{length}: {items:?}");
+                assert!(is_torn || [0, 1, 3, 5, 8, 9].contains(&items.len()), "{length}: {items:?}");
                 lengths.insert(items.len());
             }
             Err((items, error)) => {
@@ -120,7 +130,7 @@ fn of_a_file_that_ends_anywhere_whole_blocks_are_read() {
             }
         }
     }
-    assert_eq!(lengths.into_iter().collect::<Vec<_>>(), [0, 1, 3, 4, 7, 8], "a block for each write");
+    assert_eq!(lengths.into_iter().collect::<Vec<_>>(), [0, 1, 3, 5, 8, 9], "a block for each write");
 }
 
 #[test]
@@ -168,8 +178,8 @@ fn a_step_is_an_input_and_what_came_of_it() {
 #[test]
 fn what_cannot_be_is_refused() {
     let folder = Folder::new("cannot");
-    for (pe, nodes) in [(3, 3), (0, 0), (0, 1 << 20)] {
-        let origin = Origin { pe, nodes, ..origin(pe, 0) };
+    for (pe, nodes, pes_per_node) in [(6, 3, 2), (0, 0, 2), (0, 1 << 20, 2), (0, 3, 0), (0, 3, 1 << 20)] {
+        let origin = Origin { pe, nodes, pes_per_node, ..origin(pe, 0) };
         RecordWriter::create(&folder.0, &origin).expect("the folder can be written").end();
         let error =
             RecordFile::open(&find(&folder.0, pe).expect("just written")).err().expect("there is no such PE");

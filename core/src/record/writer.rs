@@ -181,6 +181,10 @@ impl Recorder for WritingRecorder {
         self.tell(&Item::Sent(Sent::of(to, head, segments)), |other| other.sends(pe, to, head, segments));
     }
 
+    fn shared(&self, id: u64, value: &Packed) {
+        self.tell(&Item::Shared { id, value: value.clone() }, |other| other.shared(id, value));
+    }
+
     fn turn_is_over(&self) {
         let writer = &mut *self.writer.0.borrow_mut();
         writer.runs = false;

@@ -29,7 +29,10 @@ impl ServiceMessage for SharedMessage {
         match self {
             SharedMessage::Share { id, value } => pe.on_share(id, value),
             SharedMessage::Keep { id, value } => pe.keep_shared(id, value),
-            SharedMessage::Has { id } => pe.on_shared(id),
+            SharedMessage::Has { id } => {
+                pe.note_shared(id);
+                pe.on_shared(id);
+            }
             SharedMessage::Drop { id } => pe.on_drop_shared(id),
         }
     }

@@ -83,11 +83,11 @@ impl RunArgs {
 
     /// Whether each node has one PE if nothing else is said, and can have no more.
     fn has_single_pes(&self) -> bool {
-        layout::needed_by().is_some() || self.ft.logs() || self.record.is_some()
+        layout::needed_by().is_some() || self.ft.logs()
     }
 
     /// PEs per node: `--pes`, otherwise the cores this process may use, divided among the nodes of this host
-    /// ([`PES_SIMULATED`] in simulation; one if something in the program needs the same addresses on all nodes, with `--ft logging` and with `--record`).
+    /// ([`PES_SIMULATED`] in simulation; one if something in the program needs the same addresses on all nodes, and with `--ft logging`).
     pub fn pes_per_node(&self) -> u32 {
         let default = || match self.hosts {
             _ if self.simulate => PES_SIMULATED,

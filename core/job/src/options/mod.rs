@@ -340,7 +340,7 @@ pub struct RunArgs {
 
     /// Record what each PE is given, in this folder
     ///
-    /// `talisman replay` runs any of the PEs again from it, alone, also under a debugger. One PE per node; with --ft off or logging.
+    /// `talisman replay` runs any of the PEs again from it, alone, also under a debugger. With --ft off or logging.
     /// With --hosts, the nodes of each host write to a folder there.
     #[arg(id = "talisman-record", long = "record", env = "TALISMAN_RECORD", hide_env_values = true)]
     #[arg(help_heading = SEEING)]

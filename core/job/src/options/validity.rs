@@ -67,10 +67,7 @@ impl RunArgs {
         match self.pes {
             Some(0) => Err(OptionsError::NoPes),
             Some(pes) if pes > PES_MAX => Err(OptionsError::TooManyPes { pes }),
-            Some(pes) if !self.simulate => {
-                let recording = self.record.as_ref().map(|_| "jobs with --record");
-                self.validate_single_pe(pes, recording.or(layout::needed_by()))
-            }
+            Some(pes) if !self.simulate => self.validate_single_pe(pes, layout::needed_by()),
             _ => Ok(()),
         }
     }
@@ -146,7 +143,6 @@ impl RunArgs {
             ("--ft double", self.ft == FaultTolerance::Double),
             ("--ft disk", self.ft == FaultTolerance::Disk),
             ("--restart", self.restart.is_some()),
-            ("--balancer", self.balancer != strategies::OFF),
         ];
         match refused.into_iter().find(|(_, is_given)| *is_given) {
             _ if self.record.is_none() => Ok(()),

@@ -63,13 +63,41 @@ impl Pe {
         segments: Vec<Segment>,
         origin: Option<Origin>,
     ) -> Result<(), WireError> {
+        self.take_in_read(head, segments, origin, |head, segments| wire::receive(self, head, segments))
+    }
+
+    /// The same of a frame that may be another PE's of this node, which says what it likes.
+    pub fn take_in_frame_of(
+        &self,
+        from: PeId,
+        head: &[u8],
+        segments: Vec<Segment>,
+        origin: Option<Origin>,
+    ) -> Result<(), WireError> {
+        self.take_in_read(head, segments, origin, |head, segments| {
+            match self.node.shape.node_of(from) == self.node.number {
+                true => wire::read_within_node(self, head, segments),
+                false => wire::receive(self, head, segments),
+            }
+        })
+    }
+
+    /// A frame comes, which `read` reads unless it is one of the commonest.
+    #[inline(always)]
+    fn take_in_read(
+        &self,
+        head: &[u8],
+        segments: Vec<Segment>,
+        origin: Option<Origin>,
+        read: impl FnOnce(&[u8], Vec<Segment>) -> Result<NonNull<Envelope>, WireError>,
+    ) -> Result<(), WireError> {
         if segments.is_empty()
             && let Some((envelope, collection)) = wire::read_known(self, head)
         {
             self.trace_keep(envelope, origin);
             self.accept_known(collection, envelope);
         } else {
-            let envelope = wire::receive(self, head, segments)?;
+            let envelope = read(head, segments)?;
             self.trace_keep(envelope, origin);
             self.accept(envelope);
         }

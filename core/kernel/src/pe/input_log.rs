@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::ptr::NonNull;
 
 use super::Pe;
 use super::recorder::Recorder;
@@ -292,6 +293,33 @@ impl Pe {
     pub(crate) fn note_sent_frame(&self, to: PeId, head: &[u8], segments: &[Segment]) {
         if self.input_log.is_told() {
             self.input_log.tell(self, |recorder| recorder.sends(self, to, head, segments));
+        }
+    }
+
+    /// A message is about to go to another PE of the node, by a ring: where that is told, it goes as what can be read of it packed. None if
+    /// nobody could read it: the job has ended then.
+    pub(crate) fn note_sent_within(
+        &self,
+        to: PeId,
+        envelope: NonNull<Envelope>,
+    ) -> Option<NonNull<Envelope>> {
+        if !self.input_log.is_told() {
+            return Some(envelope);
+        }
+        let read = wire::pack(self, envelope, |head, segments| {
+            self.note_sent_frame(to, head, &segments);
+            wire::read_within_node(self, head, segments)
+        });
+        read?.map_err(|error| self.node.job.end(1, Some(error.to_string()))).ok()
+    }
+
+    /// Another PE of the node has put a read-only value where this one may read it from now on.
+    pub fn note_shared(&self, id: u64) {
+        if let InputLog::Told(recorder) = &self.input_log
+            && self.node.config.packs_within
+            && let Some(value) = self.node.shared.get(id)
+        {
+            recorder.shared(id, &value.packed);
         }
     }
 

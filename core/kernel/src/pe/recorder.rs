@@ -3,7 +3,7 @@
 use super::Pe;
 use super::turn::Command;
 use talisman_base::ids::PeId;
-use talisman_pup::Segment;
+use talisman_pup::{Packed, Segment};
 
 /// Keeps what a PE is given, for another PE to be given the same. It is told in the midst of turns.
 ///
@@ -36,11 +36,15 @@ pub trait Recorder {
     /// Whether it is run again, so that what it does beside sending is done already.
     fn runs_again(&self) -> bool;
 
-    /// It takes in a frame that another PE has sent. Who logs messages hears of it from the driver, which knows the source.
+    /// It takes in a frame that another PE has sent, of its own node too where these are packed. Who logs messages hears of it from the
+    /// driver, which knows the source.
     fn takes(&self, _from: PeId, _head: &[u8], _segments: &[Segment]) {}
 
-    /// It has packed a frame for another node, and sends it. The PE is only looked at.
+    /// It has packed a frame for another PE, and sends it. The PE is only looked at.
     fn sends(&self, _: &Pe, _to: PeId, _head: &[u8], _segments: &[Segment]) {}
+
+    /// Another PE of its node has put there a read-only value of this name, which it may read from now on.
+    fn shared(&self, _id: u64, _value: &Packed) {}
 
     /// Its turn is over.
     fn turn_is_over(&self) {}

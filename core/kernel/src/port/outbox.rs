@@ -35,9 +35,9 @@ pub struct Sent {
 
 /// A message on a simulated network.
 pub enum Parcel {
-    /// Within a node: as it is.
+    /// Within a node: as it is, where no PE runs again without the others.
     Message(NonNull<Envelope>),
-    /// Between nodes: as bytes, packed and read like on a real wire.
+    /// Between nodes, and where one does: as bytes, packed and read like on a real wire.
     Frame { head: Box<[u8]>, segments: Vec<Segment> },
 }
 
@@ -56,7 +56,7 @@ impl Outbox {
         let at = pe.clock.ticks();
         let is_near = pe.node.shape.node_of(to) == pe.node.number;
         pe.trace_take(envelope);
-        let parcel = if is_near && !pe.node.config.replays {
+        let parcel = if is_near && !pe.node.config.packs_within {
             Parcel::Message(envelope)
         } else {
             take_ballast();
@@ -66,8 +66,8 @@ impl Outbox {
                     false => segments.iter().map(Segment::copied).collect(),
                 };
                 let beside: usize = segments.iter().map(|segment| segment.bytes().len()).sum();
+                pe.note_sent_frame(to, head, &segments);
                 if !is_near {
-                    pe.note_sent_frame(to, head, &segments);
                     bytes = (head.len() + beside) as u32 + take_ballast();
                     count(&pe.stats.bytes_between_nodes, bytes.into());
                 }

@@ -58,7 +58,8 @@ pub(super) struct Hosted<'a> {
 
 impl<'a> Hosted<'a> {
     pub(super) fn new(of: &'a LoggedNode, program: &'a (dyn Fn(&Pe) + Sync), rank: u32) -> Self {
-        let writer = record_writer_of(&of.node(), of.task.life);
+        let node = of.node();
+        let writer = record_writer_of(&node, node.shape.first_pe(node.number) + rank, of.task.life);
         let (clock, record, totals) = (Rc::default(), Record::default(), Totals::default());
         let (pace, asleep) = (Pace::default(), Cell::default());
         Hosted { of, program, rank, pe: None, clock, record, writer, totals, pace, asleep }
