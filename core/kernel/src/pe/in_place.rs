@@ -95,6 +95,8 @@ impl Pe {
         waits: bool,
         take: &mut dyn FnMut(&[u8], &Rest<'_>) -> bool,
     ) -> Heard {
+        // A clock that somebody sets stands still meanwhile.
+        let waits = waits && self.clock.measures_machine();
         let begun = self.clock.ticks();
         let since = *hearing.since.get_or_insert(begun);
         let mut now = begun;
