@@ -85,7 +85,7 @@ fn hear_all(mut receiver: Receiver, lengths: &[usize]) {
     };
     while seen.get() < lengths.len() {
         let mut take = |arrived: &shm::Arrived<'_>| {
-            let is_taken = seen.get() % 2 == 0;
+            let is_taken = seen.get().is_multiple_of(2);
             if is_taken {
                 check(arrived.start);
             }
