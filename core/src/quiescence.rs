@@ -215,11 +215,11 @@ pub impl Pe {
     /// Nothing queued, nothing unsent, no timer.
     fn is_idle(&self) -> bool {
         self.is_queue_empty()
-            && !self.port.has_unsent()
             && (self.timers.is_empty() || mutated("timers-not-waited-for"))
             && self.unflushed.borrow().is_empty()
             && !self.is_balancing_waited_for()
             && !self.services.is_checkpoint_awaited(self)
+            && !self.has_unsent()
     }
 
     fn on_sums(&self, sent: u64, received: u64, late: bool) {

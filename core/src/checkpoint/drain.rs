@@ -257,7 +257,7 @@ pub impl Pe {
     }
 
     fn count_if_at_rest(&self, checkpoints: &Checkpoints) -> bool {
-        let is_at_rest = self.machine(checkpoints).is_counted_at_rest() && !self.port.has_unsent();
+        let is_at_rest = self.machine(checkpoints).is_counted_at_rest() && !self.has_unsent();
         if is_at_rest {
             let (sent, received) = (self.stats.sent.get(), self.stats.received.get());
             self.drive(checkpoints, Event::AtRest { sent, received });

@@ -7,6 +7,7 @@ use std::ptr::NonNull;
 use super::Pe;
 use super::recorder::Recorder;
 use super::turn::Command;
+use super::turn::world;
 use crate::message::envelope::Envelope;
 use crate::port::{Parcel, Sent};
 use crate::wire;
@@ -311,6 +312,13 @@ impl Pe {
             wire::read_within_node(self, head, segments)
         });
         read?.map_err(|error| self.node.job.end(1, Some(error.to_string()))).ok()
+    }
+
+    /// Whether the ring of another PE of the node was full. How fast that one takes in is a value of the world for a PE that is to run again
+    /// without it.
+    pub fn has_unsent(&self) -> bool {
+        let has_unsent = || self.port.has_unsent();
+        if self.node.config.packs_within { world(has_unsent) } else { has_unsent() }
     }
 
     /// Another PE of the node has put a read-only value where this one may read it from now on.
