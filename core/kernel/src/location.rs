@@ -55,15 +55,13 @@ impl Pe {
         }
     }
 
-    /// The packed place of a singleton in the slot that it was named after, else 0. It may not be made yet: what makes it is in the
-    /// queue of this PE then, and what is sent to it goes behind that. (What comes to its turn before, as it is more urgent, waits for
-    /// it as for any object that is nowhere.)
+    /// The packed place of a singleton in the slot that it was named after, else 0.
     #[inline(always)]
     pub fn named_here(&self, collection: &Collection, index: u128) -> u64 {
-        if !collection.id.is_singles() || single_home(index) != self.id {
+        if !collection.id.is_singles() {
             return 0;
         }
-        match slot_of(index).filter(|(slot, generation)| self.slots.is_of(*slot, *generation)) {
+        match self.named_slot(collection, index) {
             Some((slot, generation)) => HERE | (generation as u64) << 32 | slot as u64,
             None => 0,
         }

@@ -224,10 +224,8 @@ impl Places {
             }
             None if place == Place::Unknown => {
                 let mut sparse = self.sparse.borrow_mut();
-                if !sparse.is_empty() {
-                    sparse.remove(&index);
-                    give_back(&mut sparse);
-                }
+                sparse.remove(&index);
+                give_back(&mut sparse);
             }
             None => drop(self.sparse.borrow_mut().insert(index, place.pack())),
         }
