@@ -15,7 +15,6 @@ use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId};
 use talisman_base::index::{ArrayIndex, IntoIndex};
 use talisman_kernel::kind::Kind;
 use talisman_kernel::message::envelope::Extra;
-use talisman_kernel::message::manner::Manner;
 use talisman_kernel::pe::{check_node, check_pe, current, current_ref};
 use talisman_kernel::route::Route;
 use talisman_pup::{Named, Packer, Pup, PupError, Unpacker, join, key};
@@ -121,7 +120,7 @@ impl<C: Chare> SendTo<C> for One<C> {
     fn post<A: Args>(&self, entry: Entry<C, A>, args: A) {
         // SAFETY: used for this call only.
         let pe = unsafe { current_ref() };
-        pe.invoke::<C::Index, A>(self.id, &C::ENTRIES[entry.number as usize], args, Manner::default());
+        pe.invoke::<C::Index, A>(self.id, &C::ENTRIES[entry.number as usize], args, None);
     }
 
     fn call<A: Args, R>(&self, entry: Entry<C, A, R>, args: A) -> Call<R> {
@@ -141,36 +140,32 @@ impl<C: Chare> SendTo<C> for OneWith<'_, C> {
     }
 
     fn post<A: Args>(&self, entry: Entry<C, A>, args: A) {
-        let manner = self.urgency.manner();
+        let extra = self.urgency.extra();
         current(|pe| {
-            pe.invoke::<C::Index, A>(self.id, &C::ENTRIES[entry.number as usize], args, manner);
+            pe.invoke::<C::Index, A>(self.id, &C::ENTRIES[entry.number as usize], args, Some(extra))
         });
     }
 
     fn call<A: Args, R>(&self, entry: Entry<C, A, R>, args: A) -> Call<R> {
-        let (id, mut manner) = (self.id, self.urgency.manner());
+        let (id, mut extra) = (self.id, self.urgency.extra());
         Call::new(move |pe, reply| {
-            manner.extra.get_or_insert_default().reply = Some(reply);
-            pe.invoke::<C::Index, A>(id, &C::ENTRIES[entry.number as usize], args, manner);
+            extra.reply = Some(reply);
+            pe.invoke::<C::Index, A>(id, &C::ENTRIES[entry.number as usize], args, Some(extra));
         })
     }
 }
 
 impl Urgency<'_> {
-    #[inline]
-    fn manner(self) -> Manner {
-        match self {
-            Urgency::Priority(priority) => Manner::with_priority(priority),
-            Urgency::Expedited => Manner::EXPEDITED,
-        }
+    fn extra(self) -> Box<Extra> {
+        Box::new(match self {
+            Urgency::Priority(priority) => Extra { priority: Some(priority.clone()), ..Extra::default() },
+            Urgency::Expedited => Extra { expedited: true, ..Extra::default() },
+        })
     }
 }
 
-fn reply_to(reply: Route) -> Manner {
-    match reply {
-        Route::Ignore => Manner::default(),
-        reply => Extra { reply: Some(reply), ..Extra::default() }.into(),
-    }
+fn reply_to(reply: Route) -> Option<Box<Extra>> {
+    (reply != Route::Ignore).then(|| Box::new(Extra { reply: Some(reply), ..Extra::default() }))
 }
 
 impl<C: Chare> SendTo<C> for Many<C> {

@@ -11,8 +11,7 @@ use crate::location::Place;
 use crate::location::message::LocationMessage;
 use crate::message::cell::{ArgsCell, Words};
 use crate::message::control::ObjectMessage;
-use crate::message::envelope::{Birth, Body, Envelope};
-use crate::message::manner::Manner;
+use crate::message::envelope::{Birth, Body, Envelope, Extra};
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::pe::execute::Call;
@@ -372,7 +371,7 @@ impl Pe {
         pe: Option<PeId>,
         init: &'static InitInfo,
         args: A,
-        manner: Manner,
+        extra: Option<Box<Extra>>,
     ) -> ObjId {
         let pe = pe.map_or_else(|| self.next_place(), |pe| self.view().acting_for(pe));
         let index = if pe == self.id {
@@ -384,7 +383,7 @@ impl Pe {
             single_index(pe, self.id, serial)
         };
         let to = ObjId { collection, index };
-        self.send_create(to, pe, init, args, manner);
+        self.send_create(to, pe, init, args, extra);
         to
     }
 
@@ -402,14 +401,21 @@ impl Pe {
         pe: PeId,
         init: &'static InitInfo,
         args: A,
-        manner: Manner,
+        extra: Option<Box<Extra>>,
     ) {
-        self.send_create_of(to, pe, init, ArgsCell::store(args), manner);
+        self.send_create_of(to, pe, init, ArgsCell::store(args), extra);
     }
 
     /// The same with arguments that are in words already: they are those of the `#[init]`.
-    pub fn send_create_of(&self, to: ObjId, pe: PeId, init: &'static InitInfo, words: Words, manner: Manner) {
-        let envelope = self.creation(to, init, words, manner);
+    pub fn send_create_of(
+        &self,
+        to: ObjId,
+        pe: PeId,
+        init: &'static InitInfo,
+        words: Words,
+        extra: Option<Box<Extra>>,
+    ) {
+        let envelope = self.creation(to, init, words, extra);
         if pe == self.id { self.enqueue(envelope) } else { self.transmit(pe, envelope) }
     }
 
@@ -419,7 +425,7 @@ impl Pe {
         to: ObjId,
         init: &'static InitInfo,
         words: Words,
-        manner: Manner,
+        extra: Option<Box<Extra>>,
     ) -> NonNull<Envelope> {
         let mut envelope = self.pool.take();
         // SAFETY: just taken from the pool.
@@ -428,7 +434,7 @@ impl Pe {
         message.address(to);
         message.from = self.id;
         message.forwarded = false;
-        (message.priority, message.extra) = (manner.priority, manner.extra);
+        message.extra = extra;
         message.words = words;
         self.see_sent(message);
         envelope

@@ -9,7 +9,6 @@ use crate::location::Place;
 use crate::message::cell::{ArgsCell, Words};
 use crate::message::control::ObjectMessage;
 use crate::message::envelope::{Body, Envelope, Extra};
-use crate::message::manner::{EXPEDITED, Manner};
 use crate::message::queue::prefetch;
 use crate::message::service::{PeMessage, ServiceMessage};
 use crate::route::Route;
@@ -30,15 +29,15 @@ impl Pe {
         to: ObjId,
         entry: &'static EntryInfo,
         args: A,
-        manner: Manner,
+        extra: Option<Box<Extra>>,
     ) {
-        let manner = manner.or_of(entry);
+        let extra = with_options(entry, extra);
         let collection = match self.collections.get(to.collection) {
             Some(collection) if collection.direct && collection.key == entry.chare => collection,
             other => {
                 let words = ArgsCell::store(args);
                 self.note_message::<A>(to, entry, &words);
-                return self.invoke_carefully(other, to, entry, words, manner);
+                return self.invoke_carefully(other, to, entry, words, extra);
             }
         };
         let ordinal = match &collection.bounds {
@@ -61,7 +60,7 @@ impl Pe {
                 to,
                 entry,
                 &mut words,
-                manner,
+                extra,
             );
         };
         let mut envelope = self.addressed(to);
@@ -70,9 +69,8 @@ impl Pe {
         message.body = Body::Invoke(entry);
         message.slot = slot;
         message.generation = generation;
-        message.priority = manner.priority;
         // SAFETY: the field is valid; nothing is dropped unread, since a free envelope has no extra.
-        unsafe { (&raw mut message.extra).write(manner.extra) };
+        unsafe { (&raw mut message.extra).write(extra) };
         // SAFETY: the words are the envelope's.
         unsafe { ArgsCell::store_at(message.words.as_mut_ptr(), args) };
         self.note_message_here::<A>(to, entry, &message.words);
@@ -88,7 +86,6 @@ impl Pe {
         let message = unsafe { envelope.as_mut() };
         message.address(to);
         message.from = self.id;
-        message.priority = 0;
         message.forwarded = false;
         envelope
     }
@@ -104,7 +101,7 @@ impl Pe {
         to: ObjId,
         entry: &'static EntryInfo,
         words: &mut Words,
-        manner: Manner,
+        extra: Option<Box<Extra>>,
     ) {
         let pe = match place {
             Place::At { pe, .. } => pe,
@@ -114,7 +111,7 @@ impl Pe {
         if is_stray && place == Place::Unknown && pe != self.id {
             self.note_caller(to, entry.number);
         }
-        let needs_envelope = pe == self.id || !manner.is_plain() || self.admissions_open.get();
+        let needs_envelope = pe == self.id || extra.is_some() || self.admissions_open.get();
         if !needs_envelope && self.port.send_call(self, pe, (to, entry), words) {
             count(&self.stats.sent, 1);
             return self.drop_what_was_sent();
@@ -122,7 +119,7 @@ impl Pe {
         let mut envelope = self.filled(to, entry, words, self.id);
         // SAFETY: just filled.
         let message = unsafe { envelope.as_mut() };
-        (message.priority, message.extra) = (manner.priority, manner.extra);
+        message.extra = extra;
         self.see_sent(message);
         match place {
             Place::At { .. } | Place::Unknown if pe != self.id => self.transmit(pe, envelope),
@@ -149,12 +146,12 @@ impl Pe {
         to: ObjId,
         entry: &'static EntryInfo,
         words: Words,
-        manner: Manner,
+        extra: Option<Box<Extra>>,
     ) {
         let mut envelope = self.filled(to, entry, &words, self.id);
         // SAFETY: just filled.
         let message = unsafe { envelope.as_mut() };
-        (message.priority, message.extra) = (manner.priority, manner.extra);
+        message.extra = extra;
         self.see_sent(message);
         match collection {
             Some(collection) => self.send_carefully(collection, envelope),
@@ -275,7 +272,6 @@ impl Pe {
         // SAFETY: just taken from the pool.
         let fresh = unsafe { envelope.as_mut() };
         fresh.from = self.id;
-        fresh.priority = 0;
         fresh.forwarded = false;
         fresh.put_pe_message(message);
         envelope
@@ -421,7 +417,7 @@ impl Pe {
         // SAFETY: the sender owns the envelope.
         let message = unsafe { envelope.as_ref() };
         self.see_message(message.shadow, |message, pe| Seen::Queued { message, pe });
-        if message.is_plain() {
+        if message.extra.is_none() {
             self.queue.push(envelope);
         } else {
             self.enqueue_ranked(envelope);
@@ -431,13 +427,9 @@ impl Pe {
     #[cold]
     fn enqueue_ranked(&self, envelope: NonNull<Envelope>) {
         // SAFETY: the sender owns the envelope.
-        let message = unsafe { envelope.as_ref() };
-        match message.extra.as_deref() {
+        let extra = unsafe { envelope.as_ref() }.extra.as_deref();
+        match extra {
             Some(extra) if extra.expedited => self.expedited.push(envelope),
-            _ if message.priority == EXPEDITED => self.expedited.push(envelope),
-            _ if message.priority != 0 => {
-                self.ranked.borrow_mut().push(envelope, &Priority::int(message.priority.into()));
-            }
             Some(Extra { priority: Some(priority), .. }) if priority.to_int() != Some(0) => {
                 self.ranked.borrow_mut().push(envelope, priority);
             }
@@ -458,9 +450,9 @@ impl Pe {
     /// Puts a message that was taken out of the queue back into it, behind all others.
     pub fn put_back(&self, envelope: NonNull<Envelope>) {
         // SAFETY: the caller gives the envelope away.
-        match unsafe { envelope.as_ref() }.is_plain() {
-            true => self.queue.push(envelope),
-            false => self.enqueue_ranked(envelope),
+        match unsafe { envelope.as_ref() }.extra {
+            None => self.queue.push(envelope),
+            Some(_) => self.enqueue_ranked(envelope),
         }
     }
 
@@ -549,6 +541,18 @@ fn entry_called(message: &Envelope) -> Option<u16> {
 /// Whether quiescence waits for a message.
 pub fn is_counted(message: &Envelope) -> bool {
     message.pe_message().is_none_or(<dyn PeMessage>::is_counted)
+}
+
+/// What `#[entry(…)]` says holds where the call says nothing else.
+#[inline(always)]
+fn with_options(entry: &EntryInfo, extra: Option<Box<Extra>>) -> Option<Box<Extra>> {
+    if entry.options.priority == 0 && !entry.options.expedited {
+        return extra;
+    }
+    let mut extra = extra.unwrap_or_default();
+    extra.expedited |= entry.options.expedited;
+    extra.priority.get_or_insert_with(|| Priority::int(entry.options.priority));
+    Some(extra)
 }
 
 /// Packs the arguments of a message where it stands.
