@@ -55,8 +55,8 @@ mod releasing;
 mod rounds;
 #[path = "logging_processes/several_pes.rs"]
 mod several_pes;
-#[path = "common/stand_in.rs"]
-mod stand_in;
+#[path = "common/ssh_stand_in.rs"]
+mod ssh_stand_in;
 #[path = "logging_processes/strict.rs"]
 mod strict;
 #[path = "processes/system.rs"]

@@ -78,8 +78,8 @@ mod searches;
 mod seen;
 #[path = "recovery/spread.rs"]
 mod spread;
-#[path = "common/stand_in.rs"]
-mod stand_in;
+#[path = "common/ssh_stand_in.rs"]
+mod ssh_stand_in;
 #[path = "recovery/standby.rs"]
 mod standby;
 #[path = "recovery/stops.rs"]

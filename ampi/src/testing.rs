@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::engine::{Action, Actions, Engine, Frame, Head, Payload, Rank};
-use crate::process::{Comes, Host, Outcome, PerformError, Process, UserCombine};
+use crate::process::{Host, Incoming, Outcome, PerformError, Process, UserCombine};
 
 /// The memory of a rank begins here: an address that is no offset by accident.
 pub const BASE: u64 = 0x10_0000;
@@ -206,7 +206,7 @@ impl Host for Giving<'_> {
         }
         let mut out = Vec::new();
         let (process, memory) = (&mut processes[to as usize], &mut memories[to as usize]);
-        let is_given = process.receive_whole(Comes::of(head, bytes), memory, &mut out);
+        let is_given = process.receive_whole(Incoming::of(head, bytes), memory, &mut out);
         led_to.push((to, out));
         let is_given = is_given.expect("the test gives what it has");
         *given += usize::from(is_given);

@@ -11,7 +11,7 @@ use talisman::rng::Rng;
 use crate::executions::{Left, Relay};
 use crate::job::{Scratch, Shape, until};
 use crate::losses::{NO_CUTS, ROUNDS, SLOW, kill, undisturbed};
-use crate::stand_in::{self, SSH, StandIn};
+use crate::ssh_stand_in::{self, SSH, StandIn};
 use crate::system::{children, signal};
 use crate::variants::{STRICT, TICKET};
 
@@ -60,7 +60,7 @@ impl Spread {
     }
 
     fn agent(&self, host: &str) -> i32 {
-        stand_in::agent(&self.relay.job, host)
+        ssh_stand_in::agent(&self.relay.job, host)
     }
 
     /// The first node of a host.
@@ -202,11 +202,11 @@ fn one_launcher_after_another_is_lost() {
         spread.relay.wait_for(1, 20, &[]);
         spread.kill_launcher();
         for before in 0..2 {
-            let leader = stand_in::leader(&spread.relay.job, before);
+            let leader = ssh_stand_in::leader(&spread.relay.job, before);
             spread.wait_for(before + 1, "nobody went back");
             kill(leader);
         }
-        let last = stand_in::leader(&spread.relay.job, 2);
+        let last = ssh_stand_in::leader(&spread.relay.job, 2);
         spread.wait_for(3, "nobody went back");
         signal(last, Signal::STOP);
         spread.kill_host("");

@@ -13,7 +13,7 @@ use crate::buddies::{BOTH, EITHER, says_what_is_lost};
 use crate::disk::Folder;
 use crate::early::{DEATHS, deaths, started_again};
 use crate::job::{Shape, until};
-use crate::stand_in::{self, SSH, StandIn};
+use crate::ssh_stand_in::{self, SSH, StandIn};
 use crate::standby::{started_again_by, wait_for_standby};
 use crate::strangers::{Crowd, doors};
 use crate::subjects::{HELD_AT, LONG, Left, NEVER, Run, Said, led};
@@ -56,12 +56,12 @@ impl Spread {
 
     #[track_caller]
     pub fn agent(&self, host: &str) -> i32 {
-        stand_in::agent(&self.run.job, host)
+        ssh_stand_in::agent(&self.run.job, host)
     }
 
     #[track_caller]
     fn leader(&self, after: usize) -> i32 {
-        stand_in::leader(&self.run.job, after)
+        ssh_stand_in::leader(&self.run.job, after)
     }
 
     /// What is left, and what was printed elsewhere; how many processes have led the job after the first.

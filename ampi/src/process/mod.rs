@@ -3,7 +3,7 @@
 //! Who drives it gives it frames and calls, its memory as a [`Host`], and sends the frames that come out.
 
 mod combine;
-mod comes;
+mod incoming;
 mod memory;
 mod perform;
 #[cfg(test)]
@@ -25,7 +25,7 @@ use crate::objects::Objects;
 use crate::op::Ops;
 
 pub use combine::{Operands, Place};
-pub use comes::Comes;
+pub use incoming::Incoming;
 pub use perform::{Outcome, PerformError};
 
 /// The program of a rank, as far as messages need it.

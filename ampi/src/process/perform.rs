@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use thiserror::Error;
 
-use super::{Comes, Host, Operands, Process};
+use super::{Host, Incoming, Operands, Process};
 use crate::datatype::{OutOfBounds, UnknownDatatype};
 use crate::engine::{
     Action, Actions, Area, Begun, Body, Buffer, Envelope, Frame, Head, Loan, Mode, Pattern, Payload, Rank,
@@ -127,7 +127,7 @@ impl Process {
         out: &mut Actions,
     ) -> Result<bool, PerformError> {
         match &frame.body {
-            Body::Eager(payload) => self.receive_whole(Comes::of(&frame.head, payload.bytes()), host, out),
+            Body::Eager(payload) => self.receive_whole(Incoming::of(&frame.head, payload.bytes()), host, out),
             _ => Ok(false),
         }
     }
@@ -138,13 +138,13 @@ impl Process {
     /// If the program has no such memory.
     pub fn receive_whole(
         &mut self,
-        comes: Comes<'_>,
+        incoming: Incoming<'_>,
         host: &mut impl Host,
         out: &mut Actions,
     ) -> Result<bool, PerformError> {
-        let head = &comes.whole.head;
-        let Some((receive, into)) = self.engine.meet(head, comes.len()) else { return Ok(false) };
-        self.unpack_comes(&comes, &into, host)?;
+        let head = &incoming.whole.head;
+        let Some((receive, into)) = self.engine.meet(head, incoming.len()) else { return Ok(false) };
+        self.unpack_incoming(&incoming, &into, host)?;
         self.engine.met(head, receive, &into, out);
         self.collectives.advance(&mut self.engine, out);
         Ok(true)
@@ -157,12 +157,12 @@ impl Process {
     pub fn receive_unposted(
         &mut self,
         (pattern, into): (&Pattern, &Buffer),
-        comes: Comes<'_>,
+        incoming: Incoming<'_>,
         host: &mut impl Host,
     ) -> Result<Option<Status>, PerformError> {
-        let status = self.engine.meet_unposted((pattern, into), &comes.whole.head, comes.len());
+        let status = self.engine.meet_unposted((pattern, into), &incoming.whole.head, incoming.len());
         if status.is_some() {
-            self.unpack_comes(&comes, into, host)?;
+            self.unpack_incoming(&incoming, into, host)?;
         }
         Ok(status)
     }

@@ -128,9 +128,13 @@ impl Running<'_> {
     fn receive_next(&mut self, pattern: &Pattern, into: &Buffer) -> Option<Status> {
         let status = Cell::new(None);
         loop {
-            let is_on = self.hear(true, |process, comes, program, actions| {
-                status.set(process.receive_unposted((pattern, into), comes, program)?);
-                if status.get().is_some() { Ok(true) } else { process.receive_whole(comes, program, actions) }
+            let is_on = self.hear(true, |process, message, program, actions| {
+                status.set(process.receive_unposted((pattern, into), message, program)?);
+                if status.get().is_some() {
+                    Ok(true)
+                } else {
+                    process.receive_whole(message, program, actions)
+                }
             });
             if status.get().is_some() || !is_on || self.slots.agenda.has_due() {
                 return status.get();

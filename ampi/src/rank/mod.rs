@@ -30,7 +30,7 @@ use talisman_observe::mutations::mutated;
 use talisman_pup::Pup;
 
 use crate::engine::{Body, Engine, Frame, FrameError, Head, Payload, Rank as Number};
-use crate::process::{Comes, PerformError, Process};
+use crate::process::{Incoming, PerformError, Process};
 use crate::slot::{Slot, SlotError};
 use crate::thread::{Resumed, Thread};
 
@@ -226,7 +226,7 @@ impl Rank {
         }
         // SAFETY: as in `perform`.
         let mut program = unsafe { ProgramMemory::new(self.lending.lender()) };
-        match self.process.receive_whole(Comes::of(head, bytes), &mut program, &mut self.agenda.actions) {
+        match self.process.receive_whole(Incoming::of(head, bytes), &mut program, &mut self.agenda.actions) {
             Ok(false) => return None,
             Ok(true) => {
                 self.activity.has_got();

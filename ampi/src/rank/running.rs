@@ -13,7 +13,7 @@ use super::memory::ProgramMemory;
 use super::operations::call_operations;
 use super::{Agenda, Outgoing, Outside, RankError, Site, Texts, TracedCall, neighbors};
 use crate::engine::{Actions, Condition, Pattern, Token, Whole};
-use crate::process::{Comes, PerformError, Process};
+use crate::process::{Incoming, PerformError, Process};
 use crate::slot::on_process_heap;
 use crate::thread::{Thread, suspend};
 
@@ -145,7 +145,9 @@ impl<'a> Running<'a> {
     }
 
     fn hear_for_posted(&mut self, waits: bool) -> bool {
-        self.hear(waits, |process, comes, program, actions| process.receive_whole(comes, program, actions))
+        self.hear(waits, |process, message, program, actions| {
+            process.receive_whole(message, program, actions)
+        })
     }
 
     /// Takes in a message that comes for the rank, before anything else comes, if `receive` finds a receive that waits for it. If it
@@ -155,7 +157,7 @@ impl<'a> Running<'a> {
         waits: bool,
         mut receive: impl FnMut(
             &mut Process,
-            Comes<'_>,
+            Incoming<'_>,
             &mut ProgramMemory<'_>,
             &mut Actions,
         ) -> Result<bool, PerformError>,
@@ -170,7 +172,7 @@ impl<'a> Running<'a> {
             let Some(whole) = Whole::read(packed, rest.len()) else { return false };
             // SAFETY: as in `perform`.
             let mut program = unsafe { ProgramMemory::new(*lender) };
-            received = receive(process, Comes { whole, rest }, &mut program, &mut agenda.actions);
+            received = receive(process, Incoming { whole, rest }, &mut program, &mut agenda.actions);
             received != Ok(false)
         });
         if heard != Heard::Taken {

@@ -10,8 +10,8 @@
 //! `steps` has what happens at the program's steps, `limits` how long everything may take, `surviving` what is
 //! different in a job that survives losses, `leaving` how that ends, `arriving` how lost nodes get other processes,
 //! `logging` what is different where only what is lost goes back, `releasing` how nodes leave such a job, `growing` how nodes are added,
-//! `spreading` that nodes and their keepers stay on several hosts, `layouts` that all are laid out alike, `taking_over` and `leading_on` how one goes on that
-//! has lost its launcher.
+//! `spreading` that nodes and their keepers stay on several hosts, `layouts` that all are laid out alike, `taking_over` and
+//! `leading_on` how one goes on that has lost its launcher.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

@@ -85,9 +85,12 @@ fn tell(
         Ok(Replayed::ToEnd(None)) => inform(format!("{how_far}: to the end of its record")),
         Ok(Replayed::ToEnd(Some(why))) => inform(format!("{how_far}: to the end of its record; {why}")),
         Ok(Replayed::Stopped) => inform(format!("{how_far}: as far as was asked for (--until)")),
-        Ok(Replayed::JobEnded(End { status, message })) => {
+        Ok(Replayed::JobEnded(End { status, message }, cut_off)) => {
             message.into_iter().for_each(|message| complain(program, &message));
-            inform(format!("{how_far}: to where the job ended"));
+            match cut_off {
+                None => inform(format!("{how_far}: to where the job ended")),
+                Some(why) => inform(format!("{how_far}: to where it ends behind its record; {why}")),
+            }
             return status_of(status);
         }
         Err(error) => {

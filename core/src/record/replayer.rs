@@ -41,8 +41,9 @@ pub enum Replayed {
     ToEnd(Option<&'static str>),
     /// It has run as many messages as were asked for.
     Stopped,
-    /// The job ended here, with what the program said or did wrong.
-    JobEnded(End),
+    /// The job ended here, with what the program said or did wrong. If that is behind the end of the record, it is said why there is no more:
+    /// something may be missing then.
+    JobEnded(End, Option<&'static str>),
 }
 
 /// It did not come to its end.
@@ -112,7 +113,7 @@ impl Replayer<'_> {
                 Ok(compared) => {
                     progress.compared = compared;
                     match self.job.how_it_ended() {
-                        Some(end) if end.status != 0 => return Ok(Replayed::JobEnded(end)),
+                        Some(end) if end.status != 0 => return Ok(Replayed::JobEnded(end, None)),
                         _ => continue,
                     }
                 }
@@ -138,7 +139,7 @@ impl Replayer<'_> {
             let _here = Here::enter(&running_pe.pe);
             caught(&running_pe.pe, || _ = running_pe.pe.turn(OneMessage));
             if let Some(end) = self.job.how_it_ended().filter(|end| end.status != 0) {
-                return Replayed::JobEnded(end);
+                return Replayed::JobEnded(end, Some(why));
             }
         }
         Replayed::ToEnd(Some(why))

@@ -1,8 +1,9 @@
-//! Which hosts nodes of a job that logs and their keepers are on, when some have got processes on others: a host that has a node with its keeper cannot
-//! be lost. So in the next line all are kept on other hosts again, if there are several.
+//! Which hosts nodes of a job that logs and their keepers are on, when some have got processes on others: a host that has a node
+//! with its keeper cannot be lost. So in the next line all are kept on other hosts again, if there are several.
 //!
 //! ```text
-//! all go on, and a keeper is to be another: Expect, to all ─► Checkpoint, to the first, if it is on the host of its node ─(Holds, of all)─► Line
+//! all go on, and a keeper is to be another: Expect, to all
+//!   ─► Checkpoint, to the first, if a keeper is on the host of its node ─(Holds, of all)─► Line
 //! ```
 //!
 //! Nobody goes back, and a cut sends no more for that: each part goes to a keeper anyway.

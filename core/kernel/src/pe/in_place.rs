@@ -8,8 +8,9 @@ use std::ptr::NonNull;
 use super::Pe;
 use crate::entry_info::{EntryInfo, EntryOptions};
 use crate::location::Place;
+use crate::net::Net;
 use crate::object::{Head, flag};
-use crate::port::Port;
+use crate::port::{Port, Threads};
 use talisman_base::ids::ObjId;
 use talisman_observe::stats::count;
 use talisman_pup::Lender;
@@ -95,8 +96,9 @@ impl Pe {
         waits: bool,
         take: &mut dyn FnMut(&[u8], &Rest<'_>) -> bool,
     ) -> Heard {
-        // A clock that somebody sets stands still meanwhile.
-        let waits = waits && self.clock.measures_machine();
+        let Port::Threads(Threads { net: Some(net), .. }) = &self.port else { return Heard::Other };
+        // Sockets are not looked at meanwhile, and a clock that somebody sets stands still.
+        let waits = waits && !net.has_sockets() && self.clock.measures_machine();
         let begun = self.clock.ticks();
         let since = *hearing.since.get_or_insert(begun);
         let mut now = begun;
@@ -105,7 +107,7 @@ impl Pe {
                 return Heard::Other;
             }
             for _ in 0..LOOKS_PER_TIME {
-                let heard = self.hear_call(call, take);
+                let heard = self.hear_call(net, call, take);
                 if heard != Heard::Nothing || !waits {
                     return heard;
                 }
@@ -130,11 +132,10 @@ impl Pe {
     #[inline]
     fn hear_call(
         &self,
+        net: &Net,
         (object, entry): (NonNull<Head>, &'static EntryInfo),
         take: &mut dyn FnMut(&[u8], &Rest<'_>) -> bool,
     ) -> Heard {
-        let Port::Threads(port) = &self.port else { return Heard::Other };
-        let Some(net) = &port.net else { return Heard::Other };
         // SAFETY: as in `may_hear_in_place`.
         let object = unsafe { object.as_ref() };
         let is_for_it = |message: &Arrived<'_>| {

@@ -1,9 +1,9 @@
 //! The receiving half of a link.
 
-use super::arrived::{Arrived, Rest};
 use super::arriving::Arriving;
 use super::flaw::Flaw;
 use super::frame::{Begin, Frame};
+use super::in_place::{Arrived, Rest};
 use super::slots::Impossible;
 use super::{Incoming, LinkError, Peer, SegmentError, TO_LINK, TO_STORE, bytes, slots};
 

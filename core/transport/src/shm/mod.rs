@@ -16,7 +16,6 @@
 //! | `table.rs` | lengths and alignments of segments |
 //! | `hostile.rs` | another process that writes what it likes: for tests and fuzzing |
 
-mod arrived;
 mod arriving;
 mod bytes;
 mod ends;
@@ -24,6 +23,7 @@ mod flaw;
 mod frame;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod hostile;
+mod in_place;
 mod inbound;
 mod layout;
 mod mapping;
@@ -37,8 +37,8 @@ mod waiting;
 #[cfg(test)]
 mod tests;
 
-pub use arrived::{Arrived, Rest};
 pub(crate) use ends::ShmEnds;
+pub use in_place::{Arrived, Rest};
 pub use inbound::Receiver;
 pub use layout::{Shape, TooManyLinks};
 pub use mapping::Mapping;

@@ -1,8 +1,6 @@
 //! The links of `core/transport/src/shm/` under the model checker: memory that two processes share is memory that two
 //! threads share.
 
-#[path = "../../src/shm/arrived.rs"]
-mod arrived;
 #[path = "../../src/shm/arriving.rs"]
 mod arriving;
 #[path = "../../src/shm/bytes.rs"]
@@ -11,6 +9,8 @@ mod bytes;
 mod flaw;
 #[path = "../../src/shm/frame.rs"]
 mod frame;
+#[path = "../../src/shm/in_place.rs"]
+mod in_place;
 #[path = "../../src/shm/inbound.rs"]
 mod inbound;
 #[path = "memory.rs"]
@@ -37,7 +37,7 @@ use self::slots::{Positions, Ring, Slot};
 use crate::park::Parker;
 use crate::sync;
 
-pub use self::arrived::Arrived;
+pub use self::in_place::Arrived;
 pub use self::inbound::Receiver;
 pub use self::out::Sender;
 

@@ -7,17 +7,17 @@ use crate::engine::{Buffer, Head, Whole};
 
 /// The start of a message, and the rest of it.
 #[derive(Clone, Copy)]
-pub struct Comes<'a> {
+pub struct Incoming<'a> {
     /// With those of its bytes that come first.
     pub whole: Whole<'a>,
     /// The others.
     pub rest: &'a Rest<'a>,
 }
 
-impl<'a> Comes<'a> {
+impl<'a> Incoming<'a> {
     /// One whose bytes are all here.
-    pub fn of(head: &Head, bytes: &'a [u8]) -> Comes<'a> {
-        Comes { whole: Whole { head: *head, bytes }, rest: &Rest::NOTHING }
+    pub fn of(head: &Head, bytes: &'a [u8]) -> Incoming<'a> {
+        Incoming { whole: Whole { head: *head, bytes }, rest: &Rest::NOTHING }
     }
 
     /// How many bytes.
@@ -40,21 +40,21 @@ impl<'a> Comes<'a> {
 
 impl Process {
     /// Writes the bytes of a message into a buffer: as many as that has room for. Those that may go there as they are go once.
-    pub(super) fn unpack_comes(
+    pub(super) fn unpack_incoming(
         &mut self,
-        comes: &Comes<'_>,
+        incoming: &Incoming<'_>,
         into: &Buffer,
         host: &mut impl Host,
     ) -> Result<(), PerformError> {
-        if comes.rest.is_empty() {
-            return self.unpack(comes.whole.bytes, into, host);
+        if incoming.rest.is_empty() {
+            return self.unpack(incoming.whole.bytes, into, host);
         }
-        if comes.len() <= into.bytes && self.datatypes.get(into.datatype)?.is_contiguous() {
-            comes.copy_to(memory::write(&mut self.scratch, host, into.area, into.at, comes.len())?);
+        if incoming.len() <= into.bytes && self.datatypes.get(into.datatype)?.is_contiguous() {
+            incoming.copy_to(memory::write(&mut self.scratch, host, into.area, into.at, incoming.len())?);
             return Ok(());
         }
-        let mut bytes = vec![0; comes.len() as usize];
-        comes.copy_to(&mut bytes);
+        let mut bytes = vec![0; incoming.len() as usize];
+        incoming.copy_to(&mut bytes);
         self.unpack(&bytes, into, host)
     }
 }
