@@ -15,6 +15,7 @@ crate::trials::checks!(
     a_panic_of_one_pe_of_several_comes_again,
     a_killed_node_of_several_pes_leaves_what_was_written,
     one_pe_of_several_stops_where_it_is_asked_to,
+    a_record_that_is_cut_off_anywhere_says_so,
     programs_with_all_that_goes_within_a_node,
     jobs_that_are_balanced,
     what_pes_of_a_node_tell_each_other_in_memory_is_found,
@@ -106,6 +107,20 @@ fn one_pe_of_several_stops_where_it_is_asked_to() {
     let part = record.replay(1, "--until 60").expect(0, &["PE 1 has run 60 messages again", "--until"]);
     assert!(whole.stdout.starts_with(&part.stdout), "{}", part.said());
     assert!((1..ROUNDS as usize).contains(&part.stdout.len()), "{}", part.said());
+}
+
+/// What ran behind the last whole block may need what was lost with the rest: that is said, and nobody is blamed for it.
+fn a_record_that_is_cut_off_anywhere_says_so() {
+    let record = Record::new();
+    run(example("golomb", &format!("--marks 6 {}", record.option()), (2, 2, "shm"))).expect(0, &[]);
+    let whole = std::fs::read(record.file(1)).expect("just written");
+    for length in (700..whole.len()).step_by(whole.len() / 12) {
+        std::fs::write(record.file(1), &whole[..length]).expect("the folder is ours");
+        let again = record.replay(1, "");
+        let errors = again.stderr.join("\n");
+        assert!(errors.contains("its process died"), "of {length} bytes: {}", again.said());
+        assert!(!errors.contains("does not do the same"), "of {length} bytes: {}", again.said());
+    }
 }
 
 /// Objects that move from a PE to one beside it, read-only values, nodegroups, sections, reductions, large slices.

@@ -59,7 +59,7 @@ impl Record {
     }
 
     /// The file of a PE's first process.
-    fn file(&self, pe: u32) -> PathBuf {
+    pub fn file(&self, pe: u32) -> PathBuf {
         self.0.join(format!("pe-{pe}.0.record"))
     }
 }
