@@ -87,8 +87,8 @@ impl Pe {
     }
 
     /// Gives `take` the packed arguments of the next call of this entry that has come for the object that runs, if it is the next
-    /// message that comes through memory and nothing else is to be done: their start, and the rest where it is. What `take` does not take is left for its turn. If it `waits`,
-    /// that is for some microseconds.
+    /// message that comes through memory and nothing else is to be done: their start, and the rest where it is. What `take` does
+    /// not take is left for its turn. If it `waits`, that is for some microseconds.
     pub fn hear_in_place(
         &self,
         call: (NonNull<Head>, &'static EntryInfo),
