@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 
 use crate::job::{assert_nothing_left, example, results};
-use crate::network::{Ended, Network, Running, eventually, hosts};
+use crate::network::{Ended, Network, Running, eventually, hosts, kill_at_once};
 use crate::surviving::{errors_elsewhere, files_elsewhere};
 use crate::trials::checks;
 
@@ -95,20 +95,13 @@ fn the_launchers_machine_is_lost() {
     held.running.wait_for(" in round 14:");
     let host = network.host(0);
     host.cut_off();
-    let all = network.processes_of(&example("relay")).into_iter().filter(|process| host.has(process));
-    let ids: Vec<String> = all.map(|process| process.id.to_string()).collect();
-    assert!(ids.len() >= 3, "launcher, agent and node: {ids:?}");
-    kill_at_once(&ids);
+    let all: Vec<_> =
+        network.processes_of(&example("relay")).into_iter().filter(|process| host.has(process)).collect();
+    assert!(all.len() >= 3, "launcher, agent and node: {all:?}");
+    kill_at_once(&all);
     let (ended, printed) = held.goes_on_elsewhere();
     assert_eq!(ended.status.code(), None, "{ended:?}");
     assert_all_is_printed(&printed);
-}
-
-/// None of them gets to do anything about the loss of another.
-fn kill_at_once(ids: &[String]) {
-    let kill = format!("kill -STOP {0}; kill -KILL {0}", ids.join(" "));
-    let done = std::process::Command::new("sh").args(["-c", &kill]).status();
-    assert!(done.is_ok_and(|status| status.success()), "they were there");
 }
 
 /// The launcher's ends, and says why.

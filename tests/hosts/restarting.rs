@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use crate::job::{TWO_HOSTS, assert_nothing_left, example, mount, results};
-use crate::network::{Ended, Network, Process, Running, eventually, hosts, signal};
+use crate::network::{Ended, Network, Running, eventually, hosts, kill_at_once};
 use crate::trials::checks;
 
 checks!(
@@ -67,13 +67,7 @@ impl Left {
             Running::start(command.arg("--hold").arg(&hold).arg("--ckpt-dir").arg(&self.scratch));
         running.wait_for("at 22\n");
         assert!(eventually(|| running.errors_so_far().contains("committed after")));
-        let all = self.network.processes_of(&example("rounds"));
-        // None of them shall get to do anything about the loss of others. (Who started the launcher would stop with it, and not see its end.)
-        let is_launcher = |process: &&Process| {
-            self.network.host(0).has(process) && process.arguments.contains(&"--hosts".into())
-        };
-        all.iter().filter(|process| !is_launcher(process)).for_each(|process| _ = signal(process.id, "STOP"));
-        all.iter().for_each(|process| _ = Process::kill(process.id));
+        kill_at_once(&self.network.processes_of(&example("rounds")));
         running.wait_for_end();
         assert_nothing_left(&self.network);
         fs::remove_file(hold).expect("it is there until here");

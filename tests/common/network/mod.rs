@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub use namespace::Namespace;
-pub use processes::{Process, signal};
+pub use processes::{Process, kill_at_once, signal};
 pub use run::{Ended, Running, eventually};
 use ssh::Keys;
 

@@ -50,6 +50,19 @@ pub fn signal(id: u32, name: &str) -> bool {
     kill.status().expect("every system has a shell").success()
 }
 
+/// Kills them all; none of them gets to do anything about the loss of another.
+#[allow(dead_code, reason = "not all tests need it")]
+pub fn kill_at_once(all: &[Process]) {
+    // `nsenter` stops with the process that it has started, and would not see that one's end.
+    let is_entered = |process: &Process| {
+        let parent = fs::read_link(format!("/proc/{}/exe", process.parent));
+        parent.is_ok_and(|program| program.ends_with("nsenter"))
+    };
+    let (entered, others): (Vec<_>, Vec<_>) = all.iter().partition(|process| is_entered(process));
+    others.iter().for_each(|process| _ = signal(process.id, "STOP"));
+    entered.iter().chain(&others).for_each(|process| _ = Process::kill(process.id));
+}
+
 /// Those that are alive and have a program; not the kernel's own, nor those that only wait to be forgotten.
 pub fn processes() -> impl Iterator<Item = Process> {
     let all = fs::read_dir("/proc").expect("Linux has /proc");
