@@ -1,7 +1,7 @@
 //! What each rank runs: the program's entry, on the rank's own stack.
 
 use std::collections::BTreeMap;
-use std::ffi::{CStr, CString, OsString};
+use std::ffi::{CStr, CString, OsStr, OsString};
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 use std::time::Duration;
@@ -61,7 +61,8 @@ impl Program for MpiProgram {
         let words = texts(other.map_or(&self.words, |other| &other.words).iter().map(OsString::from));
         let own = other.map_or(&[][..], |other| &other.variables);
         let variables = [&self.variables[..], own].concat();
-        let environment = texts(environment(&variables, &launched(rank, self.ranks)));
+        let own = std::env::vars_os().collect();
+        let environment = texts(environment(own, &variables, &launched(rank, self.ranks)));
         let (words, environment): (Vec<&CStr>, Vec<&CStr>) =
             (words.iter().map(|text| &**text).collect(), environment.iter().map(|text| &**text).collect());
         // SAFETY: the program was loaded into this rank's slot, and runs once.
@@ -200,16 +201,24 @@ fn launched(rank: u32, ranks: u32) -> Vec<String> {
         "MPI_LOCALNRANKS",
     ];
     let of = |names: [&str; 5], value: u32| names.map(|name| format!("{name}={value}"));
-    [of(RANK, rank), of(RANKS, ranks)].concat()
+    let task = [("PROCID", rank), ("LOCALID", rank), ("NTASKS", ranks), ("NPROCS", ranks)];
+    let of_slurm = task.map(|(name, value)| format!("{OF_SLURM}{name}={value}"));
+    [&of(RANK, rank)[..], &of(RANKS, ranks), &of_slurm].concat()
 }
+
+/// What the variables of Slurm begin with. Those of a task are told where there are some: they are those of the agent.
+const OF_SLURM: &str = "SLURM_";
 
 /// The node's own variables without the runtime's, and these; of those with the same name the last one, and what is given
 /// before what is told.
-fn environment(given: &[String], told: &[String]) -> Vec<OsString> {
+fn environment(own: BTreeMap<OsString, OsString>, given: &[String], told: &[String]) -> Vec<OsString> {
     let name = |variable: &str| variable.split('=').next().unwrap_or_default().to_owned();
-    let mut all: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+    let mut all = own;
     all.retain(|name, _| !name.as_encoded_bytes().starts_with(b"TALISMAN_"));
-    for variable in told.iter().chain(given) {
+    let is_told =
+        |variable: &&String| !variable.starts_with(OF_SLURM) || all.contains_key(OsStr::new(&name(variable)));
+    let told: Vec<&String> = told.iter().filter(is_told).collect();
+    for variable in told.into_iter().chain(given) {
         let value = variable.split_once('=').map_or("", |(_, value)| value);
         all.insert(name(variable).into(), value.into());
     }
@@ -249,7 +258,7 @@ mod tests {
     #[test]
     fn variables_that_are_given_win() {
         let given = ["PATH=/there", "PATH=/here", "TALISMAN_TEST_OWN=1", "PMI_SIZE=9"].map(String::from);
-        let environment = environment(&given, &launched(2, 5));
+        let environment = environment(std::env::vars_os().collect(), &given, &launched(2, 5));
         let of = |name: &str| {
             environment.iter().filter(|one| one.as_encoded_bytes().starts_with(name.as_bytes())).count()
         };
@@ -260,5 +269,18 @@ mod tests {
         for variable in ["PATH=/here", "PMI_RANK=2", "PMI_SIZE=9", "OMPI_COMM_WORLD_SIZE=5"] {
             assert!(environment.contains(&OsString::from(variable)), "{variable}");
         }
+    }
+
+    #[test]
+    fn a_rank_is_no_task_of_its_agent() {
+        let own = [("SLURM_PROCID", "0"), ("SLURM_NTASKS", "1"), ("SLURM_JOB_ID", "7")];
+        let own = own.map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let there = environment(own.into_iter().collect(), &[], &launched(2, 5));
+        let of_slurm = |environment: &[OsString]| -> Vec<String> {
+            let all = environment.iter().map(|one| one.to_string_lossy().into_owned());
+            all.filter(|one| one.starts_with(OF_SLURM)).collect()
+        };
+        assert_eq!(of_slurm(&there), ["SLURM_JOB_ID=7", "SLURM_NTASKS=5", "SLURM_PROCID=2"]);
+        assert!(of_slurm(&environment(BTreeMap::new(), &[], &launched(2, 5))).is_empty());
     }
 }
