@@ -73,11 +73,13 @@ pub fn assert_failed(ended: &Ended, parts: &[&str]) {
     }
 }
 
-/// Whatever happened, soon no process of a program is left on any host, nor one of ssh.
+/// Whatever happened, soon no process of a program is left on any host, nor one of ssh or `srun`.
 #[track_caller]
 pub fn assert_nothing_left(network: &Network) {
     let programs = probe().parent().expect("it is in a folder").to_path_buf();
-    let ours = |program: &Path| program.starts_with(&programs) || program.ends_with("bin/ssh");
+    let ours = |program: &Path| {
+        program.starts_with(&programs) || program.ends_with("bin/ssh") || program.ends_with("bin/srun")
+    };
     let left =
         || network.processes().into_iter().filter(|process| ours(&process.executable)).collect::<Vec<_>>();
     assert!(eventually(|| left().is_empty()), "{:?}", left());

@@ -13,6 +13,7 @@ checks!(
     a_host_that_is_cut_off_is_lost_after_the_limit_on_both_sides needs hosts,
     nothing_is_left_on_any_host_when_the_launcher_is_killed needs hosts,
     an_interrupt_ends_all_hosts_in_order needs hosts,
+    a_system_that_tells_all_processes_to_end_ends_the_job_in_order needs hosts,
 );
 
 fn a_remote_node_that_is_killed_ends_the_job_and_is_named() {
@@ -118,5 +119,35 @@ fn an_interrupt_ends_all_hosts_in_order() {
         signal(launcher.expect("it runs on the first host").id, name);
         assert_eq!(running.end().status.code(), Some(status));
         assert_nothing_left(&network);
+    }
+}
+
+/// As batch systems do, in whatever order.
+fn a_system_that_tells_all_processes_to_end_ends_the_job_in_order() {
+    let network = Network::new(3);
+    for ft in [&[][..], &["--ft", "double"]] {
+        let waiting = || {
+            let mut running = start(&network, &TWO_HOSTS, &[&["--role", "wait"], ft].concat());
+            running.wait_for_lines(4);
+            running
+        };
+        let ends = |running: Running| {
+            let ended = running.end();
+            assert!(ended.status.code() == Some(143) && ended.errors.is_empty(), "{ft:?}: {ended:?}");
+            assert_nothing_left(&network);
+        };
+        let running = waiting();
+        let is_launcher = |process: &Process| process.arguments.contains(&"--hosts".into());
+        let is_of_job =
+            |process: &Process| process.executable == probe() || process.executable.ends_with("bin/ssh");
+        let here = network.host(0).namespace.processes().into_iter().filter(is_of_job);
+        let (launchers, others): (Vec<_>, Vec<_>) = here.partition(is_launcher);
+        assert!(others.len() >= 2 && !launchers.is_empty(), "{others:?} {launchers:?}");
+        others.iter().chain(&launchers[..1]).for_each(|process| assert!(signal(process.id, "TERM")));
+        ends(running);
+        // Where the launcher is told nothing, it hears it from an agent.
+        let running = waiting();
+        signal(network.agent_of(2, &probe()).id, "TERM");
+        ends(running);
     }
 }

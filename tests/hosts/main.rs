@@ -14,6 +14,7 @@ mod network;
 mod output;
 mod refusals;
 mod restarting;
+mod slurm;
 mod starting;
 mod surviving;
 mod top_over_ssh;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         surviving::all(),
         logged::all(),
         restarting::all(),
+        slurm::all(),
         top_over_ssh::all(),
         bench::all(),
     ];

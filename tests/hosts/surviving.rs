@@ -1,7 +1,8 @@
 //! Jobs that go on without hosts that they lose, that of the launcher among them (`--ft double`).
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -23,11 +24,11 @@ checks!(
 );
 
 /// With checkpoints now and then, and none but those after a recovery.
-const OFTEN: &str = "4steps";
+pub const OFTEN: &str = "4steps";
 const NEVER: &str = "1h";
 
 /// A run that does not end before it is let go, and what it has to come to. So whatever is done to it is done in time.
-struct Held<'a> {
+pub struct Held<'a> {
     network: &'a Network,
     running: Running,
     /// It goes on while this file is there.
@@ -42,14 +43,25 @@ impl<'a> Held<'a> {
     }
 
     fn start_with(network: &'a Network, hosts: &[&str], every: &str, options: &[&str]) -> Self {
+        let command = network.command(0, &example("rounds"));
+        Held::by(network, command, &network.hosts_file(hosts), every, options)
+    }
+
+    /// By a command that ends with the program.
+    pub fn by(
+        network: &'a Network,
+        mut command: Command,
+        hosts: &Path,
+        every: &str,
+        options: &[&str],
+    ) -> Self {
         let work = ["program", "--rounds", "80"];
         let expected = results(network, "rounds", &work, &[]);
         let [hold, report] = ["hold", "held.json"].map(|name| network.folder().join(name));
         fs::write(&hold, "").expect("the folder is ours");
         let _ = fs::remove_file(&report);
-        let mut command = network.command(0, &example("rounds"));
         command.args(work).arg("--hold").arg(&hold);
-        command.arg("--hosts").arg(network.hosts_file(hosts)).args(["--pes", "1", "--silence", "3s"]);
+        command.arg("--hosts").arg(hosts).args(["--pes", "1", "--silence", "3s"]);
         command.args(["--ft", "double", "--ckpt-every", every]).arg("--report").arg(&report).args(options);
         let mut running = Running::start(&mut command);
         running.wait_for("at 14\n");
@@ -66,7 +78,7 @@ impl<'a> Held<'a> {
 
     /// Under the launcher that it began with, it comes to the same, after it has said all of this.
     #[track_caller]
-    fn goes_on(self, said: &[&str]) -> Value {
+    pub fn goes_on(self, said: &[&str]) -> Value {
         self.wait_until_said(said);
         self.let_go();
         let Held { network, running, report, expected, .. } = self;

@@ -4,13 +4,18 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::job::{Interface, mpirun, printed, program};
-use crate::network::{Network, Running, hosts};
+use crate::network::{Network, Running, Slurm, hosts, slurm};
 use crate::trials::checks;
 
 checks!(
     ranks_run_on_hosts_of_all_forms needs hosts_and_compiler,
     ranks_survive_the_loss_of_a_node_on_another_host needs hosts_and_compiler,
+    ranks_run_in_an_allocation_of_slurm needs slurm_and_compiler,
 );
+
+fn slurm_and_compiler() -> Option<String> {
+    crate::job::c_compiler().or_else(slurm)
+}
 
 fn hosts_and_compiler() -> Option<String> {
     crate::job::c_compiler().or_else(hosts)
@@ -78,5 +83,21 @@ fn ranks_survive_the_loss_of_a_node_on_another_host() {
         let (printed, said) = run(&network, &[&["-hosts", "h1:1,h2:1"], way].concat(), &[]);
         assert_eq!(printed, expected, "{said}");
         assert!(said.contains("node 1"), "{said}");
+    }
+}
+
+fn ranks_run_in_an_allocation_of_slurm() {
+    let (network, expected) = (Network::new(3), undisturbed());
+    let slurm = Slurm::on(&network);
+    for way in [&[][..], &["--ft", "double", "--ckpt-every", "50ms", "--kill", "1@400ms"]] {
+        let words = heat(&[&["-hostfile", "slurm", "--report", "report.json"], way].concat());
+        let allocation = ["--nodes=2", "--ntasks=3", env!("CARGO_BIN_EXE_talisman"), "mpirun"];
+        let mut command = slurm.command("salloc", &allocation);
+        let ended = Running::start(command.args(words).env("TALISMAN_NO_ADVICE", "1")).end();
+        assert!(ended.status.success() && ended.output == expected, "{way:?}: {ended:?}");
+        let report = std::fs::read_to_string(network.folder().join("report.json")).expect("it is written");
+        let report: serde_json::Value = serde_json::from_str(&report).expect("a report is JSON");
+        assert_eq!(report["nodes"], 3, "{way:?}: {report}");
+        assert_eq!(ended.errors.contains("node 1"), !way.is_empty(), "{way:?}: {ended:?}");
     }
 }

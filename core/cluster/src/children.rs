@@ -106,6 +106,17 @@ pub fn die_with_this_process(command: &mut Command) {
     unsafe { command.pre_exec(move || prepare(launcher, &[])) };
 }
 
+/// SIGTERM is not for the process that this command will start, unless its program has another opinion.
+pub fn ignore_termination(command: &mut Command) {
+    let ignore = || {
+        // SAFETY: nobody's handler is replaced: this is a new process, whose program has not begun.
+        let done = unsafe { libc::signal(libc::SIGTERM, libc::SIG_IGN) };
+        if done == libc::SIG_ERR { Err(io::Error::last_os_error()) } else { Ok(()) }
+    };
+    // SAFETY: between fork and exec only system calls are made; nothing is allocated and no lock is taken.
+    unsafe { command.pre_exec(ignore) };
+}
+
 /// The process that this command will start inherits these descriptors, which keep their numbers.
 pub fn leave_open(command: &mut Command, kept: Vec<RawFd>) {
     // SAFETY: between fork and exec only system calls are made; nothing is allocated and no lock is taken.

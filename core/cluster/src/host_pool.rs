@@ -48,7 +48,7 @@ pub fn shares(options: &RunArgs) -> Result<Vec<Share>, String> {
     let Some(file) = &options.hosts else { return Ok(vec![Share::here(options.nodes + options.spares)]) };
     let named = |error: &dyn std::fmt::Display| format!("--hosts {}: {error}", file.display());
     let hosts = if file.as_os_str() == slurm::SLURM {
-        slurm::hosts(|name| std::env::var(name).ok()).map_err(|error| named(&error))?
+        slurm::hosts(options.tls, |name| std::env::var(name).ok()).map_err(|error| named(&error))?
     } else if let Some(list) = file.to_str().and_then(|value| value.strip_prefix(LIST)) {
         Hosts::listed(list).map_err(|error| named(&error))?
     } else {

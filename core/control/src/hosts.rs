@@ -20,7 +20,7 @@ pub const LOCALHOST: &str = "localhost";
 pub const LIST: &str = "list:";
 
 /// A machine of the job.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Host {
     /// What ssh calls it: a name, an address, or an alias of the user's ssh configuration.
     pub name: String,
@@ -32,18 +32,48 @@ pub struct Host {
     pub user: Option<String>,
     /// The port of its ssh server, if not as ssh's configuration says.
     pub port: Option<u16>,
+    /// By what a program is started there.
+    pub login: Login,
+}
+
+/// By what programs are started on a host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Login {
+    /// `ssh`.
+    #[default]
+    Ssh,
+    /// `srun`: Slurm counts and limits what runs there, and ends it with the allocation.
+    Srun,
+}
+
+impl Login {
+    /// What the program is called that does it.
+    pub fn program(self) -> &'static str {
+        match self {
+            Login::Ssh => "ssh",
+            Login::Srun => "srun",
+        }
+    }
 }
 
 impl Host {
     /// A host of which only the name is known, with one slot.
     pub fn named(name: &str) -> Result<Host, LineError> {
         check_word("name", name)?;
-        Ok(Host { name: name.into(), slots: 1, address: None, user: None, port: None })
+        Ok(Host { name: name.into(), slots: 1, ..Host::default() })
     }
 
     /// Whether it is the machine on which the job is started.
     pub fn is_local(&self) -> bool {
         self.name == LOCALHOST
+    }
+
+    /// What people can try to see whether a program can be started there.
+    pub fn trial(&self) -> String {
+        match self.login {
+            Login::Ssh => format!("ssh {} true", self.name),
+            Login::Srun => format!("srun --overlap --nodelist={} true", self.name),
+        }
     }
 
     /// Where its nodes listen as far as the file tells: those of a host alone on loopback.
@@ -173,7 +203,7 @@ pub struct Share {
 impl Share {
     /// So many nodes, all of them on this machine.
     pub fn here(nodes: u32) -> Share {
-        let host = Host { name: LOCALHOST.into(), slots: nodes, address: None, user: None, port: None };
+        let host = Host { name: LOCALHOST.into(), slots: nodes, ..Host::default() };
         Share { host, first_node: 0, nodes }
     }
 
@@ -385,6 +415,7 @@ mod tests {
             address: Some("10.0.0.2".parse().unwrap()),
             user: Some("eve".into()),
             port: Some(2222),
+            ..Host::default()
         };
         assert_eq!(parsed(text), [alpha, beta, Host::named("fe80::1%eth0").unwrap()]);
     }

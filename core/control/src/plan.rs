@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::Range;
+use std::path::Path;
 use std::time::Duration;
 
 use talisman_ft::double::leader::Leader;
@@ -9,6 +10,7 @@ use talisman_ft::logging::Keepers;
 
 use crate::hosts::Share;
 use crate::protocol::{Host, Task, VERSION};
+use crate::slurm::SLURM;
 use talisman_base::auth::Secret;
 use talisman_base::build::build_number;
 use talisman_job::RunArgs;
@@ -51,6 +53,8 @@ pub struct Plan {
     pub keepers: Vec<u32>,
     /// Whether it is written what PEs are given (`--record`).
     pub is_recorded: bool,
+    /// Whether nobody takes the launcher's place, however the job survives other losses.
+    pub ends_with_launcher: bool,
     /// Whether lost nodes are replaced (`--respawn`).
     pub respawns: bool,
     /// Processes that wait to replace lost nodes (`--spares`).
@@ -125,6 +129,8 @@ impl Plan {
             one_at_a_time: options.ft == FaultTolerance::LoggingTicket,
             keepers: if logs { keepers_on(&hosts) } else { Vec::new() },
             is_recorded: options.record.is_some(),
+            // So does the allocation; on its hosts there may be another job by then.
+            ends_with_launcher: options.hosts.as_deref() == Some(Path::new(SLURM)),
             respawns: options.respawn,
             spares: options.spares,
             balances: options.balancer != strategies::OFF,
@@ -143,7 +149,7 @@ impl Plan {
 
     /// Whether the job goes on without its launcher.
     pub fn outlives_launcher(&self) -> bool {
-        self.survives || self.logs
+        (self.survives || self.logs) && !self.ends_with_launcher
     }
 
     /// Whether any two nodes are linked through memory, which they inherit.
@@ -264,6 +270,18 @@ mod tests {
         let transport = transport.into();
         let options = RunArgs { nodes: 4, pes: Some(2), transport, ..RunArgs::default() };
         Plan { hosts: vec![vec![0, 1, 2], vec![3]], ..Plan::local(&options, vec![]) }
+    }
+
+    #[test]
+    fn a_job_in_an_allocation_ends_with_its_launcher() {
+        let outlives = |hosts: Option<&str>, ft| {
+            let options = RunArgs { hosts: hosts.map(Into::into), ft, ..RunArgs::default() };
+            Plan::local(&options, vec![]).outlives_launcher()
+        };
+        for ft in [FaultTolerance::Double, FaultTolerance::Logging] {
+            assert!(outlives(None, ft) && outlives(Some("list:a,b"), ft) && !outlives(Some("slurm"), ft));
+        }
+        assert!(!outlives(None, FaultTolerance::Off));
     }
 
     fn vias(plan: &Plan, node: u32) -> String {

@@ -7,6 +7,8 @@
 mod namespace;
 mod processes;
 mod run;
+#[allow(dead_code, reason = "not all tests need it")]
+mod slurm;
 mod ssh;
 
 use std::fs;
@@ -18,6 +20,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub use namespace::Namespace;
 pub use processes::{Process, kill_at_once, signal};
 pub use run::{Ended, Running, eventually};
+#[allow(unused_imports, reason = "not all tests need it")]
+pub use slurm::{Slurm, slurm};
 use ssh::Keys;
 
 /// Some hosts, called `h0`, `h1`, …

@@ -3,11 +3,12 @@
 //! In a job that can do without its launcher it goes on when that is gone (`super::orphaned`).
 
 use std::collections::BTreeSet;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::{interval, timeout};
@@ -25,7 +26,7 @@ use talisman_base::frame::Decoder;
 use talisman_control::event::Event;
 use talisman_control::greeting::{Greeting, VERSION};
 use talisman_control::heartbeat::{Heartbeat, TICK};
-use talisman_control::protocol::ToNode;
+use talisman_control::protocol::{ToLauncher, ToNode};
 use talisman_store::files::remote::Ask;
 
 /// What a program is called with, alone, to be an agent.
@@ -35,6 +36,9 @@ pub const FLAG: &str = "--talisman-agent";
 const BEGIN_LIMIT: Duration = Duration::from_secs(10);
 /// So long what was said last may take to be written, before this process ends.
 const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// The way to an address does not depend on it.
+const ANY_PORT: u16 = 9;
 
 /// Whether this process was started as an agent.
 pub fn is_asked_for() -> bool {
@@ -128,7 +132,7 @@ impl Agent {
         let folder = begin.folder();
         std::env::set_current_dir(folder)
             .map_err(|error| format!("the working folder {} is not there: {error}", folder.display()))?;
-        let address = begin.address.or_else(|| ssh_came_in_by(2)).ok_or(
+        let address = begin.address.or_else(|| Reached::by_login().map(|reached| reached.at)).ok_or(
             "it is not known where ssh came in; write address=A after the host's name, for its nodes to listen at",
         )?;
         let (stdin, input) =
@@ -163,6 +167,7 @@ impl Agent {
             host.start(&begin.nodes, &executable(begin), &events, chunks);
         }
         let (mut ticks, mut heartbeat) = (interval(TICK), Heartbeat::new(begin.silence));
+        let mut terminations = signal(SignalKind::terminate()).map_err(|error| error.to_string())?;
         let mut launcher = Some(orders);
         loop {
             tokio::select! {
@@ -186,6 +191,10 @@ impl Agent {
                     Next::More => {}
                 },
                 () = end_of(&mut self.finishing) => self.say(FromAgent::Finished),
+                Some(()) = terminations.recv() => match launcher {
+                    Some(_) => self.on_termination(),
+                    None => return Ok(()),
+                },
                 _ = ticks.tick() => {
                     self.tick();
                     if launcher.is_some() && heartbeat.tick() {
@@ -207,6 +216,14 @@ impl Agent {
                 }
             }
             order => self.carry_out(order),
+        }
+    }
+
+    /// Somebody asks this process to end, such as a batch system that asks all of a job: it ends in order, as if a node had been
+    /// asked. Without one here the launcher is on this very host, and is asked itself.
+    fn on_termination(&self) {
+        if let Some(node) = self.there.first() {
+            self.say(FromAgent::Said(*node, ToLauncher::Terminated));
         }
     }
 
@@ -354,11 +371,40 @@ async fn end_of(task: &mut Option<JoinHandle<()>>) {
     *task = None;
 }
 
-/// A word of what ssh says of its connection: the first is the address of who logged in, the third the one at which this host was
-/// reached.
-pub(super) fn ssh_came_in_by(word: usize) -> Option<IpAddr> {
-    let connection = std::env::var("SSH_CONNECTION").ok()?;
-    connection.split_whitespace().nth(word)?.parse().ok()
+/// The addresses by which somebody has logged in here.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Reached {
+    /// Of who logged in.
+    pub(super) from: IpAddr,
+    /// At which this host was reached.
+    pub(super) at: IpAddr,
+}
+
+impl Reached {
+    /// As ssh says it, or Slurm, which knows only one of them.
+    pub(super) fn by_login() -> Option<Reached> {
+        let variable = |name| std::env::var(name).ok();
+        match variable("SSH_CONNECTION") {
+            Some(connection) => Reached::by_ssh(&connection),
+            None => Reached::by_slurm(&variable("SLURM_LAUNCH_NODE_IPADDR")?),
+        }
+    }
+
+    /// The words are an address and a port there, and the same here.
+    fn by_ssh(connection: &str) -> Option<Reached> {
+        let words: Vec<&str> = connection.split_whitespace().collect();
+        Some(Reached { from: words.first()?.parse().ok()?, at: words.get(2)?.parse().ok()? })
+    }
+
+    /// This host has the address from which the way leads there. Nothing is sent.
+    fn by_slurm(from: &str) -> Option<Reached> {
+        let from: IpAddr = from.trim().parse().ok()?;
+        let any: IpAddr =
+            if from.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+        let socket = UdpSocket::bind((any, 0)).ok()?;
+        socket.connect((from, ANY_PORT)).ok()?;
+        Some(Reached { from, at: socket.local_addr().ok()?.ip() })
+    }
 }
 
 fn executable(begin: &Begin) -> Executable {
@@ -371,4 +417,20 @@ fn inheritance(begin: &Begin) -> std::io::Result<Inheritance> {
     }
     let nodes = begin.nodes.len() as u32 - begin.spares;
     Inheritance::new(host_memory(nodes, begin.pes)?, nodes * begin.pes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_logs_in_says_by_which_addresses() {
+        let of =
+            |from: &str, at: &str| Some(Reached { from: from.parse().unwrap(), at: at.parse().unwrap() });
+        assert_eq!(Reached::by_ssh("10.0.0.1 4711 10.0.0.2 22"), of("10.0.0.1", "10.0.0.2"));
+        assert_eq!(Reached::by_ssh("fe80::1 4711 fe80::2 22"), of("fe80::1", "fe80::2"));
+        assert_eq!((Reached::by_ssh(""), Reached::by_ssh("UNKNOWN 65535 UNKNOWN 65535")), (None, None));
+        assert_eq!(Reached::by_slurm("127.0.0.1"), of("127.0.0.1", "127.0.0.1"));
+        assert_eq!((Reached::by_slurm("h1"), Reached::by_slurm("")), (None, None));
+    }
 }

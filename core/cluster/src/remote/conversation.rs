@@ -65,7 +65,8 @@ impl Host {
             Some(heir) => Session::start_here(heir),
             None => Session::start(&start.share.host, &start.program),
         };
-        let mut ssh = session.map_err(|error| format!("ssh cannot be run: {error}"))?;
+        let login = start.share.host.login.program();
+        let mut ssh = session.map_err(|error| format!("{login} cannot be run: {error}"))?;
         let mut kept = Vec::new();
         let rest = tokio::select! {
             rest = greet(&start.share, &start.program, start.build, &mut ssh) => rest?,
@@ -73,7 +74,7 @@ impl Host {
         };
         let _ = self.said.send(ToAgent::Begin(Box::new(start.begin.clone())));
         kept.into_iter().for_each(|order| self.pass_on(order));
-        let stdin = ssh.stdin.take().ok_or("ssh has no standard input")?;
+        let stdin = ssh.stdin.take().ok_or_else(|| format!("{login} has no standard input"))?;
         let writing = tokio::spawn(write(stdin, sayings));
         let mut decoder = Decoder::default();
         decoder.push(&rest);
@@ -84,7 +85,7 @@ impl Host {
         let how = ssh.end().await;
         match ended {
             Next::More if self.is_given_up => Err(TOO_FEW.into()),
-            Next::More => Err(ssh::lost(how, &ssh.said())),
+            Next::More => Err(ssh.lost(how)),
             Next::Finished => Ok(()),
         }
     }
@@ -243,9 +244,7 @@ pub(super) async fn greet(
 ) -> Result<Vec<u8>, String> {
     let limit = ssh::GREETING_LIMIT;
     let greeting = timeout(limit, ssh.greeting()).await;
-    match greeting
-        .map_err(|_| format!("no answer within {limit:?}; try `ssh {} true`", share.host.name))??
-    {
+    match greeting.map_err(|_| format!("no answer within {limit:?}; try `{}`", share.host.trial()))?? {
         Some((Greeting { version, .. }, _)) if version != VERSION => Err(format!(
             "{} there has version {version} of the launcher's protocol, here it is {VERSION}; copy this program there",
             program.display()
@@ -255,10 +254,7 @@ pub(super) async fn greet(
             program.display()
         )),
         Some((_, rest)) => Ok(rest),
-        None => {
-            let how = ssh.end().await;
-            Err(ssh::no_agent(how, &ssh.said(), &share.host, program))
-        }
+        None => Err(ssh.no_agent(&share.host, program).await),
     }
 }
 

@@ -18,8 +18,8 @@
 //! | [`message`] | what both say from then on |
 //! | [`agent`], `relay` | the agent; what passes through it |
 //! | `orphaned` | what it does without a launcher, if the job goes on then |
-//! | `ssh` | how ssh is called, and what its failures mean |
-//! | [`session`] | a process of ssh |
+//! | `ssh`, `srun` | how ssh and Slurm's `srun` are called, and what their failures mean |
+//! | [`session`] | a process of ssh or `srun` |
 //! | [`host`], `conversation`, `input` | the launcher's end; its standard input |
 //! | [`survey`] | what hosts have of a former job, before any node is started |
 //! | `asks` | what a host was asked about files |
@@ -33,6 +33,7 @@ pub mod message;
 mod orphaned;
 mod relay;
 pub mod session;
+mod srun;
 mod ssh;
 pub mod survey;
 

@@ -22,7 +22,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 
 use super::super::succession::seeking::{Found, Successors, seek};
-use super::agent::ssh_came_in_by;
+use super::agent::Reached;
 use super::message::{FromAgent, ToAgent};
 use super::relay::{self, Orders, Said, Voice, Window};
 use crate::children::{self, Executable};
@@ -143,7 +143,11 @@ impl Heir {
             ToAgent::Say(_, ToNode::Settle(results)) => self.settled = Some(results.clone()),
             ToAgent::Roll(roll) => {
                 let _ = self.said.send(FromAgent::Enrolled(roll.number));
-                let launcher = if self.estate.legacy.is_some() { None } else { ssh_came_in_by(0) };
+                let launcher = if self.estate.legacy.is_some() {
+                    None
+                } else {
+                    Reached::by_login().map(|reached| reached.from)
+                };
                 self.roll = Some(match launcher {
                     Some(launcher) => roll.clone().seen_from_afar(launcher),
                     None => roll.clone(),

@@ -1,4 +1,4 @@
-//! A process of ssh, and the agent's first word through it.
+//! A process of ssh or `srun`, and the agent's first word through it.
 
 use std::io;
 use std::net::TcpListener;
@@ -15,13 +15,13 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::agent::FLAG;
-use super::ssh;
-use crate::children::{die_with_this_process, leave_open};
+use super::{srun, ssh};
+use crate::children::{die_with_this_process, ignore_termination, leave_open};
 use crate::standby::Pledge;
 use crate::takeover::streams::Streams;
 use talisman_control::exit_cause::How;
 use talisman_control::greeting::{Greeting, Listener};
-use talisman_control::hosts::Host;
+use talisman_control::hosts::{Host, Login};
 use talisman_job::variables::SSH_VARIABLE;
 
 /// So long ssh may take to end once there is nothing more to say, or its connection is gone.
@@ -41,9 +41,10 @@ pub struct Heir {
     pub pledge: Option<Pledge>,
 }
 
-/// The process of ssh, which ends with this one. What it says on standard error is kept.
+/// The process of ssh or `srun`, which ends with this one. What it says on standard error is kept.
 pub(super) struct Session {
     child: Child,
+    login: Login,
     pub(super) stdin: Option<ChildStdin>,
     pub(super) stdout: ChildStdout,
     said: Arc<Mutex<Vec<u8>>>,
@@ -53,11 +54,19 @@ pub(super) struct Session {
 impl Session {
     /// Logs in and starts the agent.
     pub(super) fn start(host: &Host, program: &Path) -> io::Result<Session> {
-        let options = std::env::var_os(SSH_VARIABLE).unwrap_or_default();
-        let mut command = ssh::command(host, &options, program);
+        let mut command = match host.login {
+            Login::Ssh => {
+                let options = std::env::var_os(SSH_VARIABLE).unwrap_or_default();
+                let mut command = ssh::command(host, &options, program);
+                // A batch system tells all processes here to end; the launcher sees to what is on other hosts.
+                ignore_termination(&mut command);
+                command
+            }
+            Login::Srun => srun::command(&host.name, program),
+        };
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         die_with_this_process(&mut command);
-        Session::of(command)
+        Session::of(command, host.login)
     }
 
     /// Starts the agent on this host, without ssh: it finds out by the end of its input that this process has ended.
@@ -73,16 +82,16 @@ impl Session {
         // Ctrl-C at the terminal is not for it.
         command.process_group(0);
         leave_open(&mut command, inherited);
-        Session::of(command)
+        Session::of(command, Login::default())
     }
 
-    fn of(command: std::process::Command) -> io::Result<Session> {
+    fn of(command: std::process::Command, login: Login) -> io::Result<Session> {
         let mut child = Command::from(command).kill_on_drop(true).spawn()?;
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take().expect("it was asked for"));
         let said = Arc::default();
         let stderr = child.stderr.take().expect("it was asked for");
         let listening = tokio::spawn(keep(stderr, Arc::clone(&said)));
-        Ok(Session { child, stdin, stdout, said, listening })
+        Ok(Session { child, login, stdin, stdout, said, listening })
     }
 
     /// The greeting, and what came with it; nothing if the stream ends before.
@@ -116,8 +125,25 @@ impl Session {
         }
     }
 
+    /// Why there was no agent: it has ended, or ends now.
+    pub(super) async fn no_agent(&mut self, host: &Host, program: &Path) -> String {
+        let how = self.end().await;
+        match self.login {
+            Login::Ssh => ssh::no_agent(how, &self.said(), host, program),
+            Login::Srun => srun::no_agent(how, &self.said(), host, program),
+        }
+    }
+
+    /// Why the agent is lost, by how this has ended.
+    pub(super) fn lost(&self, how: How) -> String {
+        match self.login {
+            Login::Ssh => ssh::lost(how, &self.said()),
+            Login::Srun => srun::lost(how, &self.said()),
+        }
+    }
+
     /// The last it said on standard error.
-    pub(super) fn said(&self) -> String {
+    fn said(&self) -> String {
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&said).into_owned()
     }

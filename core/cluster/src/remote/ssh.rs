@@ -46,7 +46,7 @@ fn words(options: &OsStr) -> impl Iterator<Item = &OsStr> {
 }
 
 /// What the login shell of the host is given: with `exec`, so that it does not stand between.
-fn agent_command(program: &Path) -> OsString {
+pub fn agent_command(program: &Path) -> OsString {
     let mut command = b"exec ".to_vec();
     command.extend(quoted(program.as_os_str()));
     command.extend(format!(" {FLAG}").bytes());
@@ -71,7 +71,7 @@ pub fn no_agent(how: How, said: &str, host: &Host, program: &Path) -> String {
     let program = program.display();
     let said = last_line(said);
     match how {
-        How::Exited(255) => format!("ssh failed{said}; try `ssh {} true`", host.name),
+        How::Exited(255) => format!("ssh failed{said}; try `{}`", host.trial()),
         How::Exited(127) => {
             format!("there is no program {program} there; each host needs it at the same path{said}")
         }
@@ -96,7 +96,8 @@ pub fn lost(how: How, said: &str) -> String {
     }
 }
 
-fn last_line(said: &str) -> String {
+/// The last that was said, in brackets.
+pub fn last_line(said: &str) -> String {
     match said.lines().rev().map(str::trim).find(|line| !line.is_empty()) {
         Some(line) => format!(" ({line})"),
         None => String::new(),

@@ -18,7 +18,6 @@ use super::asks::Asks;
 use super::conversation::{READ, greet, write};
 use super::message::{FromAgent, ToAgent};
 use super::session::Session;
-use super::ssh;
 use crate::descriptors;
 use talisman_base::frame::Decoder;
 use talisman_base::ids::PeId;
@@ -195,10 +194,12 @@ async fn talk(
 ) -> Result<(), String> {
     let Wanted { share, program, build, silence } = wanted;
     let session = Session::start(&share.host, program);
-    let mut ssh = session.map_err(|error| format!("ssh cannot be run: {error}"))?;
+    let login = share.host.login.program();
+    let mut ssh = session.map_err(|error| format!("{login} cannot be run: {error}"))?;
     let rest = greet(share, program, *build, &mut ssh).await?;
     let (said, sayings) = mpsc::unbounded_channel();
-    let writing = tokio::spawn(write(ssh.stdin.take().ok_or("ssh has no standard input")?, sayings));
+    let stdin = ssh.stdin.take().ok_or_else(|| format!("{login} has no standard input"))?;
+    let writing = tokio::spawn(write(stdin, sayings));
     let (mut decoder, mut bytes) = (Decoder::default(), vec![0; READ]);
     decoder.push(&rest);
     let (mut ticks, mut heartbeat) = (interval(TICK), Heartbeat::new(*silence));
@@ -231,7 +232,7 @@ async fn talk(
     writing.abort();
     let _ = writing.await;
     let how = ssh.end().await;
-    if ended { Ok(()) } else { Err(ssh::lost(how, &ssh.said())) }
+    if ended { Ok(()) } else { Err(ssh.lost(how)) }
 }
 
 impl Hosts for Survey {

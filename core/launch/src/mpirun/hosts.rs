@@ -37,7 +37,8 @@ pub fn of(value: &Path) -> Result<Given, String> {
     let named = list.map_or_else(|| value.display().to_string(), String::from);
     let of = |error: &dyn std::fmt::Display| format!("the hosts {named}: {error}");
     if value.as_os_str() == SLURM {
-        let hosts = slurm::hosts(|name| std::env::var(name).ok()).map_err(|error| of(&error))?;
+        // How programs are started there is found out again by the runtime.
+        let hosts = slurm::hosts(false, |name| std::env::var(name).ok()).map_err(|error| of(&error))?;
         return Ok(Given { value: SLURM.into(), slots: hosts.slots() });
     }
     let text = match list {
