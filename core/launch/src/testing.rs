@@ -246,6 +246,14 @@ impl Test {
         self
     }
 
+    /// The same, whose nodes have no twins when they come from one line to the next.
+    #[doc(hidden)]
+    pub fn without_twins(mut self) -> Self {
+        let without = Strike { when: When::Events(0), what: Blow::WithoutTwins };
+        self.strikes.get_or_insert_default().insert(0, without);
+        self
+    }
+
     fn struck_by_cut(mut self, after: u64, what: Blow) -> Self {
         self.strikes.get_or_insert_default().push(Strike { when: When::Events(after), what });
         if !self.options.ft.logs() {

@@ -169,7 +169,10 @@ pub impl Pe {
         let objects = self.saved_objects(&mut casts, states, room);
         let collections = self.saved_collections().map(|known| saved_collection(known, &mut casts)).collect();
         let (births, messages, requests) = self.saved_messages(room);
-        let now = self.clock.now();
+        let now = match mutated("timers-by-what-is-measured") {
+            true => Duration::from_nanos(self.clock.ticks()),
+            false => self.clock.now(),
+        };
         Part {
             pe: self.id,
             steps: world(|| self.node.job.progress().done),
@@ -302,6 +305,9 @@ pub impl Pe {
             }
         }
         self.save_held(&mut requests);
+        if mutated("messages-in-order-of-memory") {
+            messages.sort_by_key(|message| std::ptr::from_ref(*message).addr());
+        }
         let refuse = |message: &Envelope, why: &PupError| {
             if is_for_good(why) {
                 self.refuse_to_keep_message(message, why);

@@ -31,12 +31,14 @@
 //! | [`reading`] | parts taken out of the store again |
 //! | `on_demand` | versions that are on disk because somebody asked for them, while others are in memory |
 //! | [`cut`] | PEs that are made anew from their own parts, in jobs that log |
+//! | `difference` | what is not the same in two parts of a PE |
 //! | `restart` | how PEs begin after a loss |
 //! | [`image_transfer`] | parts that go to a process which has none of its own |
 
 pub mod capture;
 pub mod contents;
 pub mod cut;
+pub(crate) mod difference;
 pub mod drain;
 pub mod durability;
 pub mod freeze;

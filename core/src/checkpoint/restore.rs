@@ -36,6 +36,7 @@ use talisman_kernel::migrate::unpack_header;
 use talisman_kernel::object::{Head, flag};
 use talisman_kernel::panics::caught;
 use talisman_kernel::pe::execute::Restored;
+use talisman_kernel::pe::turn::runs_again;
 use talisman_kernel::pe::{Here, Pe};
 use talisman_kernel::registry::Registry;
 use talisman_kernel::wire;
@@ -60,6 +61,9 @@ pub impl Pe {
     }
 
     fn take_back(&self, mut parts: Vec<Part>) {
+        if runs_again() {
+            parts.iter_mut().for_each(overlook);
+        }
         self.take_back_names(&parts);
         parts.iter().for_each(|part| self.take_back_gone(part));
         parts.iter().for_each(|part| self.node.job.step_again(part.steps));
@@ -408,5 +412,63 @@ fn note_place(pe: &Pe, collection: &Collection, id: ObjId, moves: u32, news: &mu
     let home = collection.home(id.index);
     if home != pe.id {
         news.entry(home).or_default().push((id, moves));
+    }
+}
+
+/// Deliberate mistakes: something of a part that who runs again does not take back, and those do that are made anew of it at a cut.
+fn overlook(part: &mut Part) {
+    if mutated("shared-values-not-taken-back") {
+        part.shared.clear();
+    }
+    if mutated("passed-broadcasts-not-taken-back") {
+        part.collections.iter_mut().for_each(|saved| saved.passed = 0);
+    }
+    if mutated("insertions-not-taken-back") {
+        part.collections.iter_mut().for_each(|saved| (saved.closed, saved.sent, saved.made) = (false, 0, 0));
+    }
+    if mutated("unborn-not-taken-back") {
+        part.collections.iter_mut().for_each(|saved| saved.unborn.clear());
+    }
+    if mutated("roots-not-taken-back") {
+        part.roots.clear();
+    }
+    if mutated("open-reductions-not-taken-back") {
+        part.roots.iter_mut().for_each(|saved| saved.open.clear());
+    }
+    if mutated("held-broadcasts-not-taken-back") {
+        part.roots.iter_mut().for_each(|saved| saved.held.clear());
+    }
+    if mutated("sections-not-taken-back") {
+        part.sections.clear();
+    }
+    if mutated("headers-not-taken-back") {
+        part.objects.iter_mut().for_each(|saved| saved.header.rng = None);
+    }
+    if mutated("given-broadcasts-not-taken-back") {
+        part.casts.clear();
+    }
+    if mutated("destinations-not-taken-back") {
+        part.objects.iter_mut().for_each(|saved| saved.destination = None);
+    }
+    if mutated("away-not-taken-back") {
+        part.away.clear();
+    }
+    if mutated("births-not-taken-back") {
+        part.births.clear();
+    }
+    if mutated("requests-not-taken-back") {
+        part.requests.clear();
+    }
+    if mutated("timers-not-taken-back") {
+        part.timers.clear();
+    }
+    if mutated("idle-work-not-taken-back") {
+        part.when_idle.clear();
+    }
+    if mutated("quiet-not-taken-back") {
+        part.when_quiet.clear();
+    }
+    if mutated("names-not-taken-back") {
+        part.names.clear();
     }
 }

@@ -27,6 +27,7 @@ use std::collections::BTreeMap;
 
 use super::image::Image;
 use super::member::{Member, Stage};
+use super::twin::Fed;
 use super::words::{Out, Word};
 use talisman_ft::logging::{Gate, Images, Incarnation, Membership, Session};
 use talisman_ft::{NodeId, Version};
@@ -79,6 +80,11 @@ impl Member {
     /// The version that its PEs have taken their parts of, if that is known here.
     pub fn next_version(&self) -> Option<Version> {
         self.next.as_ref().map(|next| next.own.line)
+    }
+
+    /// What its PEs have taken, if they have.
+    pub(super) fn own_next(&self) -> Option<&Image> {
+        self.next.as_ref().map(|next| &*next.own)
     }
 
     /// Its PEs have taken their parts: what it begins the next line with, if that begins.
@@ -269,6 +275,7 @@ impl Member {
             gate: self.gate.map(|_| Gate::default()),
             ticketing: self.ticketing.map(|ticketing| Box::new(ticketing.anew())),
             is_watched: self.is_watched,
+            fed: self.fed.map(|_| Fed::default()),
             ..Member::blank(self.node, self.shape, self.incarnation)
         };
         let kept: BTreeMap<_, _> = self.next_kept.into_iter().filter(|(_, image)| is_it(image)).collect();

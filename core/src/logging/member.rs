@@ -10,6 +10,7 @@ use super::mark::Mark;
 use super::recorder::{Lent, Record};
 use super::ring::Rings;
 use super::ticketed::Ticketing;
+use super::twin::Fed;
 use super::words::{Out, Said, Word};
 use talisman_ft::event::Event;
 use talisman_ft::logging::{
@@ -138,6 +139,8 @@ pub struct Member {
     pub(super) has_new: bool,
     /// Somebody wants to see all frames that it takes.
     pub(super) is_watched: bool,
+    /// What it takes, if there is to be a twin.
+    pub(super) fed: Option<Fed>,
     /// How often it has looked for what has come: each time it begins with another source.
     pub(super) looks: u32,
     pub(super) outbox: Vec<Out>,
@@ -191,6 +194,7 @@ impl Member {
             closed: BTreeSet::new(),
             has_new: false,
             is_watched: false,
+            fed: None,
             looks: 0,
             outbox: Vec::new(),
         }
@@ -465,6 +469,9 @@ impl Member {
         all: &mut Vec<Taken>,
         came: &mut Vec<Came>,
     ) -> Result<Vec<u64>, String> {
+        if let Some(fed) = &mut self.fed {
+            fed.entry((from, rank)).or_default().push(letter.clone());
+        }
         let Letter { number, to, ride, frame, .. } = letter;
         let frame = Arc::unwrap_or_clone(frame);
         let taken = self.taken.entry((from, rank)).or_default();

@@ -22,5 +22,6 @@ mod standing;
 #[cfg(test)]
 mod tests;
 mod ticketed;
+mod twin;
 pub mod wire;
 pub mod words;

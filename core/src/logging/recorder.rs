@@ -168,7 +168,9 @@ impl Recorder for Record {
     }
 
     fn rests(&self) {
-        self.log(|| Input::Chore(IDLE_WORK));
+        if !mutated("chore-not-logged") {
+            self.log(|| Input::Chore(IDLE_WORK));
+        }
     }
 
     fn idle(&self, idle_ns: u64, released_ns: u64) {
@@ -176,11 +178,16 @@ impl Recorder for Record {
     }
 
     fn asked(&self, command: &Command) {
-        self.log(|| Given::from(command).input());
+        if !mutated("command-not-logged") {
+            self.log(|| Given::from(command).input());
+        }
     }
 
     /// Also of a PE that runs again and is past its log: nobody depends on what it had read there.
     fn value(&self, packed: Vec<u8>) {
+        if mutated("value-not-logged") {
+            return;
+        }
         self.0.borrow_mut().push(Input::Value { kind: WORLD, bytes: packed });
     }
 

@@ -28,6 +28,7 @@ use super::letter::Letter;
 use super::mark::Mark;
 use super::member::{Came, Member, Taken};
 use super::replay::{Again, Next};
+use super::twin::Fed;
 use super::words::{Noted, Word};
 use talisman_ft::NodeId;
 use talisman_ft::logging::ticket::{Delivered, ObjectId, Receiver, Sender, Ticket, Tn};
@@ -250,6 +251,7 @@ impl Member {
             return;
         }
         let (mark, frame) = (Mark::of(&letter.frame), letter.frame.clone());
+        let kept = self.fed.is_some().then(|| letter.clone());
         let delivered = match ticket_of(&letter.ride) {
             Some((tn, _)) if number == *taken => receiver.deliver(sender, number, tn, letter),
             Some(_) => {
@@ -264,6 +266,9 @@ impl Member {
         }
         *taken += 1;
         self.marks.entry((from, rank)).or_default().push(mark);
+        if let (Some(fed), Some(kept)) = (&mut self.fed, kept) {
+            fed.entry((from, rank)).or_default().push(kept);
+        }
         if self.is_watched {
             let lane = Lane { from, to: self.node, rank };
             ticketing.came.push(Came { lane, number, frame: Arc::unwrap_or_clone(frame) });
@@ -332,6 +337,19 @@ impl Member {
     }
 
     // Taking again.
+
+    /// All frames that a node has taken in a line come at once, for its twin. What nobody has a ticket for was not taken.
+    pub(super) fn feed_in_order(&mut self, fed: &Fed) {
+        let others: Vec<_> = self.shape.others(self.node).collect();
+        self.ticketing.iter_mut().for_each(|ticketing| ticketing.recover(&others));
+        for ((from, rank), letters) in fed {
+            letters.iter().for_each(|letter| self.receive_ticketed(*from, *rank, letter.clone()));
+        }
+        let receivers = self.ticketing.iter_mut().flat_map(|ticketing| &mut ticketing.receivers);
+        for receiver in receivers {
+            others.iter().for_each(|from| _ = receiver.on_highest(*from, 0, 0));
+        }
+    }
 
     /// The next frame in the order of tickets, for a PE that runs again and has nothing to run.
     pub(super) fn take_next_again(&mut self, rank: u32) -> Result<Next, String> {

@@ -2,17 +2,25 @@
 
 #![allow(missing_docs)]
 
-use std::panic::{catch_unwind, set_hook, take_hook};
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::time::Duration;
 
 use program::{Main, Plan};
 use talisman::RunArgs;
 use talisman::mutations;
 use talisman::options::{CkptEvery, Every, FaultTolerance};
+use talisman::rng::Rng;
 use talisman::testing::Test;
 
+#[path = "../../storm/ledger.rs"]
+#[allow(dead_code, reason = "nothing is cut off here")]
+mod ledger;
 #[path = "../../logging/program.rs"]
 mod program;
+#[path = "../../storm/program.rs"]
+#[allow(dead_code, reason = "as above")]
+mod storm;
 
 const PLAN: Plan = Plan { tokens: 10, hops: 25, save_after: None, talks: false, is_large: false };
 /// The same, where each hop is told of.
@@ -255,11 +263,30 @@ fn ticket_job(seed: u64) -> (Test, Plan) {
     (test, Plan { talks: seed % 4 < 2, save_after: (seed % 5 < 2).then_some(4), ..PLAN })
 }
 
+/// One that is cut now and then and loses nobody, logging in one of the ways: twins alone notice what is not logged.
+fn calm_job(seed: u64) -> (Test, Plan) {
+    let by_steps = |options: &mut RunArgs| options.ckpt_every = Some(CkptEvery::Steps(u64::MAX));
+    let variants = [FaultTolerance::Logging, FaultTolerance::LoggingStrict, FaultTolerance::LoggingTicket];
+    let test = Test::new().pes(1 + seed as u32 / 3 % 3).simulated(2 + seed as u32 % 4, seed);
+    let test = test.with_options(by_steps).logging_as(variants[(seed % 3) as usize]);
+    let test = test.cutting(40 + seed * 37 % 500).cutting(seed * 13 % 300).cutting(seed * 7 % 200);
+    (test, Plan { talks: seed % 4 < 2, save_after: (seed % 5 < 2).then_some(4), ..PLAN })
+}
+
 type Jobs = fn(u64) -> (Test, Plan);
 
 /// What is wrong about how the job of a seed comes to its end, if anything is.
 fn wrong(jobs: Jobs, seed: u64) -> Option<String> {
+    judged(jobs(seed))
+}
+
+/// The same where no node has a twin, which would notice a mistake before anything else does.
+fn wrong_without_twins(jobs: Jobs, seed: u64) -> Option<String> {
     let (test, plan) = jobs(seed);
+    judged((test.without_twins(), plan))
+}
+
+fn judged((test, plan): (Test, Plan)) -> Option<String> {
     let ran = test.run::<Main>((plan,));
     let expected = program::lines(plan);
     let mut output = ran.output.clone();
@@ -278,20 +305,33 @@ fn wrong(jobs: Jobs, seed: u64) -> Option<String> {
 }
 
 /// The seed that noticed it. Those from a known one on are tried first.
-fn noticed((mistake, known): (&'static str, u64), jobs: Jobs, seeds: u64) -> Option<u64> {
+fn noticed(
+    (mistake, known): (&'static str, u64),
+    wrong: &impl Fn(u64) -> Option<String>,
+    seeds: u64,
+) -> Option<u64> {
     mutations::choose(Some(mistake));
     let hook = take_hook();
     set_hook(Box::new(|_| {}));
-    let is_wrong = |seed: &u64| catch_unwind(|| wrong(jobs, *seed)).map_or(true, |wrong| wrong.is_some());
+    let is_wrong =
+        |seed: &u64| catch_unwind(AssertUnwindSafe(|| wrong(*seed))).map_or(true, |wrong| wrong.is_some());
     let noticed = (known..seeds).chain(0..known).find(is_wrong);
     set_hook(hook);
     mutations::choose(None);
     noticed
 }
 
-/// Those of these mistakes that so many seeds do not notice.
+/// Those of these mistakes that so many seeds do not notice, without twins.
 fn unnoticed(mistakes: &[(&'static str, u64)], jobs: Jobs, seeds: u64) -> Vec<&'static str> {
-    let is_noticed = |mistake: &&(&'static str, u64)| match noticed(**mistake, jobs, seeds) {
+    unnoticed_in(mistakes, |seed| wrong_without_twins(jobs, seed), seeds)
+}
+
+fn unnoticed_in(
+    mistakes: &[(&'static str, u64)],
+    wrong: impl Fn(u64) -> Option<String>,
+    seeds: u64,
+) -> Vec<&'static str> {
+    let is_noticed = |mistake: &&(&'static str, u64)| match noticed(**mistake, &wrong, seeds) {
         Some(seed) => {
             eprintln!("{}: noticed by seed {seed}", mistake.0);
             true
@@ -381,12 +421,51 @@ const MISTAKES_ABOUT_TICKETS: [(&str, u64); 4] = [
     ("ticketed-while-messages-wait-not-logged", 7),
 ];
 
+/// Of what PEs are given: noticed where nobody is lost.
+const MISTAKES_THAT_TWINS_NOTICE: [(&str, u64); 10] = [
+    ("chore-not-logged", 0),
+    ("command-not-logged", 0),
+    ("value-not-logged", 0),
+    ("messages-in-order-of-memory", 0),
+    ("timers-by-what-is-measured", 0),
+    ("time-not-logged", 0),
+    ("frame-taken-not-logged", 0),
+    ("slot-taken-not-logged", 0),
+    ("timer-not-logged", 0),
+    ("ticketed-frames-not-counted", 0),
+];
+
+/// Of what is in a part: who is restored after a loss lacks it, and so does a twin.
+const PARTS_NOT_TAKEN_BACK: [(&str, u64); 18] = [
+    ("shared-values-not-taken-back", 0),
+    ("passed-broadcasts-not-taken-back", 0),
+    ("insertions-not-taken-back", 0),
+    ("unborn-not-taken-back", 0),
+    ("roots-not-taken-back", 0),
+    ("open-reductions-not-taken-back", 0),
+    ("held-broadcasts-not-taken-back", 0),
+    ("sections-not-taken-back", 0),
+    ("headers-not-taken-back", 0),
+    ("given-broadcasts-not-taken-back", 0),
+    ("destinations-not-taken-back", 0),
+    ("away-not-taken-back", 0),
+    ("births-not-taken-back", 0),
+    ("requests-not-taken-back", 0),
+    ("timers-not-taken-back", 0),
+    ("idle-work-not-taken-back", 0),
+    ("quiet-not-taken-back", 0),
+    ("names-not-taken-back", 0),
+];
+
 /// `TALISMAN_TEST_SEEDS` says how many others, `TALISMAN_TEST_FIRST` from which on.
-fn all_come_out_right(jobs: Jobs, seeds: u64) {
+fn seeds(few: u64) -> Range<u64> {
     let number = |name| std::env::var(name).ok().and_then(|number| number.parse().ok());
     let first = number("TALISMAN_TEST_FIRST").unwrap_or(0);
-    let seeds = number("TALISMAN_TEST_SEEDS").unwrap_or(seeds);
-    let wrong = (first..first + seeds).find_map(|seed| Some((seed, wrong(jobs, seed)?)));
+    first..first + number("TALISMAN_TEST_SEEDS").unwrap_or(few)
+}
+
+fn all_come_out_right(jobs: Jobs, few: u64) {
+    let wrong = seeds(few).find_map(|seed| Some((seed, wrong(jobs, seed)?)));
     assert_eq!(wrong, None);
 }
 
@@ -526,4 +605,56 @@ fn every_mistake_is_noticed() {
 #[test]
 fn every_mistake_about_cuts_is_noticed() {
     assert_eq!(unnoticed(&MISTAKES_ABOUT_CUTS, job_with_cuts, SEEDS_MAX), [""; 0]);
+}
+
+/// What is wrong about a storm that is cut in quick succession and loses nobody.
+fn wrong_in_storm(seed: u64) -> Option<String> {
+    let mut rng = Rng::new(seed);
+    let nodes = 2 + rng.below(3) as u32;
+    let period = Duration::from_micros([20, 100, 400][rng.below(3) as usize]);
+    let variants = [FaultTolerance::Logging, FaultTolerance::LoggingStrict, FaultTolerance::LoggingTicket];
+    let test = Test::new().pes(1 + rng.below(3) as u32).simulated(nodes, seed);
+    let test = test.logging_as(variants[seed as usize % 3]);
+    let test = test.with_options(|options| options.ckpt_every = Some(CkptEvery::Time(period)));
+    let plan = storm::Plan {
+        job: ledger::HERE,
+        seed,
+        core: 5 + rng.below(12) as i32,
+        rounds: 2 + rng.below(4) as u32,
+        sparse: rng.below(2) == 0,
+        again: rng.below(2) == 0,
+        end: storm::End::Calm,
+    };
+    let ledger = ledger::open(plan.job, plan.core);
+    let ran = test.run::<storm::Main>((plan,));
+    ledger::close(plan.job);
+    let violations = ledger.violations();
+    (ran.status != 0 || !violations.is_empty()).then(|| format!("{:?} {violations:?}", ran.message))
+}
+
+#[test]
+fn every_node_has_a_twin_when_it_comes_to_the_next_line() {
+    all_come_out_right(calm_job, SEEDS);
+    let twins = |seed| {
+        let (test, plan) = calm_job(seed);
+        test.run::<Main>((plan,)).went_back.twins
+    };
+    let twins: u64 = (0..20).map(twins).sum();
+    assert!(twins > 100, "{twins} twins");
+}
+
+#[test]
+fn twins_notice_what_is_not_logged_where_nobody_is_lost() {
+    assert_eq!(unnoticed_in(&MISTAKES_THAT_TWINS_NOTICE, |seed| wrong(calm_job, seed), SEEDS), [""; 0]);
+}
+
+#[test]
+fn storms_are_cut_and_have_twins() {
+    let wrong = seeds(SEEDS_WITH_CUTS).find_map(|seed| Some((seed, wrong_in_storm(seed)?)));
+    assert_eq!(wrong, None);
+}
+
+#[test]
+fn twins_notice_what_is_not_taken_back_of_a_part() {
+    assert_eq!(unnoticed_in(&PARTS_NOT_TAKEN_BACK, wrong_in_storm, SEEDS), [""; 0]);
 }

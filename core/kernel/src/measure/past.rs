@@ -1,7 +1,7 @@
 //! What was measured of each object in past periods, by the slot it is in.
 
 use super::calls;
-use crate::object::Head;
+use crate::object::{Head, ObjectHeader};
 use crate::pe::Pe;
 use crate::pe::turn::world;
 use talisman_lb::smooth::Smooth;
@@ -77,5 +77,13 @@ impl Pe {
         if let Some((_, generation)) = self.slots.at(object.slot.get()).filter(|_| self.measuring.loads) {
             self.measuring.pasts.borrow_mut().put(object.slot.get(), generation, past);
         }
+    }
+}
+
+impl ObjectHeader {
+    /// The same of an object of which nothing was measured.
+    #[must_use]
+    pub fn without_measures(self) -> ObjectHeader {
+        ObjectHeader { flags: self.flags & !calls::KINDS, load: 0, past: None, ..self }
     }
 }

@@ -38,7 +38,7 @@ impl Cluster {
         let view = remains.restart(there).view;
         let shape = Shape { nodes: view.nodes(), ..there };
         self.discard_rings();
-        let went_back = self.logged().went_back.clone();
+        let (went_back, has_twins) = (self.logged().went_back.clone(), self.logged().has_twins);
         self.done();
         let setting = Setting { shape, ..*setting };
         let image = |node| Image::of_former(node, Logged::shape_of(shape), line);
@@ -46,6 +46,7 @@ impl Cluster {
         let start = Start { view, line, former: Some((remains, there)) };
         let mut cluster = Cluster::logging(&setting, start, image);
         cluster.logged_mut().went_back = went_back;
+        cluster.logged_mut().has_twins = has_twins;
         cluster.begin_job(job, rules);
         cluster
     }

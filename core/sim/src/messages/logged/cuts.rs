@@ -155,6 +155,9 @@ impl Cluster {
         rules: &mut impl Rules,
     ) {
         self.gather(node, rules);
+        if let Err(why) = self.compare_with_twin(node, version) {
+            return job.end(1, Some(why));
+        }
         let now = self.clock.get();
         let Some(mut member) = self.logged_mut().members[node as usize].take() else { return };
         self.discard_all(node, member.take_rings());

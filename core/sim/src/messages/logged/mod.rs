@@ -16,6 +16,7 @@ mod releasing;
 mod shadow;
 #[cfg(test)]
 mod tests;
+mod twin;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -92,6 +93,8 @@ pub enum Blow {
     Add(Vec<u32>),
     /// So many times nodes have no memory for the parts of those whose keepers they are.
     RefuseRooms(u32),
+    /// From now on nodes have no twins.
+    WithoutTwins,
     /// All are lost at once, after a cut, and a job of so many nodes goes on from what they have on disk. What it has printed since then is
     /// printed again.
     StartAgain(u32),
@@ -108,6 +111,8 @@ pub struct WentBack {
     pub steps: u64,
     /// How long their entries took again, as far as programs say that they compute, in nanoseconds.
     pub redone_ns: u64,
+    /// How often a node had a twin that did what it had done from one line to the next.
+    pub twins: u64,
     /// How long it took after each loss until all nodes were live, in nanoseconds.
     pub recovered_ns: Vec<u64>,
 }
@@ -135,6 +140,8 @@ pub struct Logged {
     /// So many times keepers have no memory; nodes whose first PEs are to hear that of a cut.
     rooms_refused: u32,
     without_room: BTreeMap<NodeId, (Incarnation, Version)>,
+    /// Whether nodes have twins.
+    has_twins: bool,
     /// What measures how long entries take, which is never the same again where nothing else says it.
     meter: Meter,
     /// By node.
@@ -228,6 +235,7 @@ impl Setting<'_> {
                 Blow::AskForCut => cluster.want_cut(),
                 Blow::Release(nodes) => cluster.want_release(nodes),
                 Blow::Add(nodes) => cluster.want_more(nodes),
+                Blow::WithoutTwins => cluster.logged_mut().has_twins = false,
                 Blow::RefuseRooms(times) => cluster.logged_mut().rooms_refused = *times,
                 Blow::StartAgain(nodes) => cluster = cluster.started_again(self, job, *nodes, &mut rules),
                 Blow::Cut | Blow::CutUntilOneBegins => {
@@ -302,6 +310,8 @@ impl Logged {
             asks_for_cut: false,
             rooms_refused: 0,
             without_room: BTreeMap::new(),
+            // On the model of a machine nothing is done that the model does not say.
+            has_twins: setting.pause.is_none(),
             meter: setting.pause.map_or(Meter::Uneven(Rc::default()), |_| Meter::Clock),
             doors: images.iter().map(|_| LineDoor::default()).collect(),
             post: Post::new(config.seed, setting.pause),
@@ -332,6 +342,7 @@ impl Logged {
     /// With its keeper, among those that there are.
     fn placed(&self, member: Member) -> Member {
         let member = member.among(self.membership.clone()).watched();
+        let member = if self.has_twins { member.with_twin() } else { member };
         let (is_strict, is_ticketed) =
             (self.ft == FaultTolerance::LoggingStrict, self.ft == FaultTolerance::LoggingTicket);
         member.strict(is_strict).ticketed(is_ticketed)

@@ -1,12 +1,14 @@
 //! What becomes of nodes that are lost: others are asked and told, processes come in their places, and go back.
 
+use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::Logged;
 use super::driving::UNRECOVERABLE;
 use super::post::Mail;
 use crate::messages::{Cluster, Rules, accept, cores};
-use talisman_base::clock::{Clock, Simulated};
+use talisman_base::clock::{Clock, Meter, Simulated};
 use talisman_base::ids::PeId;
 use talisman_core::logging::image::Image;
 use talisman_core::logging::member::{Member, Taken};
@@ -18,7 +20,7 @@ use talisman_ft::protocol::Protocol;
 use talisman_ft::{NodeId, Version};
 use talisman_job::Output;
 use talisman_job::job::Job;
-use talisman_kernel::node::Node;
+use talisman_kernel::node::{Config, Node};
 use talisman_kernel::panics::caught;
 use talisman_kernel::pe::input_log::InputLog;
 use talisman_kernel::pe::recorder::Recorder;
@@ -238,15 +240,28 @@ impl Cluster {
 
     /// The same of the process that says what it says to this job.
     pub(super) fn make_pes_of(&mut self, number: NodeId, job: Arc<Job>) {
-        let (Logged { config, .. }, store) = (self.logged(), self.logged().fresh_store());
-        let view = Arc::new(self.logged().view_of(number));
-        let node = Node::in_view(view, store, self.shape, number, config.clone(), job);
-        for id in self.shape.first_pe(number)..self.shape.first_pe(number + 1) {
-            let (now, meter) = (self.clock.clone(), self.logged().meter.clone());
+        let (config, meter) = (self.logged().config.clone(), self.logged().meter.clone());
+        let fresh = self.fresh_pes(number, config, job, &self.clock, meter);
+        (self.shape.first_pe(number)..).zip(fresh).for_each(|(id, pe)| self.pes[id as usize] = pe);
+    }
+
+    /// PEs of another process of a node, that have nothing yet.
+    pub(super) fn fresh_pes(
+        &self,
+        number: NodeId,
+        config: Config,
+        job: Arc<Job>,
+        clock: &Rc<Cell<u64>>,
+        meter: Meter,
+    ) -> Vec<Pe> {
+        let (view, store) = (Arc::new(self.logged().view_of(number)), self.logged().fresh_store());
+        let node = Node::in_view(view, store, self.shape, number, config, job);
+        let fresh = |id| {
+            let (now, meter) = (clock.clone(), meter.clone());
             let clock = Clock::Simulated(Simulated { now, computed: cores::computed, meter });
-            let fresh = Pe::new(id, node.clone(), clock, Port::Simulated(Outbox::default()), SERVICES);
-            self.pes[id as usize] = fresh;
-        }
+            Pe::new(id, node.clone(), clock, Port::Simulated(Outbox::default()), SERVICES)
+        };
+        (self.shape.first_pe(number)..self.shape.first_pe(number + 1)).map(fresh).collect()
     }
 }
 
