@@ -13,6 +13,7 @@ crate::trials::checks!(
     a_panic_ends_the_job_with_what_was_said_before,
     a_process_that_aborts_again_and_again_ends_the_job,
     programs_that_break_the_rule_are_told,
+    programs_that_break_the_rule_are_told_where_nobody_is_lost,
     options_that_cannot_be,
 );
 
@@ -33,6 +34,20 @@ fn programs_that_break_the_rule_are_told() {
                 ],
             );
         }
+    }
+}
+
+/// With a check at the next checkpoint: what each node does again there has another clock, and other hash maps.
+fn programs_that_break_the_rule_are_told_where_nobody_is_lost() {
+    for (variant, pes, breaks) in [
+        ("logging", 1, "clock"),
+        ("logging", 2, "hash"),
+        ("logging:strict", 1, "hash"),
+        ("logging:ticket", 1, "clock"),
+    ] {
+        let options = format!("--ft {variant} --ft-check --ckpt-every 10steps --breaks {breaks}");
+        let relay = Relay::start((3, pes, "tcp"), &options);
+        relay.end(1, &["the twin of node", "begins with the image of line 0", "Runner["]);
     }
 }
 
@@ -85,6 +100,7 @@ fn options_that_cannot_be() {
         ("--ft logging --log-budget 10x", (3, 1, "tcp"), &["--log-budget", "64KiB"]),
         ("--ft logging --log-budget 1MiB", (3, 1, "tcp"), &["--log-budget 1048576", "2097152"]),
         ("--ft double --log-budget 1GiB", (3, 1, "tcp"), &["--log-budget", "--ft logging"]),
+        ("--ft double --ft-check", (3, 1, "tcp"), &["--ft-check", "--ft logging"]),
     ] {
         run(program(&format!("--relay {words}"), shape)).expect(2, texts);
     }

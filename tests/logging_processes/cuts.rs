@@ -13,6 +13,7 @@ const EVERY: &str = "--ckpt-every 15steps";
 
 crate::trials::checks!(
     with_cuts_nothing_is_another,
+    what_is_checked_at_a_cut_is_done_again_and_nothing_is_another,
     a_lost_node_goes_back_to_the_last_cut,
     a_node_is_lost_in_every_line,
     what_is_lost_before_all_hold_their_parts_goes_back_to_the_old_line,
@@ -36,6 +37,25 @@ fn with_cuts_nothing_is_another() {
         left.is_like(&undisturbed(shape, &words));
         left.only_these_went_back(ROUNDS, &[]);
         assert!((3..=4).contains(&left.checkpoints()), "{}", left.ended.said());
+    }
+}
+
+/// Each runner does again in its own process what it has done before each cut, and nobody hears of that.
+fn what_is_checked_at_a_cut_is_done_again_and_nothing_is_another() {
+    for (variant, pes, transport) in [
+        ("logging", 1, "shm"),
+        ("logging", 2, "tcp"),
+        ("logging:strict", 2, "shm"),
+        ("logging:ticket", 1, "tcp"),
+    ] {
+        let shape = (3, pes, transport);
+        let left = Relay::start(shape, &format!("--ft {variant} {EVERY} --ft-check")).end(0, &[]);
+        left.is_like(&undisturbed(shape, ""));
+        assert!(left.checkpoints() >= 3, "{}", left.ended.said());
+        for processes in left.executed.values() {
+            let [(_, rounds)] = &processes[..] else { panic!("{processes:?}: {}", left.ended.said()) };
+            assert!(rounds.iter().filter(|round| **round == 20).count() == 2, "{rounds:?}");
+        }
     }
 }
 

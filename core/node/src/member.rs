@@ -80,8 +80,8 @@ pub fn run(options: &RunArgs, joining: Joining, output: Output, main: impl Fn(&P
         store.lend_pages();
     }
     if logs {
-        let (log_budget, ft) = (options.log_budget, options.ft);
-        let own = Own { task, control, job, connections, config, said, log_budget, ft };
+        let (log_budget, ft, checks) = (options.log_budget, options.ft, options.ft_check);
+        let own = Own { task, control, job, connections, config, said, log_budget, ft, checks };
         return own.log(host, (streams, store), meeting, main);
     }
     let late = (task.life > 0).then_some(task.running);
@@ -109,6 +109,7 @@ struct Own {
     said: OutputLines,
     log_budget: Option<u64>,
     ft: FaultTolerance,
+    checks: bool,
 }
 
 impl Own {
@@ -120,7 +121,7 @@ impl Own {
         meeting: Meeting,
         main: impl Fn(&Pe) + Sync,
     ) {
-        let Own { task, control, job, connections, config, said, log_budget, ft } = self;
+        let Own { task, control, job, connections, config, said, log_budget, ft, checks } = self;
         let (runs_again, start) = (Arc::new(AtomicBool::new(false)), logged::start_of(task.running));
         let mut make = || -> Result<_, Box<dyn Error>> {
             let links = match task.life {
@@ -183,6 +184,7 @@ impl Own {
             said,
             log_budget,
             ft,
+            checks,
             runs_again,
             start,
         };

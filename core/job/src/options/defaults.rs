@@ -51,6 +51,7 @@ impl Default for RunArgs {
             ckpt_every: None,
             mtbf: None,
             log_budget: None,
+            ft_check: false,
             ft_log: false,
             ckpt_dir: None,
             ckpt_key: None,

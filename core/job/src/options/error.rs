@@ -214,6 +214,11 @@ pub enum OptionsError {
     /// `--log-budget` without `--ft logging`.
     #[error("--log-budget: only a job that logs keeps messages; add --ft logging, or leave it out")]
     BudgetWithoutLogging,
+    /// `--ft-check` without `--ft logging`.
+    #[error(
+        "--ft-check: only a job that logs can be checked against its logs; add --ft logging, or leave it out"
+    )]
+    CheckWithoutLogging,
     /// `--log-budget` is too little.
     #[error("--log-budget {bytes}: at least {least} bytes, 1MiB for each of the other nodes")]
     BudgetTooSmall {

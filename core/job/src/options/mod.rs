@@ -228,6 +228,14 @@ pub struct RunArgs {
     #[arg(value_name = "SIZE", value_parser = size)]
     pub log_budget: Option<u64>,
 
+    /// With --ft logging: check that logs are enough
+    ///
+    /// At each checkpoint each node does again what it has done since the last one, on PEs of its own that are given the same, and the
+    /// job ends if these come to another checkpoint. What entries do outside of the job is done twice
+    #[arg(id = "talisman-ft-check", long = "ft-check", env = "TALISMAN_FT_CHECK", hide_env_values = true)]
+    #[arg(help_heading = FAULTS, value_parser = switch)]
+    pub ft_check: bool,
+
     /// Folder of the checkpoints on disk
     ///
     /// Each node writes to a folder of its own in it, on its host: all checkpoints with --ft disk, those that are asked for

@@ -2,7 +2,7 @@
 
 /// The `clap` names of the runtime's options, in the order of their help. They are also the long names an option falls back to when the
 /// program has an option of the same name itself (`--seed` is then the program's, `--talisman-seed` ours).
-pub const IDS: [&str; 44] = [
+pub const IDS: [&str; 45] = [
     "talisman-nodes",
     "talisman-pes",
     "talisman-seed",
@@ -21,6 +21,7 @@ pub const IDS: [&str; 44] = [
     "talisman-ckpt-every",
     "talisman-mtbf",
     "talisman-log-budget",
+    "talisman-ft-check",
     "talisman-ckpt-dir",
     "talisman-ckpt-key",
     "talisman-restart",

@@ -43,6 +43,16 @@ fn a_budget_for_logs_is_for_jobs_that_log_and_has_room_for_each_link() {
 }
 
 #[test]
+fn a_job_is_checked_against_its_logs_that_has_any() {
+    let job = RunArgs { nodes: 3, ft: FaultTolerance::LoggingTicket, ft_check: true, ..RunArgs::default() };
+    assert_eq!(job.validate(), Ok(()));
+    for ft in [FaultTolerance::Off, FaultTolerance::Double, FaultTolerance::Disk] {
+        let other = RunArgs { ft, ..job.clone() };
+        assert_eq!(other.validate(), Err(OptionsError::CheckWithoutLogging));
+    }
+}
+
+#[test]
 fn the_defaults_are_valid_and_use_the_cores() {
     let args = RunArgs::default();
     assert_eq!(args.validate(), Ok(()));

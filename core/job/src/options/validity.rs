@@ -171,6 +171,7 @@ impl RunArgs {
         match self.mtbf {
             _ if self.ft.logs() => self.validate_logging(),
             _ if self.log_budget.is_some() => Err(OptionsError::BudgetWithoutLogging),
+            _ if self.ft_check => Err(OptionsError::CheckWithoutLogging),
             _ if self.ft == FaultTolerance::Off && self.ckpt_every.is_some() => {
                 Err(OptionsError::CheckpointsWithoutFt)
             }

@@ -32,6 +32,7 @@ use talisman_ft::logging::{Membership, Shape};
 use talisman_job::CheckpointTaken;
 use talisman_job::checkpoints::FaultTolerance;
 use talisman_kernel::node::Node;
+use talisman_kernel::pe::Pe;
 use talisman_kernel::pe::turn::Command;
 use talisman_observe::stats::Totals;
 use talisman_sched::idle::Idle;
@@ -47,12 +48,14 @@ const MUCH_KEPT: usize = 1 << 30;
 
 /// A node that logs.
 pub(super) struct Driver<'a> {
-    of: &'a LoggedNode,
+    pub(super) of: &'a LoggedNode,
     shape: Shape,
-    member: Member,
+    pub(super) member: Member,
     links: Links,
     /// What its PEs are of.
-    node: Arc<Node>,
+    pub(super) node: Arc<Node>,
+    /// Makes the program's first message.
+    pub(super) program: &'a (dyn Fn(&Pe) + Sync),
     /// Its PEs, by rank, and what those on other threads have done.
     seats: Vec<Seat<'a>>,
     returns: Arc<Returns>,
@@ -89,7 +92,13 @@ pub(super) struct Driver<'a> {
 }
 
 impl<'a> Driver<'a> {
-    pub(super) fn new(of: &'a LoggedNode, links: Links, seats: Vec<Seat<'a>>, returns: Arc<Returns>) -> Self {
+    pub(super) fn new(
+        of: &'a LoggedNode,
+        links: Links,
+        seats: Vec<Seat<'a>>,
+        returns: Arc<Returns>,
+        program: &'a (dyn Fn(&Pe) + Sync),
+    ) -> Self {
         let (number, shape) = (of.task.number, Shape { nodes: of.task.nodes, pes_per_node: of.task.pes });
         let mut driver = Driver {
             of,
@@ -97,6 +106,7 @@ impl<'a> Driver<'a> {
             member: Member::blank(number, shape, 0),
             links,
             node: of.node(),
+            program,
             seats,
             returns,
             asked: VecDeque::new(),
@@ -136,7 +146,8 @@ impl<'a> Driver<'a> {
     fn placed(&self, member: Member, membership: Membership) -> Member {
         let (is_strict, is_ticketed) =
             (self.of.ft == FaultTolerance::LoggingStrict, self.of.ft == FaultTolerance::LoggingTicket);
-        member.among(membership).strict(is_strict).ticketed(is_ticketed)
+        let member = member.among(membership).strict(is_strict).ticketed(is_ticketed);
+        if self.of.checks { member.with_twin() } else { member }
     }
 
     /// Until the job is over; what its PEs have counted.
@@ -194,7 +205,7 @@ impl<'a> Driver<'a> {
 
     // How PEs begin.
 
-    fn ranks(&self) -> std::ops::Range<u32> {
+    pub(super) fn ranks(&self) -> std::ops::Range<u32> {
         0..self.shape.pes_per_node
     }
 

@@ -16,6 +16,7 @@ mod part_lending;
 mod round;
 mod seat;
 mod task;
+mod twin;
 mod writing;
 
 use std::panic::resume_unwind;
@@ -79,6 +80,8 @@ pub(crate) struct LoggedNode {
     pub(crate) log_budget: Option<u64>,
     /// Which of the ways to log.
     pub(crate) ft: FaultTolerance,
+    /// Whether it has a twin at each cut.
+    pub(crate) checks: bool,
     /// Its PEs run again: what they do beside sending is done already.
     pub(crate) runs_again: Arc<AtomicBool>,
     /// The beginning of the job's time.
@@ -160,7 +163,7 @@ impl LoggedNode {
             true => vec![Seat::here(Hosted::new(self, program, 0))],
             false => desks.into_iter().map(Seat::on_thread).collect(),
         };
-        Driver::new(self, links, seats, returns)
+        Driver::new(self, links, seats, returns, program)
     }
 
     /// That of its driver's thread: where this is the only PE's as well, as PEs are called.

@@ -88,6 +88,9 @@ impl Driver<'_> {
     pub(super) fn begin_line(&mut self, version: Version, membership: Membership) {
         self.gather();
         self.kept.count(&self.member);
+        if let Err(why) = self.compare_with_twin(version) {
+            return self.fail(why);
+        }
         self.end_pes(&membership);
         let former = self.member.line();
         let blank = Member::blank(self.of.task.number, self.shape, self.member.incarnation());
