@@ -194,7 +194,7 @@ impl<C: Chare> Cx<C> {
         to: &Proxy<C>,
         entry: Entry<C, A>,
         lend: impl FnOnce(&mut Lender<'a>),
-        end: &[u8],
+        end: &'a [u8],
     ) -> bool {
         self.run().call_in_place((to.id(), &C::ENTRIES[entry.number as usize]), lend, end)
     }

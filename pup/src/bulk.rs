@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use crate::lender::LENT;
+use crate::tail::Ending;
 use crate::{Fault, Packer, Pup, PupError, Unpacker};
 
 /// Values that are their bytes, the same on every machine.
@@ -95,11 +96,28 @@ pub(crate) fn read_vec<T>(
     u: &mut Unpacker<'_>,
     proof: PlainProof<T>,
 ) -> Result<Vec<T>, PupError> {
+    if let Some(bytes) = len.checked_mul(size_of::<T>())
+        && let Some(ending) = u.ending(bytes)
+    {
+        return Ok(ended(&ending, len, proof));
+    }
     u.check_len(len, size_of::<T>())?;
     if size_of::<T>() == 0 {
         u.spend_empty(len)?;
     }
     Ok(copied(u.bytes(len * size_of::<T>())?, len, proof))
+}
+
+/// The same of all that is left, of which a part is elsewhere.
+fn ended<T>(bytes: &Ending<'_>, len: usize, _: PlainProof<T>) -> Vec<T> {
+    let mut values = Vec::<T>::with_capacity(len);
+    let memory = &raw mut values.spare_capacity_mut()[..len];
+    // SAFETY: memory of the vector's own, of bytes that need not be anything yet.
+    let memory = unsafe { std::slice::from_raw_parts_mut(memory.cast(), len * size_of::<T>()) };
+    bytes.copy_to(memory);
+    // SAFETY: all of it is written, and by the proof every bit pattern is a `T`.
+    unsafe { values.set_len(len) };
+    values
 }
 
 /// A fresh vector of `len` values, which is aligned and has not been zeroed first.

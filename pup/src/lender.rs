@@ -8,6 +8,9 @@ use std::sync::Arc;
 use crate::impls::lend_each;
 use crate::{Fault, Kept, Packed, Packer, Pup, PupError, SEGMENT_MIN, Segment, SegmentBuffer, bulk, packed};
 
+/// Bytes of a plain slice from which on a copy less is worth keeping it apart where it is the last.
+const APART_MIN: usize = 256;
+
 /// Set in a length: the elements do not follow, they are the next segment.
 pub(crate) const LENT: u64 = 1 << 63;
 
@@ -19,6 +22,18 @@ pub(crate) const LENT: u64 = 1 << 63;
 pub struct Lender<'a> {
     packer: Packer,
     lent: Vec<Lent<'a>>,
+    end: End<'a>,
+}
+
+/// The last plain slice that is not large, with which a value may end.
+#[derive(Clone, Copy, Debug)]
+enum End<'a> {
+    /// It is copied as any other.
+    Copied,
+    /// It will be kept apart.
+    Awaited,
+    /// It belongs where so many bytes are before it, and is not there yet.
+    Apart(usize, &'a [u8]),
 }
 
 #[derive(Debug)]
@@ -32,7 +47,7 @@ enum Lent<'a> {
 impl<'a> Lender<'a> {
     /// Goes on where a packer is.
     pub fn new(packer: Packer) -> Self {
-        Lender { packer, lent: Vec::new() }
+        Lender { packer, lent: Vec::new(), end: End::Copied }
     }
 
     /// For what is copied.
@@ -53,10 +68,45 @@ impl<'a> Lender<'a> {
             self.lent.push(Lent::Borrowed(bytes, align_of::<T>()));
         } else {
             self.packer.len(slice.len());
-            self.packer.bytes(bytes);
+            self.bytes(bytes);
             if size_of::<T>() == 0 {
                 self.packer.spend_empty::<T>(slice.len());
             }
+        }
+    }
+
+    /// Writes `bytes` as they are, without their number.
+    #[inline]
+    pub fn bytes(&mut self, bytes: &'a [u8]) {
+        match self.end {
+            End::Awaited | End::Apart(..) if bytes.len() >= APART_MIN => self.keep_apart(bytes),
+            _ => self.packer.bytes(bytes),
+        }
+    }
+
+    fn keep_apart(&mut self, bytes: &'a [u8]) {
+        if let End::Apart(at, before) = self.end {
+            self.packer.insert(at, before);
+        }
+        self.end = End::Apart(self.packer.size(), bytes);
+    }
+
+    /// From now on the last plain slice is kept apart, until it is [taken](Lender::take_end).
+    #[inline]
+    pub(crate) fn await_end(&mut self) {
+        self.end = End::Awaited;
+    }
+
+    /// The bytes with which all that was written ends, if they were kept apart.
+    #[inline]
+    pub(crate) fn take_end(&mut self) -> &'a [u8] {
+        match std::mem::replace(&mut self.end, End::Copied) {
+            End::Apart(at, bytes) if at == self.packer.size() => bytes,
+            End::Apart(at, bytes) => {
+                self.packer.insert(at, bytes);
+                &[]
+            }
+            End::Copied | End::Awaited => &[],
         }
     }
 
@@ -125,6 +175,7 @@ impl<'a> Lender<'a> {
     #[inline]
     pub(crate) fn forget_noted(&mut self) {
         self.lent.clear();
+        self.end = End::Copied;
     }
 
     /// What was written, with its memory.
@@ -143,7 +194,8 @@ impl<'a> Lender<'a> {
             Lent::Borrowed(bytes, _) => bytes.len(),
             Lent::Held(segment) => segment.bytes().len(),
         });
-        self.packer.size() + noted.sum::<usize>()
+        let apart = if let End::Apart(_, bytes) = self.end { bytes.len() } else { 0 };
+        self.packer.size() + apart + noted.sum::<usize>()
     }
 
     /// Ends; nothing has been noted, since nothing on the heap was packed.
@@ -161,7 +213,7 @@ impl<'a> Lender<'a> {
     /// The same, but `copy` copies, if it can: it is given the bytes and how they are to be aligned. Where there is no memory for a copy,
     /// the value is refused, with [`Fault::Memory`].
     pub fn finish_in(self, mut copy: impl FnMut(&[u8], usize) -> Option<Segment>) -> (Packer, Vec<Segment>) {
-        let Lender { mut packer, lent } = self;
+        let Lender { mut packer, lent, .. } = self;
         let mut segments = Vec::with_capacity(lent.len());
         for lent in lent {
             match lent {

@@ -60,6 +60,7 @@ mod pages;
 mod scratch;
 mod segment;
 mod streamed;
+mod tail;
 mod unpacker;
 pub mod via_serde;
 mod whole;
@@ -76,6 +77,7 @@ pub use page::{Page, PageRun};
 pub use pages::{Leasing, PageMemory, PageSource, Pages, lease_from};
 pub use scratch::ScratchPacker;
 pub use segment::{ALIGN_MAX, SEGMENT_MIN, Segment, SegmentBuffer, SegmentError};
+pub use tail::Tail;
 pub use unpacker::Unpacker;
 pub use whole::{from_bytes, moves_between_threads, size_of_packed, to_bytes, try_to_bytes};
 

@@ -261,6 +261,11 @@ impl Packer {
         apart.buf
     }
 
+    /// Writes bytes before what was written since this place.
+    pub(crate) fn insert(&mut self, at: usize, bytes: &[u8]) {
+        self.buf.splice(at..at, bytes.iter().copied());
+    }
+
     /// Overwrites a word that was written at this place.
     pub(crate) fn set_word(&mut self, at: usize, word: u64) {
         self.buf[at..at + size_of::<u64>()].copy_from_slice(&word.to_le_bytes());

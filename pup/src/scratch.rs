@@ -32,15 +32,35 @@ impl ScratchPacker {
     /// Packs a value as `lend` does behind these bytes. All of that; none if its reader needs more than these bytes, or could not read
     /// them, or if a part of the value is large: nothing is copied of that.
     #[inline]
-    pub fn pack<'a>(&mut self, start: &[u8], lend: impl FnOnce(&mut Lender<'a>)) -> Option<&[u8]> {
+    pub fn pack<'a: 'p, 'p>(
+        &'p mut self,
+        start: &[u8],
+        lend: impl FnOnce(&mut Lender<'a>),
+    ) -> Option<&'p [u8]> {
+        self.pack_parts(start, false, lend).map(|[all, _]| all)
+    }
+
+    /// The same in two parts. The second is the slice with which the value ends, where it is, if that `is_apart` and the slice is worth it.
+    #[inline]
+    pub fn pack_parts<'a: 'p, 'p>(
+        &'p mut self,
+        start: &[u8],
+        is_apart: bool,
+        lend: impl FnOnce(&mut Lender<'a>),
+    ) -> Option<[&'p [u8]; 2]> {
         self.lender.begin(start);
+        if is_apart {
+            self.lender.await_end();
+        }
         let noting = Noting(&mut self.lender);
         // To move a packer into a lender and back would cost a sixth of a short call between processes.
-        // SAFETY: what the lender notes of the value is never read, and forgotten when this returns, also if `lend` panics.
+        // SAFETY: what the lender notes of the value is read in here alone and forgotten when this returns, also if `lend` panics; but for
+        // its end, which is given out for no longer than `'a`.
         lend(unsafe { transmute::<&mut Lender<'static>, &mut Lender<'a>>(&mut *noting.0) });
+        let end: &'p [u8] = noting.0.take_end();
         let is_alone = !noting.0.has_noted();
         drop(noting);
-        self.lender.packer().written_alone().filter(|_| is_alone)
+        self.lender.packer().written_alone().filter(|_| is_alone).map(|start| [start, end])
     }
 
     /// Gives away what was packed last, with its memory.
@@ -107,6 +127,31 @@ mod tests {
         let why = PupError::new(0, Fault::Depth);
         assert_eq!(packer.pack(b"", |l| l.packer().refuse(why)), None, "it cannot be read");
         assert_eq!(written(&mut packer, &2_u8), Some(b"start\x02".to_vec()));
+    }
+
+    /// Values with slices of every length around that from which on they are kept apart, and with something behind them, or nothing.
+    #[test]
+    fn both_parts_are_what_one_is() {
+        let mut packer = ScratchPacker::new(Purpose::Message);
+        for len in [0, 1, 31, 32, 33, 1000] {
+            let (longs, bytes) = (vec![7_u64; len], vec![9_u8; 8 * len]);
+            let values = (longs.clone(), 5_u8, bytes.clone(), String::from("end"));
+            check(&mut packer, &values, 0);
+            check(&mut packer, &(1_u8, bytes.clone()), 8 * len);
+            check(&mut packer, &(bytes.clone(), longs.clone(), vec![1_u8; 3]), 0);
+            check(&mut packer, &vec![bytes.clone(), bytes.clone(), bytes], 8 * len);
+            check(&mut packer, &Some((1.5_f32, longs)), 8 * len);
+        }
+    }
+
+    #[track_caller]
+    fn check<T: Pup>(packer: &mut ScratchPacker, value: &T, end: usize) {
+        let all = written(packer, value).unwrap();
+        let [start, apart] = packer.pack_parts(b"start", true, |l| value.lend(l)).unwrap();
+        assert_eq!([start, apart].concat(), all);
+        assert_eq!(apart.len(), if end < 256 { 0 } else { end });
+        // Nothing of that is left for the next.
+        assert_eq!(written(packer, value), Some(all));
     }
 
     #[test]

@@ -5,12 +5,15 @@ use std::vec;
 
 use crate::depth::Depth;
 use crate::limits::EMPTY_MAX;
-use crate::{Fault, Plain, PlainProof, Pup, PupError, Purpose, Segment, bulk};
+use crate::tail::Ending;
+use crate::{Fault, Plain, PlainProof, Pup, PupError, Purpose, Segment, Tail, bulk};
 
 /// Reads the bytes of a value and trusts none of them.
 #[derive(Debug)]
 pub struct Unpacker<'a> {
     rest: &'a [u8],
+    /// What follows, where it may not be looked at.
+    tail: Option<&'a dyn Tail>,
     /// Large plain slices beside the bytes, which mention them in this order.
     segments: Option<vec::IntoIter<Segment>>,
     total: usize,
@@ -25,6 +28,7 @@ impl<'a> Unpacker<'a> {
     pub fn new(bytes: &'a [u8], purpose: Purpose) -> Self {
         Unpacker {
             rest: bytes,
+            tail: None,
             segments: None,
             total: bytes.len(),
             depth: Depth::default(),
@@ -38,12 +42,31 @@ impl<'a> Unpacker<'a> {
         Unpacker { segments: Some(segments.into_iter()), ..Unpacker::new(bytes, purpose) }
     }
 
+    /// Starts at the first of `bytes`, which `tail` follows. Only a plain slice may reach into that, to the end of it: whatever else does is
+    /// an error, as if the tail were not there.
+    #[inline]
+    pub fn with_tail(bytes: &'a [u8], purpose: Purpose, tail: &'a dyn Tail) -> Self {
+        Unpacker { tail: Some(tail).filter(|tail| tail.len() > 0), ..Unpacker::new(bytes, purpose) }
+    }
+
+    /// The next `n` bytes, if they are all that is left and reach into the tail.
+    #[inline]
+    pub(crate) fn ending(&mut self, n: usize) -> Option<Ending<'a>> {
+        let tail = self.tail?;
+        if self.left().checked_add(tail.len()) != Some(n) {
+            return None;
+        }
+        self.tail = None;
+        let here = std::mem::take(&mut self.rest);
+        Some(Ending { here, tail })
+    }
+
     /// What the value was packed for.
     pub fn purpose(&self) -> Purpose {
         self.purpose
     }
 
-    /// Bytes not read yet.
+    /// Bytes not read yet, without a [tail](Unpacker::with_tail).
     #[inline]
     pub fn left(&self) -> usize {
         self.rest.len()
@@ -60,7 +83,8 @@ impl<'a> Unpacker<'a> {
     /// [`Fault::Trailing`], [`Fault::Segments`].
     #[inline]
     pub fn finish(&self) -> Result<(), PupError> {
-        match (self.left(), self.segments.as_ref().map_or(0, ExactSizeIterator::len)) {
+        let tail = self.tail.map_or(0, Tail::len);
+        match (self.left() + tail, self.segments.as_ref().map_or(0, ExactSizeIterator::len)) {
             (0, 0) => Ok(()),
             (0, left) => Err(self.fault(Fault::Segments { left })),
             (left, _) => Err(self.fault(Fault::Trailing { left })),

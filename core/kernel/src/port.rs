@@ -311,7 +311,7 @@ impl Port {
         to: PeId,
         call: (ObjId, &'static EntryInfo),
         lend: impl FnOnce(&mut Lender<'a>),
-        end: &[u8],
+        end: &'a [u8],
     ) -> bool {
         let Port::Threads(threads) = self else { return false };
         if witness::is_present() || threads.rank(pe, to).is_some() {

@@ -113,53 +113,43 @@ pub fn pack<R>(
 }
 
 /// [`pack`] for an entry's message that is in no envelope: its arguments are in these words, and given up. None if it has to be packed as
-/// others are: nothing has been done then.
+/// others are: nothing has been done then. The bytes are in two parts, as of [`pack_lent`].
 #[inline]
 pub fn pack_call<R>(
     pe: &Pe,
     (to, entry): (ObjId, &EntryInfo),
     args: &mut Words,
-    send: impl FnOnce(&[u8], Vec<Segment>) -> R,
+    is_apart: bool,
+    send: impl FnOnce([&[u8]; 2], Vec<Segment>) -> R,
 ) -> Option<R> {
     // SAFETY: the caller's words are those of a message to this entry.
-    let result = pack_lent(pe, (to, entry), |l| unsafe { (entry.args.lend)(args, l) }, send)?;
+    let result = pack_lent(pe, (to, entry), |l| unsafe { (entry.args.lend)(args, l) }, is_apart, send)?;
     // They may send something themselves when they are dropped, as the packer is given back by now.
     // SAFETY: as above, and dropped once.
     unsafe { (entry.args.drop)(args) };
     Some(result)
 }
 
-/// The same of arguments that `lend` packs as those of the entry, which stay where they are.
+/// The same of arguments that `lend` packs as those of the entry, which stay where they are. The slice with which they end is the second
+/// part, if that `is_apart` and the slice is worth it: it is not copied then.
 #[inline]
 pub fn pack_lent<'a, R>(
     pe: &Pe,
     call: (ObjId, &EntryInfo),
     lend: impl FnOnce(&mut Lender<'a>),
-    send: impl FnOnce(&[u8], Vec<Segment>) -> R,
+    is_apart: bool,
+    send: impl FnOnce([&[u8]; 2], Vec<Segment>) -> R,
 ) -> Option<R> {
     let mut packer = pe.packer.try_borrow_mut().ok()?;
-    let head = write_lent(&mut packer, pe.id, call, lend)?;
-    let result = if head.len() < BESIDE_MIN {
-        send(head, Vec::new())
-    } else {
-        send(&[BESIDE], beside(packer.take(), Vec::new()))
+    let [start, end] = write_lent(&mut packer, pe.id, call, is_apart, lend)?;
+    let result = match start.len() + end.len() < BESIDE_MIN {
+        true => send([start, end], Vec::new()),
+        // All of it goes beside, as one.
+        false if is_apart => return None,
+        false => send([&[BESIDE], &[]], beside(packer.take(), Vec::new())),
     };
     packer.tidy();
     Some(result)
-}
-
-/// The same of arguments whose last bytes are `end`, which are not packed. None also if all would go beside a message.
-#[inline]
-pub fn pack_lent_with_end<'a, R>(
-    pe: &Pe,
-    call: (ObjId, &EntryInfo),
-    lend: impl FnOnce(&mut Lender<'a>),
-    end: &[u8],
-    send: impl FnOnce([&[u8]; 2]) -> R,
-) -> Option<R> {
-    let mut packer = pe.packer.try_borrow_mut().ok()?;
-    let start = write_lent(&mut packer, pe.id, call, lend)?;
-    (start.len() + end.len() < BESIDE_MIN).then(|| send([start, end]))
 }
 
 fn beside(head: Vec<u8>, segments: Vec<Segment>) -> Vec<Segment> {

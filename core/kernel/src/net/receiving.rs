@@ -53,15 +53,16 @@ impl Net {
             return false;
         }
         let Some(node) = self.first_in_memory() else { return false };
+        let Some(link) = &self.links[node as usize] else { return false };
         let mut words = [const { MaybeUninit::uninit() }; WORDS];
         let mut called = None;
         let any = self.while_taking_in(|| {
-            self.look_at(pe, node, 1, &mut |message| {
-                called = pe.called_at_once(&message, &mut words);
-                if called.is_none() {
-                    self.take_in(pe, node, message);
-                }
-            })
+            let mut take = |message: &Arrived<'_>| {
+                called = pe.called_at_once(message, &mut words);
+                called.is_some()
+            };
+            let came = link.hear(&mut take, &mut |message| self.take_in(pe, node, message));
+            self.has_come(pe, node, link, came)
         });
         // Not before the link is let go: what runs may wait for room on it, and then all links are read.
         if let Some((head, entry)) = called {

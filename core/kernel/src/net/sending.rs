@@ -28,8 +28,6 @@ const STAGED_TICKS: u64 = 10_000;
 /// tenth of that.
 const WRITES_AT_ONCE: u64 = 8;
 const TICKS_PER_WRITE: u64 = 40_000;
-/// Bytes of an end of arguments from which on a copy less is worth looking for it in a place of its own.
-const APART_MIN: usize = 256;
 
 /// The way of a message to a PE of another node.
 struct Way<'a> {
@@ -43,6 +41,11 @@ struct Way<'a> {
 }
 
 impl Way<'_> {
+    /// Whether a message may be given to the link in two parts: not where it is noted what is sent.
+    fn takes_parts(&self, pe: &Pe) -> bool {
+        !self.link.is_watched() && pe.input_log.is_off()
+    }
+
     /// Gives a message to the link, packed; it was in an envelope before, or not. Whether something of it is still to be written.
     #[inline]
     fn put(&self, pe: &Pe, head: &[u8], segments: Vec<Segment>, was_in_envelope: bool) -> bool {
@@ -63,8 +66,12 @@ impl Way<'_> {
         is_left
     }
 
-    /// The same of a message without an envelope whose bytes are in two parts. Not where it is noted what is sent.
-    fn put_parts(&self, pe: &Pe, parts: [&[u8]; 2]) -> bool {
+    /// The same of a message that was in no envelope, and whose bytes may be in two parts.
+    #[inline]
+    fn put_parts(&self, pe: &Pe, parts: [&[u8]; 2], segments: Vec<Segment>) -> bool {
+        if parts[1].is_empty() {
+            return self.put(pe, parts[0], segments, false);
+        }
         let bytes = (parts[0].len() + parts[1].len()) as u64;
         count(&pe.stats.bytes_between_nodes, bytes);
         let is_left = self.link.send_parts((self.to - self.first) as u16, parts);
@@ -88,8 +95,8 @@ impl Net {
     #[inline]
     pub fn send_call(&self, pe: &Pe, to: PeId, call: (ObjId, &'static EntryInfo), args: &mut Words) -> bool {
         let way = self.way(pe, to);
-        let put = |head: &[u8], segments| way.put(pe, head, segments, false);
-        self.has_put(pe, &way, wire::pack_call(pe, call, args, put))
+        let put = |parts: [&[u8]; 2], segments| way.put_parts(pe, parts, segments);
+        self.has_put(pe, &way, wire::pack_call(pe, call, args, way.takes_parts(pe), put))
     }
 
     /// The same with arguments that `lend` packs, up to their last bytes, `end`. They stay where they are.
@@ -100,19 +107,15 @@ impl Net {
         to: PeId,
         call: (ObjId, &'static EntryInfo),
         lend: impl FnOnce(&mut Lender<'a>),
-        end: &[u8],
+        end: &'a [u8],
     ) -> bool {
         let way = self.way(pe, to);
-        if end.len() >= APART_MIN && !way.link.is_watched() && pe.input_log.is_off() {
-            let put = |parts: [&[u8]; 2]| way.put_parts(pe, parts);
-            return self.has_put(pe, &way, wire::pack_lent_with_end(pe, call, lend, end, put));
-        }
         let lend = |l: &mut Lender<'a>| {
             lend(l);
-            l.packer().bytes(end);
+            l.bytes(end);
         };
-        let put = |head: &[u8], segments| way.put(pe, head, segments, false);
-        self.has_put(pe, &way, wire::pack_lent(pe, call, lend, put))
+        let put = |parts: [&[u8]; 2], segments| way.put_parts(pe, parts, segments);
+        self.has_put(pe, &way, wire::pack_lent(pe, call, lend, way.takes_parts(pe), put))
     }
 
     /// Whether a call was given to a link, and whether something of it is left then.

@@ -22,7 +22,7 @@ use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_observe::stats::count;
 use talisman_pup::{Packed, PupError, Segment};
-use talisman_transport::Incoming;
+use talisman_transport::Arrived;
 
 impl Pe {
     /// Takes in a message from another PE.
@@ -226,13 +226,13 @@ impl Pe {
     #[inline]
     pub fn called_at_once(
         &self,
-        message: &Incoming<'_>,
+        message: &Arrived<'_>,
         words: &mut Words,
     ) -> Option<(NonNull<Head>, &'static EntryInfo)> {
-        let start = self.short_start(message.rank, message.head).filter(|_| message.segments.is_empty())?;
+        let start = self.short_start(message.rank, message.start)?;
         let collection = self.collections.get(start.to.collection).filter(|collection| collection.direct)?;
         let head = self.find_in(collection, start.to.index)?;
-        let entry = wire::read_known_args(collection, start.entry, start.args, words)?;
+        let entry = wire::read_known_args(collection, start.entry, (start.args, &message.rest), words)?;
         count(&self.stats.received, 1);
         count(&self.stats.arrived, 1);
         Some((head, entry))

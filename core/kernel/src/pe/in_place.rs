@@ -64,7 +64,7 @@ impl Pe {
         &self,
         (to, entry): (ObjId, &'static EntryInfo),
         lend: impl FnOnce(&mut Lender<'a>),
-        end: &[u8],
+        end: &'a [u8],
     ) -> bool {
         if self.measuring.sees_heavy() || self.admissions_open.get() || entry.options != EntryOptions::new() {
             return false;

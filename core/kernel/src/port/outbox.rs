@@ -97,7 +97,7 @@ impl Outbox {
         }
         let at = pe.clock.ticks();
         take_ballast();
-        let put = |head: &[u8], segments: Vec<Segment>| {
+        let put = |[head, _]: [&[u8]; 2], segments: Vec<Segment>| {
             pe.note_sent_frame(to, head, &segments);
             let beside: usize = segments.iter().map(|segment| segment.bytes().len()).sum();
             let bytes = (head.len() + beside) as u32 + take_ballast();
@@ -107,7 +107,7 @@ impl Outbox {
             let parcel = Parcel::Frame { head: head.into(), segments };
             self.sent.borrow_mut().push(Sent { to, at, bytes, parcel });
         };
-        wire::pack_call(pe, call, args, put).is_some()
+        wire::pack_call(pe, call, args, false, put).is_some()
     }
 
     /// One in some messages, for what is done wrong with it.

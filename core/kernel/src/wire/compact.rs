@@ -18,7 +18,9 @@ use crate::message::envelope::{Body, Envelope};
 use crate::pe::Pe;
 use crate::refusal::Call;
 use talisman_base::ids::{CollectionId, ObjId, PeId};
-use talisman_pup::{Fault, Lender, Packed, Packer, Pup, PupError, Purpose, ScratchPacker, Segment, Unpacker};
+use talisman_pup::{
+    Fault, Lender, Packed, Packer, Pup, PupError, Purpose, ScratchPacker, Segment, Tail, Unpacker,
+};
 
 /// Writes an entry's message that has no options, and takes its arguments.
 pub(super) fn write(
@@ -58,21 +60,22 @@ pub fn write_call<'a>(
     packer: &'a mut ScratchPacker,
     from: PeId,
     (to, entry): (ObjId, &EntryInfo),
-    words: &Words,
+    words: &'a Words,
 ) -> Option<&'a [u8]> {
     // SAFETY: the caller's words are those of a message to this entry.
-    write_lent(packer, from, (to, entry), |l| unsafe { (entry.args.lend)(words, l) })
+    write_lent(packer, from, (to, entry), false, |l| unsafe { (entry.args.lend)(words, l) }).map(|[all, _]| all)
 }
 
-/// The same of arguments that `lend` packs as those of the entry.
+/// The same of arguments that `lend` packs as those of the entry; in two parts, if their end `is_apart`.
 #[inline]
-pub fn write_lent<'a, 'p>(
+pub fn write_lent<'a: 'p, 'p>(
     packer: &'p mut ScratchPacker,
     from: PeId,
     (to, entry): (ObjId, &EntryInfo),
+    is_apart: bool,
     lend: impl FnOnce(&mut Lender<'a>),
-) -> Option<&'p [u8]> {
-    packer.pack(Start::of(COMPACT, from, to, entry).bytes(), lend)
+) -> Option<[&'p [u8]; 2]> {
+    packer.pack_parts(Start::of(COMPACT, from, to, entry).bytes(), is_apart, lend)
 }
 
 /// Ends the job over arguments that cannot be read again, which begin at `start`.
@@ -136,15 +139,16 @@ impl ShortStart<'_> {
     }
 }
 
-/// Reads an entry's arguments into words. None if they are wrong, or there is no such entry.
+/// Reads an entry's arguments into words, of which the last bytes may be elsewhere. None if they are wrong, or there is no such entry.
 #[inline]
 pub fn read_known_args(
     collection: &Collection,
     entry: u16,
-    args: &[u8],
+    (args, tail): (&[u8], &dyn Tail),
     words: &mut Words,
 ) -> Option<&'static EntryInfo> {
-    let (info, read) = read_args(collection, entry, &mut Unpacker::new(args, Purpose::Message)).ok()?;
+    let mut u = Unpacker::with_tail(args, Purpose::Message, tail);
+    let (info, read) = read_args(collection, entry, &mut u).ok()?;
     *words = read;
     Some(info)
 }

@@ -2,13 +2,18 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::mem::MaybeUninit;
 
 use super::Main;
 use crate::lab::{Frame, Lab};
 use talisman_kernel::message::envelope::Body;
 use talisman_kernel::pe::Here;
 use talisman_kernel::pe::Pe;
-use talisman_kernel::wire::{COMPACT, copy_to_keep, pack, read_known, receive, write_call};
+use talisman_kernel::message::cell::WORDS;
+use talisman_kernel::wire::{
+    COMPACT, ShortStart, copy_to_keep, pack, read_known, read_known_args, receive, write_call,
+};
+use talisman_pup::Tail;
 
 thread_local! {
     static TAKEN: Cell<u64> = const { Cell::new(0) };
@@ -107,4 +112,48 @@ fn both_ways_to_read_a_message_read_the_same() {
         }
     }
     assert!(whole > 0 && damaged > 0, "{whole} whole ones and {damaged} others were read");
+}
+
+/// Bytes that are somewhere else.
+struct Elsewhere<'a>(&'a [u8]);
+
+// SAFETY: all are copied.
+unsafe impl Tail for Elsewhere<'_> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn copy_to(&self, to: &mut [MaybeUninit<u8>]) {
+        assert_eq!(to.len(), self.0.len());
+        to.iter_mut().zip(self.0).for_each(|(to, byte)| _ = to.write(*byte));
+    }
+}
+
+/// Wherever the part begins that is not here: either it is read as if it were, or not at all.
+#[test]
+fn arguments_that_end_elsewhere_are_read_as_if_they_did_not() {
+    let mut lab = Lab::new::<Main>();
+    lab.run(60);
+    let mut read = 0;
+    for Frame { to, head, segments } in lab.frames().iter().filter(|frame| frame.segments.is_empty()) {
+        let pe = &lab.pes[*to as usize];
+        let _here = Here::enter(pe);
+        let Some(start) = ShortStart::read(head) else { continue };
+        let Some(collection) = pe.collections.get(start.to.collection) else { continue };
+        for here in 0..start.args.len() {
+            let (args, rest) = start.args.split_at(here);
+            let mut words = [const { MaybeUninit::uninit() }; WORDS];
+            let args = (args, &Elsewhere(rest) as &dyn Tail);
+            let Some(entry) = read_known_args(collection, start.entry, args, &mut words) else { continue };
+            let envelope = pe.filled(start.to, entry, &words, start.from);
+            let same = receive(pe, head, segments.clone()).expect("it was sent");
+            // SAFETY: both just made.
+            let (message, other) = unsafe { (envelope.as_ref(), same.as_ref()) };
+            assert_eq!(copy_to_keep(message).bytes(), copy_to_keep(other).bytes());
+            pe.release(envelope);
+            pe.release(same);
+            read += 1;
+        }
+    }
+    assert!(read > 0, "none was read");
 }

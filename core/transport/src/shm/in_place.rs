@@ -1,6 +1,9 @@
 //! A message as it arrives, of which only the start was copied out of the rings.
 
+use std::mem::MaybeUninit;
+
 use super::bytes;
+use talisman_pup::Tail;
 
 /// A message without segments as it arrives, of which the last bytes may not have been looked at.
 pub struct Arrived<'a> {
@@ -45,10 +48,29 @@ impl<'a> Rest<'a> {
     /// # Panics
     /// If they are not as many.
     pub fn copy_to(&self, to: &mut [u8]) {
+        // SAFETY: it is borrowed, and only written to.
+        unsafe { self.copy_to_raw(to) };
+    }
+
+    /// # Safety
+    /// Nobody else reads or writes there meanwhile.
+    unsafe fn copy_to_raw(&self, to: *mut [u8]) {
         assert_eq!(to.len(), self.len, "all of the rest is copied");
         if let Some(reader) = self.reader {
-            // SAFETY: it is borrowed, so it is no part of the ring, of which there are no references; and no longer than a chunk.
+            // SAFETY: it is no part of the ring, of which there are no references; and no longer than a chunk.
             unsafe { reader.read_ahead(self.before, to) };
         }
+    }
+}
+
+// SAFETY: what comes behind a chunk's start is as long as it was said to be, and is copied whole; nothing is where there is no reader.
+unsafe impl Tail for Rest<'_> {
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn copy_to(&self, to: &mut [MaybeUninit<u8>]) {
+        // SAFETY: it is borrowed, and only written to.
+        unsafe { self.copy_to_raw(to as *mut [MaybeUninit<u8>] as *mut [u8]) };
     }
 }
