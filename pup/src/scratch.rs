@@ -32,22 +32,18 @@ impl ScratchPacker {
     /// Packs a value as `lend` does behind these bytes. All of that; none if its reader needs more than these bytes, or could not read
     /// them, or if a part of the value is large: nothing is copied of that.
     #[inline]
-    pub fn pack<'a: 'p, 'p>(
-        &'p mut self,
-        start: &[u8],
-        lend: impl FnOnce(&mut Lender<'a>),
-    ) -> Option<&'p [u8]> {
-        self.pack_parts(start, false, lend).map(|[all, _]| all)
+    pub fn pack<'a>(&mut self, start: &[u8], lend: impl FnOnce(&mut Lender<'a>)) -> Option<&[u8]> {
+        self.pack_parts(start, false, lend).map(|(all, _)| all)
     }
 
     /// The same in two parts. The second is the slice with which the value ends, where it is, if that `is_apart` and the slice is worth it.
     #[inline]
-    pub fn pack_parts<'a: 'p, 'p>(
-        &'p mut self,
+    pub fn pack_parts<'a>(
+        &mut self,
         start: &[u8],
         is_apart: bool,
         lend: impl FnOnce(&mut Lender<'a>),
-    ) -> Option<[&'p [u8]; 2]> {
+    ) -> Option<(&[u8], &'a [u8])> {
         self.lender.begin(start);
         if is_apart {
             self.lender.await_end();
@@ -57,10 +53,10 @@ impl ScratchPacker {
         // SAFETY: what the lender notes of the value is read in here alone and forgotten when this returns, also if `lend` panics; but for
         // its end, which is given out for no longer than `'a`.
         lend(unsafe { transmute::<&mut Lender<'static>, &mut Lender<'a>>(&mut *noting.0) });
-        let end: &'p [u8] = noting.0.take_end();
+        let end: &'a [u8] = noting.0.take_end();
         let is_alone = !noting.0.has_noted();
         drop(noting);
-        self.lender.packer().written_alone().filter(|_| is_alone).map(|start| [start, end])
+        self.lender.packer().written_alone().filter(|_| is_alone).map(|start| (start, end))
     }
 
     /// Gives away what was packed last, with its memory.
@@ -147,7 +143,7 @@ mod tests {
     #[track_caller]
     fn check<T: Pup>(packer: &mut ScratchPacker, value: &T, end: usize) {
         let all = written(packer, value).unwrap();
-        let [start, apart] = packer.pack_parts(b"start", true, |l| value.lend(l)).unwrap();
+        let (start, apart) = packer.pack_parts(b"start", true, |l| value.lend(l)).unwrap();
         assert_eq!([start, apart].concat(), all);
         assert_eq!(apart.len(), if end < 256 { 0 } else { end });
         // Nothing of that is left for the next.

@@ -141,12 +141,14 @@ pub fn pack_lent<'a, R>(
     send: impl FnOnce([&[u8]; 2], Vec<Segment>) -> R,
 ) -> Option<R> {
     let mut packer = pe.packer.try_borrow_mut().ok()?;
-    let [start, end] = write_lent(&mut packer, pe.id, call, is_apart, lend)?;
+    let (start, end) = write_lent(&mut packer, pe.id, call, is_apart, lend)?;
     let result = match start.len() + end.len() < BESIDE_MIN {
         true => send([start, end], Vec::new()),
-        // All of it goes beside, as one.
-        false if is_apart => return None,
-        false => send([&[BESIDE], &[]], beside(packer.take(), Vec::new())),
+        false => {
+            let mut head = packer.take();
+            head.extend_from_slice(end);
+            send([&[BESIDE], &[]], beside(head, Vec::new()))
+        }
     };
     packer.tidy();
     Some(result)

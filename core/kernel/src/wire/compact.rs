@@ -60,21 +60,21 @@ pub fn write_call<'a>(
     packer: &'a mut ScratchPacker,
     from: PeId,
     (to, entry): (ObjId, &EntryInfo),
-    words: &'a Words,
+    words: &Words,
 ) -> Option<&'a [u8]> {
     // SAFETY: the caller's words are those of a message to this entry.
-    write_lent(packer, from, (to, entry), false, |l| unsafe { (entry.args.lend)(words, l) }).map(|[all, _]| all)
+    write_lent(packer, from, (to, entry), false, |l| unsafe { (entry.args.lend)(words, l) }).map(|(all, _)| all)
 }
 
 /// The same of arguments that `lend` packs as those of the entry; in two parts, if their end `is_apart`.
 #[inline]
-pub fn write_lent<'a: 'p, 'p>(
+pub fn write_lent<'a, 'p>(
     packer: &'p mut ScratchPacker,
     from: PeId,
     (to, entry): (ObjId, &EntryInfo),
     is_apart: bool,
     lend: impl FnOnce(&mut Lender<'a>),
-) -> Option<[&'p [u8]; 2]> {
+) -> Option<(&'p [u8], &'a [u8])> {
     packer.pack_parts(Start::of(COMPACT, from, to, entry).bytes(), is_apart, lend)
 }
 
@@ -110,7 +110,7 @@ pub(super) fn read(pe: &Pe, u: &mut Unpacker<'_>, forwarded: bool) -> Result<Non
     Ok(envelope)
 }
 
-/// What stands before the arguments of most messages: each number takes one byte, and the index no more than eight.
+/// What stands before the arguments of most messages: each number takes one byte.
 pub struct ShortStart<'a> {
     pub from: PeId,
     pub to: ObjId,
@@ -124,18 +124,31 @@ impl ShortStart<'_> {
     #[inline(always)]
     pub fn read(head: &[u8]) -> Option<ShortStart<'_>> {
         let ([COMPACT, from, creator, serial, used], rest) = head.split_first_chunk()? else { return None };
-        // With bytes behind the index, which are masked. Where there are too few, it is read as any other.
-        let index = u64::from_le_bytes(*rest.first_chunk()?);
-        let unused = 8_u32.checked_sub(u32::from(*used))?;
-        let index = index & u64::MAX.checked_shr(8 * unused).unwrap_or(0);
+        let index = index_before(rest, u32::from(*used))?;
         let (entry, args) = rest.get(usize::from(*used)..)?.split_first()?;
         if (from | creator | serial | entry) >= 0x80 {
             return None;
         }
         let creator = PeId::from(*creator).wrapping_sub(1);
         let collection = CollectionId { creator, serial: u32::from(*serial) };
-        let to = ObjId { collection, index: index.into() };
+        let to = ObjId { collection, index };
         Some(ShortStart { from: PeId::from(*from), to, entry: u16::from(*entry), args })
+    }
+}
+
+/// An index of so many bytes, which others follow. Where there are too few to read them with it and mask them, it is read as any other.
+#[inline(always)]
+fn index_before(bytes: &[u8], used: u32) -> Option<u128> {
+    match 8_u32.checked_sub(used) {
+        Some(unused) => {
+            let index = u64::from_le_bytes(*bytes.first_chunk()?);
+            Some((index & u64::MAX.checked_shr(8 * unused).unwrap_or(0)).into())
+        }
+        // Of a singleton chare on any PE but the first, or of several numbers.
+        None => {
+            let index = u128::from_le_bytes(*bytes.first_chunk()?);
+            Some(index & u128::MAX >> (8 * 16_u32.checked_sub(used)?))
+        }
     }
 }
 
@@ -334,10 +347,10 @@ mod tests {
             [from, creator, serial].into_iter().for_each(|number| start.number(number));
             start.index(index >> bits);
             start.number(entry);
-            let is_short = [from, creator, serial, entry].iter().all(|number| *number < 0x80) && index >> bits >> 64 == 0;
+            let is_short = [from, creator, serial, entry].iter().all(|number| *number < 0x80);
             let bytes = [start.bytes(), &args].concat();
             prop_assert!(ShortStart::read(&bytes).is_none() || is_short);
-            prop_assert!(ShortStart::read(&bytes).is_some() || !is_short || args.len() < 8);
+            prop_assert!(ShortStart::read(&bytes).is_some() || !is_short || args.len() < 16);
             read_both_ways(&bytes);
         }
 
