@@ -98,6 +98,12 @@ impl Reader {
         unsafe { self.bytes.read(self.head + before as u64, to) };
     }
 
+    /// Has the processor fetch the first of so many bytes that follow.
+    #[inline]
+    pub(super) fn prefetch(&self, bytes: usize) {
+        self.bytes.prefetch(self.head, bytes);
+    }
+
     /// Goes on behind a chunk of so many bytes.
     #[inline]
     pub(super) fn pass(&mut self, bytes: usize, positions: &Positions) {

@@ -137,6 +137,8 @@ impl Receiver {
     /// Gives the start of a chunk to `take`, and where the rest is.
     #[inline]
     fn offer_chunk(&self, rank: u16, len: usize, take: &mut dyn FnMut(&Arrived<'_>) -> bool) -> bool {
+        // What follows the start is wanted as soon as that has been looked at.
+        self.bytes.prefetch(len);
         let mut start = [0; START_MAX];
         let start = &mut start[..len.min(START_MAX)];
         // SAFETY: it is borrowed, so it is no part of the ring, and no longer than the chunk.
