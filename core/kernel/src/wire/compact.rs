@@ -63,7 +63,8 @@ pub fn write_call<'a>(
     words: &Words,
 ) -> Option<&'a [u8]> {
     // SAFETY: the caller's words are those of a message to this entry.
-    write_lent(packer, from, (to, entry), false, |l| unsafe { (entry.args.lend)(words, l) }).map(|(all, _)| all)
+    write_lent(packer, from, (to, entry), false, |l| unsafe { (entry.args.lend)(words, l) })
+        .map(|(all, _)| all)
 }
 
 /// The same of arguments that `lend` packs as those of the entry; in two parts, if their end `is_apart`.

@@ -6,10 +6,10 @@ use std::mem::MaybeUninit;
 
 use super::Main;
 use crate::lab::{Frame, Lab};
+use talisman_kernel::message::cell::WORDS;
 use talisman_kernel::message::envelope::Body;
 use talisman_kernel::pe::Here;
 use talisman_kernel::pe::Pe;
-use talisman_kernel::message::cell::WORDS;
 use talisman_kernel::wire::{
     COMPACT, ShortStart, copy_to_keep, pack, read_known, read_known_args, receive, write_call,
 };
