@@ -15,6 +15,7 @@ use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId};
 use talisman_base::index::{ArrayIndex, IntoIndex};
 use talisman_kernel::kind::Kind;
 use talisman_kernel::message::envelope::Extra;
+use talisman_kernel::message::manner::Manner;
 use talisman_kernel::pe::{check_node, check_pe, current, current_ref};
 use talisman_kernel::route::Route;
 use talisman_pup::{Named, Packer, Pup, PupError, Unpacker, join, key};
@@ -120,7 +121,7 @@ impl<C: Chare> SendTo<C> for One<C> {
     fn post<A: Args>(&self, entry: Entry<C, A>, args: A) {
         // SAFETY: used for this call only.
         let pe = unsafe { current_ref() };
-        pe.invoke::<C::Index, A>(self.id, &C::ENTRIES[entry.number as usize], args, None);
+        pe.invoke::<C::Index, A>(self.id, &C::ENTRIES[entry.number as usize], args, Manner::default());
     }
 
     fn call<A: Args, R>(&self, entry: Entry<C, A, R>, args: A) -> Call<R> {
@@ -140,32 +141,36 @@ impl<C: Chare> SendTo<C> for OneWith<'_, C> {
     }
 
     fn post<A: Args>(&self, entry: Entry<C, A>, args: A) {
-        let extra = self.urgency.extra();
+        let manner = self.urgency.manner();
         current(|pe| {
-            pe.invoke::<C::Index, A>(self.id, &C::ENTRIES[entry.number as usize], args, Some(extra))
+            pe.invoke::<C::Index, A>(self.id, &C::ENTRIES[entry.number as usize], args, manner);
         });
     }
 
     fn call<A: Args, R>(&self, entry: Entry<C, A, R>, args: A) -> Call<R> {
-        let (id, mut extra) = (self.id, self.urgency.extra());
+        let (id, mut manner) = (self.id, self.urgency.manner());
         Call::new(move |pe, reply| {
-            extra.reply = Some(reply);
-            pe.invoke::<C::Index, A>(id, &C::ENTRIES[entry.number as usize], args, Some(extra));
+            manner.extra.get_or_insert_default().reply = Some(reply);
+            pe.invoke::<C::Index, A>(id, &C::ENTRIES[entry.number as usize], args, manner);
         })
     }
 }
 
 impl Urgency<'_> {
-    fn extra(self) -> Box<Extra> {
-        Box::new(match self {
-            Urgency::Priority(priority) => Extra { priority: Some(priority.clone()), ..Extra::default() },
-            Urgency::Expedited => Extra { expedited: true, ..Extra::default() },
-        })
+    #[inline]
+    fn manner(self) -> Manner {
+        match self {
+            Urgency::Priority(priority) => Manner::with_priority(priority),
+            Urgency::Expedited => Manner::EXPEDITED,
+        }
     }
 }
 
-fn reply_to(reply: Route) -> Option<Box<Extra>> {
-    (reply != Route::Ignore).then(|| Box::new(Extra { reply: Some(reply), ..Extra::default() }))
+fn reply_to(reply: Route) -> Manner {
+    match reply {
+        Route::Ignore => Manner::default(),
+        reply => Extra { reply: Some(reply), ..Extra::default() }.into(),
+    }
 }
 
 impl<C: Chare> SendTo<C> for Many<C> {

@@ -421,7 +421,7 @@ fn into_words(pe: &Pe, mut envelope: NonNull<Envelope>) -> RingWords {
 #[inline(always)]
 fn small_entry(message: &Envelope) -> Option<&'static EntryInfo> {
     let Body::Invoke(entry) = message.body else { return None };
-    let is_small = entry.args.size as usize <= SMALL * 8 && message.extra.is_none() && !message.forwarded;
+    let is_small = entry.args.size as usize <= SMALL * 8 && message.is_plain() && !message.forwarded;
     is_small.then_some(entry)
 }
 

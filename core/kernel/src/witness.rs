@@ -131,7 +131,8 @@ impl Pe {
             sender: self.running().map(|head| head.id()),
             to: (!matches!(message.body, Body::Pe)).then(|| message.to()),
             kind: Kind::of(message),
-            in_line: message.extra.as_ref().is_none_or(|extra| !extra.expedited && extra.priority.is_none()),
+            in_line: message.priority == 0
+                && message.extra.as_ref().is_none_or(|extra| !extra.expedited && extra.priority.is_none()),
         };
         tell(&sent);
     }

@@ -28,7 +28,7 @@ pub impl Pe {
             Some(collection) => match self.birth_here(collection) {
                 Some(birth) => {
                     let extra = Extra { birth: Some(Birth { on: pe, ..birth }), ..Extra::default() };
-                    let creation = self.creation(to, init, ArgsCell::store(args), Some(Box::new(extra)));
+                    let creation = self.creation(to, init, ArgsCell::store(args), extra.into());
                     self.send_birth(collection, collection.home(to.index), creation);
                 }
                 None => {

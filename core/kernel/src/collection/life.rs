@@ -11,7 +11,8 @@ use crate::location::Place;
 use crate::location::message::LocationMessage;
 use crate::message::cell::{ArgsCell, Words};
 use crate::message::control::ObjectMessage;
-use crate::message::envelope::{Birth, Body, Envelope, Extra};
+use crate::message::envelope::{Birth, Body, Envelope};
+use crate::message::manner::Manner;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::pe::execute::Call;
@@ -371,7 +372,7 @@ impl Pe {
         pe: Option<PeId>,
         init: &'static InitInfo,
         args: A,
-        extra: Option<Box<Extra>>,
+        manner: Manner,
     ) -> ObjId {
         let pe = pe.map_or_else(|| self.next_place(), |pe| self.view().acting_for(pe));
         let index = if pe == self.id {
@@ -383,7 +384,7 @@ impl Pe {
             single_index(pe, self.id, serial)
         };
         let to = ObjId { collection, index };
-        self.send_create(to, pe, init, args, extra);
+        self.send_create(to, pe, init, args, manner);
         to
     }
 
@@ -401,21 +402,14 @@ impl Pe {
         pe: PeId,
         init: &'static InitInfo,
         args: A,
-        extra: Option<Box<Extra>>,
+        manner: Manner,
     ) {
-        self.send_create_of(to, pe, init, ArgsCell::store(args), extra);
+        self.send_create_of(to, pe, init, ArgsCell::store(args), manner);
     }
 
     /// The same with arguments that are in words already: they are those of the `#[init]`.
-    pub fn send_create_of(
-        &self,
-        to: ObjId,
-        pe: PeId,
-        init: &'static InitInfo,
-        words: Words,
-        extra: Option<Box<Extra>>,
-    ) {
-        let envelope = self.creation(to, init, words, extra);
+    pub fn send_create_of(&self, to: ObjId, pe: PeId, init: &'static InitInfo, words: Words, manner: Manner) {
+        let envelope = self.creation(to, init, words, manner);
         if pe == self.id { self.enqueue(envelope) } else { self.transmit(pe, envelope) }
     }
 
@@ -425,7 +419,7 @@ impl Pe {
         to: ObjId,
         init: &'static InitInfo,
         words: Words,
-        extra: Option<Box<Extra>>,
+        manner: Manner,
     ) -> NonNull<Envelope> {
         let mut envelope = self.pool.take();
         // SAFETY: just taken from the pool.
@@ -434,7 +428,7 @@ impl Pe {
         message.address(to);
         message.from = self.id;
         message.forwarded = false;
-        message.extra = extra;
+        (message.priority, message.extra) = (manner.priority, manner.extra);
         message.words = words;
         self.see_sent(message);
         envelope

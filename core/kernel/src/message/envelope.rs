@@ -4,6 +4,7 @@ use std::mem::MaybeUninit;
 
 use super::cell::{WORDS, Words};
 use super::control::{Cast, ObjectMessage};
+use super::manner::Manner;
 use super::service::PeMessage;
 use crate::entry_info::{EntryInfo, InitInfo};
 use crate::order::Order;
@@ -29,6 +30,8 @@ pub struct Envelope {
     collection: CollectionId,
     /// Where it was sent from.
     pub from: PeId,
+    /// An integer priority other than the default one, 0, or [`EXPEDITED`](super::manner::EXPEDITED): what fits needs no [`Extra`].
+    pub priority: i16,
     /// Came by way of another PE than its sender's.
     pub forwarded: bool,
     /// Came from another node to another PE of this one, which has not looked whether it can be.
@@ -57,7 +60,7 @@ pub enum Body {
 pub struct Extra {
     /// Who wants the result.
     pub reply: Option<Route>,
-    /// The priority, if it is not the default.
+    /// The priority, if it was said and does not fit into the envelope.
     pub priority: Option<Priority>,
     pub expedited: bool,
     /// In an ordered collection: the sender and its sequence number for this receiver.
@@ -101,6 +104,7 @@ impl Envelope {
             index: [0; 2],
             collection: CollectionId { creator: 0, serial: 0 },
             from: 0,
+            priority: 0,
             forwarded: false,
             unchecked: false,
             shadow: Shadow::NONE,
@@ -124,6 +128,22 @@ impl Envelope {
     pub(crate) fn set_link(&mut self, next: *mut Envelope) {
         // SAFETY: a pointer fits into the words, which are free.
         unsafe { self.words.as_mut_ptr().cast::<*mut Envelope>().write(next) };
+    }
+
+    /// Whether it waits for its turn among others, and for nothing else.
+    #[inline(always)]
+    pub fn is_plain(&self) -> bool {
+        self.priority == 0 && self.extra.is_none()
+    }
+
+    /// Takes out how it was sent.
+    pub fn take_manner(&mut self) -> Manner {
+        Manner { priority: std::mem::take(&mut self.priority), extra: self.extra.take() }
+    }
+
+    /// How it was sent.
+    pub fn manner(&self) -> Manner {
+        Manner { priority: self.priority, extra: self.extra.clone() }
     }
 
     #[inline(always)]

@@ -9,6 +9,7 @@ use crate::location::Place;
 use crate::message::cell::{ArgsCell, Words};
 use crate::message::control::ObjectMessage;
 use crate::message::envelope::{Body, Envelope, Extra};
+use crate::message::manner::{EXPEDITED, Manner};
 use crate::message::queue::prefetch;
 use crate::message::service::{PeMessage, ServiceMessage};
 use crate::route::Route;
@@ -29,15 +30,15 @@ impl Pe {
         to: ObjId,
         entry: &'static EntryInfo,
         args: A,
-        extra: Option<Box<Extra>>,
+        manner: Manner,
     ) {
-        let extra = with_options(entry, extra);
+        let manner = manner.or_of(entry);
         let collection = match self.collections.get(to.collection) {
             Some(collection) if collection.direct && collection.key == entry.chare => collection,
             other => {
                 let words = ArgsCell::store(args);
                 self.note_message::<A>(to, entry, &words);
-                return self.invoke_carefully(other, to, entry, words, extra);
+                return self.invoke_carefully(other, to, entry, words, manner);
             }
         };
         let ordinal = match &collection.bounds {
@@ -60,7 +61,7 @@ impl Pe {
                 to,
                 entry,
                 &mut words,
-                extra,
+                manner,
             );
         };
         let mut envelope = self.addressed(to);
@@ -69,8 +70,9 @@ impl Pe {
         message.body = Body::Invoke(entry);
         message.slot = slot;
         message.generation = generation;
+        message.priority = manner.priority;
         // SAFETY: the field is valid; nothing is dropped unread, since a free envelope has no extra.
-        unsafe { (&raw mut message.extra).write(extra) };
+        unsafe { (&raw mut message.extra).write(manner.extra) };
         // SAFETY: the words are the envelope's.
         unsafe { ArgsCell::store_at(message.words.as_mut_ptr(), args) };
         self.note_message_here::<A>(to, entry, &message.words);
@@ -86,6 +88,7 @@ impl Pe {
         let message = unsafe { envelope.as_mut() };
         message.address(to);
         message.from = self.id;
+        message.priority = 0;
         message.forwarded = false;
         envelope
     }
@@ -101,7 +104,7 @@ impl Pe {
         to: ObjId,
         entry: &'static EntryInfo,
         words: &mut Words,
-        extra: Option<Box<Extra>>,
+        manner: Manner,
     ) {
         let pe = match place {
             Place::At { pe, .. } => pe,
@@ -111,7 +114,7 @@ impl Pe {
         if is_stray && place == Place::Unknown && pe != self.id {
             self.note_caller(to, entry.number);
         }
-        let needs_envelope = pe == self.id || extra.is_some() || self.admissions_open.get();
+        let needs_envelope = pe == self.id || !manner.is_plain() || self.admissions_open.get();
         if !needs_envelope && self.port.send_call(self, pe, (to, entry), words) {
             count(&self.stats.sent, 1);
             return self.drop_what_was_sent();
@@ -119,7 +122,7 @@ impl Pe {
         let mut envelope = self.filled(to, entry, words, self.id);
         // SAFETY: just filled.
         let message = unsafe { envelope.as_mut() };
-        message.extra = extra;
+        (message.priority, message.extra) = (manner.priority, manner.extra);
         self.see_sent(message);
         match place {
             Place::At { .. } | Place::Unknown if pe != self.id => self.transmit(pe, envelope),
@@ -146,12 +149,12 @@ impl Pe {
         to: ObjId,
         entry: &'static EntryInfo,
         words: Words,
-        extra: Option<Box<Extra>>,
+        manner: Manner,
     ) {
         let mut envelope = self.filled(to, entry, &words, self.id);
         // SAFETY: just filled.
         let message = unsafe { envelope.as_mut() };
-        message.extra = extra;
+        (message.priority, message.extra) = (manner.priority, manner.extra);
         self.see_sent(message);
         match collection {
             Some(collection) => self.send_carefully(collection, envelope),
@@ -272,6 +275,7 @@ impl Pe {
         // SAFETY: just taken from the pool.
         let fresh = unsafe { envelope.as_mut() };
         fresh.from = self.id;
+        fresh.priority = 0;
         fresh.forwarded = false;
         fresh.put_pe_message(message);
         envelope
@@ -417,7 +421,7 @@ impl Pe {
         // SAFETY: the sender owns the envelope.
         let message = unsafe { envelope.as_ref() };
         self.see_message(message.shadow, |message, pe| Seen::Queued { message, pe });
-        if message.extra.is_none() {
+        if message.is_plain() {
             self.queue.push(envelope);
         } else {
             self.enqueue_ranked(envelope);
@@ -427,9 +431,13 @@ impl Pe {
     #[cold]
     fn enqueue_ranked(&self, envelope: NonNull<Envelope>) {
         // SAFETY: the sender owns the envelope.
-        let extra = unsafe { envelope.as_ref() }.extra.as_deref();
-        match extra {
+        let message = unsafe { envelope.as_ref() };
+        match message.extra.as_deref() {
             Some(extra) if extra.expedited => self.expedited.push(envelope),
+            _ if message.priority == EXPEDITED => self.expedited.push(envelope),
+            _ if message.priority != 0 => {
+                self.ranked.borrow_mut().push(envelope, &Priority::int(message.priority.into()));
+            }
             Some(Extra { priority: Some(priority), .. }) if priority.to_int() != Some(0) => {
                 self.ranked.borrow_mut().push(envelope, priority);
             }
@@ -450,9 +458,9 @@ impl Pe {
     /// Puts a message that was taken out of the queue back into it, behind all others.
     pub fn put_back(&self, envelope: NonNull<Envelope>) {
         // SAFETY: the caller gives the envelope away.
-        match unsafe { envelope.as_ref() }.extra {
-            None => self.queue.push(envelope),
-            Some(_) => self.enqueue_ranked(envelope),
+        match unsafe { envelope.as_ref() }.is_plain() {
+            true => self.queue.push(envelope),
+            false => self.enqueue_ranked(envelope),
         }
     }
 
@@ -541,18 +549,6 @@ fn entry_called(message: &Envelope) -> Option<u16> {
 /// Whether quiescence waits for a message.
 pub fn is_counted(message: &Envelope) -> bool {
     message.pe_message().is_none_or(<dyn PeMessage>::is_counted)
-}
-
-/// What `#[entry(…)]` says holds where the call says nothing else.
-#[inline(always)]
-fn with_options(entry: &EntryInfo, extra: Option<Box<Extra>>) -> Option<Box<Extra>> {
-    if entry.options.priority == 0 && !entry.options.expedited {
-        return extra;
-    }
-    let mut extra = extra.unwrap_or_default();
-    extra.expedited |= entry.options.expedited;
-    extra.priority.get_or_insert_with(|| Priority::int(entry.options.priority));
-    Some(extra)
 }
 
 /// Packs the arguments of a message where it stands.
