@@ -177,6 +177,68 @@ mod urgent_creation {
     }
 }
 
+mod a_message_to_one_that_is_not_made_yet {
+    use talisman::prelude::*;
+
+    #[derive(Pup)]
+    struct Named {
+        name: u32,
+    }
+
+    #[chare(single)]
+    impl Named {
+        #[init]
+        fn new(name: u32) -> Self {
+            Named { name }
+        }
+
+        #[entry]
+        fn say(&mut self) {
+            Main::main_chare().said(self.name);
+        }
+    }
+
+    #[derive(Pup)]
+    struct Main {
+        order: Vec<u32>,
+    }
+
+    #[talisman::main]
+    impl Main {
+        #[init]
+        fn new(cx: &mut Cx<Self>) -> Self {
+            let named: Vec<Proxy<Named>> = (0..3).map(|name| Named::chare().on(cx.pe()).new(name)).collect();
+            Main::main_chare().said(9);
+            named[2].with_priority(&Priority::int(-1)).say();
+            named[1].say();
+            named[0].say();
+            Main { order: vec![] }
+        }
+
+        #[entry]
+        fn said(&mut self, cx: &mut Cx<Self>, name: u32) {
+            self.order.push(name);
+            if self.order.len() == 4 {
+                writeln!(cx.output(), "{:?}", self.order);
+                cx.exit();
+            }
+        }
+    }
+
+    /// It has its place in the queue from when it is sent. One that comes to its turn before its chare waits for that, as urgent as
+    /// it is. (Where checkpoints come between, what waits is kept by its chare.)
+    #[test]
+    fn goes_behind_its_creation() {
+        for (name, test) in crate::common::manners() {
+            let tested = test.run::<Main>(());
+            crate::common::assert_ended_well(&name, &tested);
+            if !name.contains("checkpoints") {
+                assert_eq!(tested.output, ["[9, 2, 1, 0]"], "{name}");
+            }
+        }
+    }
+}
+
 mod a_walker {
     use talisman::prelude::*;
 

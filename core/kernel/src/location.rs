@@ -55,13 +55,15 @@ impl Pe {
         }
     }
 
-    /// The packed place of a singleton in the slot that it was named after, else 0.
+    /// The packed place of a singleton in the slot that it was named after, else 0. It may not be made yet: what makes it is in the
+    /// queue of this PE then, and what is sent to it goes behind that. (What comes to its turn before, as it is more urgent, waits for
+    /// it as for any object that is nowhere.)
     #[inline(always)]
     pub fn named_here(&self, collection: &Collection, index: u128) -> u64 {
-        if !collection.id.is_singles() {
+        if !collection.id.is_singles() || single_home(index) != self.id {
             return 0;
         }
-        match self.named_slot(collection, index) {
+        match slot_of(index).filter(|(slot, generation)| self.slots.is_of(*slot, *generation)) {
             Some((slot, generation)) => HERE | (generation as u64) << 32 | slot as u64,
             None => 0,
         }

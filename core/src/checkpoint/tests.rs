@@ -284,11 +284,18 @@ fn a_message_is_kept_as_if_its_arguments_had_been_packed_before() {
 fn messages_that_wait_are_packed_in_pieces_which_are_in_slabs() {
     const MANY: usize = 10_000;
     let lab = lab();
-    let (pe, store) = (&lab.pes[0], Store::default());
+    let store = Store::default();
+    let is_call = |envelope: &NonNull<Envelope>| {
+        // SAFETY: the queue gives the envelope away.
+        matches!(unsafe { envelope.as_ref() }.body, Body::Invoke(_))
+    };
+    let waiting = |pe: &Pe| {
+        let _here = Here::enter(pe);
+        std::iter::from_fn(|| pe.next_message()).find(is_call)
+    };
+    let (pe, envelope) =
+        lab.pes.iter().find_map(|pe| Some((pe, waiting(pe)?))).expect("somebody plays somewhere");
     let _here = Here::enter(pe);
-    // SAFETY: the queue gives the envelope away.
-    let is_call = |envelope: &NonNull<Envelope>| matches!(unsafe { envelope.as_ref() }.body, Body::Invoke(_));
-    let envelope = std::iter::from_fn(|| pe.next_message()).find(is_call).expect("somebody plays here");
     // SAFETY: as above.
     let message = unsafe { envelope.as_ref() };
     let messages =

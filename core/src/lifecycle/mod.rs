@@ -20,13 +20,15 @@ pub impl Pe {
         self.tell(self.id, CollectionMessage::New(Box::new(description)));
     }
 
+    /// Its elements are made now, if nothing that they need has yet to come: what is behind this message in the queue, and
+    /// what is more urgent, finds them.
     fn on_new_collection(&self, of: Description) {
         for child in self.view().children(self.id, of.id.creator) {
             self.tell(child, CollectionMessage::New(Box::new(of.clone())));
         }
         let adopt = self.pe_message(CollectionMessage::Adopt(Box::new(of)));
         if self.lets_in(adopt) {
-            self.enqueue(adopt);
+            self.run_pe_message_at_once(adopt);
         }
     }
 }

@@ -266,7 +266,6 @@ pub const MARKS: &[Mark] = &[
     may("a PE heard of an insertion that had not come to its root"),
     may("a broadcast waited for an insertion that its sender had heard of"),
     may("an insertion waited behind a broadcast that waited for another"),
-    must("an element was removed"),
     must("an element was removed before the turn of messages that had come early"),
     // Members of groups that come late: in the sweep, nobody does.
     may("a new PE was lost before there was a checkpoint with it"),

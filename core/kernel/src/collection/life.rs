@@ -439,7 +439,6 @@ impl Pe {
         // SAFETY: the object is live, and freed below only.
         let object = unsafe { head.as_ref() };
         let (collection, index) = (object.collection(), object.index());
-        sometimes("an element was removed");
         witness::see(|| Seen::Removed { object: object.id(), pe: self.id });
         self.services.on_death(self, object);
         self.slots.remove(object.slot.get());

@@ -330,6 +330,9 @@ impl Collection {
     }
 
     pub fn take_unborn(&self, index: u128) -> Vec<NonNull<Envelope>> {
+        if self.unborn.borrow().is_empty() {
+            return Vec::new();
+        }
         self.unborn.borrow_mut().remove(&index).unwrap_or_default()
     }
 

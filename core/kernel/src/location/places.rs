@@ -224,8 +224,10 @@ impl Places {
             }
             None if place == Place::Unknown => {
                 let mut sparse = self.sparse.borrow_mut();
-                sparse.remove(&index);
-                give_back(&mut sparse);
+                if !sparse.is_empty() {
+                    sparse.remove(&index);
+                    give_back(&mut sparse);
+                }
             }
             None => drop(self.sparse.borrow_mut().insert(index, place.pack())),
         }

@@ -88,6 +88,9 @@ impl Switches {
 
     /// What was kept for an object whose place is known now.
     pub(super) fn end(&self, index: u128) -> Vec<NonNull<Envelope>> {
+        if self.all.borrow().is_empty() {
+            return Vec::new();
+        }
         let mut all = self.all.borrow_mut();
         let held = all.remove(&index).map(|switch| switch.held).unwrap_or_default();
         if all.is_empty() && all.capacity() > KEPT_ROOM {

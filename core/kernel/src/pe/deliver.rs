@@ -156,10 +156,7 @@ impl Pe {
         }
         match said.queueing() {
             Queueing::InTurn => {}
-            Queueing::AtOnce => {
-                self.see_message(message.shadow, |message, pe| Seen::Queued { message, pe });
-                return self.run_pe_message(envelope);
-            }
+            Queueing::AtOnce => return self.run_pe_message_at_once(envelope),
             Queueing::Expedited => return self.enqueue_expedited(envelope),
         }
         if self.lets_in(envelope) {
@@ -300,6 +297,14 @@ impl Pe {
             Body::Pe => self.run_pe_message(envelope),
             Body::Empty => self.pool.put(envelope),
         }
+    }
+
+    /// Runs a message for this PE that is let in, in front of all that waits.
+    pub fn run_pe_message_at_once(&self, envelope: NonNull<Envelope>) {
+        // SAFETY: the caller gives the envelope away.
+        let shadow = unsafe { envelope.as_ref() }.shadow;
+        self.see_message(shadow, |message, pe| Seen::Queued { message, pe });
+        self.run_pe_message(envelope);
     }
 
     fn run_pe_message(&self, mut envelope: NonNull<Envelope>) {

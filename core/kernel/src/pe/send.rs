@@ -294,7 +294,10 @@ impl Pe {
         if collection.chare.ordered {
             self.number_message(message);
         }
-        let place = self.place_of(collection, message.to().index);
+        let place = match self.named_here(collection, message.to().index) {
+            0 => self.place_of(collection, message.to().index),
+            packed => Place::unpack(packed),
+        };
         if self.node.config.pack_all && matches!(place, Place::Here { .. }) {
             self.note_sent_here(message);
         }

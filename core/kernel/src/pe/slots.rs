@@ -99,6 +99,14 @@ impl Slots {
         })
     }
 
+    /// Whether the object of this generation is in a slot, or the slot is kept for it.
+    #[inline(always)]
+    pub fn is_of(&self, number: u32, generation: u32) -> bool {
+        // SAFETY: see `table`.
+        let slot = unsafe { &*self.table.get() }.slots.get(number as usize);
+        slot.is_some_and(|slot| slot.generation == generation && slot.next_free == KEPT)
+    }
+
     /// A free slot for an object to come: its number and generation.
     pub fn reserve(&self) -> (u32, u32) {
         // SAFETY: see `table`.

@@ -15,7 +15,7 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["checkpoint/restore.rs"],
         rule: "What an object says when it is restored comes after what it had said before the checkpoint.",
         level: Level::World,
-        seen_by: "--seed 0xc000053 --workload chorus --size 3 --ft 200us --succession false --faults 4,5 --calm altered,limits",
+        seen_by: "--seed 0xc0002ed --workload chorus --ft 200us --respawn false --succession false --lingers false --faults 3,4,8 --calm truncated,limits",
     },
     Mutation {
         name: "awaited-object-forgotten",
@@ -29,7 +29,7 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["checkpoint/restore.rs"],
         rule: "An object that is made after going back to a checkpoint is not named like one that was there before.",
         level: Level::World,
-        seen_by: "--seed 0xc000031 --workload nqueens --ft 60us --succession false --faults 0,5 --calm doubled,altered,truncated,limits",
+        seen_by: "--seed 0xc000029 --workload nqueens --ft 60us --succession false --faults 3,4,7,8,9,12,13,14,15 --calm altered,limits",
     },
     Mutation {
         name: "message-not-captured",
@@ -106,7 +106,7 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["store/disk/checked.rs"],
         rule: "What is read from a file is what was written.",
         level: Level::World,
-        seen_by: "--seed 0x4000059 --workload nqueens --nodes 4 --ft off --faults 5 --calm doubled,altered,truncated,limits",
+        seen_by: "--seed 0x4000059 --workload chorus --nodes 4 --ft off --faults 5 --calm doubled,altered,truncated,limits",
     },
     Mutation {
         name: "other-part-believed",

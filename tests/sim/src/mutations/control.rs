@@ -78,7 +78,7 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["control/output_dedup.rs"],
         rule: "Lines of a version are printed once, whoever says them.",
         level: Level::World,
-        seen_by: "--seed 0x4000035 --workload chorus --size 3 --nodes 4 --ft 4493us --spares 0 --succession false --calm limits",
+        seen_by: "--seed 0xc000001 --workload chorus --size 1 --nodes 2 --pes 1 --ft 1000us --heirs false --spares 0 --faults 2 --calm limits,pause",
     },
     Mutation {
         name: "printed-is-forgotten",
@@ -92,7 +92,7 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["control/exit_cause.rs"],
         rule: "A node that cannot go on is lost, whether anybody has heard why or not.",
         level: Level::World,
-        seen_by: "--seed 0x7e00232c --workload sync --ft disk:400us --respawn true --requests true --only disk,crash,launcher-loss --calm limits",
+        seen_by: "--seed 0x7e200215 --workload chorus --size 1 --ft disk:200us --respawn true --only disk,crash,launcher-loss",
     },
     Mutation {
         name: "epochs-begin-again",
@@ -127,7 +127,7 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["control/coordinator/surviving.rs"],
         rule: "A node that is lost before it has said all is a loss, though the program has ended.",
         level: Level::World,
-        seen_by: "--seed 0xc000001 --workload chorus --size 1 --ft 1000us --heirs false --spares 0 --succession false --faults 2 --calm pause,limits",
+        seen_by: "--seed 0xc000001 --workload chorus --ft 1000us --heirs false --faults 1,2 --calm limits",
     },
     Mutation {
         name: "end-not-withdrawn",

@@ -50,7 +50,7 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["ft/double/survey.rs"],
         rule: "A version is gone back to if every part of it is held.",
         level: Level::World,
-        seen_by: "--seed 0x4000008 --workload births --size 1 --pes 1 --ft 1363us --succession false --faults 12 --calm reset,limits,disk",
+        seen_by: "--seed 0xc000001 --workload chorus --size 1 --nodes 2 --pes 1 --ft 300us --spares 0 --faults 2 --calm limits",
     },
     Mutation {
         name: "back-behind-what-was-committed",

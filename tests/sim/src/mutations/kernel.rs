@@ -22,7 +22,7 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["kernel/location.rs"],
         rule: "What waited for a place goes on in its order.",
         level: Level::Messages,
-        seen_by: "--seed 0x4000003 --workload storm --ft off --faults 3,5 --calm pause,limits",
+        seen_by: "--seed 0x4000001 --workload ranks --ft 15us --respawn false --lingers false --faults none --calm limits,disk",
     },
     Mutation {
         name: "older-answer-believed",
@@ -64,14 +64,14 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["kernel/order.rs"],
         rule: "The receiver runs each sender's messages by their numbers.",
         level: Level::Messages,
-        seen_by: "--seed 0x4000005 --workload talk --size 1 --nodes 1 --ft off --faults none --calm limits",
+        seen_by: "--seed 0x4000005 --workload talk --size 2 --nodes 1 --ft off --faults none --calm limits,disk",
     },
     Mutation {
         name: "early-message-forgotten",
         places: &["kernel/order.rs"],
         rule: "What came too early runs when its turn has come.",
         level: Level::Messages,
-        seen_by: "--seed 0x4000005 --workload talk --size 1 --nodes 1 --ft off --faults none --calm limits",
+        seen_by: "--seed 0x4000005 --workload talk --size 2 --nodes 1 --ft off --faults none --calm limits,disk",
     },
     Mutation {
         name: "move-not-counted",
@@ -92,7 +92,7 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["kernel/migrate.rs"],
         rule: "What an element inserted is announced with its next contribution, wherever that is.",
         level: Level::Messages,
-        seen_by: "--seed 0x4000007 --workload storm --size 2 --nodes 1 --pes 2 --ft off --faults none --calm lost,altered,late,pause,limits,disk",
+        seen_by: "--seed 0x4000007 --workload storm --nodes 1 --pes 2 --ft off --faults none --calm lost,altered,late,pause,limits,disk",
     },
     Mutation {
         name: "order-stays-behind",
@@ -113,7 +113,7 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["kernel/location/message.rs"],
         rule: "What comes for an object waits while the object is in the queue, rather than going round in circles.",
         level: Level::Messages,
-        seen_by: "--seed 0x4000005 --workload talk --ft off --faults 2 --calm limits",
+        seen_by: "--seed 0x4000002 --workload chorus --ft off --faults none --calm reset,pause,disk",
     },
     Mutation {
         name: "late-message-lost",
@@ -148,7 +148,7 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["kernel/pe/mod.rs"],
         rule: "What a message carries is dropped with it.",
         level: Level::Messages,
-        seen_by: "--seed 0x400004a --workload storm --nodes 2 --ft disk:104us --respawn false --succession false --lingers false --faults 7 --calm lost,altered,reset,pause,disk-misdirects",
+        seen_by: "--seed 0x400004a --workload storm --ft disk:104us --respawn false --lingers false --faults 7 --calm lost,altered,reset,pause,limits,disk",
     },
     Mutation {
         name: "awaited-message-lost",
@@ -295,7 +295,7 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["kernel/location.rs"],
         rule: "The news of where an object was restored does not count against what its home has heard since.",
         level: Level::World,
-        seen_by: "--seed 0x21f --workload chorus --size 1 --ft 1000us --succession false",
+        seen_by: "--seed 0xc000869 --workload chorus --size 1 --nodes 3 --pes 2 --ft 1000us --faults 0,2,5,6,7,8,9 --calm limits",
     },
     Mutation {
         name: "timers-fire-while-frozen",

@@ -148,7 +148,7 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["quiescence.rs"],
         rule: "Only two counts in a row with the same sums are quiescence.",
         level: Level::Messages,
-        seen_by: "--seed 0x2c --workload sync --nodes 2 --ft off --faults none --calm doubled,reset,limits",
+        seen_by: "--seed 0x4000008 --workload timers --size 3 --pes 2 --ft 1363us --faults none --calm reset,disk",
     },
     Mutation {
         name: "equal-counts-are-enough",
