@@ -213,6 +213,12 @@ impl Test {
         self.struck_by_cut(after, Blow::CutUntilOneBegins)
     }
 
+    /// The same, where what is said next counts from when so many nodes hold their parts of it, and the others do not.
+    #[doc(hidden)]
+    pub fn cutting_until_held_by(self, nodes: u32, after: u64) -> Self {
+        self.struck_by_cut(after, Blow::CutUntilHeldBy(nodes))
+    }
+
     /// The same, where what is said next counts from when it is asked for.
     #[doc(hidden)]
     pub fn asking_for_cut(self, after: u64) -> Self {

@@ -52,6 +52,12 @@ impl Votes {
         self.coming.as_ref()
     }
 
+    /// How many nodes hold their parts of the next line, as far as is known.
+    #[must_use]
+    pub fn held_by(&self) -> u32 {
+        self.holds.len() as u32
+    }
+
     /// That of the next line.
     fn next<'a>(&'a self, leader: &'a Leader) -> &'a Membership {
         self.coming.as_ref().unwrap_or(leader.membership())

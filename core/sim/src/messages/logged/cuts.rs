@@ -1,7 +1,7 @@
 //! How nodes come from one line to the next, as in processes (`core/node/src/logged/driver/lines.rs`): all PEs of a node have taken their
 //! parts of a cut, these are held twice, and when whoever leads has heard that of all, each makes its PEs anew from them.
 
-use super::Logged;
+use super::{EVENTS_MAX, Logged};
 use crate::messages::{Cluster, Rules};
 use talisman_base::ids::PeId;
 use talisman_core::checkpoint::cut::CutOnPe;
@@ -30,6 +30,20 @@ impl Cluster {
     pub(super) fn want_cut(&mut self) {
         self.logged_mut().wants_cut = true;
         self.ask_for_cut_if_wanted();
+    }
+
+    /// The same, and the job goes on until the cut has come so far from this line, or all have begun the next one.
+    pub(super) fn cut_until(
+        &mut self,
+        job: &Job,
+        rules: &mut impl Rules,
+        has_come: impl Fn(&Cluster, Version) -> bool,
+    ) {
+        let (line, most) = (self.logged().votes.line(), self.trace.events + EVENTS_MAX);
+        self.want_cut();
+        self.go_on(job, rules, |cluster| {
+            has_come(cluster, line) || cluster.is_after(line) || cluster.trace.events >= most
+        });
     }
 
     /// The first PE is asked in its next turn.

@@ -85,6 +85,8 @@ pub enum Blow {
     AskForCut,
     /// The same, and what follows comes when the first node has begun the next line, of which the others may not have heard.
     CutUntilOneBegins,
+    /// The same, and what follows comes when whoever leads has heard that so many nodes hold their parts.
+    CutUntilHeldBy(u32),
     /// The same, and what follows comes when all nodes have begun the next line.
     Cut,
     /// These nodes are to be released at the next cut, and what follows comes meanwhile. If fewer than two would stay, nothing happens.
@@ -238,15 +240,11 @@ impl Setting<'_> {
                 Blow::WithoutTwins => cluster.logged_mut().has_twins = false,
                 Blow::RefuseRooms(times) => cluster.logged_mut().rooms_refused = *times,
                 Blow::StartAgain(nodes) => cluster = cluster.started_again(self, job, *nodes, &mut rules),
-                Blow::Cut | Blow::CutUntilOneBegins => {
-                    let (line, most) = (cluster.logged().votes.line(), cluster.trace.events + EVENTS_MAX);
-                    let is_one_enough = strike.what == Blow::CutUntilOneBegins;
-                    cluster.want_cut();
-                    cluster.go_on(job, &mut rules, |cluster| {
-                        let has_begun = is_one_enough && cluster.is_any_after(line);
-                        has_begun || cluster.is_after(line) || cluster.trace.events >= most
-                    });
-                }
+                Blow::Cut => cluster.cut_until(job, &mut rules, Cluster::is_after),
+                Blow::CutUntilOneBegins => cluster.cut_until(job, &mut rules, Cluster::is_any_after),
+                Blow::CutUntilHeldBy(nodes) => cluster.cut_until(job, &mut rules, |cluster, line| {
+                    cluster.logged().votes.held_by() >= *nodes || cluster.is_any_after(line)
+                }),
             }
         }
         cluster.go_on_until(job, &mut rules, When::Events(EVENTS_MAX));
