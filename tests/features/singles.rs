@@ -239,6 +239,81 @@ mod a_message_to_one_that_is_not_made_yet {
     }
 }
 
+mod calls_before_and_after_one_is_made {
+    use talisman::prelude::*;
+
+    /// Hears numbers, each larger than the one before.
+    #[derive(Pup)]
+    struct Hearer {
+        latest: u32,
+    }
+
+    #[chare(single)]
+    impl Hearer {
+        #[init]
+        fn new() -> Self {
+            Hearer { latest: 0 }
+        }
+
+        #[entry]
+        fn hear(&mut self, number: u32) {
+            assert!(number > self.latest, "{number} after {}", self.latest);
+            self.latest = number;
+        }
+    }
+
+    /// Makes them, and calls all that it has made.
+    #[derive(Pup)]
+    struct Maker {
+        made: Vec<Proxy<Hearer>>,
+        number: u32,
+    }
+
+    #[chare(group)]
+    impl Maker {
+        #[init]
+        fn new() -> Self {
+            Maker { made: Vec::new(), number: 0 }
+        }
+
+        #[entry]
+        fn make(&mut self, cx: &mut Cx<Self>) {
+            for pe in [cx.pe(), (cx.pe() + 1) % cx.pes()] {
+                self.made.push(Hearer::chare().on(pe).new());
+                self.call();
+            }
+        }
+
+        #[entry]
+        fn call(&mut self) {
+            self.number += 1;
+            self.made.iter().for_each(|one| one.hear(self.number));
+        }
+    }
+
+    #[talisman::main]
+    async fn main(cx: &mut Cx) {
+        let makers = Maker::group().new();
+        for _ in 0..8 {
+            for pe in 0..cx.pes() {
+                let maker = makers.on(pe);
+                maker.make();
+                maker.call();
+                maker.make();
+                maker.call();
+            }
+            cx.quiescence().await;
+        }
+        writeln!(cx.output(), "all in order");
+    }
+
+    /// What its PE puts off, as it is frozen for a checkpoint before the chare is made, is not overtaken by what is sent after that.
+    #[test]
+    fn come_in_order() {
+        crate::common::same_with_all_nodes::<__Main, _>(|| (), &["all in order"]);
+    }
+}
+
 mod a_walker {
     use talisman::prelude::*;
 

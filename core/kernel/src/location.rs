@@ -56,8 +56,8 @@ impl Pe {
     }
 
     /// The packed place of a singleton in the slot that it was named after, else 0. It may not be made yet: what makes it is in the
-    /// queue of this PE then, and what is sent to it goes behind that. (What comes to its turn before, as it is more urgent, waits for
-    /// it as for any object that is nowhere.)
+    /// queue of this PE then, and what is sent to it goes behind that. What comes to its turn before (as it is more urgent, or its PE is
+    /// frozen) waits for it as for any object that is nowhere, and so does what is sent after that.
     #[inline(always)]
     pub fn named_here(&self, collection: &Collection, index: u128) -> u64 {
         if !collection.id.is_singles() || single_home(index) != self.id {
@@ -67,6 +67,13 @@ impl Pe {
             Some((slot, generation)) => HERE | (generation as u64) << 32 | slot as u64,
             None => 0,
         }
+    }
+
+    /// Something waits for a singleton that is nowhere: if it is to be made here, nothing that comes later may be in the queue before
+    /// it is.
+    pub fn note_awaited(&self, index: u128) {
+        let named = slot_of(index).filter(|_| single_home(index) == self.id);
+        named.into_iter().for_each(|(slot, generation)| self.slots.note_awaited(slot, generation));
     }
 
     /// The slot of a singleton that was named after it, while it is there.

@@ -415,6 +415,9 @@ impl Pe {
 
     fn await_element(&self, collection: &Collection, index: u128, envelope: NonNull<Envelope>) {
         self.see_kept(envelope, Until::Element);
+        if collection.id.is_singles() {
+            self.note_awaited(index);
+        }
         collection.await_element(index, envelope);
     }
 

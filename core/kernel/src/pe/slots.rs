@@ -19,6 +19,8 @@ struct Slot {
 const NONE: u32 = u32::MAX;
 /// In place of the next free slot: this one is not free.
 const KEPT: u32 = u32::MAX - 1;
+/// The same, and what has come for its object waits elsewhere until that is there.
+const AWAITED: u32 = u32::MAX - 2;
 /// Generations are packed into 30 bits beside a place (`location.rs`), and wrap there.
 const GENERATIONS: u32 = (1 << 30) - 1;
 
@@ -63,7 +65,16 @@ impl Slots {
     /// Puts an object into its reserved slot; or its new memory in place of its old.
     pub fn put(&self, number: u32, head: NonNull<Head>) {
         // SAFETY: see `table`.
-        unsafe { &mut *self.table.get() }.slots[number as usize].head = Some(head);
+        let slot = &mut unsafe { &mut *self.table.get() }.slots[number as usize];
+        (slot.head, slot.next_free) = (Some(head), KEPT);
+    }
+
+    /// Something waits for the object of a kept slot: what comes next is to wait behind it.
+    pub fn note_awaited(&self, number: u32, generation: u32) {
+        if self.is_kept(number, generation) {
+            // SAFETY: see `table`.
+            unsafe { &mut *self.table.get() }.slots[number as usize].next_free = AWAITED;
+        }
     }
 
     /// The object in a slot, if it is the one meant.
@@ -95,11 +106,11 @@ impl Slots {
         // SAFETY: see `table`.
         let slot = unsafe { &*self.table.get() }.slots.get(number as usize).copied();
         slot.is_some_and(|slot| {
-            slot.head.is_none() && slot.generation == generation && slot.next_free == KEPT
+            slot.head.is_none() && slot.generation == generation && [KEPT, AWAITED].contains(&slot.next_free)
         })
     }
 
-    /// Whether the object of this generation is in a slot, or the slot is kept for it.
+    /// Whether the object of this generation is in a slot, or the slot is kept for it and nothing waits for that.
     #[inline(always)]
     pub fn is_of(&self, number: u32, generation: u32) -> bool {
         // SAFETY: see `table`.
@@ -112,7 +123,7 @@ impl Slots {
         // SAFETY: see `table`.
         let table = unsafe { &mut *self.table.get() };
         if table.free == NONE {
-            assert!(table.slots.len() < KEPT as usize, "a PE holds at most 2^32 - 1 objects");
+            assert!(table.slots.len() < AWAITED as usize, "a PE holds at most 2^32 - 3 objects");
             table.slots.push(Slot { head: None, generation: table.first, next_free: KEPT });
             return (table.slots.len() as u32 - 1, table.first);
         }
@@ -178,5 +189,21 @@ mod tests {
         assert_eq!(slots.get(a, first), None);
         assert_eq!(slots.get(a, second), Some(head(3)));
         assert_eq!(slots.iter().count(), 2);
+    }
+
+    #[test]
+    fn a_slot_whose_object_is_awaited_is_kept_and_has_nothing_sent_to_it() {
+        let slots = Slots::default();
+        let (number, generation) = slots.reserve();
+        assert!(slots.is_kept(number, generation) && slots.is_of(number, generation));
+        slots.note_awaited(number, generation + 1);
+        assert!(slots.is_of(number, generation));
+        slots.note_awaited(number, generation);
+        assert!(slots.is_kept(number, generation) && !slots.is_of(number, generation));
+        slots.put(number, head(1));
+        assert!(!slots.is_kept(number, generation) && slots.is_of(number, generation));
+        // It is there: nothing is to wait for it.
+        slots.note_awaited(number, generation);
+        assert!(slots.is_of(number, generation));
     }
 }

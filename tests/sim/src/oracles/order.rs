@@ -115,6 +115,8 @@ impl Oracle for Order {
             Seen::Delivered { message, .. } => return self.delivered(message),
             Seen::Dropped { message, .. } => self.dropped(message),
             Seen::Known { collection, ordered: true, .. } => drop(self.ordered.insert(collection)),
+            // What was sent to a chare before it is made comes in order, too. Elements may be made away from where that waits.
+            Seen::Born { object, .. } if object.collection.is_singles() => {}
             Seen::Born { object, .. }
             | Seen::Departed { object, .. }
             | Seen::Arrived { object, .. }
@@ -159,6 +161,20 @@ mod tests {
     #[test]
     fn a_message_does_not_pass_another() {
         let story = [sent(1, 0, 5, 6), sent(2, 0, 5, 6), delivered(2, 0, 6)];
+        finds(Order::default(), &story, "before message 1");
+    }
+
+    #[test]
+    fn what_was_sent_to_a_chare_before_it_is_made_is_not_passed_either() {
+        let to = ObjId { collection: CollectionId::singles(0), index: 6 };
+        let mut story = [sent(1, 0, 5, 6), sent(2, 0, 5, 6), born(6, 0), delivered(2, 0, 6)];
+        for seen in &mut story {
+            match seen {
+                Seen::Sent { to: of, .. } => *of = Some(to),
+                Seen::Born { object, .. } => *object = to,
+                _ => {}
+            }
+        }
         finds(Order::default(), &story, "before message 1");
     }
 
