@@ -6,5 +6,6 @@ mod host;
 mod in_place;
 mod instructions;
 mod memcheck;
+mod newcomers;
 mod untraced;
 mod valgrind;

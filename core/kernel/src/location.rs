@@ -71,9 +71,12 @@ impl Pe {
 
     /// Something waits for a singleton that is nowhere: if it is to be made here, nothing that comes later may be in the queue before
     /// it is.
-    pub fn note_awaited(&self, index: u128) {
-        let named = slot_of(index).filter(|_| single_home(index) == self.id);
-        named.into_iter().for_each(|(slot, generation)| self.slots.note_awaited(slot, generation));
+    pub fn note_awaited(&self, collection: &Collection, index: u128) {
+        let kept = match slot_of(index) {
+            named @ Some(_) => named.filter(|_| single_home(index) == self.id),
+            None => self.newcomer.slot_of(collection.object(index)),
+        };
+        kept.into_iter().for_each(|(slot, generation)| self.slots.note_awaited(slot, generation));
     }
 
     /// The slot of a singleton that was named after it, while it is there.

@@ -57,6 +57,8 @@ pub impl Pe {
         let waits = match message.body {
             _ if message.is_creation() => true,
             Body::Invoke(_) | Body::Object => match self.slots.get(message.slot, message.generation) {
+                // What makes its object is put off as well, and is before it.
+                None if self.slots.is_kept(message.slot, message.generation) => true,
                 None => return self.send_on(envelope),
                 Some(_) => !matches!(
                     message.object_message(),

@@ -244,7 +244,7 @@ pub impl Pe {
         let Some(collection) = self.collections.get(id.collection) else { return };
         let given = collection.casts().take_kept_for(id.index);
         let birth = Birth { id: BirthId::of_late(id.index as u32), ..Birth::default() };
-        self.make_packed(collection, id.index, init, args, Some(birth));
+        self.make_packed(collection, id.index, init, args, Some(birth), None);
         if let Some(head) = self.find_here(id) {
             // SAFETY: just made, and this PE's.
             let object = unsafe { head.as_ref() };

@@ -5,6 +5,7 @@ use std::ptr::NonNull;
 
 use super::Collection;
 use super::description::{Description, Fill};
+use super::newcomer::NO_SLOT;
 use crate::entry_info::InitInfo;
 use crate::kind::Kind;
 use crate::location::Place;
@@ -122,7 +123,7 @@ impl Pe {
         for index in self.own_part(collection, fill) {
             let init = &collection.chare.inits[fill.init as usize];
             match init.args.read(Cow::Borrowed(&fill.args)) {
-                Ok(mut words) => self.make(collection, index, init, &mut words, None),
+                Ok(mut words) => self.make(collection, index, init, &mut words, None, None),
                 Err(error) => {
                     return self.unreadable_for(collection, index, init.name, &error.to_string());
                 }
@@ -155,7 +156,7 @@ impl Pe {
         }
     }
 
-    /// Makes one element here.
+    /// Makes one element here: in the slot that is kept for it, if one is. It is known then that it is not there yet.
     fn make(
         &self,
         collection: &Collection,
@@ -163,8 +164,11 @@ impl Pe {
         init: &InitInfo,
         words: &mut Words,
         birth: Option<Birth>,
+        kept: Option<(u32, u32)>,
     ) {
-        if let Place::Here { .. } = self.place_of(collection, index) {
+        if kept.is_none()
+            && let Place::Here { .. } = self.place_of(collection, index)
+        {
             // SAFETY: the words hold the arguments of this `#[init]`.
             unsafe { (init.args.drop)(words) };
             let who = collection.label(index);
@@ -192,7 +196,13 @@ impl Pe {
             object.extras(|extras| extras.order = *order);
         }
         self.see_born(collection, object);
-        self.install(collection, head);
+        match kept {
+            Some(kept) => {
+                self.slots.put(kept.0, head);
+                self.settle_in(collection, object, kept);
+            }
+            None => self.install(collection, head),
+        }
         if birth.counted {
             collection.insertion.made.set(collection.insertion.made.get() + 1);
         }
@@ -238,7 +248,12 @@ impl Pe {
     pub fn put_in_slot(&self, collection: &Collection, head: NonNull<Head>) {
         // SAFETY: the caller's object, new here.
         let object = unsafe { head.as_ref() };
-        let (slot, generation) = self.slot_for(collection, object.index(), head);
+        let slot = self.slot_for(collection, object.index(), head);
+        self.settle_in(collection, object, slot);
+    }
+
+    /// An object has its slot; what waited for it goes on.
+    fn settle_in(&self, collection: &Collection, object: &Head, (slot, generation): (u32, u32)) {
         object.slot.set(slot);
         collection.count_member(1);
         self.settle(collection, object.index(), slot, generation);
@@ -261,7 +276,7 @@ impl Pe {
     }
 
     /// Queues a message that makes an object; what comes for the object meanwhile waits.
-    pub fn enqueue_creation(&self, collection: &Collection, envelope: NonNull<Envelope>) {
+    pub fn enqueue_creation(&self, collection: &Collection, mut envelope: NonNull<Envelope>) {
         // SAFETY: the caller gives the envelope away.
         let index = unsafe { envelope.as_ref() }.to().index;
         if collection.home(index) != self.id {
@@ -269,6 +284,10 @@ impl Pe {
         }
         self.services.expect_birth(self, collection, envelope);
         if self.lets_in(envelope) && self.services.may_be_born(self, collection, envelope) {
+            if collection.id.is_singles() {
+                // SAFETY: as above.
+                self.expect_newcomer(collection, unsafe { envelope.as_mut() });
+            }
             self.enqueue(envelope);
         }
     }
@@ -292,7 +311,10 @@ impl Pe {
             return collection.await_end(to.index, envelope);
         }
         let moves = match self.place_of(collection, to.index) {
-            Place::Here { .. } => 0,
+            Place::Here { .. } => {
+                message.slot = NO_SLOT;
+                0
+            }
             Place::Unknown => collection.first_moves(),
             Place::Gone { moves } => {
                 sometimes("an element was made again after it had moved and gone");
@@ -331,17 +353,18 @@ impl Pe {
         let message = unsafe { envelope.as_mut() };
         let to = message.to();
         let birth = message.extra.take().and_then(|extra| extra.birth);
+        let kept = self.slot_kept_for(message);
         self.see_message(message.shadow, |message, pe| Seen::Delivered { message, pe, object: None });
         match (message.body, message.take_object_message().map(|packed| *packed)) {
             (Body::Create(init), _) => {
                 message.body = Body::Empty;
                 let mut words = message.words;
                 self.pool.put(envelope);
-                self.make(collection, to.index, init, &mut words, birth);
+                self.make(collection, to.index, init, &mut words, birth, kept);
             }
             (_, Some(ObjectMessage::Create { init, args })) => {
                 self.pool.put(envelope);
-                self.make_packed(collection, to.index, init, args, birth);
+                self.make_packed(collection, to.index, init, args, birth, kept);
             }
             _ => self.discard(envelope, Why::Refused),
         }
@@ -354,13 +377,14 @@ impl Pe {
         init: u16,
         args: Packed,
         birth: Option<Birth>,
+        kept: Option<(u32, u32)>,
     ) {
         let Some(info) = collection.chare.inits.get(init as usize) else {
             let what = format!("init number {init}");
             return self.unreadable_for(collection, index, &what, "there is no such `#[init]`");
         };
         match info.args.read(Cow::Owned(args)) {
-            Ok(mut words) => self.make(collection, index, info, &mut words, birth),
+            Ok(mut words) => self.make(collection, index, info, &mut words, birth, kept),
             Err(error) => self.unreadable_for(collection, index, info.name, &error.to_string()),
         }
     }
@@ -425,6 +449,7 @@ impl Pe {
         // SAFETY: just taken from the pool.
         let message = unsafe { envelope.as_mut() };
         message.body = Body::Create(init);
+        message.slot = NO_SLOT;
         message.address(to);
         message.from = self.id;
         message.forwarded = false;

@@ -3,6 +3,7 @@
 pub mod description;
 pub mod gone;
 pub mod life;
+pub mod newcomer;
 pub mod states;
 pub mod table;
 pub mod too_late;
@@ -307,6 +308,12 @@ impl Collection {
     /// Keeps a message for an element that does not exist yet.
     pub fn await_element(&self, index: u128, envelope: NonNull<Envelope>) {
         self.awaiting.borrow_mut().entry(index).or_default().push(envelope);
+    }
+
+    /// Whether anything waits for an element: that it is made, or that its place is known.
+    pub fn is_waited_for(&self, index: u128) -> bool {
+        let awaiting = self.awaiting.borrow();
+        !awaiting.is_empty() && awaiting.contains_key(&index) || self.switches.is_waited_for(index)
     }
 
     /// The messages that wait for elements which do not exist, those for an element in their order.

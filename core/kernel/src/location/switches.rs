@@ -86,6 +86,12 @@ impl Switches {
         number
     }
 
+    /// Whether the place of an object is waited for.
+    pub(crate) fn is_waited_for(&self, index: u128) -> bool {
+        let all = self.all.borrow();
+        !all.is_empty() && all.contains_key(&index)
+    }
+
     /// What was kept for an object whose place is known now.
     pub(super) fn end(&self, index: u128) -> Vec<NonNull<Envelope>> {
         if self.all.borrow().is_empty() {

@@ -122,9 +122,8 @@ impl Pe {
     fn deliver(&self, collection: &Collection, mut envelope: NonNull<Envelope>) {
         // SAFETY: the caller gives the envelope away.
         let message = unsafe { envelope.as_mut() };
-        let to = message.to();
         count(&self.stats.arrived, 1);
-        match self.place_of(collection, to.index) {
+        match self.place_for(collection, message) {
             Place::Here { slot, generation } => {
                 message.slot = slot;
                 message.generation = generation;

@@ -28,6 +28,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
+use crate::collection::newcomer::Newcomer;
 use crate::collection::table::Collections;
 use crate::collection::too_late::TooLate;
 use crate::measure::Measuring;
@@ -78,6 +79,8 @@ pub struct Pe {
     /// Messages of other priorities.
     ranked: RefCell<PriorityQueue<NonNull<Envelope>>>,
     pub slots: Slots,
+    /// The last chare that it was asked to make by another PE.
+    pub newcomer: Newcomer,
     pub collections: Collections,
     /// Messages to collections that this PE has not heard of yet.
     orphans: RefCell<HashMap<CollectionId, Vec<NonNull<Envelope>>, FxBuildHasher>>,
@@ -146,6 +149,7 @@ impl Pe {
             non_fifo: Cell::new(0),
             ranked: RefCell::default(),
             slots: Slots::default(),
+            newcomer: Newcomer::default(),
             collections: Collections::default(),
             orphans: RefCell::default(),
             scratch: Cell::default(),

@@ -4,6 +4,7 @@ use std::ptr::NonNull;
 
 use super::Pe;
 use crate::collection::Collection;
+use crate::collection::newcomer::NO_SLOT;
 use crate::entry_info::{ArgsInfo, EntryInfo};
 use crate::location::Place;
 use crate::message::cell::{ArgsCell, Words};
@@ -242,7 +243,9 @@ impl Pe {
     pub fn with_object_message(&self, to: ObjId, message: ObjectMessage) -> NonNull<Envelope> {
         let mut envelope = self.addressed(to);
         // SAFETY: just taken from the pool.
-        unsafe { envelope.as_mut() }.put_object_message(Box::new(message));
+        let fresh = unsafe { envelope.as_mut() };
+        fresh.slot = NO_SLOT;
+        fresh.put_object_message(Box::new(message));
         envelope
     }
 
@@ -416,7 +419,7 @@ impl Pe {
     fn await_element(&self, collection: &Collection, index: u128, envelope: NonNull<Envelope>) {
         self.see_kept(envelope, Until::Element);
         if collection.id.is_singles() {
-            self.note_awaited(index);
+            self.note_awaited(collection, index);
         }
         collection.await_element(index, envelope);
     }
@@ -544,7 +547,7 @@ const FETCH_OBJECT: usize = 5;
 const FETCH_MESSAGE: usize = 10;
 
 /// The number of the entry that a message calls, if it calls one.
-fn entry_called(message: &Envelope) -> Option<u16> {
+pub fn entry_called(message: &Envelope) -> Option<u16> {
     match (message.body, message.object_message()) {
         (Body::Invoke(entry), _) => Some(entry.number),
         (_, Some(ObjectMessage::Invoke { entry, .. })) => Some(*entry),

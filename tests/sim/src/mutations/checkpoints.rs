@@ -29,7 +29,7 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["checkpoint/restore.rs"],
         rule: "An object that is made after going back to a checkpoint is not named like one that was there before.",
         level: Level::World,
-        seen_by: "--seed 0xc000029 --workload nqueens --ft 60us --succession false --faults 3,4,7,8,9,12,13,14,15 --calm altered,limits",
+        seen_by: "--seed 0xc000031 --workload nqueens --nodes 1 --ft 60us --succession false --faults 5 --calm doubled,altered,truncated,limits,disk,lost,pause",
     },
     Mutation {
         name: "message-not-captured",
