@@ -170,7 +170,7 @@ pub impl Pe {
         let collections = self.saved_collections().map(|known| saved_collection(known, &mut casts)).collect();
         let (births, messages, requests) = self.saved_messages(room);
         let now = match mutated("timers-by-what-is-measured") {
-            true => Duration::from_nanos(self.clock.ticks()),
+            true => self.clock.now() + Duration::from_nanos(self.clock.ticks() % 1_000),
             false => self.clock.now(),
         };
         Part {

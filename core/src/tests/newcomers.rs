@@ -3,7 +3,7 @@
 use self::program::Main;
 use crate::lab::Lab;
 
-mod program {
+pub mod program {
     use talisman::prelude::*;
 
     /// Hears numbers, which have to come in order.
@@ -20,8 +20,8 @@ mod program {
         }
 
         #[entry]
-        fn hear(&mut self, cx: &mut Cx<Self>, number: u32) {
-            assert_eq!(number, self.next);
+        fn hear(&mut self, cx: &mut Cx<Self>, number: u32, same: Vec<u32>) {
+            assert_eq!((number, same), (self.next, vec![self.next; 9]));
             self.next += 1;
             if self.next == 3 {
                 cx.destroy();
@@ -42,7 +42,7 @@ mod program {
             // On another PE of the node, and on one of another node.
             for pe in [1, 2] {
                 let one = Hearer::chare().on(pe).new();
-                (0..3).for_each(|number| one.hear(number));
+                (0..3).for_each(|number| one.hear(number, vec![number; 9]));
             }
             Main { left: 2 }
         }

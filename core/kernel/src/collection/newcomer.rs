@@ -49,7 +49,8 @@ impl Pe {
         let kept = self.slots.reserve();
         (creation.slot, creation.generation) = kept;
         if !collection.is_waited_for(id.index) {
-            (self.newcomer.id.set(id), self.newcomer.kept.set(kept));
+            self.newcomer.id.set(id);
+            self.newcomer.kept.set(kept);
         }
     }
 
