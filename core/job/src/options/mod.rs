@@ -99,7 +99,7 @@ pub struct RunArgs {
     #[arg(value_name = "S", default_value_t = 0, value_parser = whole::<u64>("a number from 0 to 18446744073709551615"))]
     pub seed: u64,
 
-    /// Start the nodes on the hosts of this file, over ssh, or on those of an allocation
+    /// Start the nodes on the hosts of this file or allocation
     ///
     /// Lines are `name [slots=N] [address=A] [user=U] [port=P]`. "slurm": the hosts of the Slurm allocation, by srun. "list:"
     /// and such lines, with commas between: these hosts. Each slot has a node, unless --nodes says less.
