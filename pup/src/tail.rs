@@ -35,7 +35,8 @@ impl Ending<'_> {
     /// Writes every byte of `to`, which is as long.
     pub(crate) fn copy_to(&self, to: &mut [MaybeUninit<u8>]) {
         let (start, end) = to.split_at_mut(self.here.len());
-        start.iter_mut().zip(self.here).for_each(|(to, byte)| _ = to.write(*byte));
+        // SAFETY: both are of one length, and what is borrowed to be written to is no other's.
+        unsafe { start.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(self.here.as_ptr(), start.len()) };
         self.tail.copy_to(end);
     }
 }
