@@ -140,6 +140,22 @@ mod tests {
         }
     }
 
+    #[test]
+    fn an_end_whose_packing_panics_is_forgotten() {
+        let mut packer = ScratchPacker::new(Purpose::Message);
+        let bytes = vec![9_u8; 1000];
+        let panicking = AssertUnwindSafe(|| {
+            packer.pack_parts(b"", true, |l| {
+                l.bytes(&bytes);
+                resume_unwind(Box::new(()));
+            });
+        });
+        assert!(catch_unwind(panicking).is_err());
+        drop(bytes);
+        let (start, end) = packer.pack_parts(b"start", false, |l| l.packer().bytes(&[7; 300])).unwrap();
+        assert_eq!((start, end), (&[&b"start"[..], &[7; 300]].concat()[..], &[][..]));
+    }
+
     #[track_caller]
     fn check<T: Pup>(packer: &mut ScratchPacker, value: &T, end: usize) {
         let all = written(packer, value).unwrap();

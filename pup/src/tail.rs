@@ -104,7 +104,10 @@ pub(crate) mod tests {
     #[test]
     fn values_without_bytes_are_none_of_a_tail() {
         let bytes = (1_u64 << 40).to_le_bytes();
-        assert_eq!(read::<Vec<[u64; 0]>>(&bytes, 8), crate::from_bytes(&bytes));
+        // More than a reader may make of nothing.
+        assert!(
+            read::<Vec<[u64; 0]>>(&bytes, 8).is_err() && crate::from_bytes::<Vec<[u64; 0]>>(&bytes).is_err()
+        );
     }
 
     #[test]
