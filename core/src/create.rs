@@ -14,7 +14,7 @@ use talisman_base::map::{IntoMap, Map};
 use talisman_kernel::collection::description::{Description, Fill};
 use talisman_kernel::entry_info::pack_args;
 use talisman_kernel::kind::Kind;
-use talisman_kernel::message::manner::Manner;
+use talisman_kernel::message::send_options::SendOptions;
 use talisman_kernel::pe::{Pe, check_pe, current};
 use talisman_sched::priority::Priority;
 
@@ -224,10 +224,10 @@ impl<C: Chare> Create<C> for NewSingle<C> {
 
     fn create<A: Args>(&self, init: u16, args: A) -> Proxy<C> {
         let (number, _) = number_of::<C>();
-        let manner = self.priority.as_ref().map(Manner::with_priority).unwrap_or_default();
+        let options = self.priority.as_ref().map(SendOptions::with_priority).unwrap_or_default();
         let collection = CollectionId::singles(number);
         let init = &C::INITS[init as usize];
-        Proxy::to(current(|pe| pe.create_single(collection, self.pe, init, args, manner)))
+        Proxy::to(current(|pe| pe.create_single(collection, self.pe, init, args, options)))
     }
 }
 

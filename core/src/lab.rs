@@ -15,7 +15,7 @@ use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
 use talisman_job::job::Job;
 use talisman_job::{Output, RunArgs};
-use talisman_kernel::message::manner::Manner;
+use talisman_kernel::message::send_options::SendOptions;
 use talisman_kernel::message::service::Service;
 use talisman_kernel::node::{Config, Node};
 use talisman_kernel::pe::turn::Feed;
@@ -92,7 +92,7 @@ impl Lab {
         let lab = Lab::of(options);
         {
             let _here = Here::enter(&lab.pes[0]);
-            lab.pes[0].send_create(main_chare_of(C::KEY), 0, &C::INITS[0], (), Manner::default());
+            lab.pes[0].send_create(main_chare_of(C::KEY), 0, &C::INITS[0], (), SendOptions::default());
         }
         lab
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::chare::{Args, Chare, MainChare};
 use talisman_kernel::entry_info::pack_args;
-use talisman_kernel::message::manner::Manner;
+use talisman_kernel::message::send_options::SendOptions;
 use talisman_kernel::pe::{Here, Pe};
 use talisman_kernel::registry::main_chare_of;
 
@@ -15,12 +15,12 @@ pub fn beginning<C: MainChare, A: Args>(args: A) -> impl Fn(&Pe) {
     move |pe| {
         let _here = Here::enter(pe);
         let words = init.args.read(Cow::Borrowed(&packed)).expect("arguments are read as they are packed");
-        pe.send_create_of(main_chare_of(C::KEY), pe.view().first(), init, words, Manner::default());
+        pe.send_create_of(main_chare_of(C::KEY), pe.view().first(), init, words, SendOptions::default());
     }
 }
 
 /// The job's first message: its main chare is made on the first PE.
 pub fn create_main<C: Chare, A: Args>(pe: &Pe, args: A) {
     let _here = Here::enter(pe);
-    pe.send_create(main_chare_of(C::KEY), pe.view().first(), &C::INITS[0], args, Manner::default());
+    pe.send_create(main_chare_of(C::KEY), pe.view().first(), &C::INITS[0], args, SendOptions::default());
 }

@@ -15,7 +15,7 @@ use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId};
 use talisman_base::index::{ArrayIndex, IntoIndex};
 use talisman_kernel::kind::Kind;
 use talisman_kernel::message::envelope::Extra;
-use talisman_kernel::message::manner::Manner;
+use talisman_kernel::message::send_options::SendOptions;
 use talisman_kernel::pe::{check_node, check_pe, current, current_ref};
 use talisman_kernel::route::Route;
 use talisman_pup::{Named, Packer, Pup, PupError, Unpacker, join, key};
@@ -121,7 +121,7 @@ impl<C: Chare> SendTo<C> for One<C> {
     fn post<A: Args>(&self, entry: Entry<C, A>, args: A) {
         // SAFETY: used for this call only.
         let pe = unsafe { current_ref() };
-        pe.invoke::<C::Index, A>(self.id, &C::ENTRIES[entry.number as usize], args, Manner::default());
+        pe.invoke::<C::Index, A>(self.id, &C::ENTRIES[entry.number as usize], args, SendOptions::default());
     }
 
     fn call<A: Args, R>(&self, entry: Entry<C, A, R>, args: A) -> Call<R> {
@@ -141,34 +141,34 @@ impl<C: Chare> SendTo<C> for OneWith<'_, C> {
     }
 
     fn post<A: Args>(&self, entry: Entry<C, A>, args: A) {
-        let manner = self.urgency.manner();
+        let options = self.urgency.send_options();
         current(|pe| {
-            pe.invoke::<C::Index, A>(self.id, &C::ENTRIES[entry.number as usize], args, manner);
+            pe.invoke::<C::Index, A>(self.id, &C::ENTRIES[entry.number as usize], args, options);
         });
     }
 
     fn call<A: Args, R>(&self, entry: Entry<C, A, R>, args: A) -> Call<R> {
-        let (id, mut manner) = (self.id, self.urgency.manner());
+        let (id, mut options) = (self.id, self.urgency.send_options());
         Call::new(move |pe, reply| {
-            manner.extra.get_or_insert_default().reply = Some(reply);
-            pe.invoke::<C::Index, A>(id, &C::ENTRIES[entry.number as usize], args, manner);
+            options.extra.get_or_insert_default().reply = Some(reply);
+            pe.invoke::<C::Index, A>(id, &C::ENTRIES[entry.number as usize], args, options);
         })
     }
 }
 
 impl Urgency<'_> {
     #[inline]
-    fn manner(self) -> Manner {
+    fn send_options(self) -> SendOptions {
         match self {
-            Urgency::Priority(priority) => Manner::with_priority(priority),
-            Urgency::Expedited => Manner::EXPEDITED,
+            Urgency::Priority(priority) => SendOptions::with_priority(priority),
+            Urgency::Expedited => SendOptions::EXPEDITED,
         }
     }
 }
 
-fn reply_to(reply: Route) -> Manner {
+fn reply_to(reply: Route) -> SendOptions {
     match reply {
-        Route::Ignore => Manner::default(),
+        Route::Ignore => SendOptions::default(),
         reply => Extra { reply: Some(reply), ..Extra::default() }.into(),
     }
 }

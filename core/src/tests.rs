@@ -1,11 +1,11 @@
 //! Tests of more than one room.
 
 mod callgrind;
+mod expected_chares;
 mod frames;
 mod host;
 mod in_place;
 mod instructions;
 mod memcheck;
-mod newcomers;
 mod untraced;
 mod valgrind;

@@ -74,7 +74,7 @@ impl Pe {
     pub fn note_awaited(&self, collection: &Collection, index: u128) {
         let kept = match slot_of(index) {
             named @ Some(_) => named.filter(|_| single_home(index) == self.id),
-            None => self.newcomer.slot_of(collection.object(index)),
+            None => self.expected_chare.slot_of(collection.object(index)),
         };
         kept.into_iter().for_each(|(slot, generation)| self.slots.note_awaited(slot, generation));
     }

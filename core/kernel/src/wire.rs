@@ -216,7 +216,7 @@ fn lend_start(message: &Envelope, l: &mut Lender<'_>) {
     message.from.pack(p);
     message.to().pack(p);
     message.forwarded.pack(p);
-    message.manner().spelled_out().map(|extra| options(*extra)).pack(p);
+    message.send_options().spelled_out().map(|extra| options(*extra)).pack(p);
 }
 
 /// What an [`ObjectMessage`] packs with arguments that are not packed yet.
@@ -295,7 +295,7 @@ fn write_whole(pe: &Pe, message: &mut Envelope, mut p: Packer) -> (Packer, Vec<S
     message.from.pack(&mut p);
     message.to().pack(&mut p);
     message.forwarded.pack(&mut p);
-    let options = message.take_manner().spelled_out().map(|extra| options(*extra));
+    let options = message.take_send_options().spelled_out().map(|extra| options(*extra));
     refuse_too_many(pack_away((options, packed), p), |why| {
         pe.refuse_call(message.from, message.to(), about, why)
     })

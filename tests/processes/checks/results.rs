@@ -46,7 +46,7 @@ fn ring_is_the_same() {
 }
 
 fn pingpong_is_the_same() {
-    for bytes in [8, 100_000, 3_000_000] {
+    for bytes in [8, 1_000, 30_000, 100_000, 3_000_000] {
         same("pingpong", &format!("--rounds 20 --bytes {bytes}"));
     }
 }

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 
 use super::Collection;
 use super::description::{Description, Fill};
-use super::newcomer::NO_SLOT;
+use super::expected_chare::NO_SLOT;
 use crate::entry_info::InitInfo;
 use crate::kind::Kind;
 use crate::location::Place;
@@ -13,7 +13,7 @@ use crate::location::message::LocationMessage;
 use crate::message::cell::{ArgsCell, Words};
 use crate::message::control::ObjectMessage;
 use crate::message::envelope::{Birth, Body, Envelope};
-use crate::message::manner::Manner;
+use crate::message::send_options::SendOptions;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::pe::execute::Call;
@@ -286,7 +286,7 @@ impl Pe {
         if self.lets_in(envelope) && self.services.may_be_born(self, collection, envelope) {
             if collection.id.is_singles() {
                 // SAFETY: as above.
-                self.expect_newcomer(collection, unsafe { envelope.as_mut() });
+                self.expect_chare(collection, unsafe { envelope.as_mut() });
             }
             self.enqueue(envelope);
         }
@@ -396,7 +396,7 @@ impl Pe {
         pe: Option<PeId>,
         init: &'static InitInfo,
         args: A,
-        manner: Manner,
+        options: SendOptions,
     ) -> ObjId {
         let pe = pe.map_or_else(|| self.next_place(), |pe| self.view().acting_for(pe));
         let index = if pe == self.id {
@@ -408,7 +408,7 @@ impl Pe {
             single_index(pe, self.id, serial)
         };
         let to = ObjId { collection, index };
-        self.send_create(to, pe, init, args, manner);
+        self.send_create(to, pe, init, args, options);
         to
     }
 
@@ -426,14 +426,21 @@ impl Pe {
         pe: PeId,
         init: &'static InitInfo,
         args: A,
-        manner: Manner,
+        options: SendOptions,
     ) {
-        self.send_create_of(to, pe, init, ArgsCell::store(args), manner);
+        self.send_create_of(to, pe, init, ArgsCell::store(args), options);
     }
 
     /// The same with arguments that are in words already: they are those of the `#[init]`.
-    pub fn send_create_of(&self, to: ObjId, pe: PeId, init: &'static InitInfo, words: Words, manner: Manner) {
-        let envelope = self.creation(to, init, words, manner);
+    pub fn send_create_of(
+        &self,
+        to: ObjId,
+        pe: PeId,
+        init: &'static InitInfo,
+        words: Words,
+        options: SendOptions,
+    ) {
+        let envelope = self.creation(to, init, words, options);
         if pe == self.id { self.enqueue(envelope) } else { self.transmit(pe, envelope) }
     }
 
@@ -443,7 +450,7 @@ impl Pe {
         to: ObjId,
         init: &'static InitInfo,
         words: Words,
-        manner: Manner,
+        options: SendOptions,
     ) -> NonNull<Envelope> {
         let mut envelope = self.pool.take();
         // SAFETY: just taken from the pool.
@@ -453,7 +460,7 @@ impl Pe {
         message.address(to);
         message.from = self.id;
         message.forwarded = false;
-        (message.priority, message.extra) = (manner.priority, manner.extra);
+        (message.priority, message.extra) = (options.priority, options.extra);
         message.words = words;
         self.see_sent(message);
         envelope

@@ -1,9 +1,9 @@
 //! Collections of chares, as one PE sees them.
 
 pub mod description;
+pub mod expected_chare;
 pub mod gone;
 pub mod life;
-pub mod newcomer;
 pub mod states;
 pub mod table;
 pub mod too_late;

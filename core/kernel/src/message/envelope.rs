@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use super::cell::{WORDS, Words};
 use super::control::{Cast, ObjectMessage};
-use super::manner::Manner;
+use super::send_options::SendOptions;
 use super::service::PeMessage;
 use crate::entry_info::{EntryInfo, InitInfo};
 use crate::order::Order;
@@ -30,7 +30,7 @@ pub struct Envelope {
     collection: CollectionId,
     /// Where it was sent from.
     pub from: PeId,
-    /// An integer priority other than the default one, 0, or [`EXPEDITED`](super::manner::EXPEDITED): what fits needs no [`Extra`].
+    /// An integer priority other than the default one, 0, or [`EXPEDITED`](super::send_options::EXPEDITED): what fits needs no [`Extra`].
     pub priority: i16,
     /// Came by way of another PE than its sender's.
     pub forwarded: bool,
@@ -137,13 +137,13 @@ impl Envelope {
     }
 
     /// Takes out how it was sent.
-    pub fn take_manner(&mut self) -> Manner {
-        Manner { priority: std::mem::take(&mut self.priority), extra: self.extra.take() }
+    pub fn take_send_options(&mut self) -> SendOptions {
+        SendOptions { priority: std::mem::take(&mut self.priority), extra: self.extra.take() }
     }
 
     /// How it was sent.
-    pub fn manner(&self) -> Manner {
-        Manner { priority: self.priority, extra: self.extra.clone() }
+    pub fn send_options(&self) -> SendOptions {
+        SendOptions { priority: self.priority, extra: self.extra.clone() }
     }
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 pub mod cell;
 pub mod control;
 pub mod envelope;
-pub mod manner;
 pub mod pool;
 pub mod queue;
+pub mod send_options;
 pub mod service;

@@ -28,7 +28,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use crate::collection::newcomer::Newcomer;
+use crate::collection::expected_chare::ExpectedChare;
 use crate::collection::table::Collections;
 use crate::collection::too_late::TooLate;
 use crate::measure::Measuring;
@@ -80,7 +80,7 @@ pub struct Pe {
     ranked: RefCell<PriorityQueue<NonNull<Envelope>>>,
     pub slots: Slots,
     /// The last chare that it was asked to make by another PE.
-    pub newcomer: Newcomer,
+    pub expected_chare: ExpectedChare,
     pub collections: Collections,
     /// Messages to collections that this PE has not heard of yet.
     orphans: RefCell<HashMap<CollectionId, Vec<NonNull<Envelope>>, FxBuildHasher>>,
@@ -149,7 +149,7 @@ impl Pe {
             non_fifo: Cell::new(0),
             ranked: RefCell::default(),
             slots: Slots::default(),
-            newcomer: Newcomer::default(),
+            expected_chare: ExpectedChare::default(),
             collections: Collections::default(),
             orphans: RefCell::default(),
             scratch: Cell::default(),

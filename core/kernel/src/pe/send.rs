@@ -4,14 +4,14 @@ use std::ptr::NonNull;
 
 use super::Pe;
 use crate::collection::Collection;
-use crate::collection::newcomer::NO_SLOT;
+use crate::collection::expected_chare::NO_SLOT;
 use crate::entry_info::{ArgsInfo, EntryInfo};
 use crate::location::Place;
 use crate::message::cell::{ArgsCell, Words};
 use crate::message::control::ObjectMessage;
 use crate::message::envelope::{Body, Envelope, Extra};
-use crate::message::manner::{EXPEDITED, Manner};
 use crate::message::queue::prefetch;
+use crate::message::send_options::{EXPEDITED, SendOptions};
 use crate::message::service::{PeMessage, ServiceMessage};
 use crate::route::Route;
 use crate::witness::{Seen, Until, Why};
@@ -31,15 +31,15 @@ impl Pe {
         to: ObjId,
         entry: &'static EntryInfo,
         args: A,
-        manner: Manner,
+        options: SendOptions,
     ) {
-        let manner = manner.or_of(entry);
+        let options = options.or_of(entry);
         let collection = match self.collections.get(to.collection) {
             Some(collection) if collection.direct && collection.key == entry.chare => collection,
             other => {
                 let words = ArgsCell::store(args);
                 self.note_message::<A>(to, entry, &words);
-                return self.invoke_carefully(other, to, entry, words, manner);
+                return self.invoke_carefully(other, to, entry, words, options);
             }
         };
         let ordinal = match &collection.bounds {
@@ -62,7 +62,7 @@ impl Pe {
                 to,
                 entry,
                 &mut words,
-                manner,
+                options,
             );
         };
         let mut envelope = self.addressed(to);
@@ -71,9 +71,9 @@ impl Pe {
         message.body = Body::Invoke(entry);
         message.slot = slot;
         message.generation = generation;
-        message.priority = manner.priority;
+        message.priority = options.priority;
         // SAFETY: the field is valid; nothing is dropped unread, since a free envelope has no extra.
-        unsafe { (&raw mut message.extra).write(manner.extra) };
+        unsafe { (&raw mut message.extra).write(options.extra) };
         // SAFETY: the words are the envelope's.
         unsafe { ArgsCell::store_at(message.words.as_mut_ptr(), args) };
         self.note_message_here::<A>(to, entry, &message.words);
@@ -105,7 +105,7 @@ impl Pe {
         to: ObjId,
         entry: &'static EntryInfo,
         words: &mut Words,
-        manner: Manner,
+        options: SendOptions,
     ) {
         let pe = match place {
             Place::At { pe, .. } => pe,
@@ -115,7 +115,7 @@ impl Pe {
         if is_stray && place == Place::Unknown && pe != self.id {
             self.note_caller(to, entry.number);
         }
-        let needs_envelope = pe == self.id || !manner.is_plain() || self.admissions_open.get();
+        let needs_envelope = pe == self.id || !options.is_plain() || self.admissions_open.get();
         if !needs_envelope && self.port.send_call(self, pe, (to, entry), words) {
             count(&self.stats.sent, 1);
             return self.drop_what_was_sent();
@@ -123,7 +123,7 @@ impl Pe {
         let mut envelope = self.filled(to, entry, words, self.id);
         // SAFETY: just filled.
         let message = unsafe { envelope.as_mut() };
-        (message.priority, message.extra) = (manner.priority, manner.extra);
+        (message.priority, message.extra) = (options.priority, options.extra);
         self.see_sent(message);
         match place {
             Place::At { .. } | Place::Unknown if pe != self.id => self.transmit(pe, envelope),
@@ -150,12 +150,12 @@ impl Pe {
         to: ObjId,
         entry: &'static EntryInfo,
         words: Words,
-        manner: Manner,
+        options: SendOptions,
     ) {
         let mut envelope = self.filled(to, entry, &words, self.id);
         // SAFETY: just filled.
         let message = unsafe { envelope.as_mut() };
-        (message.priority, message.extra) = (manner.priority, manner.extra);
+        (message.priority, message.extra) = (options.priority, options.extra);
         self.see_sent(message);
         match collection {
             Some(collection) => self.send_carefully(collection, envelope),

@@ -132,7 +132,7 @@ unsafe impl Tail for Elsewhere<'_> {
 /// Wherever the part begins that is not here: either it is read as if it were, or not at all.
 #[test]
 fn arguments_that_end_elsewhere_are_read_as_if_they_did_not() {
-    use super::super::newcomers::program;
+    use super::super::expected_chares::program;
     let mut lab = Lab::new::<program::Main>();
     // As soon as those of two nodes have heard of each other.
     while lab.frames().iter().all(|frame| ShortStart::read(&frame.head).is_none()) {

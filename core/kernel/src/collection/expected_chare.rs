@@ -18,20 +18,20 @@ use talisman_base::ids::{CollectionId, ObjId, single_home, slot_of};
 pub const NO_SLOT: u32 = u32::MAX;
 
 /// The last chare that another PE has asked for.
-pub struct Newcomer {
+pub struct ExpectedChare {
     id: Cell<ObjId>,
     /// The slot that is kept for it, and its generation.
     kept: Cell<(u32, u32)>,
 }
 
-impl Default for Newcomer {
+impl Default for ExpectedChare {
     fn default() -> Self {
         let nobody = ObjId { collection: CollectionId::singles(u32::MAX), index: u128::MAX };
-        Newcomer { id: Cell::new(nobody), kept: Cell::new((NO_SLOT, 0)) }
+        ExpectedChare { id: Cell::new(nobody), kept: Cell::new((NO_SLOT, 0)) }
     }
 }
 
-impl Newcomer {
+impl ExpectedChare {
     /// The slot that was kept for this one, if it is the last that was asked for.
     pub fn slot_of(&self, id: ObjId) -> Option<(u32, u32)> {
         (self.id.get() == id).then(|| self.kept.get())
@@ -40,7 +40,7 @@ impl Newcomer {
 
 impl Pe {
     /// What makes a single chare goes into the queue: a slot is kept for that one, unless its name says which.
-    pub fn expect_newcomer(&self, collection: &Collection, creation: &mut Envelope) {
+    pub fn expect_chare(&self, collection: &Collection, creation: &mut Envelope) {
         let id = creation.to();
         creation.slot = NO_SLOT;
         if slot_of(id.index).is_some() || single_home(id.index) != self.id {
@@ -49,8 +49,8 @@ impl Pe {
         let kept = self.slots.reserve();
         (creation.slot, creation.generation) = kept;
         if !collection.is_waited_for(id.index) {
-            self.newcomer.id.set(id);
-            self.newcomer.kept.set(kept);
+            self.expected_chare.id.set(id);
+            self.expected_chare.kept.set(kept);
         }
     }
 
@@ -60,12 +60,12 @@ impl Pe {
         kept.filter(|(slot, generation)| self.slots.is_kept(*slot, *generation))
     }
 
-    /// The place of the object that a message from elsewhere is for; of the newcomer, which may not be made yet, if this calls it.
+    /// The place of the object that a message from elsewhere is for; of the expected chare, which may not be made yet, if this calls it.
     #[inline(always)]
     pub fn place_for(&self, collection: &Collection, message: &Envelope) -> Place {
         let id = message.to();
         if collection.id.is_singles()
-            && let Some((slot, generation)) = self.newcomer.slot_of(id)
+            && let Some((slot, generation)) = self.expected_chare.slot_of(id)
             && self.slots.is_of(slot, generation)
             && entry_called(message).is_some()
         {

@@ -11,41 +11,41 @@ pub const EXPEDITED: i16 = i16::MIN;
 
 /// How a message is sent, beside what it says.
 #[derive(Default)]
-pub struct Manner {
+pub struct SendOptions {
     /// As in [`Envelope`](super::envelope::Envelope).
     pub priority: i16,
     pub extra: Option<Box<Extra>>,
 }
 
-impl Manner {
+impl SendOptions {
     /// Before everything that waits.
-    pub const EXPEDITED: Manner = Manner { priority: EXPEDITED, extra: None };
+    pub const EXPEDITED: SendOptions = SendOptions { priority: EXPEDITED, extra: None };
 
     /// With this priority.
     #[inline]
-    pub fn with_priority(priority: &Priority) -> Manner {
+    pub fn with_priority(priority: &Priority) -> SendOptions {
         match priority.to_int().and_then(fitting) {
-            Some(priority) => Manner { priority, extra: None },
+            Some(priority) => SendOptions { priority, extra: None },
             None => Extra { priority: Some(priority.clone()), ..Extra::default() }.into(),
         }
     }
 
     /// What its entry says holds where the call says nothing else.
     #[inline(always)]
-    pub fn or_of(self, entry: &EntryInfo) -> Manner {
+    pub fn or_of(self, entry: &EntryInfo) -> SendOptions {
         let EntryOptions { priority, expedited } = entry.options;
         if priority == 0 && !expedited { self } else { self.with_options(priority, expedited) }
     }
 
-    fn with_options(self, priority: i32, expedited: bool) -> Manner {
+    fn with_options(self, priority: i32, expedited: bool) -> SendOptions {
         match (self.is_plain(), expedited, fitting(priority)) {
-            (true, true, _) => Manner::EXPEDITED,
-            (true, false, Some(priority)) => Manner { priority, extra: None },
+            (true, true, _) => SendOptions::EXPEDITED,
+            (true, false, Some(priority)) => SendOptions { priority, extra: None },
             _ => {
                 let mut extra = self.spelled_out().unwrap_or_default();
                 extra.expedited |= expedited;
                 extra.priority.get_or_insert_with(|| Priority::int(priority));
-                Manner { priority: 0, extra: Some(extra) }
+                SendOptions { priority: 0, extra: Some(extra) }
             }
         }
     }
@@ -76,9 +76,9 @@ fn fitting(priority: i32) -> Option<i16> {
     i16::try_from(priority).ok().filter(|priority| ![0, EXPEDITED].contains(priority))
 }
 
-impl From<Extra> for Manner {
-    fn from(extra: Extra) -> Manner {
-        Manner { priority: 0, extra: Some(Box::new(extra)) }
+impl From<Extra> for SendOptions {
+    fn from(extra: Extra) -> SendOptions {
+        SendOptions { priority: 0, extra: Some(Box::new(extra)) }
     }
 }
 
@@ -87,17 +87,17 @@ mod tests {
     use super::*;
 
     /// The priority, and whether it is expedited, as spelled out; and whether it took a box.
-    fn told(manner: Manner) -> (Option<Option<i32>>, bool, bool) {
-        let boxed = manner.extra.is_some();
-        let extra = manner.spelled_out().unwrap_or_default();
+    fn told(options: SendOptions) -> (Option<Option<i32>>, bool, bool) {
+        let boxed = options.extra.is_some();
+        let extra = options.spelled_out().unwrap_or_default();
         (extra.priority.map(|priority| priority.to_int()), extra.expedited, boxed)
     }
 
     #[test]
     fn what_fits_takes_no_box() {
-        let of = |priority| told(Manner::with_priority(&Priority::int(priority)));
-        assert_eq!(told(Manner::default()), (None, false, false));
-        assert_eq!(told(Manner::EXPEDITED), (None, true, false));
+        let of = |priority| told(SendOptions::with_priority(&Priority::int(priority)));
+        assert_eq!(told(SendOptions::default()), (None, false, false));
+        assert_eq!(told(SendOptions::EXPEDITED), (None, true, false));
         assert_eq!(of(-7), (Some(Some(-7)), false, false));
         assert_eq!(of(32_767), (Some(Some(32_767)), false, false));
         // One that is said goes before what the entry says, also if it is the default one.
@@ -106,19 +106,19 @@ mod tests {
             assert_eq!(of(large), (Some(Some(large)), false, true));
         }
         let long = Priority::bits([true; 99]);
-        assert_eq!(told(Manner::with_priority(&long)), (Some(None), false, true));
+        assert_eq!(told(SendOptions::with_priority(&long)), (Some(None), false, true));
     }
 
     #[test]
     fn what_an_entry_says_holds_where_the_call_says_nothing() {
-        let said = |priority| Manner::with_priority(&Priority::int(priority));
-        let reply = || Manner::from(Extra::default());
-        assert_eq!(told(Manner::default().with_options(5, false)), (Some(Some(5)), false, false));
-        assert_eq!(told(Manner::default().with_options(5, true)), (None, true, false));
+        let said = |priority| SendOptions::with_priority(&Priority::int(priority));
+        let reply = || SendOptions::from(Extra::default());
+        assert_eq!(told(SendOptions::default().with_options(5, false)), (Some(Some(5)), false, false));
+        assert_eq!(told(SendOptions::default().with_options(5, true)), (None, true, false));
         assert_eq!(told(said(3).with_options(5, false)), (Some(Some(3)), false, true));
         assert_eq!(told(said(0).with_options(5, false)), (Some(Some(0)), false, true));
         assert_eq!(told(said(3).with_options(0, true)), (Some(Some(3)), true, true));
-        assert!(told(Manner::EXPEDITED.with_options(5, false)).1);
+        assert!(told(SendOptions::EXPEDITED.with_options(5, false)).1);
         assert_eq!(told(reply().with_options(5, false)), (Some(Some(5)), false, true));
     }
 }
