@@ -9,6 +9,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 
 use talisman_job::options::NODES_MAX;
@@ -53,6 +54,17 @@ impl Login {
             Login::Ssh => "ssh",
             Login::Srun => "srun",
         }
+    }
+
+    /// What is wrong where that program cannot be started, and what people can do.
+    pub fn cannot_be_run(self, error: &io::Error) -> String {
+        let cure = match self {
+            Login::Ssh => "install ssh's client here, or use one host",
+            Login::Srun => {
+                "put Slurm's commands into PATH, or set TALISMAN_SSH to options of ssh (-4) to log in by that"
+            }
+        };
+        format!("{} cannot be run: {error}; {cure}", self.program())
     }
 }
 

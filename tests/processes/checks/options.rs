@@ -15,6 +15,7 @@ checks!(
     variables,
     without_effect,
     a_mark_before_the_hosts,
+    nothing_to_log_in_with,
     wrong_numbers,
 );
 
@@ -147,6 +148,18 @@ fn a_mark_before_the_hosts() {
     fs::write(&hosts.0, "\u{feff}localhost slots=2\r\n").expect("the scratch folder can be written");
     let ended = run(program(&format!("--hosts {} lines --lines 3", hosts.name()), SHAPE)).expect(0, &[]);
     assert_eq!(ended.stdout.len(), 6, "{}", ended.said());
+}
+
+/// Where the program is not installed that starts others on hosts.
+fn nothing_to_log_in_with() {
+    let ssh = "ssh cannot be run: No such file or directory (os error 2); install ssh's client here";
+    let srun = "srun cannot be run: No such file or directory (os error 2); put Slurm's commands into PATH";
+    for (hosts, said) in [("list:elsewhere", ssh), ("slurm", srun)] {
+        let mut command = Command::new(example("hello", "", SHAPE).get_program());
+        command.args(["--transport", "tcp", "--hosts", hosts]);
+        command.env("PATH", "/no/such").env("SLURM_JOB_NODELIST", "elsewhere").env_remove("TALISMAN_SSH");
+        run(command).expect(3, &["host elsewhere (node 0): ", said]);
+    }
 }
 
 fn wrong_numbers() {

@@ -66,7 +66,7 @@ impl Host {
             None => Session::start(&start.share.host, &start.program),
         };
         let login = start.share.host.login.program();
-        let mut ssh = session.map_err(|error| format!("{login} cannot be run: {error}"))?;
+        let mut ssh = session.map_err(|error| start.share.host.login.cannot_be_run(&error))?;
         let mut kept = Vec::new();
         let rest = tokio::select! {
             rest = greet(&start.share, &start.program, start.build, &mut ssh) => rest?,

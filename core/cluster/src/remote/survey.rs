@@ -195,7 +195,7 @@ async fn talk(
     let Wanted { share, program, build, silence } = wanted;
     let session = Session::start(&share.host, program);
     let login = share.host.login.program();
-    let mut ssh = session.map_err(|error| format!("{login} cannot be run: {error}"))?;
+    let mut ssh = session.map_err(|error| share.host.login.cannot_be_run(&error))?;
     let rest = greet(share, program, *build, &mut ssh).await?;
     let (said, sayings) = mpsc::unbounded_channel();
     let stdin = ssh.stdin.take().ok_or_else(|| format!("{login} has no standard input"))?;
