@@ -174,6 +174,12 @@ impl<C: Chare> Cx<C> {
         !matches!(self.run().input_log, InputLog::Off | InputLog::Traced)
     }
 
+    /// Whether all messages are packed, those that stay on a PE too: to be looked at.
+    #[doc(hidden)]
+    pub fn packs_all(&self) -> bool {
+        self.run().node.config.pack_all
+    }
+
     /// Whether something may have come for this PE meanwhile: for a long entry that waits for others in its own way. To be looked at often;
     /// [`Cx::end_turn`] has it heard. Always false where entries run again (`--ft logging`, `--record`) and in simulation.
     pub fn may_have_come(&self) -> bool {

@@ -48,6 +48,8 @@ pub struct Config {
     pub neighbours: Arc<[u32]>,
     /// When checkpoints are taken, if they are.
     pub checkpoints: Option<Arc<CkptSettings>>,
+    /// It has a process of its own: another one that is there belongs to the line before, and is about to go.
+    pub has_process: bool,
     /// The folder in which each PE records what it is given, if it does.
     pub record: Option<Arc<Path>>,
     /// Where PEs write what they do, if that is traced.
@@ -71,6 +73,7 @@ impl Config {
             estimates_loads: !options.simulate && !options.ft.logs() && options.record.is_none(),
             balance: LbSettings::of(options).map(Arc::new),
             checkpoints: CkptSettings::of(options).map(Arc::new),
+            has_process: false,
             record: options.record.as_deref().map(Arc::from),
             trace: traced(options).map(TraceSink::new),
             few: options.few,
@@ -187,9 +190,10 @@ impl Node {
         are_more_than_cores(nodes as u64 * u64::from(self.shape.pes_per_node))
     }
 
-    /// Whether other nodes are in this process.
+    /// Whether other nodes are in this process. What PEs do depends on it, so it must not depend on when a node of a former line is
+    /// dropped.
     pub fn shares_process(&self) -> bool {
-        IN_PROCESS.load(Ordering::Relaxed) > 1
+        !self.config.has_process && IN_PROCESS.load(Ordering::Relaxed) > 1
     }
 }
 

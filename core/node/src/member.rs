@@ -49,7 +49,8 @@ pub fn run(options: &RunArgs, joining: Joining, output: Output, main: impl Fn(&P
     let job = Job::new(if logs { Output::to(said.clone()) } else { output });
     let neighbours = task.host.nodes.as_slice().into();
     let seed = task.restart.as_ref().map_or(options.seed, |restart| restart.seed);
-    let config = Config { host: task.host_number, neighbours, seed, ..Config::of(options) };
+    let config = Config::of(options);
+    let config = Config { host: task.host_number, neighbours, seed, has_process: true, ..config };
     if config.survives() && !logs {
         job.survive();
     }

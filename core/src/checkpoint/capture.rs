@@ -92,7 +92,9 @@ pub impl Pe {
         }
         *checkpoints.cut.borrow_mut() = cut.map(|cut| (version, cut));
         drop(parts);
-        let taken = Taken { bytes: part.size() as u64, objects, run: self.stats.run.get() };
+        // How many pages a virtual rank has touched nothing determines.
+        let bytes = world(|| part.size() as u64);
+        let taken = Taken { bytes, objects, run: self.stats.run.get() };
         self.node.store.put(version, self.view(), self.id, part);
         drop(room.scratch());
         self.node.store.keep_slabs(version, self.id, room);

@@ -26,7 +26,7 @@ use talisman_pup::{Pup, PupError, Purpose, Unpacker, from_bytes, to_bytes};
 /// How all files begin.
 const MAGIC: &[u8; 16] = b"talisman-record\n";
 /// What this writes. It changes with what items are.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 /// Before a block: its length and sum, and the sum of both.
 const BLOCK_HEAD: usize = 16;
 const SUMMED: usize = 12;

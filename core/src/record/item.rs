@@ -72,6 +72,13 @@ pub enum Item {
     Ends,
 }
 
+impl Item {
+    /// Whether it is something that the PE was given, not what came of that.
+    pub fn is_input(&self) -> bool {
+        !matches!(self, Item::Value(_) | Item::Sent(_) | Item::Shared { .. })
+    }
+}
+
 /// What a PE begins with.
 #[derive(Clone, Debug, PartialEq, Pup)]
 pub enum Begins {
@@ -97,6 +104,8 @@ pub struct Sent {
     pub sum: u32,
     /// How its head began.
     pub head: Vec<u8>,
+    /// Whether all its bytes follow from what the PE was given. If not, they are not compared.
+    pub is_determined: bool,
 }
 
 impl Sent {
@@ -109,6 +118,12 @@ impl Sent {
             sum.update(segment.bytes());
             bytes += segment.bytes().len() as u64;
         }
-        Sent { to, bytes, sum: sum.finalize(), head: head[..head.len().min(HEAD_KEPT)].to_vec() }
+        let head = head[..head.len().min(HEAD_KEPT)].to_vec();
+        Sent { to, bytes, sum: sum.finalize(), head, is_determined: true }
+    }
+
+    /// The same of a frame with bytes that nothing determines.
+    pub fn undetermined(self) -> Sent {
+        Sent { is_determined: false, ..self }
     }
 }

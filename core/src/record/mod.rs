@@ -24,3 +24,6 @@ pub mod steps;
 #[cfg(test)]
 mod tests;
 pub mod writer;
+
+#[doc(hidden)]
+pub use talisman_kernel::pe::turn::{packs_undetermined, runs_alone};

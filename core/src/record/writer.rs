@@ -34,6 +34,8 @@ struct Buffer {
     time: Option<u64>,
     /// A message has run in this turn.
     runs: bool,
+    /// The frame that is sent next has bytes that nothing determines.
+    is_undetermined: bool,
     /// Nothing could be written from there on.
     failed: Option<io::Error>,
 }
@@ -56,6 +58,7 @@ impl RecordWriter {
             packer,
             time: None,
             runs: false,
+            is_undetermined: false,
             failed: None,
         }))))
     }
@@ -88,6 +91,10 @@ impl RecordWriter {
 
 impl Buffer {
     fn put(&mut self, item: &Item) {
+        if item.is_input() {
+            // As where it runs again, what was packed before and not sent counts no more.
+            self.is_undetermined = false;
+        }
         if self.failed.is_some() {
             return;
         }
@@ -178,7 +185,15 @@ impl Recorder for WritingRecorder {
     }
 
     fn sends(&self, pe: &Pe, to: PeId, head: &[u8], segments: &[Segment]) {
-        self.tell(&Item::Sent(Sent::of(to, head, segments)), |other| other.sends(pe, to, head, segments));
+        let sent = Sent::of(to, head, segments);
+        let is_undetermined = std::mem::take(&mut self.writer.0.borrow_mut().is_undetermined);
+        let sent = if is_undetermined { sent.undetermined() } else { sent };
+        self.tell(&Item::Sent(sent), |other| other.sends(pe, to, head, segments));
+    }
+
+    fn packs_undetermined(&self) {
+        self.writer.0.borrow_mut().is_undetermined = true;
+        self.beside.iter().for_each(|other| other.packs_undetermined());
     }
 
     fn shared(&self, id: u64, value: &Packed) {

@@ -248,6 +248,18 @@ impl InputLog {
         }
     }
 
+    /// Whether it runs again alone, and nobody gets what it sends.
+    pub(super) fn runs_alone(&self) -> bool {
+        matches!(self, InputLog::Told(recorder) if recorder.runs_alone())
+    }
+
+    /// What is packed now has bytes that do not follow from what the PE was given.
+    pub(super) fn note_undetermined(&self) {
+        if let InputLog::Told(recorder) = self {
+            recorder.packs_undetermined();
+        }
+    }
+
     /// Whether a PE that runs again has asked the world for more values than the one before it.
     pub fn is_short(&self) -> bool {
         matches!(self, InputLog::Again(again) if again.is_short.get())

@@ -46,6 +46,15 @@ pub trait Recorder {
     /// Another PE of its node has put there a read-only value of this name, which it may read from now on.
     fn shared(&self, _id: u64, _value: &Packed) {}
 
+    /// What is packed now has bytes that do not follow from what it was given, as the stack of a virtual rank has: in the frame that is
+    /// sent next they need not be the same when it runs again.
+    fn packs_undetermined(&self) {}
+
+    /// Whether it runs again alone, for somebody who watches it: nobody gets what it sends.
+    fn runs_alone(&self) -> bool {
+        false
+    }
+
     /// Its turn is over.
     fn turn_is_over(&self) {}
 }

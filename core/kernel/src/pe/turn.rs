@@ -215,3 +215,17 @@ fn another_value<T>(error: &str) -> String {
 pub fn runs_again() -> bool {
     try_current(|pe| pe.input_log.runs_again()).unwrap_or(false)
 }
+
+/// Whether the PE of this thread runs again alone (`talisman replay`): nobody gets what it sends, and what its objects say is shown where
+/// they say it.
+#[doc(hidden)]
+pub fn runs_alone() -> bool {
+    try_current(|pe| pe.input_log.runs_alone()).unwrap_or(false)
+}
+
+/// What is packed now, to be sent next, has bytes that do not follow from what the PE of this thread was given, as the stack of a virtual
+/// rank has. Where the PE runs again they may be others.
+#[doc(hidden)]
+pub fn packs_undetermined() {
+    try_current(|pe| pe.input_log.note_undetermined());
+}
