@@ -11,6 +11,7 @@ use talisman_core::callback::Callback;
 use talisman_core::chare::{Chare, Restored, Waiting};
 use talisman_core::cx::{Cx, Heard, Hearing, Rest};
 use talisman_core::proxy::{Array, Proxy};
+use talisman_core::record::runs_alone;
 use talisman_core_macros::chare;
 use talisman_pup::Pup;
 use talisman_reduce::Concat;
@@ -277,7 +278,8 @@ impl<P: Program> RankElement<P> {
         frame: Option<Frame<Payload>>,
         sent: &mut Vec<Outgoing>,
     ) -> Result<Ran, RankError> {
-        self.rank.set_lending(!cx.shares_process(), cx.nodes() > 1 && !cx.runs_again());
+        let (lends, also_abroad) = (!goes_by_messages(cx), cx.nodes() > 1 && !cx.runs_again());
+        self.rank.set_lending(lends, also_abroad);
         match cx.shares_process() {
             true => self.rank.slot_mut().put_back_in_turn()?,
             false => self.rank.show(cx.node()),
@@ -352,6 +354,12 @@ impl<P: Program> RankElement<P> {
     }
 }
 
+/// Whether ranks of a PE give each other nothing but messages: where another node may have their addresses, and where all messages
+/// are looked at.
+pub(super) fn goes_by_messages<P: Program>(cx: &Cx<RankElement<P>>) -> bool {
+    cx.shares_process() || cx.packs_all()
+}
+
 /// Where several nodes are in one process, another one's idea of the same rank has the addresses while it runs.
 fn give_way<P: Program>(cx: &mut Cx<RankElement<P>>, rank: &mut Rank) {
     if cx.shares_process()
@@ -373,9 +381,21 @@ struct Calls<'a, P: Program> {
 impl<P: Program> Calls<'_, P> {
     /// A rank that has not begun says nothing.
     fn say(&mut self, said: Said) {
+        if runs_alone() {
+            self.show(&said);
+        }
         if let Some(launch) = self.launch {
             launch.said(self.cx.index() as u32, *self.said, said);
             *self.said += 1;
+        }
+    }
+
+    /// Whoever gives on what ranks say may be on another PE, which does not run.
+    fn show(&mut self, said: &Said) {
+        match said {
+            Said::Lines(text) => write!(self.cx.output(), "{text}"),
+            Said::Errors(text) => write!(self.cx.errors(), "{text}"),
+            Said::End { status, why } => self.cx.fail_with(*status, why),
         }
     }
 }
@@ -512,6 +532,8 @@ impl<P: Program> Launch<P> {
     fn said(&mut self, cx: &mut Cx<Self>, rank: u32, number: u64, said: Said) {
         for said in self.sayings.take(rank, number, said) {
             match said {
+                // Those of this PE have shown it, and others do not run.
+                Said::Lines(_) | Said::Errors(_) if runs_alone() => {}
                 Said::Lines(text) => write!(cx.output(), "{text}"),
                 Said::Errors(text) => write!(cx.errors(), "{text}"),
                 Said::End { status, why } => cx.fail_with(status, why),

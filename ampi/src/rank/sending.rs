@@ -5,6 +5,7 @@ use std::ptr::NonNull;
 use talisman_core::cx::Cx;
 use talisman_core::proxy::Array;
 
+use super::element::goes_by_messages;
 use super::neighbors::{self, Given};
 use super::{Outgoing, Program, RankElement, RankError};
 use crate::engine::{EAGER_MAX, Frame, INLINE_MAX, Payload, Rank as Number, Whole};
@@ -35,7 +36,7 @@ impl<P: Program> RankElement<P> {
         let waits = self.launch.is_some() && !self.has_ended && !self.regroups;
         let number = self.rank.process().engine.rank();
         let at = NonNull::from(&mut self.rank);
-        let found = (waits && !cx.shares_process()).then_some((number, at));
+        let found = (waits && !goes_by_messages(cx)).then_some((number, at));
         // SAFETY: an element stays where it is until it is dropped, and the rank with it, whose place leaves then. Entries
         // of a PE run one after the other, and a rank looks for others in its own.
         unsafe { self.rank.place.set(found) };
@@ -52,7 +53,7 @@ fn give<P: Program>(
 ) {
     let bytes = frame.body.payload_len();
     // One that was noted before other nodes came into this process may be aside.
-    let found = if cx.shares_process() { None } else { neighbors::look_for(to) };
+    let found = if goes_by_messages(cx) { None } else { neighbors::look_for(to) };
     let Some(mut rank) = found else { return send(ranks, to, frame) };
     // SAFETY: the entry of another rank runs, which sends itself nothing by this way.
     let rank = unsafe { rank.as_mut() };

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::ptr::NonNull;
 
+use talisman_core::record::packs_undetermined;
 use talisman_pup::{Lender, Packer, Page, PageRun, Pup, PupError, Unpacker};
 
 use super::aside::Piece;
@@ -78,7 +79,11 @@ const IMAGES: u64 = 1 << 62;
 
 impl Slot {
     /// Reading the system's list of pages can fail only for want of descriptors or memory: then packing is refused.
+    ///
+    /// What a rank has left on its stack, and in blocks that it does not use any more, is as it happens to be: addresses of the
+    /// process's heap, for one.
     fn contents(&self, p: &mut Packer) -> Option<Contents<'_>> {
+        packs_undetermined();
         if self.in_place {
             self.tell_as_rank(|images, base| images.note(base));
         }

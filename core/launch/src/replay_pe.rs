@@ -2,10 +2,13 @@
 //! starts.
 
 use std::io::{self, Write as _};
+use std::panic::resume_unwind;
 use std::path::Path;
 
 use crate::start::{check_names, complain, status_of};
+use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
+use talisman_cluster::fixed_layout;
 use talisman_core::chare::{Args, MainChare};
 use talisman_core::main_chare::beginning;
 use talisman_core::record::file::{RecordError, RecordFile};
@@ -37,13 +40,27 @@ pub(crate) fn main<C: MainChare, A: Args + Send>(
     };
     panics::listen();
     let output = Output::stdout();
-    let config = Config { record: None, trace: None, estimates_loads: false, ..Config::of(options) };
+    let config = Config {
+        record: None,
+        trace: None,
+        estimates_loads: false,
+        has_process: true,
+        ..Config::of(options)
+    };
     let (pe, until) = (file.origin.pe, options.run_again_until);
     let shape = Shape { nodes: file.origin.nodes, pes_per_node: file.origin.pes_per_node };
     let (job, begin) = (Job::new(output.clone()), beginning::<C, A>(args));
-    let replayer = Replayer { pe, shape, config, job, program: &begin, until };
-    let (replayed, progress) = replayer.replay(Steps::of(file));
-    let status = tell(program, pe, replayed, progress);
+    let replay = || {
+        let replayer = Replayer { pe, shape, config, job, program: &begin, until };
+        replayer.replay(Steps::of(file))
+    };
+    let status = match in_place(pe, replay) {
+        Ok((replayed, progress)) => tell(program, pe, replayed, progress),
+        Err(error) => {
+            complain(program, &format!("the thread of PE {pe} cannot be where it was: {error}"));
+            ExitStatus::ProgramFailed
+        }
+    };
     match output.finish() {
         Ok(()) => status,
         Err(error) => {
@@ -51,6 +68,15 @@ pub(crate) fn main<C: MainChare, A: Args + Send>(
             status.or(ExitStatus::ProgramFailed)
         }
     }
+}
+
+/// Where the thread of the PE was, if that counts: ranks have its addresses on their stacks.
+fn in_place<T: Send>(pe: PeId, replay: impl FnOnce() -> T + Send) -> io::Result<T> {
+    if !fixed_layout::is_here() {
+        return Ok(replay());
+    }
+    let ran = fixed_layout::thread::run(&format!("pe{pe}"), replay)?;
+    Ok(ran.unwrap_or_else(|panic| resume_unwind(panic)))
 }
 
 fn open(record: &Path) -> Result<RecordFile, String> {

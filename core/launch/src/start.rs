@@ -66,7 +66,8 @@ pub fn main_with<C: MainChare, A: ProgramArgs + Args + Send>(program: Program, s
         options.log_on_a_terminal();
     }
     // Before anything is said or opened, which would be so twice.
-    let laid_out = match leads && !options.has_processes() && !options.simulate {
+    let is_alone = options.run_again.is_some() || !options.has_processes() && !options.simulate;
+    let laid_out = match leads && is_alone {
         true => fixed_layout::renew(is_anew),
         false => Ok(()),
     };
@@ -77,7 +78,13 @@ pub fn main_with<C: MainChare, A: ProgramArgs + Args + Send>(program: Program, s
         return succeed(&program, &options, will).into();
     }
     if let Some(record) = &options.run_again {
-        return replay_pe::main::<C, A>(&program, &options, args, record).into();
+        return match laid_out {
+            Ok(()) => replay_pe::main::<C, A>(&program, &options, args, record).into(),
+            Err(refused) => {
+                complain(&program, &refused.to_string());
+                ExitStatus::ProgramFailed.into()
+            }
+        };
     }
     if joining.is_none() {
         let name = program.name;

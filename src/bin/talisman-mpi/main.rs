@@ -43,6 +43,7 @@ mod waits;
 use std::path::Path;
 
 use talisman::prelude::*;
+use talisman::testing::world;
 use talisman_ampi::RankArgs;
 use talisman_loader::libc::Numbers;
 
@@ -100,6 +101,8 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
         );
     }
     let numbers = Numbers::for_ranks(options.ranks.ranks).map_err(|error| error.to_string())?;
+    // By a limit of this process, which another one need not have.
+    let descriptors = world(|| (numbers.first, numbers.each));
     let (file, words, mut others) = programs(options.file, &options.ranks_of, &options.words);
     for (number, other) in (1..).zip(&mut others) {
         other.variables = of_program(&options.env_of, number);
@@ -113,7 +116,7 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
         is_labelled: options.label_ranks,
         slice: options.slice,
         ranks: options.ranks.ranks,
-        descriptors: (numbers.first, numbers.each),
+        descriptors,
         builds: Vec::new(),
     };
     let prepared = program.prepare().map_err(|error| error.to_string())?;

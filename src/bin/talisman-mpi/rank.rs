@@ -17,7 +17,7 @@ use talisman_loader::libc::{Numbers, begin_in, is_own_thread, run};
 use crate::builds;
 use crate::images::{self, OfRanks, ProgramImages};
 use crate::programs::{self, Other, Programs};
-use crate::{control, ends, mpi_files, slice};
+use crate::{control, ends, mpi_files, replayed_values, slice};
 
 /// An MPI program, as all its ranks are given it.
 #[derive(Clone, Debug, Pup)]
@@ -61,8 +61,8 @@ impl Program for MpiProgram {
         let words = texts(other.map_or(&self.words, |other| &other.words).iter().map(OsString::from));
         let own = other.map_or(&[][..], |other| &other.variables);
         let variables = [&self.variables[..], own].concat();
-        let own = std::env::vars_os().collect();
-        let environment = texts(environment(own, &variables, &launched(rank, self.ranks)));
+        let environment =
+            texts(environment(replayed_values::variables(), &variables, &launched(rank, self.ranks)));
         let (words, environment): (Vec<&CStr>, Vec<&CStr>) =
             (words.iter().map(|text| &**text).collect(), environment.iter().map(|text| &**text).collect());
         // SAFETY: the program was loaded into this rank's slot, and runs once.

@@ -1,8 +1,20 @@
-//! What ranks read that is neither in their memory nor a message. Where nodes log what they are given (`--ft logging`), a
-//! rank that does again what it did gets the same.
+//! What ranks read that is neither in their memory nor a message. Where what nodes are given is kept (`--ft logging`,
+//! `--record`), a rank that does again what it did gets the same.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 
 use talisman::testing::world;
 use talisman_ampi::slot::on_process_heap;
+
+/// The variables of this process, which another one need not have. The rank may take them elsewhere: all of it is on its heap.
+pub fn variables() -> BTreeMap<OsString, OsString> {
+    let read = || std::env::vars_os().map(|(name, value)| (name.into_vec(), value.into_vec())).collect();
+    let of_process: Vec<(Vec<u8>, Vec<u8>)> = on_process_heap(|| world(read));
+    let own = |bytes: &Vec<u8>| OsString::from_vec(bytes.to_vec());
+    of_process.iter().map(|(name, value)| (own(name), own(value))).collect()
+}
 
 /// Two words, such as a time.
 pub fn words(read: [u64; 2]) -> [u64; 2] {

@@ -40,9 +40,6 @@ pub enum OptionsError {
         /// Which.
         option: &'static str,
     },
-    /// `--record` of a program with MPI ranks.
-    #[error("--record: the threads of MPI ranks are not run again; leave it out")]
-    RecordOfRanks,
     /// `--record` names a folder that has a record.
     #[error(
         "--record {}: there is a record in it already ({file}); give another folder, or remove that one",

@@ -148,7 +148,6 @@ impl RunArgs {
             _ if self.record.is_none() => Ok(()),
             _ if self.simulate => Err(OptionsError::RecordSimulated),
             Some((option, _)) => Err(OptionsError::NotWithRecord { option }),
-            None if layout::needed_by().is_some() => Err(OptionsError::RecordOfRanks),
             None => Ok(()),
         }
     }

@@ -158,19 +158,17 @@ impl Mpirun {
         Ok(command)
     }
 
-    /// Where nodes log what they are given, a rank has to do the same when it is given the same.
+    /// Where what nodes are given is kept, a rank has to do the same when it is given the same.
     fn check_repeatable(&self) -> Result<(), String> {
-        if !self.options.ft.logs() {
-            return Ok(());
-        }
-        if self.slice.is_some() {
-            return Err(
-                "--slice interrupts ranks at moments that nobody logs: leave it out, or take --ft double"
-                    .into(),
-            );
+        let (logs, records) = (self.options.ft.logs(), self.options.record.is_some());
+        if self.slice.is_some() && (logs || records) {
+            let instead = if logs { "take --ft double" } else { "leave --record out" };
+            return Err(format!(
+                "--slice interrupts ranks at moments that nobody logs: leave it out, or {instead}"
+            ));
         }
         let moves = self.move_always || self.options.balancer != RunArgs::default().balancer;
-        match moves {
+        match moves && logs {
             true => Err("with --ft logging ranks of executables stay where they are, as a lost node would have to send \
                          them again, byte by byte: leave --balancer and --move-always out, or take --ft double"
                 .into()),
