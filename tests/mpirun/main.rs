@@ -30,6 +30,7 @@ mod network;
 mod operations;
 mod packages;
 mod ranks;
+mod recorded;
 mod refusals;
 mod scalapack;
 mod several_programs;
@@ -59,6 +60,7 @@ fn main() -> ExitCode {
         long_messages::all(),
         losses::all(),
         logging::all(),
+        recorded::all(),
         hosts::all(),
         groups::all(),
         mixed::all(),
