@@ -86,6 +86,7 @@ impl Datatypes {
     ///
     /// # Errors
     /// If there is none.
+    #[inline]
     pub fn get(&self, handle: u32) -> Result<&Datatype, UnknownDatatype> {
         let predefined = PREDEFINED.get(handle as usize);
         predefined

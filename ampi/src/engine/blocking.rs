@@ -58,7 +58,8 @@ impl Engine {
     }
 
     /// Whether something has come for a receive: then it does not wait.
+    #[inline]
     pub fn has_for(&self, pattern: &Pattern) -> bool {
-        self.unexpected.peek(pattern).is_some()
+        !self.unexpected.is_empty() && self.unexpected.peek(pattern).is_some()
     }
 }

@@ -65,6 +65,7 @@ impl Engine {
         match self.waits_for() {
             None => Vec::new(),
             Some(Condition::Message(pattern)) => vec![Doing::Probe(*pattern)],
+            Some(Condition::Receive(pattern, _)) => vec![Doing::Receive(*pattern)],
             Some(Condition::One(request)) => self.doing(*request).into_iter().collect(),
             Some(Condition::All(requests) | Condition::Any(requests)) => {
                 requests.iter().filter_map(|request| self.doing(*request)).collect()

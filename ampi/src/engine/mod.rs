@@ -15,6 +15,7 @@
 //! ```
 
 mod action;
+mod awaited;
 mod blocking;
 mod cancel;
 mod doing;
@@ -46,10 +47,12 @@ pub use frame::{Body, Context, EAGER_MAX, Frame, Head, INLINE_MAX, Inline, Loan,
 pub use matching::Pattern;
 pub use persistent::StartError;
 pub use probe::Held;
+pub use receive::Met;
 pub use request::{Envelope, Owner, Status, Truncated, UnknownRequest};
 pub use wait::{AnyOf, Condition};
 pub use whole::Whole;
 
+use awaited::Awaited;
 use order::Order;
 use posted::Posted;
 use request::Requests;
@@ -83,6 +86,7 @@ pub struct Engine {
     next_held: u64,
     order: Order,
     waiting: Option<Waiting>,
+    awaited: Awaited,
     /// Requests of collectives that have ended, for who drives those.
     finished: VecDeque<(u32, Status)>,
 }
@@ -133,6 +137,7 @@ impl Engine {
             next_held: 0,
             order: Order::default(),
             waiting: None,
+            awaited: Awaited::Nothing,
             finished: VecDeque::new(),
         }
     }
@@ -184,7 +189,9 @@ impl Engine {
 
     /// Whether no operation is under way, and none can be started again.
     pub fn is_idle(&self) -> bool {
-        self.requests.iter().all(|(_, request)| matches!(request.state, request::State::Complete(_)))
+        let awaits = matches!(self.waits_for(), Some(Condition::Receive(..)));
+        !awaits
+            && self.requests.iter().all(|(_, request)| matches!(request.state, request::State::Complete(_)))
     }
 
     /// Frames that came before earlier ones.

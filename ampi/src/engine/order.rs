@@ -27,6 +27,17 @@ struct Incoming {
     early: BTreeMap<u32, Frame<Payload>>,
 }
 
+/// The turn of a frame that waits for none, and none for it.
+pub struct Turn<'a>(&'a mut u32);
+
+impl Turn<'_> {
+    /// It was acted on.
+    #[inline]
+    pub fn pass(self) {
+        *self.0 = self.0.wrapping_add(1);
+    }
+}
+
 impl Order {
     /// The number of the next frame to this receiver.
     pub fn next_to(&mut self, context: Context, to: Rank) -> u32 {
@@ -60,16 +71,12 @@ impl Order {
         Ok(None)
     }
 
-    /// Whether a numbered frame with this head would be acted on now, and none after it.
-    pub fn is_next_alone(&mut self, head: &Head) -> bool {
+    /// The turn of a numbered frame with this head, if it would be acted on now, and none after it.
+    #[inline]
+    pub fn turn_alone(&mut self, head: &Head) -> Option<Turn<'_>> {
         let incoming = self.incoming.of(head.context, head.source);
-        head.number == incoming.expected && incoming.early.is_empty()
-    }
-
-    /// That frame was acted on.
-    pub fn pass(&mut self, head: &Head) {
-        let incoming = self.incoming.of(head.context, head.source);
-        incoming.expected = incoming.expected.wrapping_add(1);
+        let is_next_alone = head.number == incoming.expected && incoming.early.is_empty();
+        is_next_alone.then_some(Turn(&mut incoming.expected))
     }
 
     /// A frame of this sender that waited and whose turn is now.

@@ -17,6 +17,8 @@ pub struct Posted {
     from_any: HashMap<Context, VecDeque<Receive>, FxBuildHasher>,
     /// The stamp of the next one.
     next: u64,
+    /// How many there are: a message that comes to a rank without any is not searched for.
+    count: usize,
 }
 
 /// A posted receive.
@@ -33,17 +35,26 @@ impl Posted {
     pub fn push(&mut self, pattern: Pattern, request: Token) {
         let receive = Receive { stamp: self.next, pattern, request };
         self.next += 1;
+        self.count += 1;
         self.queue_mut(&pattern).push_back(receive);
     }
 
     /// Whether one of them gets this message.
     pub fn has_for(&mut self, head: &Head) -> bool {
+        if self.count == 0 {
+            return false;
+        }
         let (of_source, of_any) = self.queues(head);
         find(of_source.as_deref(), head).is_some() || find(of_any.as_deref(), head).is_some()
     }
 
     /// Takes the receive that gets this message.
+    #[inline]
     pub fn take(&mut self, head: &Head) -> Option<Token> {
+        if self.count == 0 { None } else { self.search(head) }
+    }
+
+    fn search(&mut self, head: &Head) -> Option<Token> {
         let (of_source, of_any) = self.queues(head);
         let (first, second) = (find(of_source.as_deref(), head), find(of_any.as_deref(), head));
         let (queue, at) = match (first, second) {
@@ -52,7 +63,9 @@ impl Posted {
             (None, Some((at, _))) => (of_any, at),
             (None, None) => return None,
         };
-        queue.and_then(|queue| queue.remove(at)).map(|receive| receive.request)
+        let taken = queue.and_then(|queue| queue.remove(at))?;
+        self.count -= 1;
+        Some(taken.request)
     }
 
     /// Those from the sender of this message, and those from anybody.
@@ -67,7 +80,9 @@ impl Posted {
     pub fn cancel(&mut self, pattern: &Pattern, request: Token) -> bool {
         let queue = self.queue_mut(pattern);
         let at = queue.iter().position(|receive| receive.request == request);
-        at.is_some_and(|at| queue.remove(at).is_some())
+        let is_removed = at.is_some_and(|at| queue.remove(at).is_some());
+        self.count -= usize::from(is_removed);
+        is_removed
     }
 
     /// All, in the order of posting.

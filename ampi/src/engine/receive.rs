@@ -4,6 +4,15 @@ use super::request::{Envelope, Owner, Plan, State, Status, Truncated};
 use super::unexpected::{Content, Message};
 use super::{Action, Actions, Body, Buffer, Engine, FrameError, Head, Pattern, Payload, Token};
 
+/// A receive that gets a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Met {
+    /// One that was posted, with this request.
+    Posted(Token),
+    /// That for which the [rank waits](Engine::await_message).
+    Awaited,
+}
+
 impl Engine {
     /// Begins to receive (`MPI_Irecv`).
     pub fn receive(&mut self, pattern: Pattern, buffer: Buffer, owner: Owner, out: &mut Actions) -> Token {
@@ -24,6 +33,7 @@ impl Engine {
         buffer: Buffer,
         out: &mut Actions,
     ) {
+        self.post_awaited(pattern.context, out);
         if let Some(message) = self.unexpected.take(&pattern) {
             self.accept(message, token, buffer, out);
         } else {
@@ -35,26 +45,49 @@ impl Engine {
     /// A message has come whose turn it is.
     pub(super) fn arrived(&mut self, message: Message, out: &mut Actions) {
         let Some(token) = self.posted.take(&message.head) else {
-            let head = message.head;
-            self.unexpected.push(message);
-            return self.message_kept(&head, out);
+            return self.arrived_unposted(message, out);
         };
         if let Some(State::Posted { buffer, .. }) = self.requests.get(token).map(|request| request.state) {
             self.accept(message, token, buffer, out);
         }
     }
 
-    /// The receive that gets a whole message which has just come, and where its bytes go: if it was posted, the turn
-    /// of the message is now, and nothing waits behind it. Then it is to be told that they [have met](Engine::met). Else
-    /// nothing is changed, and the frame is to be [taken in](Engine::on_frame).
-    pub fn meet(&mut self, head: &Head, bytes: u64) -> Option<(Token, Buffer)> {
-        if bytes != head.bytes || !self.order.is_next_alone(head) {
-            return None;
+    /// A message has come whose turn it is, and for which no receive was posted.
+    fn arrived_unposted(&mut self, message: Message, out: &mut Actions) {
+        let head = message.head;
+        let awaits = self.waiting.as_ref().and_then(|waiting| waiting.awaits(&head));
+        match (awaits, message.content) {
+            (Some(into), Content::Here(payload)) => {
+                out.push(Action::Deliver { payload, into });
+                self.met_awaited(&head, &into);
+                out.push(Action::Wake);
+            }
+            (Some(into), content) => {
+                let request = self.open_awaited();
+                self.accept(Message { head, content }, request, into, out);
+            }
+            (None, content) => {
+                self.unexpected.push(Message { head, content });
+                self.message_kept(&head, out);
+            }
         }
-        let token = self.posted.take(head)?;
-        let State::Posted { buffer, .. } = self.requests.get(token)?.state else { return None };
-        self.order.pass(head);
-        Some((token, buffer))
+    }
+
+    /// The receive that gets a whole message which has just come, and where its bytes go: if it was posted, or is what the rank waits
+    /// for, the turn of the message is now, and nothing waits behind it. Then it is to be told that they [have met](Engine::met). Else
+    /// nothing is changed, and the frame is to be [taken in](Engine::on_frame).
+    pub fn meet(&mut self, head: &Head, bytes: u64) -> Option<(Met, Buffer)> {
+        let Engine { order, posted, requests, waiting, .. } = self;
+        let turn = order.turn_alone(head).filter(|_| bytes == head.bytes)?;
+        let met = match posted.take(head) {
+            Some(token) => {
+                let State::Posted { buffer, .. } = requests.get(token)?.state else { return None };
+                (Met::Posted(token), buffer)
+            }
+            None => (Met::Awaited, waiting.as_ref()?.awaits(head)?),
+        };
+        turn.pass();
+        Some(met)
     }
 
     /// The same for a receive that is not posted, as the rank waits for its message where it calls: whether it gets this one, which
@@ -65,17 +98,18 @@ impl Engine {
         head: &Head,
         bytes: u64,
     ) -> Option<Status> {
-        let is_its = bytes == head.bytes && pattern.accepts(head) && self.order.is_next_alone(head);
-        if !is_its || self.posted.has_for(head) {
-            return None;
-        }
-        self.order.pass(head);
+        let is_its = bytes == head.bytes && pattern.accepts(head) && !self.posted.has_for(head);
+        self.order.turn_alone(head).filter(|_| is_its)?.pass();
         Some(received(head, into))
     }
 
     /// The bytes of such a message are where they go.
-    pub fn met(&mut self, head: &Head, receive: Token, into: &Buffer, out: &mut Actions) {
-        self.complete(receive, received(head, into), out);
+    pub fn met(&mut self, head: &Head, receive: Met, into: &Buffer, out: &mut Actions) {
+        match receive {
+            Met::Posted(token) => self.complete(token, received(head, into), out),
+            // Who drives the rank looks for that itself.
+            Met::Awaited => self.met_awaited(head, into),
+        }
     }
 
     /// A receive has its message.

@@ -61,6 +61,12 @@ impl Unexpected {
             .push_back((stamp, message));
     }
 
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.queues.is_empty()
+    }
+
     /// Takes the message that a receive gets.
     pub fn take(&mut self, pattern: &Pattern) -> Option<Message> {
         let (key, at) = self.find(pattern)?;
@@ -99,7 +105,7 @@ impl Unexpected {
     }
 
     fn find(&self, pattern: &Pattern) -> Option<((Context, Rank), usize)> {
-        if self.queues.is_empty() {
+        if self.is_empty() {
             return None;
         }
         let (first, last) = match pattern.source {

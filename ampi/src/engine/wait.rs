@@ -3,7 +3,7 @@
 use talisman_pup::Pup;
 
 use super::request::{Owner, State, UnknownRequest};
-use super::{Action, Actions, Engine, Pattern, Status, Token};
+use super::{Action, Actions, Buffer, Engine, Pattern, Status, Token};
 
 /// What a rank is suspended for.
 #[derive(Clone, Debug, PartialEq, Eq, Pup)]
@@ -16,14 +16,16 @@ pub enum Condition {
     Any(Vec<Token>),
     /// A message is there that this accepts.
     Message(Pattern),
+    /// A message that this accepts has come, and its bytes are here: see [`Engine::await_message`].
+    Receive(Pattern, Buffer),
 }
 
 /// A condition that does not hold yet.
 #[derive(Clone, Debug, PartialEq, Eq, Pup)]
 pub(super) struct Waiting {
-    condition: Condition,
+    pub(super) condition: Condition,
     /// How many requests have to end until it holds.
-    missing: usize,
+    pub(super) missing: usize,
 }
 
 /// What is found among several requests.
@@ -49,6 +51,7 @@ impl Engine {
             }
             Condition::Any(requests) => usize::from(self.none_ended(requests)),
             Condition::Message(pattern) => usize::from(self.unexpected.peek(pattern).is_none()),
+            Condition::Receive(..) => 1,
         };
         if let (Condition::Any(requests), 1) = (&condition, missing) {
             requests.iter().for_each(|request| {

@@ -25,7 +25,8 @@ static TABLE: OnceLock<Option<&'static [AtomicU64]>> = OnceLock::new();
 pub(super) struct Activity {
     rank: Rank,
     row: Option<&'static [AtomicU64]>,
-    /// Where the text of the call is that is shown.
+    /// What it is shown to wait for: kind, peer, tag, others; and where the text of the call is.
+    awaited: Option<(Awaited, Option<Rank>, Option<i32>, usize)>,
     call: (usize, usize),
     sent: u64,
 }
@@ -40,7 +41,7 @@ impl Activity {
         words[table::NODE].store(node.into(), Ordering::Relaxed);
         let first = table::HEAD + rank as usize * table::ROW;
         self.row = words.get(first..first + table::ROW);
-        (self.rank, self.call) = (rank, (0, 0));
+        (self.rank, self.awaited, self.call) = (rank, None, (0, 0));
         self.row.is_some()
     }
 
@@ -79,6 +80,13 @@ impl Activity {
         let Some(row) = self.row else { return };
         let (awaited, others) = awaited(engine);
         let (kind, peer, tag) = awaited.map_or((Awaited::Nothing, None, None), |doing| words_of(&doing));
+        let place = (call.as_ptr().addr(), call.len());
+        // Often it waits for the same again.
+        let shown = Some((kind, peer, tag, others));
+        if (self.awaited, self.call) == (shown, place) {
+            return row[table::STATE].store(State::Waits as u64, Ordering::Relaxed);
+        }
+        self.awaited = shown;
         let version = row[table::VERSION].load(Ordering::Relaxed);
         row[table::VERSION].store(version + 1, Ordering::Relaxed);
         // Readers see the odd version before anything that follows.
@@ -89,7 +97,6 @@ impl Activity {
         set(table::PEER, peer.map_or(0, |peer| u64::from(peer) + 1));
         set(table::TAG, table::tag_word(tag));
         set(table::OTHERS, others as u64);
-        let place = (call.as_ptr().addr(), call.len());
         if self.call != place {
             self.call = place;
             let words = table::call_words(call);
@@ -129,6 +136,7 @@ fn awaited(engine: &Engine) -> (Option<Doing>, usize) {
     match engine.waits_for() {
         None => (None, 0),
         Some(Condition::Message(pattern)) => (Some(Doing::Probe(*pattern)), 0),
+        Some(Condition::Receive(pattern, _)) => (Some(Doing::Receive(*pattern)), 0),
         Some(Condition::One(request)) => (engine.doing(*request), 0),
         Some(Condition::All(requests) | Condition::Any(requests)) => {
             let first = requests.iter().find_map(|request| engine.doing(*request));

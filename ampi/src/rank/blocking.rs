@@ -7,7 +7,7 @@ use std::panic::Location;
 use super::memory::ProgramMemory;
 use super::operations::call_operations;
 use super::running::{Next, Running, in_turn, state, wait_in_call, wait_until_come_later};
-use super::{CallError, Caller, TracedCall};
+use super::{CallError, Caller, Site, TracedCall};
 use crate::engine::{
     Begun, Buffer, Condition, Envelope, Mode, Owner, Pattern, Status, Token, UnknownRequest,
 };
@@ -62,23 +62,29 @@ pub(crate) unsafe fn receive<T: Copy, E: Copy + From<UnknownRequest>>(
         };
         Ok(match running.receive_now(&pattern, &into)? {
             Some(status) => Receiving::Over(told(running.slots.process, &status).map(Some)),
+            None if running.awaits_message(pattern, into) => {
+                *running.slots.site = Site::at(call, place);
+                Receiving::Awaited
+            }
             None => {
                 let request = running.begin_receive(pattern, into)?;
                 Receiving::Begun(request, running.block_on_one(request, call, place))
             }
         })
     })?;
-    let (request, next) = match begun {
+    match begun {
         Receiving::Over(result) => return Ok(result),
-        Receiving::Begun(request, next) => (request, next),
-    };
-    match next {
-        Next::GoOn => {}
-        Next::Wait => wait_until_come_later()?,
-        Next::Ask => wait_in_call(|| Condition::One(request), call, place)?,
+        Receiving::Awaited | Receiving::Begun(_, Next::Wait) => wait_until_come_later()?,
+        Receiving::Begun(_, Next::GoOn) => {}
+        Receiving::Begun(request, Next::Ask) => wait_in_call(|| Condition::One(request), call, place)?,
     }
     state(|process| {
-        let ended = process.engine.test(request).and_then(|status| status.ok_or(UnknownRequest(request)));
+        let ended = match begun {
+            Receiving::Begun(request, _) => {
+                process.engine.test(request).and_then(|status| status.ok_or(UnknownRequest(request)))
+            }
+            _ => process.engine.end_awaited(),
+        };
         ended.map_err(E::from).and_then(|status| told(process, &status).map(Some))
     })
 }
@@ -88,6 +94,8 @@ pub(crate) unsafe fn receive<T: Copy, E: Copy + From<UnknownRequest>>(
 enum Receiving<T> {
     /// It has ended so.
     Over(T),
+    /// The rank waits for it.
+    Awaited,
     /// It ends with this request.
     Begun(Token, Next),
 }
@@ -140,6 +148,16 @@ impl Running<'_> {
                 return status.get();
             }
         }
+    }
+
+    /// Whether the rank waits for such a message from now on, without a request: not if one is announced, or something comes before.
+    fn awaits_message(&mut self, pattern: Pattern, into: Buffer) -> bool {
+        let slots = &mut self.slots;
+        let awaits = slots.agenda.is_without_operation() && !slots.process.engine.has_for(&pattern);
+        if awaits {
+            slots.process.engine.await_message(pattern, into);
+        }
+        awaits
     }
 
     fn begin_receive(&mut self, pattern: Pattern, into: Buffer) -> Result<Token, PerformError> {

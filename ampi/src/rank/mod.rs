@@ -214,7 +214,9 @@ impl Rank {
         self.thread.slot_mut().put_back_in_turn()?;
         // SAFETY: as in `perform`.
         let mut program = unsafe { ProgramMemory::new(self.lending.lender()) };
-        Ok(self.process.receive_at_once(frame, &mut program, &mut self.agenda.actions)?)
+        let is_received = self.process.receive_at_once(frame, &mut program, &mut self.agenda.actions)?;
+        self.is_ready |= self.process.engine.has_received();
+        Ok(is_received)
     }
 
     /// The bytes of a message while it waits and another rank runs, if it has a receive for it and nothing is to be done
@@ -230,7 +232,10 @@ impl Rank {
             Ok(false) => return None,
             Ok(true) => {
                 self.activity.has_got();
-                if let Err(error) = self.perform(sent) {
+                self.is_ready |= self.process.engine.has_received();
+                if !self.agenda.actions.is_empty()
+                    && let Err(error) = self.perform(sent)
+                {
                     self.failure = Some(error.to_string());
                 }
             }

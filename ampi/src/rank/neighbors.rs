@@ -9,7 +9,7 @@
 //! for it (`engine/order.rs`). Several nodes in one process would find each other's ranks here, whose memory is not in
 //! place: there nobody is noted (see [`Cx::shares_process`](talisman_core::cx::Cx::shares_process)).
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 
 use super::{Outgoing, Rank};
@@ -19,7 +19,7 @@ thread_local! {
     /// By their numbers; those that are elsewhere, or may not be given anything, have no address here.
     static HERE: RefCell<Vec<Option<NonNull<Rank>>>> = const { RefCell::new(Vec::new()) };
     /// Empty between entries, and kept so that it is allocated once.
-    static SENT: RefCell<Vec<Outgoing>> = const { RefCell::new(Vec::new()) };
+    static SENT: Cell<Vec<Outgoing>> = const { Cell::new(Vec::new()) };
     /// What the rank that runs has given to others.
     static GIVEN: RefCell<Vec<Given>> = const { RefCell::new(Vec::new()) };
     /// What that has led to.
@@ -110,7 +110,11 @@ pub(super) fn has_given() -> bool {
 /// What the rank has given that has run: each is told to `tell`. Frames that this has led to come to those that it sends.
 pub(super) fn end_of_run(sent: &mut Vec<Outgoing>, tell: impl FnMut(Given)) {
     GIVEN.with_borrow_mut(|given| given.drain(..).for_each(tell));
-    LED_TO.with_borrow_mut(|led_to| sent.append(led_to));
+    LED_TO.with_borrow_mut(|led_to| {
+        if !led_to.is_empty() {
+            sent.append(led_to);
+        }
+    });
 }
 
 /// Room for frames that an entry sends; empty.

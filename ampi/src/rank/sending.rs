@@ -16,6 +16,9 @@ impl<P: Program> RankElement<P> {
         let (own, is_alone) = (cx.index() as Number, !cx.shares_process());
         let ranks = self.ranks;
         neighbors::end_of_run(sent, |given| tell(cx, ranks, given));
+        if sent.is_empty() {
+            return Ok(());
+        }
         let mut next = Vec::new();
         while !sent.is_empty() {
             for (to, frame) in sent.drain(..) {

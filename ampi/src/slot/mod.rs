@@ -200,18 +200,23 @@ impl Slot {
     ///
     /// # Errors
     /// If another slot is there, or the system refuses.
+    #[inline]
     pub fn put_back(&mut self) -> Result<(), SlotError> {
-        if !self.in_place {
-            if self.is_fixed() {
-                fixed::occupy(self.number)?;
-            }
-            self.space.occupy(self.number)?;
-            let pieces = [&mut self.low, &mut self.images, &mut self.heap];
-            let moved = pieces.into_iter().try_for_each(Piece::put_back);
-            moved.map_err(|error| self.memory(error))?;
-            self.in_place = true;
-            self.tell_as_rank(|images, base| images.arrive(base));
+        // Mostly it is in place, and nobody waits for that.
+        if self.in_place { Ok(()) } else { self.move_back() }
+    }
+
+    #[cold]
+    fn move_back(&mut self) -> Result<(), SlotError> {
+        if self.is_fixed() {
+            fixed::occupy(self.number)?;
         }
+        self.space.occupy(self.number)?;
+        let pieces = [&mut self.low, &mut self.images, &mut self.heap];
+        let moved = pieces.into_iter().try_for_each(Piece::put_back);
+        moved.map_err(|error| self.memory(error))?;
+        self.in_place = true;
+        self.tell_as_rank(|images, base| images.arrive(base));
         Ok(())
     }
 
@@ -220,9 +225,15 @@ impl Slot {
     ///
     /// # Errors
     /// As for [`Slot::put_back`].
+    #[inline]
     pub fn put_back_in_turn(&mut self) -> Result<(), SlotError> {
+        if self.in_place { Ok(()) } else { self.move_back_in_turn() }
+    }
+
+    #[cold]
+    fn move_back_in_turn(&mut self) -> Result<(), SlotError> {
         loop {
-            match self.put_back() {
+            match self.move_back() {
                 Err(SlotError::Occupied(_)) => self.space.wait_until_free(self.number)?,
                 other => return other,
             }

@@ -143,6 +143,7 @@ impl Abi for Mpich {
     const BSEND_OVERHEAD: c_int = 96;
     const NAME_ROOM: [usize; 3] = [128, 128, 512];
 
+    #[inline]
     unsafe fn number(kind: Kind, handle: c_int) -> Option<u32> {
         let handle = handle as u32;
         match handle & (3 << 30) {

@@ -113,6 +113,7 @@ impl Abi for OpenMpi {
     const BSEND_OVERHEAD: c_int = 128;
     const NAME_ROOM: [usize; 3] = [64, 256, 256];
 
+    #[inline]
     unsafe fn number(kind: Kind, handle: usize) -> Option<u32> {
         if handle < 4096 {
             return None;

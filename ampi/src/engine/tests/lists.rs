@@ -281,8 +281,9 @@ fn a_whole_message_meets_its_receive_only_when_its_turn_is_now_and_nothing_waits
     assert_eq!(rank.actions(), [delivered(b"1st", 2), delivered(b"2nd", 8)]);
 
     let three = rank.receive(Some(0), None, 8);
-    assert_eq!(meet(&mut rank, &last), Some((three, memory(8))));
-    rank.engine.met(&last.head, three, &memory(8), &mut rank.out);
+    let met = Met::Posted(three);
+    assert_eq!(meet(&mut rank, &last), Some((met, memory(8))));
+    rank.engine.met(&last.head, met, &memory(8), &mut rank.out);
     assert_eq!(rank.actions(), [], "its bytes are there");
     assert_eq!(rank.engine.test(three), Ok(Some(status(0, 7, 3))));
     assert!(rank.engine.on_frame(last, &mut Vec::new()).is_err(), "it comes once");

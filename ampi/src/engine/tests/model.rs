@@ -10,6 +10,8 @@ enum Event {
     /// The frame of one of the messages that have not come, chosen by this number.
     Arrive(usize),
     Post(Option<Rank>, Option<Tag>),
+    /// As `Post`, but the rank waits for it: without a request, if it does not wait for another one.
+    Await(Option<Rank>, Option<Tag>),
     Probe(Option<Rank>, Option<Tag>),
     MatchedProbe(Option<Rank>, Option<Tag>),
     /// One of the receives so far, chosen by this number.
@@ -70,6 +72,7 @@ fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
         6 => any::<usize>().prop_map(Event::Arrive),
         5 => (source(), tag()).prop_map(|(source, tag)| Event::Post(source, tag)),
+        2 => (source(), tag()).prop_map(|(source, tag)| Event::Await(source, tag)),
         1 => (source(), tag()).prop_map(|(source, tag)| Event::Probe(source, tag)),
         1 => (source(), tag()).prop_map(|(source, tag)| Event::MatchedProbe(source, tag)),
         1 => any::<usize>().prop_map(Event::Cancel),
@@ -90,7 +93,10 @@ fn message(head: Head, announced: bool) -> Frame<Payload> {
 struct Both {
     rank: Driven,
     model: Model,
-    receives: Vec<Token>,
+    /// The requests of the receives; that which the rank waits for may have none.
+    receives: Vec<Option<Token>>,
+    /// The receive that the rank waits for.
+    awaited: Option<usize>,
     /// How the receives ended, and how they should.
     statuses: Vec<Option<Status>>,
     cancelled: Vec<usize>,
@@ -102,12 +108,21 @@ impl Both {
             Event::Arrive(which) if !coming.is_empty() => {
                 let (head, announced) = coming.remove(which % coming.len());
                 self.model.arrive(head);
-                self.rank.frame(message(head, announced));
+                self.come(head, message(head, announced));
             }
             Event::Post(source, tag) => {
                 self.model.post(self.receives.len(), pattern(source, tag));
                 let token = self.rank.receive(source, tag, 100);
-                self.add(token);
+                self.add(Some(token));
+            }
+            Event::Await(source, tag) if self.awaited.is_some() || self.has_for(pattern(source, tag)) => {
+                return self.apply(Event::Post(source, tag), coming);
+            }
+            Event::Await(source, tag) => {
+                self.model.post(self.receives.len(), pattern(source, tag));
+                self.rank.engine.await_message(pattern(source, tag), memory(100));
+                self.awaited = Some(self.receives.len());
+                self.add(None);
             }
             Event::Probe(source, tag) => {
                 let wanted = pattern(source, tag);
@@ -117,10 +132,11 @@ impl Both {
             Event::MatchedProbe(source, tag) => self.matched_probe(pattern(source, tag)),
             Event::Cancel(which) if !self.receives.is_empty() => {
                 let which = which % self.receives.len();
+                let Some(token) = self.receives[which] else { return };
                 if self.model.cancel(which) {
                     self.cancelled.push(which);
                 }
-                self.rank.engine.cancel(self.receives[which], &mut self.rank.out).ok();
+                self.rank.engine.cancel(token, &mut self.rank.out).ok();
             }
             Event::Move => self.rank.moved(),
             Event::Arrive(_) | Event::Cancel(_) => {}
@@ -128,7 +144,22 @@ impl Both {
         self.settle();
     }
 
-    fn add(&mut self, token: Token) {
+    /// Half of the whole messages go to their receives at once, if they can.
+    fn come(&mut self, head: Head, frame: Frame<Payload>) {
+        let is_whole = matches!(frame.body, Body::Eager(_)) && head.bytes.is_multiple_of(2);
+        match is_whole.then(|| self.rank.engine.meet(&head, head.bytes)).flatten() {
+            Some((met, into)) => self.rank.engine.met(&head, met, &into, &mut self.rank.out),
+            None => self.rank.frame(frame),
+        }
+    }
+
+    fn has_for(&self, wanted: Pattern) -> bool {
+        let has = self.model.find(wanted).is_some();
+        assert_eq!(self.rank.engine.has_for(&wanted), has);
+        has
+    }
+
+    fn add(&mut self, token: Option<Token>) {
         self.receives.push(token);
         self.statuses.push(None);
     }
@@ -141,7 +172,7 @@ impl Both {
             self.model.matched.push((self.receives.len(), head));
             let (engine, out) = (&mut self.rank.engine, &mut self.rank.out);
             let token = engine.receive_held(held, memory(100), USER, out).expect("it was held just now");
-            self.add(token);
+            self.add(Some(token));
         }
     }
 
@@ -155,9 +186,14 @@ impl Both {
             }
         }
         for (token, seen) in self.receives.iter().zip(&mut self.statuses) {
-            if let Ok(Some(status)) = self.rank.engine.test(*token) {
+            if let Some(Ok(Some(status))) = token.map(|token| self.rank.engine.test(token)) {
                 *seen = Some(status);
             }
+        }
+        if let Some(at) = self.awaited.filter(|_| self.rank.engine.waits_for().is_none()) {
+            self.awaited = None;
+            self.statuses[at] =
+                Some(self.rank.engine.end_awaited().expect("the rank waits for nothing else"));
         }
     }
 
@@ -190,7 +226,7 @@ fn run(messages: Vec<(Rank, Tag, bool)>, events: Vec<Event>) {
         *number += 1;
     }
     let (rank, model) = (Driven::new(9), Model::default());
-    let mut both = Both { rank, model, receives: vec![], statuses: vec![], cancelled: vec![] };
+    let mut both = Both { rank, model, receives: vec![], awaited: None, statuses: vec![], cancelled: vec![] };
     let rest = (0..coming.len()).map(|_| Event::Arrive(0));
     for event in events.into_iter().chain(rest) {
         both.apply(event, &mut coming);
