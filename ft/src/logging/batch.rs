@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::entries::Entries;
+use super::entries::{self, Entries};
 use super::ids::{Incarnation, LogId};
 use super::varint::{Malformed, Reader, put};
 
@@ -31,19 +31,50 @@ impl Batch {
     }
 
     pub(super) fn write(&self, bytes: &mut Vec<u8>) {
-        put(bytes, u64::from(self.log.node));
-        put(bytes, u64::from(self.log.rank));
-        put(bytes, u64::from(self.incarnation));
-        put(bytes, self.first);
+        write_front(bytes, self.log, self.incarnation, self.first);
         self.entries.write(bytes);
     }
 
     pub(super) fn read(reader: &mut Reader<'_>, pes_per_node: Option<u32>) -> Result<Self, Malformed> {
+        Row::read_for(reader, pes_per_node).map(|row| row.batch())
+    }
+}
+
+/// What stands before the entries of a batch.
+pub(super) fn write_front(bytes: &mut Vec<u8>, log: LogId, incarnation: Incarnation, first: u64) {
+    put(bytes, u64::from(log.node));
+    put(bytes, u64::from(log.rank));
+    put(bytes, u64::from(incarnation));
+    put(bytes, first);
+}
+
+/// A batch where it is written: it was looked at, and nothing is copied.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row<'a> {
+    pub(super) log: LogId,
+    pub(super) incarnation: Incarnation,
+    pub(super) first: u64,
+    pub(super) count: usize,
+    /// The entries.
+    pub(super) bytes: &'a [u8],
+}
+
+impl<'a> Row<'a> {
+    pub(super) fn read(reader: &mut Reader<'a>, pes_per_node: u32) -> Result<Self, Malformed> {
+        Row::read_for(reader, Some(pes_per_node))
+    }
+
+    fn read_for(reader: &mut Reader<'a>, pes_per_node: Option<u32>) -> Result<Self, Malformed> {
         let log = LogId { node: reader.number_u32()?, rank: reader.number_u32()? };
         let (incarnation, first) = (reader.number_u32()?, reader.number()?);
-        let entries = Entries::read(reader, pes_per_node)?;
-        first.checked_add(entries.len() as u64).ok_or(Malformed::TooLarge)?;
-        Ok(Batch { log, incarnation, first, entries })
+        let (count, bytes) = entries::look_at(reader, pes_per_node)?;
+        first.checked_add(count as u64).ok_or(Malformed::TooLarge)?;
+        Ok(Row { log, incarnation, first, count, bytes })
+    }
+
+    pub(super) fn batch(&self) -> Batch {
+        let Row { log, incarnation, first, count, bytes } = *self;
+        Batch { log, incarnation, first, entries: Entries::of_row(count, bytes) }
     }
 }
 

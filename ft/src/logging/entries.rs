@@ -82,13 +82,22 @@ impl Entries {
         bytes.extend_from_slice(&self.bytes);
     }
 
-    /// What somebody has written, who is told of logs by nodes with so many PEs if that is known.
-    pub(super) fn read(reader: &mut Reader<'_>, pes_per_node: Option<u32>) -> Result<Self, Malformed> {
-        let count = reader.count(ENTRY_MIN)?;
-        let all = reader.rest();
-        (0..count).try_for_each(|_| coder::skip(reader, pes_per_node))?;
-        Ok(Entries { count, bytes: all[..all.len() - reader.left()].to_vec() })
+    /// So many that were written, or looked at, before.
+    pub(super) fn of_row(count: usize, bytes: &[u8]) -> Self {
+        Entries { count, bytes: bytes.to_vec() }
     }
+}
+
+/// Goes past what somebody has written, who is told of logs by nodes with so many PEs if that is known: how many entries there are, and
+/// their bytes.
+pub(super) fn look_at<'a>(
+    reader: &mut Reader<'a>,
+    pes_per_node: Option<u32>,
+) -> Result<(usize, &'a [u8]), Malformed> {
+    let count = reader.count(ENTRY_MIN)?;
+    let all = reader.rest();
+    (0..count).try_for_each(|_| coder::skip(reader, pes_per_node))?;
+    Ok((count, &all[..all.len() - reader.left()]))
 }
 
 const CHECKED: &str = "what is here was written here, or looked at when it was read";

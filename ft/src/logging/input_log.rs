@@ -4,9 +4,12 @@
 
 use std::collections::VecDeque;
 
+use super::batch::write_front;
 use super::coder;
 use super::entries::Entries;
 use super::entry::Entry;
+use super::ids::{Incarnation, LogId};
+use super::varint::put;
 
 /// A segment is closed when it has so many bytes.
 const SEGMENT: usize = 4096;
@@ -88,6 +91,32 @@ impl InputLog {
             entries.extend(segment.ends.len() - skipped, &segment.bytes[segment.begin(skipped)..]);
         }
         (from, entries)
+    }
+
+    /// Appends a batch of those that [`InputLog::from`] gives, as it would be written; whether there are any.
+    pub(super) fn write_batch(
+        &self,
+        log: LogId,
+        incarnation: Incarnation,
+        from: u64,
+        bytes: &mut Vec<u8>,
+    ) -> bool {
+        let from = from.max(self.first).min(self.end);
+        if from == self.end {
+            return false;
+        }
+        write_front(bytes, log, incarnation, from);
+        put(bytes, self.end - from);
+        // What is new is mostly in the last one.
+        let begin = match self.segments.back() {
+            Some(newest) if newest.first <= from => self.segments.len() - 1,
+            _ => self.segments.partition_point(|segment| segment.end() <= from),
+        };
+        for segment in self.segments.range(begin..) {
+            let skipped = from.saturating_sub(segment.first) as usize;
+            bytes.extend_from_slice(&segment.bytes[segment.begin(skipped)..]);
+        }
+        true
     }
 
     /// Nobody asks for entries before this one any more. Whole segments go.

@@ -42,12 +42,7 @@ impl Ride {
         put(bytes, self.batches.len() as u64);
         self.batches.iter().for_each(|batch| batch.write(bytes));
         put(bytes, self.stable.len() as u64);
-        for stable in &self.stable {
-            put(bytes, u64::from(stable.log.node));
-            put(bytes, u64::from(stable.log.rank));
-            put(bytes, u64::from(stable.incarnation));
-            put(bytes, stable.length);
-        }
+        self.stable.iter().for_each(|stable| stable.write(bytes));
     }
 
     /// Reads what another node of the same job has written.
@@ -61,7 +56,7 @@ impl Ride {
         let batches =
             (0..batches).map(|_| Batch::read(&mut reader, Some(pes))).collect::<Result<Vec<_>, _>>()?;
         let stable = reader.count(STABLE_MIN)?;
-        let stable = (0..stable).map(|_| read_stable(&mut reader)).collect::<Result<Vec<_>, _>>()?;
+        let stable = (0..stable).map(|_| Stable::read(&mut reader)).collect::<Result<Vec<_>, _>>()?;
         reader.end()?;
         let mut logs = batches.iter().map(|batch| batch.log).chain(stable.iter().map(|stable| stable.log));
         if logs.any(|log| !shape.has(log)) {
@@ -72,11 +67,20 @@ impl Ride {
 }
 
 /// Fewest bytes of a batch: five numbers.
-const BATCH_MIN: usize = 5;
+pub(super) const BATCH_MIN: usize = 5;
 /// And of a length that is stable.
-const STABLE_MIN: usize = 4;
+pub(super) const STABLE_MIN: usize = 4;
 
-fn read_stable(reader: &mut Reader<'_>) -> Result<Stable, Malformed> {
-    let log = LogId { node: reader.number_u32()?, rank: reader.number_u32()? };
-    Ok(Stable { log, incarnation: reader.number_u32()?, length: reader.number()? })
+impl Stable {
+    pub(super) fn write(&self, bytes: &mut Vec<u8>) {
+        put(bytes, u64::from(self.log.node));
+        put(bytes, u64::from(self.log.rank));
+        put(bytes, u64::from(self.incarnation));
+        put(bytes, self.length);
+    }
+
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        let log = LogId { node: reader.number_u32()?, rank: reader.number_u32()? };
+        Ok(Stable { log, incarnation: reader.number_u32()?, length: reader.number()? })
+    }
 }

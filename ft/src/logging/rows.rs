@@ -33,6 +33,16 @@ impl Rows {
         }
     }
 
+    /// The same of entries that take these bytes, if they follow the last that is there, and its part grows yet. Whether that is so.
+    pub(super) fn append(&mut self, first: u64, count: usize, bytes: &[u8]) -> bool {
+        let Some(mut newest) = self.0.last_entry() else { return false };
+        let follows = newest.key() + newest.get().len() as u64 == first && newest.get().bytes() < PART;
+        if follows {
+            newest.get_mut().extend(count, bytes);
+        }
+        follows
+    }
+
     /// Where the part ends that begins here or before.
     fn end_of_part_with(&self, number: u64) -> u64 {
         self.0.range(..=number).next_back().map_or(0, |(first, part)| first + part.len() as u64)

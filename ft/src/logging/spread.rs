@@ -10,15 +10,16 @@
 
 use std::collections::BTreeMap;
 
-use super::batch::Batch;
+use super::batch::{Batch, Row};
 use super::cuts::{Cut, Cuts};
 use super::entries::Entries;
 use super::entry::Entry;
 use super::ids::{Incarnation, LogId, Shape};
 use super::input_log::InputLog;
 use super::lengths::Lengths;
-use super::ride::{Ride, Stable};
+use super::ride::{BATCH_MIN, Ride, STABLE_MIN, Stable};
 use super::rows::Rows;
+use super::varint::{Malformed, Reader, put};
 use crate::NodeId;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
@@ -44,6 +45,8 @@ pub struct Spread {
     flushed: Option<Vec<u64>>,
     /// The longest that each log was told to be by its own node.
     told: Lengths,
+    /// Where parts of a ride are written before it is known how many there are.
+    scratch: Vec<u8>,
 }
 
 /// What was put on a lane.
@@ -71,6 +74,7 @@ impl Spread {
             keeper,
             flushed: Some(vec![0; shape.pes_per_node as usize]),
             told: Lengths::default(),
+            scratch: Vec::new(),
         }
     }
 
@@ -142,43 +146,58 @@ impl Spread {
 
     /// What goes in front of the next frame to the PE of this rank on another node.
     pub fn ride(&mut self, to: NodeId, rank: u32) -> Ride {
+        let mut bytes = Vec::new();
+        self.write_ride(to, rank, &mut bytes);
+        Ride::read(&bytes, self.shape).expect("it was written just now")
+    }
+
+    /// The same, appended to bytes as [`Ride::write`] would do it: nothing is made of it in between, since it is written for each frame.
+    pub fn write_ride(&mut self, to: NodeId, rank: u32, bytes: &mut Vec<u8>) {
         let lane = if mutated("carried-per-node") { 0 } else { rank };
-        let mut carried = self.carried.remove(&(to, lane)).unwrap_or_default();
-        let mut batches = Vec::new();
-        for log in self.held().filter(|log| log.node != to) {
-            let is_own = log.node == self.node;
-            let is_left_out =
-                is_own && mutated("log-not-riding") || !is_own && mutated("others-log-not-riding");
-            let end = self.end_of(log);
+        self.own.iter().for_each(|log| put(bytes, log.end()));
+        let Spread { node, incarnations, own, riding, stable, carried, scratch, .. } = self;
+        let carried = carried.entry((to, lane)).or_default();
+        scratch.clear();
+        let mut batches = 0;
+        for (rank, entries) in (0..).zip(&*own).filter(|_| *node != to && !mutated("log-not-riding")) {
+            let (log, end) = (LogId { node: *node, rank }, entries.end());
             let from = carried.entries.get(log);
-            if !is_left_out && from < end {
-                batches.extend(self.unstable_of(log, from));
+            if from < end {
+                let from = from.max(stable.get(log));
+                batches += u64::from(entries.write_batch(log, incarnations[*node as usize], from, scratch));
                 carried.entries.raise(log, end);
             }
         }
-        let mut stable = Vec::new();
-        for (log, length) in self.stable.iter() {
-            if log.node != to && carried.stable.get(log) < length {
-                carried.stable.raise(log, length);
-                stable.push(Stable { log, incarnation: self.incarnations[log.node as usize], length });
+        for (log, rows) in riding.iter().filter(|(log, _)| log.node != to) {
+            let (from, end) = (carried.entries.get(*log), rows.end().unwrap_or(0));
+            if from < end && !mutated("others-log-not-riding") {
+                let incarnation = incarnations[log.node as usize];
+                for (first, entries) in rows.from(from) {
+                    Batch { log: *log, incarnation, first, entries }.write(scratch);
+                    batches += 1;
+                }
+                carried.entries.raise(*log, end);
             }
         }
-        self.carried.insert((to, lane), carried);
-        Ride { lengths: self.lengths(), batches, stable }
+        put(bytes, batches);
+        bytes.extend_from_slice(scratch);
+        scratch.clear();
+        let mut told = 0;
+        for (log, length) in stable.iter() {
+            if log.node != to && carried.stable.get(log) < length {
+                carried.stable.raise(log, length);
+                Stable { log, incarnation: incarnations[log.node as usize], length }.write(scratch);
+                told += 1;
+            }
+        }
+        put(bytes, told);
+        bytes.extend_from_slice(scratch);
     }
 
     /// The logs of which it holds anything that may ride.
     fn held(&self) -> impl Iterator<Item = LogId> + '_ {
         let own = self.shape.logs_of(self.node);
         own.chain(self.riding.keys().copied())
-    }
-
-    /// The number behind the last entry of a log that it holds.
-    fn end_of(&self, log: LogId) -> u64 {
-        match log.node == self.node {
-            true => self.own[log.rank as usize].end(),
-            false => self.riding.get(&log).and_then(Rows::end).unwrap_or(0),
-        }
     }
 
     /// What it holds of a log from this number on that is not known to be stable.
@@ -211,6 +230,54 @@ impl Spread {
         logs.for_each(|(log, length)| self.told.raise(log, *length));
         ride.batches.into_iter().for_each(|batch| self.learn(batch));
         ride.stable.into_iter().for_each(|stable| self.on_stable(stable));
+    }
+
+    /// The same of what [`Ride::write`] has written: `lengths` comes to be how long the logs of the sender's PEs were.
+    ///
+    /// # Errors
+    /// The bytes are anything else, or name a log that there is not. What stands before that has been heard.
+    pub fn hear_written(
+        &mut self,
+        from: NodeId,
+        ride: &[u8],
+        lengths: &mut Vec<u64>,
+    ) -> Result<(), Malformed> {
+        let (mut reader, pes) = (Reader::new(ride), self.shape.pes_per_node);
+        lengths.clear();
+        for log in self.shape.logs_of(from) {
+            let length = reader.number()?;
+            self.told.raise(log, length);
+            lengths.push(length);
+        }
+        for _ in 0..reader.count(BATCH_MIN)? {
+            let row = Row::read(&mut reader, pes)?;
+            if !self.shape.has(row.log) {
+                return Err(Malformed::TooLarge);
+            }
+            self.learn_row(&row);
+        }
+        for _ in 0..reader.count(STABLE_MIN)? {
+            let stable = Stable::read(&mut reader)?;
+            if !self.shape.has(stable.log) {
+                return Err(Malformed::TooLarge);
+            }
+            self.on_stable(stable);
+        }
+        reader.end()
+    }
+
+    /// Mostly they follow what is known of that log, and are all new.
+    fn learn_row(&mut self, row: &Row<'_>) {
+        let Row { log, first, count, bytes, .. } = *row;
+        if log.node == self.node {
+            return;
+        }
+        let is_new = first >= self.stable.get(log)
+            && first + count as u64 <= self.cuts.end_of(log, row.incarnation)
+            && self.riding.get_mut(&log).is_some_and(|rows| rows.append(first, count, bytes));
+        if !is_new {
+            self.learn(row.batch());
+        }
     }
 
     /// Entries of another node's log, which may be stale.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use talisman_ft::NodeId;
 use talisman_ft::logging::{
     Batch, Cuts, Entry, Gate, Guide, Images, Incarnation, Input, Lane, LogId, Output, Position, Reach,
-    Restore, Retained, Ride, Session, Shape, Spread, Step,
+    Restore, Retained, Session, Shape, Spread, Step,
 };
 
 use crate::image::{Image, Rings};
@@ -178,9 +178,8 @@ impl Process {
         let frames: Vec<_> = waiting.drain(..count).collect();
         let mut told = Vec::new();
         for frame in &frames {
-            let ride = Ride::read(&frame.ride, self.shape).expect("written by the same code");
-            told.clone_from(&ride.lengths);
-            self.spread.hear(lane.from, ride);
+            let heard = self.spread.hear_written(lane.from, &frame.ride, &mut told);
+            heard.expect("written by the same code");
         }
         if is_logged {
             self.append(lane.rank, Input::Lane { from: lane.from, frames: count as u32, told });
@@ -227,11 +226,10 @@ impl Process {
         let Some((incarnation, _)) = self.up.get(&lane.to) else { return };
         let between = (self.incarnation, *incarnation);
         let mut ride = Vec::new();
-        let rides = match &self.gate {
-            Some(_) => self.spread.strict_ride(),
-            None => self.spread.ride(lane.to, lane.rank),
-        };
-        rides.write(&mut ride, self.shape.pes_per_node);
+        match &self.gate {
+            Some(_) => self.spread.strict_ride().write(&mut ride, self.shape.pes_per_node),
+            None => self.spread.write_ride(lane.to, lane.rank, &mut ride),
+        }
         let message = self.retained[&lane].get(number).expect("what is sent is retained").clone();
         world.net.frames.entry(lane).or_default().push_back(Frame { number, message, ride, between });
     }

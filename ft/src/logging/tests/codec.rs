@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::{Batch, Entry, Input, InputLog, LogId, Ride, Shape, Stable};
+use super::super::{Batch, Entries, Entry, Input, InputLog, Lengths, LogId, Ride, Shape, Spread, Stable};
 
 const SHAPE: Shape = Shape { nodes: 20, pes_per_node: 2 };
 
@@ -41,6 +41,11 @@ fn entries() -> impl Strategy<Value = Vec<Entry>> {
             })
             .collect()
     })
+}
+
+/// What a node knows of others.
+fn heard(spread: &Spread) -> (Vec<Batch>, Lengths, Lengths) {
+    (spread.riding(), spread.told().clone(), spread.stable().clone())
 }
 
 fn ride() -> impl Strategy<Value = Ride> {
@@ -84,6 +89,44 @@ proptest! {
         prop_assert!(Ride::read(&bytes[..at], SHAPE).is_err());
         bytes[at] ^= with;
         let _ = Ride::read(&bytes, SHAPE);
+    }
+
+    /// What has ridden is heard the same where it is written, in any order, and again; and what is no ride is refused by both.
+    #[test]
+    fn what_rides_is_heard_as_it_is_written(rides in proptest::collection::vec(ride(), 1..4), at in any::<usize>(), with in any::<u8>()) {
+        let (mut read, mut written) = (Spread::new(0, 1, SHAPE), Spread::new(0, 1, SHAPE));
+        let (mut bytes, mut told) = (Vec::new(), Vec::new());
+        for ride in rides.iter().chain(&rides) {
+            bytes.clear();
+            ride.write(&mut bytes, SHAPE.pes_per_node);
+            read.hear(1, ride.clone());
+            prop_assert_eq!(written.hear_written(1, &bytes, &mut told), Ok(()));
+            prop_assert_eq!(&told, &ride.lengths);
+            prop_assert_eq!(heard(&read), heard(&written));
+        }
+        let at = at % bytes.len();
+        bytes[at] ^= with;
+        let refused = Ride::read(&bytes, SHAPE).map(drop);
+        prop_assert_eq!(written.hear_written(1, &bytes, &mut told), refused);
+    }
+
+    /// Entries that follow each other, as they mostly ride, some of which are known already.
+    #[test]
+    fn entries_in_a_row_are_heard_as_they_are_written(parts in proptest::collection::vec((entries(), 0_u64..4), 1..20)) {
+        let (mut read, mut written) = (Spread::new(0, 1, SHAPE), Spread::new(0, 1, SHAPE));
+        let (mut bytes, mut told, mut end) = (Vec::new(), Vec::new(), 0);
+        for (entries, again) in parts {
+            let entries: Entries = entries.into_iter().collect();
+            let first = u64::saturating_sub(end, again);
+            end = first + entries.len() as u64;
+            let batch = Batch { log: LogId { node: 1, rank: 1 }, incarnation: 0, first, entries };
+            let ride = Ride { lengths: vec![end, 7], batches: vec![batch], stable: Vec::new() };
+            bytes.clear();
+            ride.write(&mut bytes, SHAPE.pes_per_node);
+            read.hear(1, ride);
+            prop_assert_eq!(written.hear_written(1, &bytes, &mut told), Ok(()));
+            prop_assert_eq!(heard(&read), heard(&written));
+        }
     }
 
     #[test]
