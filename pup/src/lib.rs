@@ -46,6 +46,7 @@ pub mod pup {
 mod bulk;
 mod depth;
 mod error;
+mod found;
 mod id;
 mod impls;
 mod keep;
@@ -67,6 +68,7 @@ mod whole;
 
 pub use bulk::{Plain, PlainProof};
 pub use error::{Fault, PupError};
+pub use found::{FoundAtOnce, find_at_once, found_at_once};
 pub use id::{Named, Value, join, key};
 pub use keep::{Kept, PutOff, PuttingOff};
 pub use lender::{Lender, pack_away, pack_away_with};

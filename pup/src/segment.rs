@@ -4,19 +4,24 @@ use std::alloc::{Layout, alloc, dealloc};
 use std::any::Any;
 use std::fmt;
 use std::io;
-use std::mem::ManuallyDrop;
-use std::ops::Range;
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::ops::{Range, RangeInclusive};
 use std::ptr::{NonNull, slice_from_raw_parts_mut};
 use std::sync::Arc;
 
 use bytes::Bytes;
 
+use crate::found::{find_at_once, is_found_at_once};
 use crate::mapped::Mapped;
 use crate::{Page, Plain, PlainProof, streamed};
 
 /// Slices of plain values of at least so many bytes become segments, where a [`Packer`](crate::Packer) makes any.
 /// Below, copying a slice costs less than a further piece in a vectored write.
 pub const SEGMENT_MIN: usize = 16 << 10;
+
+/// Of so many bytes, memory may be found at once ([`found_at_once`](crate::found_at_once)). Longer ones it is not, since a peer may say that
+/// it sends what it never does.
+const AT_ONCE: RangeInclusive<usize> = 64 << 10..=16 << 20;
 
 /// Alignments above this are not asked for by any plain type, so a peer that names one is wrong.
 pub const ALIGN_MAX: usize = 4096;
@@ -290,7 +295,14 @@ impl SegmentBuffer {
         let layout = Layout::from_size_align(len.max(1), align).map_err(|_| SegmentError::Memory { len })?;
         // SAFETY: the layout is not empty.
         let at = NonNull::new(unsafe { alloc(layout) }).ok_or(SegmentError::Memory { len })?;
-        Ok(SegmentBuffer { memory: Memory { at, len, align, owner: Owner::Own(layout) }, filled: 0 })
+        let mut buffer =
+            SegmentBuffer { memory: Memory { at, len, align, owner: Owner::Own(layout) }, filled: 0 };
+        if AT_ONCE.contains(&len) && is_found_at_once() {
+            let spare = buffer.spare();
+            // SAFETY: just allocated, and of no type that has to be initialised.
+            find_at_once(unsafe { &mut *(spare as *mut [MaybeUninit<u8>]) });
+        }
+        Ok(buffer)
     }
 
     /// Room in memory that something else owns.
