@@ -19,8 +19,8 @@ use crate::{Page, Plain, PlainProof, streamed};
 /// Below, copying a slice costs less than a further piece in a vectored write.
 pub const SEGMENT_MIN: usize = 16 << 10;
 
-/// Of so many bytes, memory may be found at once ([`found_at_once`](crate::found_at_once)). Longer ones it is not, since a peer may say that
-/// it sends what it never does.
+/// Of so many bytes, memory may be found at once ([`found_at_once`](crate::found_at_once)). For longer ones it is not, since a peer may
+/// say that it sends what it never does.
 const AT_ONCE: RangeInclusive<usize> = 64 << 10..=16 << 20;
 
 /// Alignments above this are not asked for by any plain type, so a peer that names one is wrong.

@@ -1,8 +1,10 @@
 //! The way from a PE to the others.
 
 mod outbox;
+mod shelf;
 
 pub use outbox::{Outbox, Parcel, Sent};
+pub use shelf::Shelf;
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;

@@ -1,7 +1,5 @@
 //! What a node of a job that logs may hear from others, made up by somebody else: for fuzz targets. Nothing that programs use.
 
-use std::sync::Arc;
-
 use super::given::Given;
 use super::letter::Letter;
 use super::mark::Mark;
@@ -44,7 +42,7 @@ pub fn logged_seeds() -> Vec<(&'static str, Vec<u8>)> {
     let mut ride = Vec::new();
     Ride { lengths: vec![6], batches: vec![batch], stable: vec![stable] }
         .write(&mut ride, SHAPE.pes_per_node);
-    let frame = Arc::new(Frame { head: (*b"frame").into(), segments: Vec::new() });
+    let frame = Frame::with_head(b"frame", Vec::new());
     let letter = Letter { between: (1, 2), number: 3, to: 0, ride, frame };
     let mut sealed = Vec::new();
     letter.write(&mut sealed);

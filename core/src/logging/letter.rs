@@ -8,8 +8,6 @@
 //! | 4, … | the ride, after its length |
 //! | … | the frame |
 
-use std::sync::Arc;
-
 use talisman_ft::logging::Incarnation;
 use talisman_kernel::pe::input_log::Frame;
 use talisman_pup::Segment;
@@ -29,21 +27,26 @@ pub struct Letter {
     /// What rides on it, written.
     pub ride: Vec<u8>,
     /// What the PE has sent: its sender keeps it too.
-    pub frame: Arc<Frame>,
+    pub frame: Frame,
 }
 
 impl Letter {
     /// Appends it as it goes. The frame's slices go beside.
     pub fn write(&self, bytes: &mut Vec<u8>) {
-        let Letter { between, number, to, ride, frame } = self;
-        bytes.reserve(FIXED + ride.len() + frame.head.len());
+        bytes.reserve(FIXED + self.ride.len() + self.frame.head.len());
+        self.write_front(bytes);
+        bytes.extend_from_slice(&self.frame.head);
+    }
+
+    /// The same of all that stands before the frame's head.
+    pub fn write_front(&self, bytes: &mut Vec<u8>) {
+        let Letter { between, number, to, ride, frame: _ } = self;
         bytes.extend(between.0.to_le_bytes());
         bytes.extend(between.1.to_le_bytes());
         bytes.extend(number.to_le_bytes());
         bytes.extend(to.to_le_bytes());
         bytes.extend((ride.len() as u32).to_le_bytes());
         bytes.extend_from_slice(ride);
-        bytes.extend_from_slice(&frame.head);
     }
 
     /// What has come. None if it is too short for what it says that it has.
@@ -53,7 +56,7 @@ impl Letter {
         let number = u64::from_le_bytes(fixed.get(8..16)?.try_into().ok()?);
         let (between, to, length) = ((word(0)?, word(4)?), word(16)?, word(20)? as usize);
         let (ride, head) = rest.split_at_checked(length)?;
-        let frame = Arc::new(Frame { head: head.into(), segments });
+        let frame = Frame::with_head(head, segments);
         Some(Letter { between, number, to, ride: ride.to_vec(), frame })
     }
 }

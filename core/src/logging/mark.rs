@@ -79,7 +79,7 @@ mod tests {
     use talisman_pup::Segment;
 
     fn frame(head: &[u8], slice: Vec<u8>) -> Frame {
-        Frame { head: head.into(), segments: vec![Segment::of_vec(slice)] }
+        Frame::with_head(head, vec![Segment::of_vec(slice)])
     }
 
     #[test]

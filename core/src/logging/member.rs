@@ -1,7 +1,6 @@
 //! A node of a job that logs: what it has sent and taken, what it knows of logs, what its program has said.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::Arc;
 
 use super::cut::{HandedOver, Next};
 use super::image::Image;
@@ -15,12 +14,15 @@ use super::words::{Out, Said, Word};
 use talisman_ft::event::Event;
 use talisman_ft::logging::{
     Cuts, Gate, ImageId, Images, Incarnation, Input, Lane, Lengths, Membership, Output, Position, Reach,
-    Restore, Retained, Ride, Session, Shape, Spread,
+    Restore, Retained, Session, Shape, Spread,
 };
 use talisman_ft::{NodeId, Version};
 use talisman_kernel::pe::input_log::Frame;
 use talisman_kernel::port::Parcel;
 use talisman_observe::mutations::mutated;
+
+/// More room is not kept for what comes next on a lane.
+const ROOM_MAX: usize = 1 << 10;
 
 /// How far a node is.
 #[derive(Clone, Debug)]
@@ -81,7 +83,7 @@ pub struct Numbered {
 #[derive(Clone, Debug)]
 pub(super) struct Sent {
     pub(super) to: u32,
-    pub(super) frame: Arc<Frame>,
+    pub(super) frame: Frame,
 }
 
 /// A node.
@@ -306,6 +308,12 @@ impl Member {
         std::mem::take(&mut self.outbox)
     }
 
+    /// The same, into a vector that is empty, whose room is for what comes next.
+    pub fn swap_out(&mut self, out: &mut Vec<Out>) {
+        debug_assert!(out.is_empty(), "what it holds would be sent");
+        std::mem::swap(&mut self.outbox, out);
+    }
+
     /// Messages between its PEs that nobody has taken, when it ends.
     pub fn take_rings(&mut self) -> Vec<Parcel> {
         self.rings.drain()
@@ -334,10 +342,10 @@ impl Member {
     /// A PE has had a turn, or a part of one: it was given this.
     pub fn absorb(&mut self) {
         for (rank, record) in (0..).zip(&self.records) {
-            for entry in record.take_fresh() {
-                self.spread.append(rank, &entry);
+            record.drain_fresh(|entry| {
+                self.spread.append(rank, entry);
                 self.has_new = true;
-            }
+            });
         }
     }
 
@@ -407,8 +415,9 @@ impl Member {
         for source in (0..sources).map(|nth| (self.looks.wrapping_add(nth)) % sources) {
             let is_lane = source < nodes;
             if is_lane && source != self.node && is_asked_for(source) {
-                let letters = self.waiting.get_mut(&(source, rank)).map(std::mem::take).unwrap_or_default();
-                if !letters.is_empty() {
+                let waits = |letters: &&mut VecDeque<Letter>| !letters.is_empty();
+                if let Some(letters) = self.waiting.get_mut(&(source, rank)).filter(waits) {
+                    let letters = std::mem::take(letters);
                     return self.take_letters(source, rank, now, letters);
                 }
             }
@@ -427,15 +436,19 @@ impl Member {
         from: NodeId,
         rank: u32,
         now: u64,
-        letters: VecDeque<Letter>,
+        mut letters: VecDeque<Letter>,
     ) -> Result<(Vec<Taken>, Vec<Came>), String> {
-        let (mut all, mut came) = (Vec::new(), Vec::new());
+        let (mut all, mut came) = (Vec::with_capacity(letters.len()), Vec::new());
         let (frames, mut told) = (letters.len() as u32, Vec::new());
-        for letter in letters {
-            told = self.take_one(from, rank, letter, &mut all, &mut came)?;
+        for letter in letters.drain(..) {
+            self.take_one(from, rank, letter, &mut all, &mut came, &mut told)?;
         }
         if !mutated("frame-taken-not-logged") {
             self.record(rank).takes(now, Input::Lane { from, frames, told });
+        }
+        // With the room that it has, for those that come next.
+        if letters.capacity() <= ROOM_MAX {
+            self.waiting.insert((from, rank), letters);
         }
         Ok((all, came))
     }
@@ -460,7 +473,8 @@ impl Member {
         slots
     }
 
-    /// A frame is taken: it is among all that the PE is given, or goes on by a ring. How long the logs of its sender were.
+    /// A frame is taken: it is among all that the PE is given, or goes on by a ring. `told` comes to be how long the logs of its sender
+    /// were.
     pub(super) fn take_one(
         &mut self,
         from: NodeId,
@@ -468,21 +482,20 @@ impl Member {
         letter: Letter,
         all: &mut Vec<Taken>,
         came: &mut Vec<Came>,
-    ) -> Result<Vec<u64>, String> {
+        told: &mut Vec<u64>,
+    ) -> Result<(), String> {
         if let Some(fed) = &mut self.fed {
             fed.entry((from, rank)).or_default().push(letter.clone());
         }
         let Letter { number, to, ride, frame, .. } = letter;
-        let frame = Arc::unwrap_or_clone(frame);
         let taken = self.taken.entry((from, rank)).or_default();
         if number != *taken {
             return Err(format!("node {from} sends frame {number} where {taken} is to come"));
         }
         *taken += 1;
-        let ride = Ride::read(&ride, self.shape)
+        self.spread
+            .hear_written(from, &ride, told)
             .map_err(|error| format!("what rides on a frame of node {from} is malformed: {error:?}"))?;
-        let told = ride.lengths.clone();
-        self.spread.hear(from, ride);
         self.marks.entry((from, rank)).or_default().push(Mark::of(&frame));
         if self.is_watched {
             came.push(Came { lane: Lane { from, to: self.node, rank }, number, frame: frame.clone() });
@@ -493,7 +506,7 @@ impl Member {
             true => all.push(taken),
             false => self.pass((rank, to), taken),
         }
-        Ok(told)
+        Ok(())
     }
 
     pub(super) fn taken_from(&self, node: NodeId) -> Vec<u64> {

@@ -73,7 +73,15 @@ impl Record {
     }
 
     /// Entries since this was last asked.
-    pub fn take_fresh(&self) -> Vec<Entry> {
+    pub fn drain_fresh(&self, take: impl FnMut(&Entry)) {
+        let fresh = &mut self.0.borrow_mut().fresh;
+        fresh.iter().for_each(take);
+        fresh.clear();
+    }
+
+    /// All of them.
+    #[cfg(test)]
+    pub(super) fn take_fresh(&self) -> Vec<Entry> {
         std::mem::take(&mut self.0.borrow_mut().fresh)
     }
 

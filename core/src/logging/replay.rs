@@ -157,7 +157,7 @@ impl Member {
         let letters: Vec<_> = waiting.drain(..count).collect();
         let (mut all, mut came) = (Vec::new(), Vec::new());
         for letter in letters {
-            self.take_one(from, rank, letter, &mut all, &mut came)?;
+            self.take_one(from, rank, letter, &mut all, &mut came, &mut Vec::new())?;
         }
         Ok(Some(all))
     }

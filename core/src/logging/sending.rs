@@ -1,7 +1,5 @@
 //! What a node's PEs send: numbered, retained, and let go with what rides on it.
 
-use std::sync::Arc;
-
 use super::letter::Letter;
 use super::mark::{Differs, Mark};
 use super::member::{Member, Numbered, Sent, Taken};
@@ -11,6 +9,9 @@ use talisman_ft::logging::{Lane, Retained};
 use talisman_kernel::pe::input_log::Frame;
 use talisman_kernel::port::Parcel;
 use talisman_observe::mutations::mutated;
+
+/// Bytes that a ride has room for from the start: mostly it has less.
+const RIDE: usize = 128;
 
 impl Member {
     /// The PE of this rank has sent something to another. What became of it if that is on another node.
@@ -25,7 +26,6 @@ impl Member {
         let frame = Frame { head, segments };
         let beside: usize = frame.segments.iter().map(|segment| segment.bytes().len()).sum();
         let bytes = frame.head.len() + beside;
-        let frame = Arc::new(frame);
         let number = self.lane(node, rank).push(Sent { to, frame: frame.clone() }, bytes);
         self.ticketing.iter_mut().for_each(|ticketing| ticketing.log(node, rank, number));
         self.make_again(node, rank, number, &frame);
@@ -83,13 +83,12 @@ impl Member {
     pub(super) fn emit(&mut self, to: NodeId, rank: u32, number: u64) {
         let Some((incarnation, _)) = self.up.get(&to) else { return };
         let between = (self.incarnation, *incarnation);
-        let rides = match self.gate {
-            Some(_) => self.spread.strict_ride(),
-            None => self.spread.ride(to, rank),
-        };
-        let mut ride = Vec::new();
+        let mut ride = Vec::with_capacity(RIDE);
         self.ticketing.iter().for_each(|ticketing| ticketing.write(&mut ride, to, rank, number));
-        rides.write(&mut ride, self.shape.pes_per_node);
+        match self.gate {
+            Some(_) => self.spread.strict_ride().write(&mut ride, self.shape.pes_per_node),
+            None => self.spread.write_ride(to, rank, &mut ride),
+        }
         let sent = self.retained[&(to, rank)].get(number).expect("what is sent is retained").clone();
         let letter = Letter { between, number, to: sent.to, ride, frame: sent.frame };
         self.put(Out::Letter(rank, to, letter));

@@ -1,7 +1,5 @@
 //! What is recorded, and how it goes.
 
-use std::sync::Arc;
-
 use super::given::Given;
 use super::image::{Beginning, Image};
 use super::letter::Letter;
@@ -19,7 +17,7 @@ use talisman_pup::{Packed, Segment};
 const SHAPE: Shape = Shape { nodes: 3, pes_per_node: 1 };
 
 fn frame(bytes: &[u8]) -> Frame {
-    Frame { head: bytes.into(), segments: Vec::new() }
+    Frame::with_head(bytes, Vec::new())
 }
 
 fn member(node: u32) -> Member {
@@ -53,7 +51,7 @@ fn inputs_that_are_no_messages_come_back_from_their_entries() {
 
 #[test]
 fn a_letter_comes_as_it_was_sent_and_one_that_is_cut_short_does_not() {
-    let of_pe = Arc::new(frame(b"of the PE"));
+    let of_pe = frame(b"of the PE");
     let letter = Letter { between: (1, 2), number: 9, to: 3, ride: vec![5; 300], frame: of_pe };
     let mut sealed = Vec::new();
     letter.write(&mut sealed);

@@ -22,7 +22,6 @@
 //! [`Leader::one_at_a_time`]: talisman_ft::logging::Leader::one_at_a_time
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use super::letter::Letter;
 use super::mark::Mark;
@@ -32,7 +31,7 @@ use super::twin::Fed;
 use super::words::{Noted, Word};
 use talisman_ft::NodeId;
 use talisman_ft::logging::ticket::{Delivered, ObjectId, Receiver, Sender, Ticket, Tn};
-use talisman_ft::logging::{Gate, Input, Lane, Position, Ride, Shape};
+use talisman_ft::logging::{Gate, Input, Lane, Position, Shape};
 use talisman_observe::mutations::mutated;
 
 /// In front of what rides on a frame: its TN.
@@ -271,7 +270,7 @@ impl Member {
         }
         if self.is_watched {
             let lane = Lane { from, to: self.node, rank };
-            ticketing.came.push(Came { lane, number, frame: Arc::unwrap_or_clone(frame) });
+            ticketing.came.push(Came { lane, number, frame });
         }
     }
 
@@ -325,10 +324,10 @@ impl Member {
         let Letter { to, ride, frame, .. } = letter;
         let malformed = || format!("what rides on a frame of node {from} is malformed");
         let (tn, ride) = ticket_of(&ride).ok_or_else(malformed)?;
-        let ride = Ride::read(ride, self.shape).map_err(|error| format!("{}: {error:?}", malformed()))?;
-        let told = ride.lengths.clone();
-        self.spread.hear(from, ride);
-        let taken = Taken { from: sender as u32, parcel: Arc::unwrap_or_clone(frame).into_parcel() };
+        let mut told = Vec::new();
+        let heard = self.spread.hear_written(from, ride, &mut told);
+        heard.map_err(|error| format!("{}: {error:?}", malformed()))?;
+        let taken = Taken { from: sender as u32, parcel: frame.into_parcel() };
         match to == rank {
             true => all.push(taken),
             false => self.pass((rank, to), taken),

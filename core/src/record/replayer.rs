@@ -20,10 +20,10 @@ use talisman_ft::logging;
 use talisman_job::job::{End, Job};
 use talisman_kernel::node::{Config, Node};
 use talisman_kernel::panics::caught;
-use talisman_kernel::pe::input_log::InputLog;
+use talisman_kernel::pe::input_log::{Frame, InputLog};
 use talisman_kernel::pe::turn::Feed;
 use talisman_kernel::pe::{Here, Pe};
-use talisman_kernel::port::{Outbox, Parcel, Port};
+use talisman_kernel::port::{Outbox, Port};
 
 /// How far a PE has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -237,7 +237,8 @@ impl RunningAgain {
             Item::Given(given) => given.give(pe, |time| self.clock.set(time)),
             Item::Taken { from, frame } => {
                 let (head, segments) = frame.into_parts();
-                take_in(pe, Taken { from, parcel: Parcel::Frame { head: head[..].into(), segments } })?;
+                let parcel = Frame::with_head(&head, segments).into_parcel();
+                take_in(pe, Taken { from, parcel })?;
             }
             Item::Ran => {
                 if !pe.turn(OneMessage) {

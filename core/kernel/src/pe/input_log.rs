@@ -4,6 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::ptr::NonNull;
 
+use bytes::Bytes;
+
 use super::Pe;
 use super::recorder::Recorder;
 use super::turn::Command;
@@ -96,7 +98,7 @@ impl Logged {
 /// A message as it goes between PEs.
 #[derive(Clone, Debug)]
 pub struct Frame {
-    pub head: Box<[u8]>,
+    pub head: Bytes,
     pub segments: Vec<Segment>,
 }
 
@@ -108,6 +110,11 @@ impl PartialEq for Frame {
 }
 
 impl Frame {
+    /// With a copy of this head.
+    pub fn with_head(head: &[u8], segments: Vec<Segment>) -> Frame {
+        Frame { head: Bytes::copy_from_slice(head), segments }
+    }
+
     /// A copy of what is in a parcel; none of one that has not been packed.
     pub fn of(parcel: &Parcel) -> Option<Frame> {
         match parcel {

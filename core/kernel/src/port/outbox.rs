@@ -3,7 +3,10 @@
 use std::cell::RefCell;
 use std::ptr::NonNull;
 
+use bytes::Bytes;
+
 use super::is_unlucky;
+use super::shelf::Shelf;
 use crate::entry_info::EntryInfo;
 use crate::message::cell::Words;
 use crate::message::envelope::Envelope;
@@ -19,8 +22,8 @@ use talisman_pup::Segment;
 #[derive(Default)]
 pub struct Outbox {
     sent: RefCell<Vec<Sent>>,
-    /// Slices stay in the memory of the message that they are part of.
-    lends: bool,
+    /// Where heads come to lie that are kept long, if they are: slices stay then in the memory of the message that they are part of.
+    shelf: Option<RefCell<Shelf>>,
 }
 
 /// What a simulated PE sent.
@@ -38,7 +41,7 @@ pub enum Parcel {
     /// Within a node: as it is, where no PE runs again without the others.
     Message(NonNull<Envelope>),
     /// Between nodes, and where one does: as bytes, packed and read like on a real wire.
-    Frame { head: Box<[u8]>, segments: Vec<Segment> },
+    Frame { head: Bytes, segments: Vec<Segment> },
 }
 
 // SAFETY: whoever has it owns the envelope, and nobody else knows of that. What an envelope carries goes between the threads of
@@ -47,8 +50,20 @@ unsafe impl Send for Parcel {}
 
 impl Outbox {
     /// Of a PE whose messages to other nodes leave the process: large slices of them are not copied before that.
-    pub fn lending() -> Outbox {
-        Outbox { lends: true, ..Outbox::default() }
+    pub fn lending(shelf: Shelf) -> Outbox {
+        Outbox { shelf: Some(RefCell::new(shelf)), ..Outbox::default() }
+    }
+
+    /// Its shelf, for the next PE's.
+    pub fn into_shelf(self) -> Shelf {
+        self.shelf.map(RefCell::into_inner).unwrap_or_default()
+    }
+
+    fn keep(&self, head: &[u8]) -> Bytes {
+        match &self.shelf {
+            Some(shelf) => shelf.borrow_mut().keep(head),
+            None => Bytes::copy_from_slice(head),
+        }
     }
 
     pub(super) fn send(&self, pe: &Pe, to: PeId, envelope: NonNull<Envelope>) {
@@ -61,9 +76,9 @@ impl Outbox {
         } else {
             take_ballast();
             let frame = wire::pack(pe, envelope, |head, segments| {
-                let segments = match self.lends {
-                    true => segments,
-                    false => segments.iter().map(Segment::copied).collect(),
+                let segments = match &self.shelf {
+                    Some(_) => segments,
+                    None => segments.iter().map(Segment::copied).collect(),
                 };
                 let beside: usize = segments.iter().map(|segment| segment.bytes().len()).sum();
                 pe.note_sent_frame(to, head, &segments);
@@ -71,7 +86,7 @@ impl Outbox {
                     bytes = (head.len() + beside) as u32 + take_ballast();
                     count(&pe.stats.bytes_between_nodes, bytes.into());
                 }
-                Parcel::Frame { head: head.into(), segments }
+                Parcel::Frame { head: self.keep(head), segments }
             });
             let Some(frame) = frame else { return };
             frame
@@ -104,7 +119,7 @@ impl Outbox {
             count(&pe.stats.between_nodes, 1);
             count(&pe.stats.bytes_between_nodes, bytes.into());
             pe.trace_left(at, to, bytes.into(), false);
-            let parcel = Parcel::Frame { head: head.into(), segments };
+            let parcel = Parcel::Frame { head: self.keep(head), segments };
             self.sent.borrow_mut().push(Sent { to, at, bytes, parcel });
         };
         wire::pack_call(pe, call, args, false, put).is_some()

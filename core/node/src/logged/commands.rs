@@ -27,6 +27,8 @@ pub(crate) struct LoggedCommands {
     complaints: Box<dyn Fn() -> Vec<(u32, String)> + Send + Sync>,
     shown: Shown,
     has_any: AtomicBool,
+    /// The job is over, or the others go on without this node.
+    is_over: AtomicBool,
     heard: Mutex<Heard>,
     /// It is to end.
     may_leave: Condvar,
@@ -66,6 +68,7 @@ impl LoggedCommands {
             complaints: Box::new(complaints),
             shown,
             has_any: AtomicBool::new(false),
+            is_over: AtomicBool::new(false),
             heard: Mutex::new(Heard { view, ..Heard::default() }),
             may_leave: Condvar::new(),
         }
@@ -115,6 +118,11 @@ impl LoggedCommands {
         self.hear(|heard| heard.written = Some((line, wrong)));
     }
 
+    /// Whether it is stopped or released, which is asked for each turn.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Acquire)
+    }
+
     /// Whether the others go on without this node.
     pub(super) fn is_released(&self) -> bool {
         let heard = self.lock();
@@ -127,7 +135,10 @@ impl LoggedCommands {
     }
 
     fn hear(&self, word: impl FnOnce(&mut Heard)) {
-        word(&mut self.lock());
+        let mut heard = self.lock();
+        word(&mut heard);
+        self.is_over.store(heard.stop.is_some() || heard.leaves, Ordering::Release);
+        drop(heard);
         self.has_any.store(true, Ordering::Release);
         (self.knock)();
     }

@@ -27,6 +27,7 @@ use talisman_control::protocol::{PeerInLife, Stop};
 use talisman_core::logging::image::{Beginning, Image};
 use talisman_core::logging::line_door::LineDoor;
 use talisman_core::logging::member::Member;
+use talisman_core::logging::words::Out;
 use talisman_ft::double::Contents;
 use talisman_ft::logging::{Membership, Shape};
 use talisman_job::CheckpointTaken;
@@ -66,6 +67,10 @@ pub(super) struct Driver<'a> {
     /// New processes of others that are not linked with this one yet.
     newcomers: Vec<PeerInLife>,
     came: Vec<Came>,
+    /// What the node has for others, while it is carried away.
+    outs: Vec<Out>,
+    /// When this round of the loop began: clocks are read once in it where it makes no difference.
+    at: Instant,
     /// What has come goes by it.
     door: LineDoor<Came>,
     flushed: Instant,
@@ -113,6 +118,8 @@ impl<'a> Driver<'a> {
             writing: Writing::default(),
             newcomers: Vec::new(),
             came: Vec::new(),
+            outs: Vec::new(),
+            at: Instant::now(),
             door: LineDoor::default(),
             flushed: Instant::now(),
             looked: Instant::now(),
@@ -152,7 +159,8 @@ impl<'a> Driver<'a> {
 
     /// Until the job is over; what its PEs have counted.
     pub(super) fn run(mut self) -> Left {
-        while !self.of.commands.is_stopped() && !self.of.commands.is_released() {
+        while !self.of.commands.is_over() {
+            self.at = Instant::now();
             let heard = self.hear_launcher() | self.hear_others() | self.meet_newcomers();
             let heard = heard | self.take_back_some();
             let worked = self.work() | self.see_to_cut();

@@ -27,7 +27,7 @@ use talisman_kernel::pe::input_log::InputLog;
 use talisman_kernel::pe::recorder::Recorder;
 use talisman_kernel::pe::turn::Feed;
 use talisman_kernel::pe::{Here, Pe};
-use talisman_kernel::port::{Outbox, Parcel, Port, Sent};
+use talisman_kernel::port::{Outbox, Parcel, Port, Sent, Shelf};
 use talisman_kernel::witness::Why;
 use talisman_observe::stats::{Totals, count};
 
@@ -54,6 +54,8 @@ pub(super) struct Hosted<'a> {
     pace: Pace,
     /// For so long of the time that it is idle its core has been others'.
     asleep: Cell<Duration>,
+    /// Where the next PE's frames come to lie, between two PEs.
+    shelf: Shelf,
 }
 
 impl<'a> Hosted<'a> {
@@ -62,7 +64,8 @@ impl<'a> Hosted<'a> {
         let writer = record_writer_of(&node, node.shape.first_pe(node.number) + rank, of.task.life);
         let (clock, record, totals) = (Rc::default(), Record::default(), Totals::default());
         let (pace, asleep) = (Pace::default(), Cell::default());
-        Hosted { of, program, rank, pe: None, clock, record, writer, totals, pace, asleep }
+        let shelf = Shelf::default();
+        Hosted { of, program, rank, pe: None, clock, record, writer, totals, pace, asleep, shelf }
     }
 
     pub(super) fn rank(&self) -> u32 {
@@ -93,9 +96,9 @@ impl<'a> Hosted<'a> {
             pe.trace_goes_on();
         }
         match task {
-            Task::Turn { taken, runs, bytes } => {
+            Task::Turn { taken, runs, bytes, since } => {
                 let until = pe.stats.bytes_between_nodes.get().saturating_add(bytes);
-                return Answer::Did(self.turn(pe, Round::new(taken, runs, &self.pace, until)));
+                return Answer::Did(self.turn(pe, Round::new((taken, runs), since, &self.pace, until)));
             }
             Task::Again(again) => return or_failed(self.again(pe, again)),
             Task::Command(command) => {
@@ -125,7 +128,13 @@ impl<'a> Hosted<'a> {
         self.clock.set(image.made_at);
         node.config.trace.iter().for_each(|sink| sink.begin_line(image.line));
         let clock = Clock::set_in_turns(self.clock.clone(), self.of.start);
-        let mut pe = Pe::new(id, node, clock, Port::Simulated(Outbox::lending()), SERVICES);
+        let mut pe = Pe::new(
+            id,
+            node,
+            clock,
+            Port::Simulated(Outbox::lending(std::mem::take(&mut self.shelf))),
+            SERVICES,
+        );
         pe.begin_measuring();
         pe.input_log = InputLog::Told(self.recorder(image));
         if self.runs_again() {
@@ -226,6 +235,16 @@ impl<'a> Hosted<'a> {
         if let Some(pe) = self.pe.take() {
             pe.end_cut();
             self.totals.add(&pe.stats.totals());
+            self.keep_shelf(pe);
+        }
+    }
+
+    /// Its PE goes: the next one's frames come to lie where its own are, when nobody has these any more.
+    fn keep_shelf(&mut self, mut pe: Pe) {
+        let port = std::mem::replace(&mut pe.port, Port::Simulated(Outbox::default()));
+        if let Port::Simulated(outbox) = port {
+            self.shelf = outbox.into_shelf();
+            self.shelf.begin_line();
         }
     }
 

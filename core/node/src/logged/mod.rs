@@ -45,7 +45,7 @@ use talisman_job::{LogKept, Results};
 use talisman_kernel::node::Node;
 use talisman_kernel::pe::Pe;
 use talisman_observe::stats::Totals;
-use talisman_pup::lease_from;
+use talisman_pup::{found_at_once, lease_from};
 use talisman_store::versions::Store;
 
 pub(crate) use commands::LoggedCommands;
@@ -100,6 +100,7 @@ impl LoggedNode {
             let threads = this.begin_threads(scope, program);
             let drive = move || {
                 let _leasing = lease_from(this.store.pages());
+                let _found = found_at_once();
                 let left = match Links::new(parts) {
                     Ok(links) => this.driver(links, threads, program).run(),
                     Err(error) => this.control.failed(format!("its links cannot be watched: {error}")),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use talisman_core::logging::words::Said;
@@ -10,12 +11,25 @@ use talisman_kernel::pe::try_current;
 
 /// Takes what a program says on each PE of a node, by its rank.
 #[derive(Clone, Default)]
-pub(crate) struct OutputLines(Arc<Mutex<BTreeMap<u32, Vec<Said>>>>);
+pub(crate) struct OutputLines(Arc<Lines>);
+
+#[derive(Default)]
+struct Lines {
+    /// Whether anything may be there: it is looked at each time that a PE has done something.
+    has_any: AtomicBool,
+    said: Mutex<BTreeMap<u32, Vec<Said>>>,
+}
 
 impl OutputLines {
     /// What was said on the PE of this rank since this was last asked: lines without their ends.
     pub(super) fn take(&self, rank: u32) -> Vec<Said> {
-        self.lock().get_mut(&rank).map(std::mem::take).unwrap_or_default()
+        if !self.0.has_any.load(Ordering::Acquire) {
+            return Vec::new();
+        }
+        let mut all = self.lock();
+        let said = all.remove(&rank).unwrap_or_default();
+        self.0.has_any.store(!all.is_empty(), Ordering::Release);
+        said
     }
 
     /// The job has ended on the PE of this thread.
@@ -26,11 +40,13 @@ impl OutputLines {
     fn say(&self, said: impl IntoIterator<Item = Said>) {
         // Nobody but PEs has anything to say.
         let rank = try_current(|pe| pe.id - pe.first_pe).unwrap_or(0);
-        self.lock().entry(rank).or_default().extend(said);
+        let mut all = self.lock();
+        all.entry(rank).or_default().extend(said);
+        self.0.has_any.store(true, Ordering::Release);
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<u32, Vec<Said>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -49,9 +49,9 @@ pub(super) struct Round<'a> {
 
 impl<'a> Round<'a> {
     /// It takes this in, and runs messages, if it may.
-    pub(super) fn new(taken: Vec<Taken>, runs: bool, pace: &'a Pace, until: u64) -> Self {
+    pub(super) fn new((taken, runs): (Vec<Taken>, bool), since: Instant, pace: &'a Pace, until: u64) -> Self {
         let most = if runs { pace.0.get() } else { 0 };
-        Round { taken, most, pace, ran: 0, since: Instant::now(), until }
+        Round { taken, most, pace, ran: 0, since, until }
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::any::Any;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use talisman_base::ids::PeId;
 use talisman_core::logging::image::Image;
@@ -27,8 +27,8 @@ use talisman_pup::Packed;
 pub(super) enum Task {
     /// It is made, of this node, and begins with its part of the image.
     Begin { id: PeId, node: Arc<Node>, image: Arc<Image> },
-    /// A turn, in which it takes this in, and runs messages if it may, until it has sent so many bytes to other nodes.
-    Turn { taken: Vec<Taken>, runs: bool, bytes: u64 },
+    /// A turn, in which it takes this in, and runs messages if it may, until it has sent so many bytes to other nodes. It begins `since`.
+    Turn { taken: Vec<Taken>, runs: bool, bytes: u64, since: Instant },
     /// What it does next that runs again. Messages that follow for certain run as well.
     Again(Again),
     /// Somebody beside the PEs asks for something.

@@ -106,7 +106,7 @@ impl Driver<'_> {
             while self.member.has_mail(rank, |from| lost.contains(&from)) && !self.has_failed {
                 let now = self.seat(rank).stand.clock;
                 let taken = self.take_mail(rank, now, |from| lost.contains(&from), false);
-                self.hand(rank, 0, Task::Turn { taken, runs: false, bytes: u64::MAX });
+                self.hand(rank, 0, Task::Turn { taken, runs: false, bytes: u64::MAX, since: self.at });
                 self.gather();
             }
         }
@@ -140,7 +140,8 @@ impl Driver<'_> {
 
     pub(super) fn hear_others(&mut self) -> bool {
         let mut came = std::mem::take(&mut self.came);
-        let lost = self.links.receive(&mut came);
+        // What came while it rested is all that there was.
+        let lost = if came.is_empty() { self.links.receive(&mut came) } else { None };
         let any = !came.is_empty();
         came.drain(..).for_each(|came| self.take(came));
         self.came = came;

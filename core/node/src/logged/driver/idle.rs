@@ -13,14 +13,14 @@ const LOOK: Duration = Duration::from_micros(500);
 impl Driver<'_> {
     pub(super) fn end_idleness(&mut self) {
         if let Some(since) = self.idle_since.take() {
-            let idle = since.elapsed();
+            let idle = self.at.saturating_duration_since(since);
             self.seats.iter().for_each(|seat| seat.count_idleness(idle, Duration::ZERO));
         }
     }
 
     /// Waits until there may be something to do.
     pub(super) fn rest(&mut self) {
-        let since = *self.idle_since.get_or_insert_with(Instant::now);
+        let since = *self.idle_since.get_or_insert(self.at);
         self.flush_log(FLUSH_IDLE);
         self.flush_links();
         if self.suspects(since) || self.links.may_write() {
@@ -69,7 +69,8 @@ impl Driver<'_> {
         let timer = pes.clone().filter_map(|stand| stand.timer).min();
         let timer = timer.map(|due| due.saturating_sub(self.of.start.elapsed()));
         let patience = pes.filter_map(|stand| self.suspicion.patience_of(stand.may_suspect)).min();
-        let patience = patience.map(|patience| patience.saturating_sub(since.elapsed()));
+        let patience =
+            patience.map(|patience| patience.saturating_sub(self.at.saturating_duration_since(since)));
         [flush, look, timer, patience].into_iter().flatten().min()
     }
 
@@ -85,7 +86,7 @@ impl Driver<'_> {
             return false;
         }
         let patience = self.suspicion.patience_of(stand.may_suspect).filter(|_| !stand.hopes);
-        if patience.is_none_or(|patience| since.elapsed() < patience) {
+        if patience.is_none_or(|patience| self.at.saturating_duration_since(since) < patience) {
             return false;
         }
         self.idle_since = None;

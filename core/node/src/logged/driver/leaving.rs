@@ -1,6 +1,6 @@
 //! What leaves a node: frames and words to others, words to the launcher.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{Driver, FIRST};
 use crate::logged::task::{Answer, Task};
@@ -53,7 +53,9 @@ impl Driver<'_> {
 
     pub(super) fn carry(&mut self) {
         let (mut first_that_differs, mut answered) = (None, false);
-        for out in self.member.take_out() {
+        let mut outs = std::mem::take(&mut self.outs);
+        self.member.swap_out(&mut outs);
+        for out in outs.drain(..) {
             match out {
                 Out::Letter(rank, to, letter) => self.links.send_letter((to, rank), &letter),
                 Out::Word(to, between, word) => self.send_word(to, between, &word),
@@ -82,6 +84,7 @@ impl Driver<'_> {
                 Out::Differs(differs) => _ = first_that_differs.get_or_insert(differs),
             }
         }
+        self.outs = outs;
         first_that_differs.into_iter().for_each(|differs| self.end_as_it_differs(differs));
         if answered {
             self.carry();
@@ -144,8 +147,8 @@ impl Driver<'_> {
 
     /// The keeper is sent what is new, if it has not been for so long.
     pub(super) fn flush_log(&mut self, every: Duration) {
-        if self.flushed.elapsed() >= every && self.member.wants_flush() {
-            self.flushed = Instant::now();
+        if self.at.saturating_duration_since(self.flushed) >= every && self.member.wants_flush() {
+            self.flushed = self.at;
             self.member.flush();
             self.member.release();
             self.carry();
@@ -153,10 +156,10 @@ impl Driver<'_> {
     }
 
     pub(super) fn tell_of_memory(&mut self) {
-        if self.looked.elapsed() < LOOK_AT_MEMORY {
+        if self.at.saturating_duration_since(self.looked) < LOOK_AT_MEMORY {
             return;
         }
-        self.looked = Instant::now();
+        self.looked = self.at;
         if let Some(limit) = self.kept.runs_short(&self.member, would_be_given) {
             self.wants_cut = true;
             let (kept, limit) = (self.kept.bytes() >> 20, limit >> 20);

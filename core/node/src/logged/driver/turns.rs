@@ -1,5 +1,7 @@
 //! What the PEs of a node do: their turns, and what they do again.
 
+use std::time::Instant;
+
 use super::Driver;
 use crate::logged::task::Task;
 use talisman_core::logging::member::Taken;
@@ -37,7 +39,7 @@ impl Driver<'_> {
             return false;
         }
         let waits = self.kept.must_wait();
-        let (now, has_mail) = (self.clock_of(rank), self.member.has_any_for(rank));
+        let (now, has_mail) = (self.clock_of_turn(rank), self.member.has_any_for(rank));
         let seat = &mut self.seats[rank as usize];
         let stand = &seat.stand;
         // Chores may wait for others: a frozen PE always has some, and one that takes part in a wave until that has ended. Each
@@ -58,14 +60,17 @@ impl Driver<'_> {
             false if self.member.is_ticketed() => self.take_in_order(rank, now, may_run),
             false => (self.take_mail(rank, now, |_| true, true), now),
         };
+        // Many may have taken long until here.
+        let since = if taken.len() > 1 { Instant::now() } else { self.at };
         let bytes = self.kept.allowance() / u64::from(self.shape.pes_per_node);
-        self.hand(rank, now, Task::Turn { taken, runs: !waits, bytes });
+        self.hand(rank, now, Task::Turn { taken, runs: !waits, bytes, since });
         true
     }
 
-    /// What the clock of a PE is to say that begins a turn now, in nanoseconds. It does not go back.
-    pub(super) fn clock_of(&self, rank: u32) -> u64 {
-        self.now().max(self.seat(rank).stand.clock)
+    /// What the clock of a PE is to say that begins a turn in this round, in nanoseconds. It does not go back.
+    fn clock_of_turn(&self, rank: u32) -> u64 {
+        let now = self.at.saturating_duration_since(self.of.start).as_nanos() as u64;
+        now.max(self.seat(rank).stand.clock)
     }
 
     pub(super) fn take_mail(
