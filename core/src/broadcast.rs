@@ -45,14 +45,19 @@ use talisman_kernel::witness::{self, Seen};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 
+/// So many elements before it receives a broadcast, an element is fetched from memory: there are more than a cache holds.
+const AHEAD: usize = 8;
+
 #[ext(CastExtra)]
 pub impl Cast {
     /// What an element's message carries: where its answer goes.
-    fn extra(&self, id: ObjId, section: Option<SectionId>, number: u32) -> Option<Box<Extra>> {
+    fn extra(&self, pe: &Pe, id: ObjId, section: Option<SectionId>, number: u32) -> Option<Box<Extra>> {
         let (reducer, _) = self.collect.as_ref()?;
         let collect =
             Collect { collection: id.collection, section, number, index: id.index, reducer: *reducer };
-        Some(Box::new(Extra { reply: Some(Route::Collect(collect)), ..Extra::default() }))
+        let mut extra = pe.spare_extra.take();
+        extra.reply = Some(Route::Collect(collect));
+        Some(extra)
     }
 }
 
@@ -148,7 +153,11 @@ pub impl Pe {
         }
         let (casts, frozen) = (collection.casts(), self.frozen.get());
         let mut receivers = casts.give_to_kept(number, cast) + casts.births.pass(number, cast);
-        for slot in collection.roster().iter() {
+        let roster = collection.roster();
+        for (at, slot) in roster.iter().enumerate() {
+            if let Some(soon) = roster.get(at + AHEAD) {
+                self.slots.prefetch(*soon);
+            }
             // An element may have left, and another come into its slot, while those before it ran.
             let Some((head, _)) = self.slots.at(*slot) else {
                 sometimes("an element left while those before it received a broadcast");
@@ -201,7 +210,7 @@ pub impl Pe {
         // SAFETY: the object is live.
         let id = unsafe { head.as_ref() }.id();
         witness::see(|| Seen::Received { object: id, pe: self.id, number });
-        self.deliver_cast(head, cast, cast.extra(id, None, number));
+        self.deliver_cast(head, cast, cast.extra(self, id, None, number));
     }
 
     /// Runs an element's part of a broadcast or multicast, once the shared values in it have come.

@@ -7,12 +7,12 @@ use crate::callback::Callback;
 use crate::flow::{Awaitable, Begin};
 use crate::quiescence::QuiescenceOnPe;
 use crate::reduction::contributing::ContributionsOnPe;
+use crate::routing::RoutingOnPe;
 use crate::section::SectionsOnPe;
 use talisman_base::ids::{CollectionId, SectionId};
 use talisman_kernel::message::control::{Cast, CastCall};
 use talisman_kernel::object::Head;
 use talisman_kernel::pe::{Pe, current};
-use talisman_kernel::refusal;
 use talisman_kernel::route::Route;
 use talisman_pup::{Packed, Pup};
 use talisman_reduce::{Nothing, ReduceInfo, Reducer};
@@ -232,6 +232,5 @@ impl Awaitable for Pause {
 /// Sends the value that an async entry ended with to whoever called it.
 #[doc(hidden)]
 pub fn answer<R: Pup>(to: &Route, value: &R) {
-    let value = refusal::seen(Packed::of(value), || "an answer".into());
-    current(|pe| pe.route(to, value));
+    current(|pe| pe.send_answer(to, value));
 }

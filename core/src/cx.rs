@@ -15,6 +15,7 @@ use crate::checkpoint::CheckpointsOnPe;
 use crate::proxy::{Array, Group, Proxy, Section};
 use crate::quiescence::QuiescenceOnPe;
 use crate::reduction::contributing::ContributionsOnPe;
+use crate::routing::RoutingOnPe;
 use crate::shared::Shared;
 use crate::shared::SharedValuesOnPe;
 use talisman_base::ids::{ObjId, PeId};
@@ -28,9 +29,8 @@ use talisman_kernel::object::{Head, flag};
 pub use talisman_kernel::pe::in_place::{Heard, Hearing};
 use talisman_kernel::pe::input_log::InputLog;
 use talisman_kernel::pe::{Pe, check_pe};
-use talisman_kernel::refusal;
 use talisman_kernel::route::Route;
-use talisman_pup::{Lender, Packed, Pup, Value};
+use talisman_pup::{Lender, Pup, Value};
 use talisman_reduce::{Nothing, Reducer};
 #[doc(hidden)]
 pub use talisman_transport::Rest;
@@ -91,14 +91,17 @@ impl<C: Chare> Cx<C> {
     #[inline]
     pub fn __reply<R: Pup>(&mut self, value: &R) {
         if let Some(to) = self.__take_reply() {
-            self.run().route(&to, refusal::seen(Packed::of(value), || "an answer".into()));
+            self.run().send_answer(&to, value);
         }
     }
 
     #[doc(hidden)]
     #[inline]
     pub fn __take_reply(&mut self) -> Option<Route> {
-        self.extra.take()?.reply
+        let mut extra = self.extra.take()?;
+        let reply = extra.reply.take();
+        self.run().spare_extra.keep(extra);
+        reply
     }
 
     /// This async entry goes on: a panic is its own, whatever message made it go on.

@@ -10,11 +10,40 @@ use crate::reduction::contributing::ContributionsOnPe;
 use crate::section::SectionsOnPe;
 use talisman_kernel::message::control::{Cast, CastCall, ObjectMessage};
 use talisman_kernel::pe::Pe;
+use talisman_kernel::refusal;
 use talisman_kernel::route::Route;
-use talisman_pup::Packed;
+use talisman_pup::{Packed, Pup, Purpose, Unpacker};
+
+/// Answers up to this many bytes are read where they were packed.
+const SHORT: usize = 64;
 
 #[ext(RoutingOnPe)]
 pub impl Pe {
+    /// Sends what an entry returned to whoever wants it. Short answers of many, which are reduced here, need no memory of their own.
+    fn send_answer<R: Pup>(&self, to: &Route, value: &R) {
+        if let Route::Collect(collect) = to
+            && let Some((bytes, size)) = self.short(value)
+        {
+            return self.answer_with(*collect, &mut Unpacker::new(&bytes[..size], Purpose::Message));
+        }
+        self.deliver_value(to, refusal::seen(Packed::of(value), || "an answer".into()));
+    }
+
+    /// A value that has few bytes and nothing beside them.
+    #[inline]
+    fn short<R: Pup>(&self, value: &R) -> Option<([u8; SHORT], usize)> {
+        // What packs a value by itself may be at it already.
+        let mut packer = self.packer.try_borrow_mut().ok()?;
+        let packed = packer.pack(&[], |l| value.lend(l)).filter(|packed| packed.len() <= SHORT);
+        let short = packed.map(|packed| {
+            let mut bytes = [0; SHORT];
+            bytes[..packed.len()].copy_from_slice(packed);
+            (bytes, packed.len())
+        });
+        packer.tidy();
+        short
+    }
+
     /// See [`Services::route`](talisman_kernel::pe::services::Services::route).
     fn deliver_value(&self, to: &Route, value: Packed) {
         match to {

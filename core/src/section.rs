@@ -375,7 +375,7 @@ pub impl Pe {
         if !matches!(cast.call, CastCall::Forget(_)) {
             witness::see(|| Seen::Reached { object: id, pe: self.id, section, number });
         }
-        let extra = cast.extra(id, Some(section), number);
+        let extra = cast.extra(self, id, Some(section), number);
         match self.find_here(id) {
             Some(head) if !self.frozen.get() => self.deliver_cast(head, cast, extra),
             Some(_) => {

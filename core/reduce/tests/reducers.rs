@@ -40,12 +40,11 @@ impl Task {
 
     /// As a PE does it that only knows ids. What came is packed, sent on and read again on the way.
     fn done(&self) -> Result<Vec<u8>, ReduceError> {
-        let info = ReduceInfo::known(self.reducer).ok_or(ReduceError::Unknown { id: self.reducer })?;
         let mut values = self.contributions.iter().map(|(at, value)| (*at, packed(value)));
         let (at, mut first) = values.next().expect("at least one contribution");
-        let mut total = AnyPartial::lift_packed(info, &mut first, at)?;
+        let mut total = AnyPartial::lift_packed(self.reducer, &mut first, at)?;
         for (at, mut value) in values {
-            total.add_packed(info, &mut value, at)?;
+            total.add_packed(self.reducer, &mut value, at)?;
         }
         for partial in &self.partials {
             total.combine(from_bytes(partial)?)?;

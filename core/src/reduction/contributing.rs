@@ -19,7 +19,7 @@ use talisman_kernel::witness::{self, Seen};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_pup::{Packed, Pup, Purpose, Unpacker};
-use talisman_reduce::{AnyPartial, ReduceError, ReduceInfo, Reducer};
+use talisman_reduce::{AnyPartial, ReduceError, Reducer};
 
 #[ext(ContributionsOnPe)]
 pub impl Pe {
@@ -72,23 +72,19 @@ pub impl Pe {
 
     /// The packed answer of one element to a broadcast or multicast whose answers are reduced.
     fn answer(&self, to: Collect, value: Packed) {
+        let (bytes, segments) = value.into_parts();
+        self.answer_with(to, &mut Unpacker::with_segments(&bytes, Purpose::Message, segments));
+    }
+
+    fn answer_with(&self, to: Collect, value: &mut Unpacker<'_>) {
         let Some(collection) = self.collections.get(to.collection) else { return };
-        let Some(reducer) = ReduceInfo::known(to.reducer) else {
-            return self.reduction_failed(
-                collection,
-                Some(By::Element(to.index)),
-                &ReduceError::Unknown { id: to.reducer },
-            );
-        };
         self.see_contribution(collection.object(to.index), to.key());
         let add = |pending: &mut Pending| {
             pending.tally.add(&Tally { old: 1, ..Tally::default() });
-            let (bytes, segments) = value.into_parts();
-            let mut value = Unpacker::with_segments(&bytes, Purpose::Message, segments);
             match &mut pending.value {
-                Some(total) => total.add_packed(reducer, &mut value, to.index),
+                Some(total) => total.add_packed(to.reducer, value, to.index),
                 empty => {
-                    *empty = Some(AnyPartial::lift_packed(reducer, &mut value, to.index)?);
+                    *empty = Some(AnyPartial::lift_packed(to.reducer, value, to.index)?);
                     Ok(())
                 }
             }

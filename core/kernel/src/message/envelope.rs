@@ -1,5 +1,6 @@
 //! One message in memory: 128 bytes, of which 64 are for the arguments.
 
+use std::cell::Cell;
 use std::mem::MaybeUninit;
 
 use super::cell::{WORDS, Words};
@@ -67,6 +68,27 @@ pub struct Extra {
     pub order: Option<(ObjId, u32)>,
     /// Of an element to be made.
     pub birth: Option<Birth>,
+}
+
+/// Memory for the next [`Extra`], of one that had nothing but who wants the result: each element that answers a broadcast has one.
+#[derive(Default)]
+pub struct SpareExtra(Cell<Option<Box<Extra>>>);
+
+impl SpareExtra {
+    /// An empty one.
+    #[inline]
+    pub fn take(&self) -> Box<Extra> {
+        self.0.take().unwrap_or_default()
+    }
+
+    /// Keeps one whose receiver has been taken out, unless it has more.
+    #[inline]
+    pub fn keep(&self, extra: Box<Extra>) {
+        if matches!(*extra, Extra { reply: None, priority: None, expedited: false, order: None, birth: None })
+        {
+            self.0.set(Some(extra));
+        }
+    }
 }
 
 /// How an element comes into its collection.
@@ -241,5 +263,18 @@ mod tests {
     fn an_envelope_is_two_cache_lines() {
         let lines = if cfg!(feature = "oracles") { 3 } else { 2 };
         assert_eq!((size_of::<Envelope>(), align_of::<Envelope>()), (lines * 64, 64));
+    }
+
+    #[test]
+    fn what_has_more_than_a_receiver_is_not_kept_for_the_next() {
+        let (spare, at) = (SpareExtra::default(), |extra: &Extra| std::ptr::from_ref(extra).addr());
+        let first = spare.take();
+        let place = at(&first);
+        spare.keep(first);
+        let mut again = spare.take();
+        assert_eq!(at(&again), place);
+        again.expedited = true;
+        spare.keep(again);
+        assert!(!spare.take().expedited);
     }
 }

@@ -32,7 +32,7 @@ use crate::collection::expected_chare::ExpectedChare;
 use crate::collection::table::Collections;
 use crate::collection::too_late::TooLate;
 use crate::measure::Measuring;
-use crate::message::envelope::{Body, Envelope};
+use crate::message::envelope::{Body, Envelope, SpareExtra};
 use crate::message::pool::Pool;
 use crate::message::queue::Queue;
 use crate::node::Node;
@@ -90,6 +90,8 @@ pub struct Pe {
     pub scratch: Cell<Vec<u8>>,
     /// Where those of them are packed that need no envelope.
     pub packer: RefCell<ScratchPacker>,
+    /// Memory for what few messages need beside their arguments.
+    pub spare_extra: SpareExtra,
     /// Messages that wait for a shared value.
     pub awaiting_readonly: RefCell<HashMap<u64, Vec<NonNull<Envelope>>, FxBuildHasher>>,
     /// Of which shared values it has heard.
@@ -154,6 +156,7 @@ impl Pe {
             orphans: RefCell::default(),
             scratch: Cell::default(),
             packer: RefCell::new(ScratchPacker::new(Purpose::Message)),
+            spare_extra: SpareExtra::default(),
             awaiting_readonly: RefCell::default(),
             shared_heard: SharedHeard::default(),
             admissions_open: Cell::new(false),

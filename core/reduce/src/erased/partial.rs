@@ -39,15 +39,12 @@ impl AnyPartial {
         Ok(AnyPartial { state, sole: Some(at) })
     }
 
-    /// The partial result of one packed contribution.
+    /// The partial result of one packed contribution to the reducer with this id.
     ///
     /// # Errors
-    /// [`ReduceError::Packed`] when the bytes are not those of a value.
-    pub fn lift_packed(
-        info: &'static ReduceInfo,
-        value: &mut Unpacker<'_>,
-        at: u128,
-    ) -> Result<Self, ReduceError> {
+    /// [`ReduceError::Unknown`] when this process does not know it; [`ReduceError::Packed`] when the bytes are not those of a value.
+    pub fn lift_packed(id: u64, value: &mut Unpacker<'_>, at: u128) -> Result<Self, ReduceError> {
+        let info = ReduceInfo::known(id).ok_or(ReduceError::Unknown { id })?;
         let state = State::Known { info, total: (info.lift)(value, at)? };
         Ok(AnyPartial { state, sole: Some(at) })
     }
@@ -75,18 +72,11 @@ impl AnyPartial {
     ///
     /// # Errors
     /// As for [`AnyPartial::lift_packed`] and [`AnyPartial::combine`].
-    pub fn add_packed(
-        &mut self,
-        info: &'static ReduceInfo,
-        value: &mut Unpacker<'_>,
-        at: u128,
-    ) -> Result<(), ReduceError> {
+    pub fn add_packed(&mut self, id: u64, value: &mut Unpacker<'_>, at: u128) -> Result<(), ReduceError> {
         self.sole = None;
         match &mut self.state {
-            State::Known { info: own, total } if own.id == info.id => {
-                Ok((info.add)(&mut **total, value, at)?)
-            }
-            _ => self.combine(Self::lift_packed(info, value, at)?),
+            State::Known { info, total } if info.id == id => Ok((info.add)(&mut **total, value, at)?),
+            _ => self.combine(Self::lift_packed(id, value, at)?),
         }
     }
 
@@ -247,8 +237,10 @@ mod tests {
         let info = ReduceInfo::of::<(f64, u8), (Sum, Concat)>().unwrap();
         let value = to_bytes(&(8.0f64, 3u8));
         let value = || Unpacker::new(&value, Purpose::Message);
-        let mut b = AnyPartial::lift_packed(info, &mut value(), 5).unwrap();
-        b.add_packed(info, &mut value(), 9).unwrap();
+        let mut b = AnyPartial::lift_packed(info.id, &mut value(), 5).unwrap();
+        b.add_packed(info.id, &mut value(), 9).unwrap();
+        let unknown = AnyPartial::lift_packed(!info.id, &mut value(), 5);
+        assert!(matches!(unknown, Err(ReduceError::Unknown { id }) if id == !info.id));
         a.combine(sent(&b)).unwrap();
         assert_eq!(finished::<(f64, Vec<u8>)>(a), (16.75, vec![2, 3, 1, 3]));
     }
