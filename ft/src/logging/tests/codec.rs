@@ -106,8 +106,9 @@ proptest! {
         }
         let at = at % bytes.len();
         bytes[at] ^= with;
-        let refused = Ride::read(&bytes, SHAPE).map(drop);
-        prop_assert_eq!(written.hear_written(1, &bytes, &mut told), refused);
+        // Of several things that are wrong with it each may say another.
+        let is_ride = Ride::read(&bytes, SHAPE).is_ok();
+        prop_assert_eq!(written.hear_written(1, &bytes, &mut told).is_ok(), is_ride);
     }
 
     /// Entries that follow each other, as they mostly ride, some of which are known already.
