@@ -14,34 +14,25 @@ use talisman_kernel::refusal;
 use talisman_kernel::route::Route;
 use talisman_pup::{Packed, Pup, Purpose, Unpacker};
 
-/// Answers up to this many bytes are read where they were packed.
-const SHORT: usize = 64;
-
 #[ext(RoutingOnPe)]
 pub impl Pe {
-    /// Sends what an entry returned to whoever wants it. Short answers of many, which are reduced here, need no memory of their own.
+    /// Sends what an entry returned to whoever wants it. Answers of many are reduced here: they need no memory of their own.
     fn send_answer<R: Pup>(&self, to: &Route, value: &R) {
         if let Route::Collect(collect) = to
-            && let Some((bytes, size)) = self.short(value)
+            && let Some(bytes) = self.packed_alone(value)
         {
-            return self.answer_with(*collect, &mut Unpacker::new(&bytes[..size], Purpose::Message));
+            self.answer_with(*collect, &mut Unpacker::new(&bytes, Purpose::Message));
+            return self.packer.borrow_mut().give_back(bytes);
         }
         self.deliver_value(to, refusal::seen(Packed::of(value), || "an answer".into()));
     }
 
-    /// A value that has few bytes and nothing beside them.
-    #[inline]
-    fn short<R: Pup>(&self, value: &R) -> Option<([u8; SHORT], usize)> {
+    /// A value that has bytes and nothing beside them, in memory of the packer that is to be given back.
+    fn packed_alone<R: Pup>(&self, value: &R) -> Option<Vec<u8>> {
         // What packs a value by itself may be at it already.
         let mut packer = self.packer.try_borrow_mut().ok()?;
-        let packed = packer.pack(&[], |l| value.lend(l)).filter(|packed| packed.len() <= SHORT);
-        let short = packed.map(|packed| {
-            let mut bytes = [0; SHORT];
-            bytes[..packed.len()].copy_from_slice(packed);
-            (bytes, packed.len())
-        });
-        packer.tidy();
-        short
+        let is_alone = packer.pack(&[], |l| value.lend(l)).is_some();
+        is_alone.then(|| packer.take())
     }
 
     /// See [`Services::route`](talisman_kernel::pe::services::Services::route).

@@ -183,6 +183,10 @@ impl<'a> Lender<'a> {
         self.packer.take_written()
     }
 
+    pub(crate) fn give_written(&mut self, memory: Vec<u8>) {
+        self.packer.give_written(memory);
+    }
+
     /// Whether any part of the value itself was noted.
     pub fn borrows(&self) -> bool {
         self.lent.iter().any(|lent| matches!(lent, Lent::Borrowed(..)))

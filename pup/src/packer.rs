@@ -308,6 +308,11 @@ impl Packer {
         std::mem::take(&mut self.buf)
     }
 
+    /// Memory to write to. What was written is gone.
+    pub(crate) fn give_written(&mut self, memory: Vec<u8>) {
+        self.buf = memory;
+    }
+
     /// Bytes for which it has memory.
     pub(crate) fn capacity(&self) -> usize {
         self.buf.capacity()

@@ -64,6 +64,14 @@ impl ScratchPacker {
         self.lender.take_written()
     }
 
+    /// Uses memory again that was taken, unless it is much.
+    #[inline]
+    pub fn give_back(&mut self, memory: Vec<u8>) {
+        if (self.lender.packer().capacity() + 1..=KEPT_MAX).contains(&memory.capacity()) {
+            self.lender.give_written(memory);
+        }
+    }
+
     /// Gives back memory of which there is much.
     #[inline]
     pub fn tidy(&mut self) {
@@ -97,6 +105,23 @@ mod tests {
             assert_eq!(written(&mut packer, &value), Some(expected));
         }
         assert_eq!(written(&mut packer, &()), Some(b"start".to_vec()));
+    }
+
+    #[test]
+    fn memory_that_is_given_back_is_used_again_unless_it_is_much() {
+        let mut packer = ScratchPacker::new(Purpose::Message);
+        let start = written(&mut packer, &7_u32);
+        let taken = packer.take();
+        let place = taken.as_ptr();
+        packer.give_back(taken);
+        assert_eq!(written(&mut packer, &7_u32), start);
+        let again = packer.take();
+        assert_eq!(again.as_ptr(), place);
+        packer.give_back(Vec::with_capacity(KEPT_MAX + 1));
+        assert_eq!(packer.lender.packer().capacity(), 0);
+        packer.give_back(Vec::with_capacity(1000));
+        packer.give_back(again);
+        assert_eq!(packer.lender.packer().capacity(), 1000, "the larger one is kept");
     }
 
     #[test]
