@@ -15,7 +15,7 @@
 //! ```
 
 mod action;
-mod awaited;
+mod awaited_receive;
 mod blocking;
 mod cancel;
 mod doing;
@@ -52,7 +52,7 @@ pub use request::{Envelope, Owner, Status, Truncated, UnknownRequest};
 pub use wait::{AnyOf, Condition};
 pub use whole::Whole;
 
-use awaited::Awaited;
+use awaited_receive::Awaited;
 use order::Order;
 use posted::Posted;
 use request::Requests;
