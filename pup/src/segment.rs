@@ -11,15 +11,15 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use crate::found::{find_at_once, is_found_at_once};
 use crate::mapped::Mapped;
-use crate::prefault::{is_prefaulting, prefault};
 use crate::{Page, Plain, PlainProof, streamed};
 
 /// Slices of plain values of at least so many bytes become segments, where a [`Packer`](crate::Packer) makes any.
 /// Below, copying a slice costs less than a further piece in a vectored write.
 pub const SEGMENT_MIN: usize = 16 << 10;
 
-/// Of so many bytes, memory may be found at once ([`prefaulting`](crate::prefaulting)). For longer ones it is not, since a peer may
+/// Of so many bytes, memory may be found at once ([`found_at_once`](crate::found_at_once)). For longer ones it is not, since a peer may
 /// say that it sends what it never does.
 const AT_ONCE: RangeInclusive<usize> = 64 << 10..=16 << 20;
 
@@ -297,10 +297,10 @@ impl SegmentBuffer {
         let at = NonNull::new(unsafe { alloc(layout) }).ok_or(SegmentError::Memory { len })?;
         let mut buffer =
             SegmentBuffer { memory: Memory { at, len, align, owner: Owner::Own(layout) }, filled: 0 };
-        if AT_ONCE.contains(&len) && is_prefaulting() {
+        if AT_ONCE.contains(&len) && is_found_at_once() {
             let spare = buffer.spare();
             // SAFETY: just allocated, and of no type that has to be initialised.
-            prefault(unsafe { &mut *(spare as *mut [MaybeUninit<u8>]) });
+            find_at_once(unsafe { &mut *(spare as *mut [MaybeUninit<u8>]) });
         }
         Ok(buffer)
     }

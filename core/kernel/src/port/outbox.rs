@@ -5,8 +5,8 @@ use std::ptr::NonNull;
 
 use bytes::Bytes;
 
-use super::frame_arena::FrameArena;
 use super::is_unlucky;
+use super::shelf::Shelf;
 use crate::entry_info::EntryInfo;
 use crate::message::cell::Words;
 use crate::message::envelope::Envelope;
@@ -23,7 +23,7 @@ use talisman_pup::Segment;
 pub struct Outbox {
     sent: RefCell<Vec<Sent>>,
     /// Where heads come to lie that are kept long, if they are: slices stay then in the memory of the message that they are part of.
-    arena: Option<RefCell<FrameArena>>,
+    shelf: Option<RefCell<Shelf>>,
 }
 
 /// What a simulated PE sent.
@@ -50,18 +50,18 @@ unsafe impl Send for Parcel {}
 
 impl Outbox {
     /// Of a PE whose messages to other nodes leave the process: large slices of them are not copied before that.
-    pub fn lending(arena: FrameArena) -> Outbox {
-        Outbox { arena: Some(RefCell::new(arena)), ..Outbox::default() }
+    pub fn lending(shelf: Shelf) -> Outbox {
+        Outbox { shelf: Some(RefCell::new(shelf)), ..Outbox::default() }
     }
 
-    /// Its arena, for the next PE's.
-    pub fn into_arena(self) -> FrameArena {
-        self.arena.map(RefCell::into_inner).unwrap_or_default()
+    /// Its shelf, for the next PE's.
+    pub fn into_shelf(self) -> Shelf {
+        self.shelf.map(RefCell::into_inner).unwrap_or_default()
     }
 
     fn keep(&self, head: &[u8]) -> Bytes {
-        match &self.arena {
-            Some(arena) => arena.borrow_mut().keep(head),
+        match &self.shelf {
+            Some(shelf) => shelf.borrow_mut().keep(head),
             None => Bytes::copy_from_slice(head),
         }
     }
@@ -76,7 +76,7 @@ impl Outbox {
         } else {
             take_ballast();
             let frame = wire::pack(pe, envelope, |head, segments| {
-                let segments = match &self.arena {
+                let segments = match &self.shelf {
                     Some(_) => segments,
                     None => segments.iter().map(Segment::copied).collect(),
                 };

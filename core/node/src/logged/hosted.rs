@@ -27,7 +27,7 @@ use talisman_kernel::pe::input_log::InputLog;
 use talisman_kernel::pe::recorder::Recorder;
 use talisman_kernel::pe::turn::Feed;
 use talisman_kernel::pe::{Here, Pe};
-use talisman_kernel::port::{FrameArena, Outbox, Parcel, Port, Sent};
+use talisman_kernel::port::{Outbox, Parcel, Port, Sent, Shelf};
 use talisman_kernel::witness::Why;
 use talisman_observe::stats::{Totals, count};
 
@@ -55,7 +55,7 @@ pub(super) struct Hosted<'a> {
     /// For so long of the time that it is idle its core has been others'.
     asleep: Cell<Duration>,
     /// Where the next PE's frames come to lie, between two PEs.
-    arena: FrameArena,
+    shelf: Shelf,
 }
 
 impl<'a> Hosted<'a> {
@@ -64,8 +64,8 @@ impl<'a> Hosted<'a> {
         let writer = record_writer_of(&node, node.shape.first_pe(node.number) + rank, of.task.life);
         let (clock, record, totals) = (Rc::default(), Record::default(), Totals::default());
         let (pace, asleep) = (Pace::default(), Cell::default());
-        let arena = FrameArena::default();
-        Hosted { of, program, rank, pe: None, clock, record, writer, totals, pace, asleep, arena }
+        let shelf = Shelf::default();
+        Hosted { of, program, rank, pe: None, clock, record, writer, totals, pace, asleep, shelf }
     }
 
     pub(super) fn rank(&self) -> u32 {
@@ -132,7 +132,7 @@ impl<'a> Hosted<'a> {
             id,
             node,
             clock,
-            Port::Simulated(Outbox::lending(std::mem::take(&mut self.arena))),
+            Port::Simulated(Outbox::lending(std::mem::take(&mut self.shelf))),
             SERVICES,
         );
         pe.begin_measuring();
@@ -235,16 +235,16 @@ impl<'a> Hosted<'a> {
         if let Some(pe) = self.pe.take() {
             pe.end_cut();
             self.totals.add(&pe.stats.totals());
-            self.keep_arena(pe);
+            self.keep_shelf(pe);
         }
     }
 
     /// Its PE goes: the next one's frames come to lie where its own are, when nobody has these any more.
-    fn keep_arena(&mut self, mut pe: Pe) {
+    fn keep_shelf(&mut self, mut pe: Pe) {
         let port = std::mem::replace(&mut pe.port, Port::Simulated(Outbox::default()));
         if let Port::Simulated(outbox) = port {
-            self.arena = outbox.into_arena();
-            self.arena.begin_line();
+            self.shelf = outbox.into_shelf();
+            self.shelf.begin_line();
         }
     }
 

@@ -45,7 +45,7 @@ use talisman_job::{LogKept, Results};
 use talisman_kernel::node::Node;
 use talisman_kernel::pe::Pe;
 use talisman_observe::stats::Totals;
-use talisman_pup::{lease_from, prefaulting};
+use talisman_pup::{found_at_once, lease_from};
 use talisman_store::versions::Store;
 use talisman_transport::link::Link;
 
@@ -102,7 +102,7 @@ impl LoggedNode {
             let drive = move || {
                 let _leasing = lease_from(this.store.pages());
                 // Through memory both sides copy at the same time, and finding pages first takes longer (1 MiB: 0.95 ms in place of 0.65).
-                let _prefaulting = parts.links.values().all(Link::is_watched).then(prefaulting);
+                let _found = parts.links.values().all(Link::is_watched).then(found_at_once);
                 let left = match Links::new(parts) {
                     Ok(links) => this.driver(links, threads, program).run(),
                     Err(error) => this.control.failed(format!("its links cannot be watched: {error}")),

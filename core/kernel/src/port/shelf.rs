@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 
 use bytes::{Bytes, BytesMut};
-use talisman_pup::prefault;
+use talisman_pup::find_at_once;
 
 /// Bytes of the first chunk. Each further one is as large as all before it, up to the largest.
 const FIRST: usize = 64 << 10;
@@ -15,7 +15,7 @@ const HEAD_MAX: usize = FIRST / 4;
 
 /// Chunks that are filled from the front.
 #[derive(Default)]
-pub struct FrameArena {
+pub struct Shelf {
     /// What is left of the one that is being filled, and how large that is.
     open: BytesMut,
     size: usize,
@@ -27,7 +27,7 @@ pub struct FrameArena {
     bytes: usize,
 }
 
-impl FrameArena {
+impl Shelf {
     /// A copy of a head, which stays as long as anybody has it.
     #[inline]
     pub fn keep(&mut self, head: &[u8]) -> Bytes {
@@ -64,7 +64,7 @@ impl FrameArena {
         self.size = self.bytes.clamp(FIRST, LARGEST);
         self.bytes += self.size;
         self.open = BytesMut::with_capacity(self.size);
-        prefault(self.open.spare_capacity_mut());
+        find_at_once(self.open.spare_capacity_mut());
     }
 }
 
@@ -72,8 +72,8 @@ impl FrameArena {
 mod tests {
     use super::*;
 
-    fn fill(arena: &mut FrameArena, heads: usize) -> Vec<Bytes> {
-        (0..heads).map(|nth| arena.keep(&[nth as u8; 1000])).collect()
+    fn fill(shelf: &mut Shelf, heads: usize) -> Vec<Bytes> {
+        (0..heads).map(|nth| shelf.keep(&[nth as u8; 1000])).collect()
     }
 
     fn is_whole(kept: &[Bytes]) -> bool {
@@ -82,44 +82,44 @@ mod tests {
 
     #[test]
     fn what_is_kept_stays_what_it_is_and_its_memory_is_used_again() {
-        let mut arena = FrameArena::default();
-        let first = fill(&mut arena, 4_000);
-        let (bytes, chunks) = (arena.bytes, arena.full.len());
+        let mut shelf = Shelf::default();
+        let first = fill(&mut shelf, 4_000);
+        let (bytes, chunks) = (shelf.bytes, shelf.full.len());
         assert!(is_whole(&first) && chunks > 2);
-        arena.begin_line();
+        shelf.begin_line();
         for _ in 0..5 {
-            let next = fill(&mut arena, 1_000);
+            let next = fill(&mut shelf, 1_000);
             assert!(is_whole(&first) && is_whole(&next));
         }
-        assert!(arena.bytes > bytes, "nothing of the first was free");
+        assert!(shelf.bytes > bytes, "nothing of the first was free");
         drop(first);
-        (0..50).for_each(|_| assert!(is_whole(&fill(&mut arena, 4_000))));
-        let most = arena.bytes;
-        (0..50).for_each(|_| assert!(is_whole(&fill(&mut arena, 4_000))));
-        assert_eq!(arena.bytes, most);
+        (0..50).for_each(|_| assert!(is_whole(&fill(&mut shelf, 4_000))));
+        let most = shelf.bytes;
+        (0..50).for_each(|_| assert!(is_whole(&fill(&mut shelf, 4_000))));
+        assert_eq!(shelf.bytes, most);
     }
 
     #[test]
     fn no_more_is_kept_than_a_line_has_taken() {
-        let mut arena = FrameArena::default();
-        (0..20).for_each(|_| arena.begin_line());
-        let kept = fill(&mut arena, 8_000);
-        let most = arena.bytes;
+        let mut shelf = Shelf::default();
+        (0..20).for_each(|_| shelf.begin_line());
+        let kept = fill(&mut shelf, 8_000);
+        let most = shelf.bytes;
         drop(kept);
         for _ in 0..3 {
-            arena.begin_line();
-            drop(fill(&mut arena, 100));
+            shelf.begin_line();
+            drop(fill(&mut shelf, 100));
         }
-        let all: usize = arena.full.iter().map(|(_, size)| size).sum();
-        assert_eq!(arena.bytes, all + arena.size);
-        assert!(arena.bytes <= 2 * LARGEST && arena.bytes < most);
+        let all: usize = shelf.full.iter().map(|(_, size)| size).sum();
+        assert_eq!(shelf.bytes, all + shelf.size);
+        assert!(shelf.bytes <= 2 * LARGEST && shelf.bytes < most);
     }
 
     #[test]
     fn a_long_head_has_memory_of_its_own() {
-        let mut arena = FrameArena::default();
-        assert_eq!(arena.keep(&[7; HEAD_MAX + 1]).len(), HEAD_MAX + 1);
-        assert_eq!(arena.bytes, 0);
-        assert_eq!(arena.keep(&[]).len(), 0);
+        let mut shelf = Shelf::default();
+        assert_eq!(shelf.keep(&[7; HEAD_MAX + 1]).len(), HEAD_MAX + 1);
+        assert_eq!(shelf.bytes, 0);
+        assert_eq!(shelf.keep(&[]).len(), 0);
     }
 }
