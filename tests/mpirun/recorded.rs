@@ -19,6 +19,7 @@ checks!(
     ranks_with_threads_run_again needs c_compiler,
     several_programs_run_again needs c_compiler,
     how_a_rank_ends_comes_again needs c_compiler,
+    programs_that_were_built_anew_are_refused needs c_compiler,
     a_rank_that_does_something_else_is_told_of needs c_compiler,
     executables_are_checked needs c_compiler,
 );
@@ -146,6 +147,22 @@ fn how_a_rank_ends_comes_again() {
             assert_eq!(output.status.code(), Some(status), "{how}: {error}");
             assert!(error.contains(said), "{how}: {error}");
         }
+    }
+}
+
+fn programs_that_were_built_anew_are_refused() {
+    let (record, at) = (Record::new(), folder().join("built-anew"));
+    let build =
+        |source| fs::copy(program(source, Interface::Mpich), &at).expect("the folder is the tests' own");
+    build("heat.c");
+    let file = at.to_str().expect("a name that is text");
+    printed(&mut mpirun(&["-n", "4", "--nodes", "2", "--record", record.name(), file, "500", "10", "5"]));
+    build("breaks.c");
+    for pe in [0, 1] {
+        let again = record.replay(pe);
+        let error = text(&again.stderr);
+        assert_eq!(again.status.code(), Some(1), "PE {pe}: {error}");
+        assert!(error.contains("built-anew is another build here"), "PE {pe}: {error}");
     }
 }
 

@@ -120,6 +120,9 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
         builds: Vec::new(),
     };
     let prepared = program.prepare().map_err(|error| error.to_string())?;
+    // Where this runs again, the files have to be those that it ran with.
+    program.builds = world(|| prepared.builds());
+    prepared.check_builds(&program.builds).map_err(|error| error.to_string())?;
     if prepared.images().fixed().is_some() && program.ranks > cx.nodes() {
         return Err(format!(
             "`{}` is not position-independent, so a node can have one rank: {} ranks need --nodes {}, or link it with -pie",
@@ -127,7 +130,6 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
         ));
     }
     mappings::check(prepared.mappings(), program.ranks, cx.nodes())?;
-    program.builds = prepared.builds();
     let ranks = RankArgs { rank_images: prepared.room(), ..options.ranks };
     let call = talisman_ampi::run(ranks, program.clone()).map_err(|error| error.to_string())?;
     if let Some(file) = &options.gdb_script {

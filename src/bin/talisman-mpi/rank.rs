@@ -80,7 +80,7 @@ impl Program for MpiProgram {
         });
         let prepared = self.prepare()?;
         slice::set(Duration::from_nanos(self.slice)).map_err(ImagesError::Load)?;
-        builds::check(&prepared.named_builds(), &self.builds)?;
+        prepared.check_builds(&self.builds)?;
         Ok(Some(prepared.images()))
     }
 }
@@ -135,6 +135,14 @@ impl Prepared {
     /// Numbers of the builds of all that is mapped for a rank, in its order.
     pub fn builds(self) -> Vec<u64> {
         self.named_builds().into_iter().map(|(_, build)| build).collect()
+    }
+
+    /// Looks whether they are these.
+    ///
+    /// # Errors
+    /// As [`builds::check`] says.
+    pub fn check_builds(self, there: &[u64]) -> Result<(), ImagesError> {
+        builds::check(&self.named_builds(), there)
     }
 
     fn named_builds(self) -> Vec<(&'static str, u64)> {
