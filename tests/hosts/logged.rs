@@ -37,7 +37,7 @@ impl<'a> Held<'a> {
     fn start(network: &'a Network, variant: &str, options: &[&str]) -> Held<'a> {
         let expected = results(network, "relay", &["program", "--relay", "--nodes", "4", "--pes", "1"], &[]);
         let [hold, report] = ["hold", "held.json"].map(|name| network.folder().join(name));
-        fs::write(&hold, "").expect("the folder is ours");
+        fs::write(&hold, "49").expect("the folder is ours");
         let mut command = network.command(0, &example("relay"));
         command.args(["program", "--relay", "--pause-us", "300", "--hold"]).arg(&hold);
         command.arg("--hosts").arg(network.hosts_file(&HOSTS)).args(["--pes", "1", "--silence", "2s"]);

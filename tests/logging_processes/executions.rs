@@ -1,15 +1,55 @@
 //! What each process of a relay has executed, as it has noted.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::process::Command;
 
 use crate::job::{Ended, Job, Scratch, Shape, program, until};
 
-/// A relay under way.
+/// So many rounds may be begun behind the one that is waited for. Who waits then finds a job that goes on, and that has not ended, however
+/// late it looks.
+const AHEAD: u64 = 5;
+
+/// A relay under way. It begins no round that nobody waits for before its end is waited for.
 pub struct Relay {
     pub job: Job,
     notes: Scratch,
     report: Scratch,
+    hold: Hold,
+}
+
+/// The file that a relay looks at before each round: the last one that it may begin.
+pub struct Hold {
+    file: Scratch,
+    last: Cell<u64>,
+}
+
+impl Hold {
+    pub fn new() -> Hold {
+        let hold = Hold { file: Scratch::new("hold"), last: Cell::new(0) };
+        hold.go_on_to(1);
+        hold
+    }
+
+    pub fn name(&self) -> &str {
+        self.file.name()
+    }
+
+    /// At once, so that nobody reads a part of it.
+    pub fn go_on_to(&self, round: u64) {
+        if round > self.last.get() {
+            self.last.set(round);
+            let new = format!("{}.new", self.name());
+            let written =
+                std::fs::write(&new, round.to_string()).and_then(|()| std::fs::rename(&new, &self.file.0));
+            written.expect("the scratch folder can be written");
+        }
+    }
+
+    pub fn let_go(&self) {
+        self.last.set(u64::MAX);
+        let _ = std::fs::remove_file(&self.file.0);
+    }
 }
 
 /// What was left of it.
@@ -29,9 +69,14 @@ impl Relay {
 
     /// In surroundings that another command makes.
     pub fn start_by(shape: Shape, options: &str, by: impl FnOnce(Command) -> Command) -> Relay {
-        let (notes, report) = (Scratch::new("notes"), Scratch::new("report"));
-        let words = format!("--relay --notes {} --report {} {options}", notes.name(), report.name());
-        Relay { job: Job::start(by(program(&words, shape))), notes, report }
+        let (notes, report, hold) = (Scratch::new("notes"), Scratch::new("report"), Hold::new());
+        let words = format!(
+            "--relay --notes {} --report {} --hold {} {options}",
+            notes.name(),
+            report.name(),
+            hold.name()
+        );
+        Relay { job: Job::start(by(program(&words, shape))), notes, report, hold }
     }
 
     /// For traps: whose nodes are not started by the launcher itself.
@@ -44,6 +89,7 @@ impl Relay {
     /// Waits until the newest process of a runner's has come to this round; which process that is. Another than `before`.
     #[track_caller]
     pub fn wait_for(&self, runner: u32, round: u64, before: &[i32]) -> i32 {
+        self.hold.go_on_to(round + AHEAD);
         let found = until(|| {
             let executed = self.executed();
             let (pid, rounds) = executed.get(&runner)?.last()?.clone();
@@ -56,9 +102,20 @@ impl Relay {
         executed(&self.notes)
     }
 
+    /// It goes on to this round without being waited for.
+    pub fn go_on_to(&self, round: u64) {
+        self.hold.go_on_to(round);
+    }
+
+    /// It goes on to its end, whoever waits for that.
+    pub fn let_go(&self) {
+        self.hold.let_go();
+    }
+
     /// To its end, with this status.
     #[track_caller]
     pub fn end(self, status: i32, texts: &[&str]) -> Left {
+        self.let_go();
         let ended = self.job.end().expect(status, texts);
         Left::of(ended, &self.notes, &self.report)
     }
@@ -66,6 +123,7 @@ impl Relay {
     /// The same where its launcher is killed, or was, whatever the job comes to then.
     #[track_caller]
     pub fn leave(self) -> Left {
+        self.let_go();
         let left = Left::of(self.job.end_without_launcher(), &self.notes, &self.report);
         assert_eq!(left.ended.status.code(), None, "{}", left.ended.said());
         left

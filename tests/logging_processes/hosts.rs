@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use talisman::rng::Rng;
 
 use crate::executions::{Left, Relay};
-use crate::job::{Scratch, Shape, until};
+use crate::job::{Shape, until};
 use crate::losses::{NO_CUTS, ROUNDS, SLOW, kill, undisturbed};
 use crate::ssh_stand_in::{self, SSH, StandIn};
 use crate::system::{children, signal};
@@ -38,11 +38,10 @@ const LEADS: &str = "leads now";
 /// The job has got over a loss.
 const SETTLED: &str = "went back";
 
-/// A relay that does not end before it is let go.
+/// A relay on several hosts.
 struct Spread {
     relay: Relay,
     hosts: StandIn,
-    hold: Scratch,
 }
 
 impl Spread {
@@ -51,12 +50,11 @@ impl Spread {
     }
 
     fn start_with(shape: Shape, variant: &str, hosts: &str, options: &str) -> Spread {
-        let (hosts, hold) = (StandIn::new(SSH, hosts), Scratch::new("hold"));
-        hold.touch();
-        let options = format!("--ft {variant} --hosts hosts --hold {} {SLOW} {options}", hold.name());
+        let hosts = StandIn::new(SSH, hosts);
+        let options = format!("--ft {variant} --hosts hosts {SLOW} {options}");
         let relay = Relay::start_by(shape, &options, |command| hosts.around(command));
         relay.note_launcher();
-        Spread { relay, hosts, hold }
+        Spread { relay, hosts }
     }
 
     fn agent(&self, host: &str) -> i32 {
@@ -120,15 +118,10 @@ impl Spread {
     /// The same, where so many launchers have printed on hosts of their own.
     #[track_caller]
     fn ends_like(self, expected: &Left, launchers: usize) -> Left {
-        self.let_go();
-        let Spread { relay, hosts, .. } = self;
+        let Spread { relay, hosts } = self;
         let left = relay.end_without_launcher(&[]).and_elsewhere(hosts.printed_elsewhere("out"), launchers);
         left.is_like(expected);
         left
-    }
-
-    fn let_go(&self) {
-        std::fs::remove_file(&self.hold.0).expect("it is there until here");
     }
 }
 
@@ -186,6 +179,8 @@ fn the_launcher_is_lost_during_a_cut() {
         (STRICT, TWO, "restored:1>launcher,restored:1>2", &[(2, 2)]),
     ] {
         let spread = Spread::start(variant, hosts, &format!("--ckpt-every 15steps --trap {traps}"));
+        // Far behind the first cut, and not to the end.
+        spread.relay.go_on_to(49);
         spread.wait_for(1, SETTLED);
         let left = spread.ends();
         let begins = left.went_back_to(ROUNDS, lost);
@@ -255,7 +250,7 @@ fn one_host_after_another_is_lost_with_whoever_leads() {
         spread.wait_for(1, SETTLED);
         // Nobody has asked for one but whoever leads.
         spread.wait_for(1, "committed after");
-        spread.relay.wait_for(0, crate::relay::HELD_AT - 1, &[]);
+        spread.relay.wait_for(0, 45, &[]);
         kill(spread.leader_elsewhere());
         spread.kill_host("one");
         spread.wait_for(2, SETTLED);

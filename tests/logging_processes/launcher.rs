@@ -14,9 +14,6 @@ use crate::system::signal;
 use crate::variants::{self, STRICT, TICKET};
 
 const LEADS: &str = "the launcher is gone; node 0";
-/// Long enough for what is done to it.
-const LONG: &str = "--rounds 300 --pause-us 500";
-const LONG_ROUNDS: u64 = 300;
 
 crate::trials::checks!(
     the_launcher_is_lost_and_nobody_goes_back,
@@ -109,7 +106,7 @@ fn the_launcher_is_lost_while_a_node_goes_back() {
 /// Each is a node, too. What that was given is kept by the one that leads next.
 fn one_launcher_after_another_is_lost() {
     let shape = (4, 1, "tcp");
-    let relay = start(shape, &format!("{NO_CUTS} {LONG}"));
+    let relay = start(shape, &format!("{NO_CUTS} {SLOW}"));
     let first = relay.wait_for(0, 20, &[]);
     kill_launcher(&relay);
     relay.job.wait_for_error_after(LEADS, "nobody went back");
@@ -117,8 +114,8 @@ fn one_launcher_after_another_is_lost() {
     relay.job.wait_for_error_after("the launcher is gone; node 1", "nobody else went back");
     kill(relay.wait_for(1, 20, &[]));
     let left = relay.end_without_launcher(&[LEADS]);
-    left.is_like(&undisturbed(shape, LONG));
-    left.only_these_went_back(LONG_ROUNDS, &[(0, 2), (1, 2)]);
+    left.is_like(&undisturbed(shape, ""));
+    left.only_these_went_back(ROUNDS, &[(0, 2), (1, 2)]);
     let lost = left.lost_with_launchers();
     assert_eq!(lost, [None, None, Some(0), None, Some(1)], "{}", left.ended.said());
 }
@@ -192,18 +189,18 @@ fn the_launcher_is_lost_at_random_moments_of_many_cuts() {
 
 fn a_launcher_that_is_stopped_is_lost() {
     let shape = (3, 1, "tcp");
-    let relay = start(shape, &format!("{NO_CUTS} {SLOW} --silence 3s --rounds 2000"));
+    let relay = start(shape, &format!("{NO_CUTS} {SLOW} --silence 3s"));
     relay.wait_for(1, 20, &[]);
     signal(relay.job.launcher_pid(), Signal::STOP);
     relay.job.wait_for_error_after(LEADS, "nobody went back");
     let left = relay.end_without_launcher(&[]);
-    left.is_like(&undisturbed(shape, "--rounds 2000"));
-    left.only_these_went_back(2000, &[]);
+    left.is_like(&undisturbed(shape, ""));
+    left.only_these_went_back(ROUNDS, &[]);
 }
 
 fn commands_find_whoever_leads() {
     let shape = (3, 1, "tcp");
-    let relay = start(shape, &format!("{NO_CUTS} {LONG} --ft-log"));
+    let relay = start(shape, &format!("{NO_CUTS} {SLOW} --ft-log"));
     relay.wait_for(1, 20, &[]);
     kill_launcher(&relay);
     relay.job.wait_for_error_after(LEADS, "nobody went back");
@@ -218,16 +215,17 @@ fn commands_find_whoever_leads() {
     let victim = relay.wait_for(2, 20, &[]);
     kill(victim);
     let left = relay.end_without_launcher(&["checkpoint 1 (asked)", "nobody else went back"]);
-    left.is_like(&undisturbed(shape, LONG));
-    let begins = left.went_back_to(LONG_ROUNDS, &[(2, 2)]);
+    left.is_like(&undisturbed(shape, ""));
+    let begins = left.went_back_to(ROUNDS, &[(2, 2)]);
     assert!(begins[&2][0] > 20, "{begins:?}");
 }
 
 fn failures_of_the_program_end_a_job_without_its_launcher() {
     let shape = (3, 1, "tcp");
-    let relay = start(shape, &format!("{NO_CUTS} {LONG} --panic-at 290"));
+    let relay = start(shape, &format!("{NO_CUTS} {SLOW} --panic-at 50"));
     relay.wait_for(1, 20, &[]);
     kill_launcher(&relay);
+    relay.let_go();
     let ended = relay.job.end_without_launcher();
     assert!(ended.stderr.iter().any(|line| line.contains("enough of it")), "{}", ended.said());
 }

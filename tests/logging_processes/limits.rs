@@ -39,11 +39,11 @@ fn without_memory_for_a_part_the_cut_does_not_take_place() {
         // Of runners on PE 1 and on PE 5, the last of the third node.
         let limited = relay.wait_for(1, 1, &[]);
         let victim = relay.wait_for(shape.0 * shape.1 - 1, 1, &[]);
-        limit_memory(limited, Some(taken(limited) + LEFT));
+        limit_memory(&relay, limited, Some(taken(limited) + LEFT));
         relay.wait_for(1, REFUSED, &[]);
         kill(victim);
         relay.wait_for(shape.0 * shape.1 - 1, REFUSED + 3, &[victim]);
-        limit_memory(limited, None);
+        limit_memory(&relay, limited, None);
         let left =
             relay.end(0, &["it alone goes back", "the system gives no memory for its part", "degraded"]);
         left.is_like(&undisturbed(shape, HOARD));
@@ -60,9 +60,9 @@ fn without_memory_for_a_copy_of_a_part_neither() {
     let shape = (3, 1, "tcp");
     let relay = Relay::start(shape, &format!("--ft logging {EVERY} {HOARD}"));
     let keeper = relay.wait_for(2, 1, &[]);
-    limit_memory(keeper, Some(taken(keeper) + LEFT));
+    limit_memory(&relay, keeper, Some(taken(keeper) + LEFT));
     relay.wait_for(1, REFUSED, &[]);
-    limit_memory(keeper, None);
+    limit_memory(&relay, keeper, None);
     let left = relay.end(0, &["node 1: its keeper has no memory for a copy of its part", "degraded"]);
     left.is_like(&undisturbed(shape, HOARD));
     left.only_these_went_back(220, &[]);
@@ -75,9 +75,9 @@ fn with_double_it_does_not_take_place_either() {
     let shape = (3, 1, "shm");
     let relay = Relay::start(shape, &format!("--ft double {EVERY} {HOARD}"));
     let limited = relay.wait_for(1, 1, &[]);
-    limit_memory(limited, Some(taken(limited) + LEFT));
+    limit_memory(&relay, limited, Some(taken(limited) + LEFT));
     relay.wait_for(1, REFUSED, &[]);
-    limit_memory(limited, None);
+    limit_memory(&relay, limited, None);
     let left = relay.end(0, &["node 1: the system gives no memory for its part"]);
     left.is_like(&undisturbed(shape, HOARD));
     let given_up = left.ended.stderr.iter().filter(|line| line.contains("is given up")).count();
@@ -92,7 +92,9 @@ fn taken(process: i32) -> u64 {
     pages * rustix::param::page_size() as u64
 }
 
-fn limit_memory(process: i32, bytes: Option<u64>) {
+#[track_caller]
+fn limit_memory(relay: &Relay, process: i32, bytes: Option<u64>) {
     let limit = Rlimit { current: bytes, maximum: None };
-    prlimit(Pid::from_raw(process), Resource::As, limit).expect("it is our own");
+    let limited = prlimit(Pid::from_raw(process), Resource::As, limit);
+    limited.unwrap_or_else(|error| panic!("process {process}: {error}: {}", relay.job.said()));
 }

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -68,17 +67,17 @@ struct Options {
     /// After this round, a checkpoint is asked for and waited for
     #[arg(long)]
     save_at: Option<u64>,
-    /// Waits before its 50th round for as long as this file is there
+    /// A file that says which round is the last one to be begun, for as long as it is there
     #[arg(long)]
     hold: Option<String>,
 }
 
-/// A job that is held does not begin this round.
-pub const HELD_AT: u64 = 50;
-
 impl Options {
-    fn holds(&self) -> bool {
-        self.hold.as_ref().is_some_and(|file| Path::new(file).exists())
+    fn holds(&self, round: u64) -> bool {
+        let Some(text) = self.hold.as_ref().and_then(|file| std::fs::read_to_string(file).ok()) else {
+            return false;
+        };
+        text.trim().parse().is_ok_and(|last: u64| round > last)
     }
 }
 
@@ -350,7 +349,7 @@ async fn main(cx: &mut Cx, options: Options) {
     cx.expect_steps(options.rounds);
     let mut all: u64 = 0;
     for round in 1..=options.rounds {
-        while round == HELD_AT && talisman::testing::world(|| options.holds()) {
+        while options.hold.is_some() && talisman::testing::world(|| options.holds(round)) {
             cx.sleep(Duration::from_millis(2)).await;
         }
         runners.pass(round);
