@@ -12,6 +12,7 @@ pub mod ring;
 // Seen by the other modules as `super::sync`; the loom tests put another module in its place.
 pub mod sync;
 pub mod timer;
+pub mod worker;
 
 #[cfg(test)]
 mod tests;

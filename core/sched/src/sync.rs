@@ -8,8 +8,8 @@
 mod fence;
 mod futex;
 
-pub use std::sync::Arc;
-pub use std::sync::atomic::{AtomicU64, Ordering};
+pub use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+pub use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 pub use fence::AsymmetricFence;
 pub use futex::Futex;

@@ -14,12 +14,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::desk::Returns;
 use super::kept::Kept;
 use super::links::{Came, Links};
 use super::part_lending::Lending;
 use super::seat::Seat;
 use super::task::{Answer, Task};
+use super::worker::Returns;
 use super::writing::Writing;
 use super::{Left, LoggedNode};
 use crate::worker::Suspicion;

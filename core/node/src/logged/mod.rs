@@ -6,7 +6,6 @@
 //! that decides what it does. The process lives as long as the job, or until it is lost; no other process stops when one is.
 
 mod commands;
-mod desk;
 mod driver;
 mod hosted;
 mod kept;
@@ -17,6 +16,7 @@ mod round;
 mod seat;
 mod task;
 mod twin;
+mod worker;
 mod writing;
 
 use std::panic::resume_unwind;
@@ -29,7 +29,6 @@ use std::time::{Duration, Instant};
 use super::connections::Connections;
 use super::held_up::{HeldUp, LOOK_EVERY};
 use super::threads::{stack_size, tell_of_missing, thread_name, trace_writer};
-use desk::{Desk, Returns};
 use driver::Driver;
 use hosted::Hosted;
 use links::Links;
@@ -48,6 +47,7 @@ use talisman_observe::stats::Totals;
 use talisman_pup::{found_at_once, lease_from};
 use talisman_store::versions::Store;
 use talisman_transport::link::Link;
+use worker::{Desk, Returns};
 
 pub(crate) use commands::LoggedCommands;
 pub(crate) use links::Parts;
@@ -145,7 +145,7 @@ impl LoggedNode {
             let of_thread = desk.clone();
             let pe = move || {
                 let _leasing = lease_from(self.store.pages());
-                desk::work(Hosted::new(self, program, rank), &of_thread, &returns);
+                worker::work(Hosted::new(self, program, rank), &of_thread, &returns);
             };
             let begun = as_pe(thread_name(self.task.number * pes + rank)).spawn_scoped(scope, pe);
             if let Err(error) = begun {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::desk::Desk;
 use super::hosted::Hosted;
 use super::task::{Done, Handed, Stand};
+use super::worker::Desk;
 
 /// A PE of a node that logs, by its rank.
 pub(super) struct Seat<'a> {

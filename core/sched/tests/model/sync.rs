@@ -1,8 +1,8 @@
 //! Loom's counterpart of `core/sched/src/sync.rs`: the same names and signatures, every step under the model checker.
 
 pub use loom::cell::UnsafeCell;
-pub use loom::sync::Arc;
-pub use loom::sync::atomic::{AtomicU64, Ordering};
+pub use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+pub use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 pub use blocking::{AsymmetricFence, Futex, Side, without_fence};
 
