@@ -165,6 +165,12 @@ impl<C: Chare> Cx<C> {
         self.run().node.shape.nodes
     }
 
+    /// Whether the objects of lost nodes do again what they did, while those of others go on (`--ft logging`).
+    #[doc(hidden)]
+    pub fn goes_back_alone(&self) -> bool {
+        self.run().node.config.logs
+    }
+
     /// Whether other nodes are in this process, as in simulation and in tests: then what is at fixed addresses, or otherwise there once in
     /// a process, is not mine alone.
     pub fn shares_process(&self) -> bool {

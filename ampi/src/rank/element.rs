@@ -11,7 +11,7 @@ use talisman_core::callback::Callback;
 use talisman_core::chare::{Chare, Restored, Waiting};
 use talisman_core::cx::{Cx, Heard, Hearing, Rest};
 use talisman_core::proxy::{Array, Proxy};
-use talisman_core::record::runs_alone;
+use talisman_core::record::{runs_alone, world};
 use talisman_core_macros::chare;
 use talisman_pup::Pup;
 use talisman_reduce::Concat;
@@ -47,6 +47,8 @@ pub struct RankElement<P: Program> {
     pub(super) has_ended: bool,
     /// Why it has to stay where it is. A copy of it is not whole then: nobody can go on from it.
     held: Option<String>,
+    /// It stays where it is as it has written to a file: what it had written elsewhere would be cut off when it does that again.
+    writes: bool,
     /// It has come back from a checkpoint, and does not go on before all have.
     pub(super) regroups: bool,
     /// It has been asked for what it has noted, this time.
@@ -97,6 +99,7 @@ impl<P: Program> RankElement<P> {
             moves_always,
             has_ended: false,
             held: None,
+            writes: false,
             regroups: false,
             asked: None,
             hears_first: false,
@@ -177,9 +180,10 @@ impl<P: Program> RankElement<P> {
 
     /// All are back, and have noted this.
     #[entry]
-    fn cut(&mut self, _: &mut Cx<Self>, launch: Proxy<Launch<P>>, time: u32, noted: Noted) {
+    fn cut(&mut self, cx: &mut Cx<Self>, launch: Proxy<Launch<P>>, time: u32, noted: Noted) {
         if self.asked == Some(time) {
             self.rank.slot_mut().restored(&noted);
+            self.writes = cx.goes_back_alone() && self.rank.slot_mut().writes();
             launch.has_cut(time);
         }
     }
@@ -338,19 +342,20 @@ impl<P: Program> RankElement<P> {
 
     /// It waits: may it be moved?
     fn note_held(&mut self, cx: &mut Cx<Self>) {
-        self.held = match self.rank.slot_mut().held() {
+        let held = match self.rank.slot_mut().held() {
             Held::AsBefore => return,
             Held::No => None,
-            Held::Yes(why) => {
-                held::say_once(cx, &why);
-                Some(why)
-            }
+            Held::Yes(why) => Some(why),
         };
+        // What became of a file is in no message: somebody else may delete it.
+        self.held = world(|| held);
+        self.held.iter().for_each(|why| held::say_once(cx, why));
+        self.writes = cx.goes_back_alone() && self.rank.slot_mut().writes();
         cx.hold(self.is_held());
     }
 
     fn is_held(&mut self) -> bool {
-        self.held.is_some() || self.rank.slot_mut().is_fixed()
+        self.held.is_some() || self.writes || self.rank.slot_mut().is_fixed()
     }
 }
 

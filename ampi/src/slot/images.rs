@@ -84,6 +84,11 @@ pub trait Images: Debug + Sync {
         Held::AsBefore
     }
 
+    /// Whether it has a file open that it can write to, or has had one since [`Images::restored`] was called last, or since it began.
+    fn writes(&self, _base: usize) -> bool {
+        false
+    }
+
     /// A rank that has it runs on this thread from now on: what the thread has for it, it gets. Nothing is to be
     /// allocated.
     fn resume(&self, base: usize);

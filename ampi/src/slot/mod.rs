@@ -166,6 +166,15 @@ impl Slot {
         held
     }
 
+    /// Whether its rank may have written to a file since it was made, or since all had [come back](Slot::restored). It does not run.
+    pub fn writes(&self) -> bool {
+        let mut writes = false;
+        if self.in_place && self.images.len > 0 {
+            self.tell_images(|images, base| writes = images.writes(base));
+        }
+        writes
+    }
+
     /// What its rank's program has noted when it was copied. The slot is in place, and its rank does not run.
     pub fn noted(&self) -> Vec<(Vec<u8>, u64)> {
         let mut noted = Vec::new();

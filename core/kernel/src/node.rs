@@ -50,6 +50,8 @@ pub struct Config {
     pub checkpoints: Option<Arc<CkptSettings>>,
     /// It has a process of its own: another one that is there belongs to the line before, and is about to go.
     pub has_process: bool,
+    /// PEs of a lost node do again what they did, and those of others go on meanwhile (`--ft logging`).
+    pub logs: bool,
     /// The folder in which each PE records what it is given, if it does.
     pub record: Option<Arc<Path>>,
     /// Where PEs write what they do, if that is traced.
@@ -74,6 +76,7 @@ impl Config {
             balance: LbSettings::of(options).map(Arc::new),
             checkpoints: CkptSettings::of(options).map(Arc::new),
             has_process: false,
+            logs: options.ft.logs(),
             record: options.record.as_deref().map(Arc::from),
             trace: traced(options).map(TraceSink::new),
             few: options.few,

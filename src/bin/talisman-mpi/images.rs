@@ -372,6 +372,11 @@ impl Images for ProgramImages {
         on_process_heap(|| state.held(slot).map_or(Held::No, |reason| Held::Yes(reason.to_string())))
     }
 
+    fn writes(&self, base: usize) -> bool {
+        // SAFETY: the rank is at its addresses and does not run.
+        unsafe { (*self.state_at(base)).writes() }
+    }
+
     fn resume(&self, base: usize) {
         RUNS.fetch_add(1, Ordering::Relaxed);
         slice::begin();

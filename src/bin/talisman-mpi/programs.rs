@@ -199,6 +199,10 @@ impl Images for Programs {
         self.own(base, |images, base| images.held(base))
     }
 
+    fn writes(&self, base: usize) -> bool {
+        self.own(base, |images, base| images.writes(base))
+    }
+
     fn resume(&self, base: usize) {
         self.own(base, |images, base| images.resume(base));
     }

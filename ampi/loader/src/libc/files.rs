@@ -204,6 +204,7 @@ pub unsafe fn files_restored(
     }
     state.is_uncut = false;
     state.departed.clear();
+    state.descriptors.forget_closed();
     result
 }
 

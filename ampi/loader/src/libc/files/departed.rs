@@ -6,6 +6,7 @@ use std::io::Write;
 use ::libc::{F_GETFD, F_GETFL, F_SETFD, FD_CLOEXEC, O_ACCMODE, O_CLOEXEC, O_RDONLY};
 
 use super::{FilesError, gone, stream};
+use crate::libc::set_errno;
 
 pub const PATH: usize = ::libc::PATH_MAX as usize;
 const NONE: c_int = -1;
@@ -174,6 +175,16 @@ fn begin_folder(descriptor: c_int) {
         // SAFETY: as many bytes as are said.
         unsafe { ::libc::syscall(::libc::SYS_getdents64, descriptor, entries.as_mut_ptr(), len) };
     }
+}
+
+/// Whether a descriptor is that of a file, and can be written to. `errno` stays as it is.
+pub fn writes_to_file(descriptor: c_int) -> bool {
+    // SAFETY: the thread's number, and a question about a descriptor.
+    let (before, flags) = unsafe { (*::libc::__errno_location(), ::libc::fcntl(descriptor, F_GETFL)) };
+    let is_regular = |meta: ::libc::stat| meta.st_mode & ::libc::S_IFMT == ::libc::S_IFREG;
+    let writes = flags >= 0 && flags & O_ACCMODE != O_RDONLY && meta(descriptor).is_some_and(is_regular);
+    set_errno(before);
+    writes
 }
 
 /// Whether it can be found by its path.

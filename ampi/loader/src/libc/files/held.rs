@@ -48,6 +48,11 @@ impl State {
         self.open_for_good().or_else(|| self.stream_for_good(&slot)).or_else(mapped)
     }
 
+    /// Whether it has a file open that it can write to, or has had one since its copies were last cut ([`super::files_restored`]).
+    pub fn writes(&self) -> bool {
+        self.descriptors.have_written()
+    }
+
     fn open_for_good(&self) -> Option<Reason> {
         let movable = |descriptor: c_int| {
             self.descriptors.standard(descriptor).is_some() || Departed::of_file(descriptor).is_ok()

@@ -6,7 +6,7 @@ use std::ops::Range;
 use ::libc::{F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, FD_CLOEXEC, RLIMIT_NOFILE, rlimit};
 
 use super::FilesError;
-use super::departed::Departed;
+use super::departed::{self, Departed};
 use crate::libc::set_errno;
 
 /// Below are the process's own.
@@ -98,11 +98,13 @@ pub struct Descriptors {
     marks: [u8; MANY as usize],
     /// One was given or forgotten, or a file may have lost its name, since somebody looked.
     changed: bool,
+    /// One of a file was given that can be written to.
+    writes: bool,
 }
 
 impl Descriptors {
     pub const fn new() -> Descriptors {
-        Descriptors { first: 0, len: 0, given: 0, marks: [0; MANY as usize], changed: false }
+        Descriptors { first: 0, len: 0, given: 0, marks: [0; MANY as usize], changed: false, writes: false }
     }
 
     pub fn set_range(&mut self, range: Range<c_int>) {
@@ -123,7 +125,7 @@ impl Descriptors {
     }
 
     /// Those that are open.
-    pub fn open(&self) -> impl Iterator<Item = c_int> {
+    pub fn open(&self) -> impl Iterator<Item = c_int> + use<> {
         let (given, first) = (self.given, self.first);
         let bits = (0..MANY).filter(move |bit| given >> bit & 1 != 0);
         // SAFETY: asks about a descriptor.
@@ -225,6 +227,18 @@ impl Descriptors {
         self.given |= 1 << number;
         self.marks[number] = mark;
         self.changed = true;
+        self.writes |= departed::writes_to_file(self.first + number as c_int);
+    }
+
+    /// Whether a file was opened that can be written to, since [`Descriptors::forget_closed`] was called.
+    pub fn have_written(&self) -> bool {
+        self.writes
+    }
+
+    /// From now on only those count that are open, and others that are opened.
+    pub fn forget_closed(&mut self) {
+        self.writes = self.open().any(departed::writes_to_file);
+        self.changed = true;
     }
 
     /// Like no other one's: there are as many marks as descriptors.
@@ -260,6 +274,7 @@ impl Descriptors {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::{CStr, CString};
     use std::io;
 
     use super::*;
@@ -295,5 +310,31 @@ mod tests {
         assert_eq!(own.duplicate(0, 501), 501);
         assert_eq!((own.standard(501), own.standard(500)), (Some(0), None));
         own.close_all();
+    }
+
+    #[test]
+    fn a_file_that_was_opened_to_write_counts_until_it_is_closed_and_forgotten() {
+        let file = std::env::temp_dir().join(format!("talisman-written-{}", std::process::id()));
+        let name = CString::new(file.as_os_str().as_encoded_bytes()).expect("no zero is in it");
+        // SAFETY: opens files of our own.
+        let open = |name: &CStr, flags| unsafe { ::libc::open(name.as_ptr(), flags, 0o600) };
+        let mut own = Descriptors::new();
+        own.set_range(510..514);
+        own.adopt(open(c"/dev/null", ::libc::O_RDWR));
+        assert!(!own.have_written(), "it is no file");
+        let written = own.adopt(open(&name, ::libc::O_WRONLY | ::libc::O_CREAT));
+        assert!(own.have_written());
+        own.forget_closed();
+        assert!(own.have_written(), "it is open");
+        own.forget(own.number(written).expect("it is one of them"));
+        // SAFETY: the one that was opened above.
+        unsafe { ::libc::close(written) };
+        assert!(own.have_written());
+        own.forget_closed();
+        assert!(!own.have_written());
+        own.adopt(open(&name, ::libc::O_RDONLY));
+        assert!(!own.have_written(), "it is only read");
+        own.close_all();
+        std::fs::remove_file(&file).expect("it was made here");
     }
 }
