@@ -61,19 +61,21 @@ fn ranks_go_back_to_checkpoints() {
     }
 }
 
-/// Nodes log their messages: ranks of those that are lost do again what they did, and no others. None of them moves: what a rank is
-/// packed to has bytes that nothing determines.
+/// Nodes log their messages: ranks of those that are lost do again what they did, and no others. Some of them move: what a rank is packed
+/// to has bytes that nothing determines.
 #[test]
 fn ranks_of_lost_nodes_alone_run_again() {
     let mut steps = 0;
     for seed in 0..16 {
-        let (ranks, storm) = (3 + seed as u32 % 5, storm(seed, 5, false));
+        let (ranks, storm) = (3 + seed as u32 % 5, storm(seed, 5, seed % 4 > 0));
         let (after, later) = (10 + seed * 37 % 400, 5 + seed * 61 % 300);
         let lost: &[u32] = [&[2][..], &[1], &[0], &[3, 1]][seed as usize % 4];
         let test = Test::new().simulated(4, seed).logging().losing(after, lost);
         // New processes are on other hosts, and what is lost then may keep what the other one has: one of them.
         let again = &lost[..1];
         let test = if seed % 2 == 0 { test } else { test.cutting(100).losing(later, again) };
+        let every = Every::Time(std::time::Duration::from_micros(20 + 15 * seed));
+        let test = if seed % 3 == 0 { test.balancing("rotate", every) } else { test };
         let name = format!("seed {seed}, without {lost:?} after {after} and perhaps {later} events");
         let tested = test.run::<program::Main>((Options { ranks: ranks.into(), storm },));
         crate::assert_ended_well(&name, &tested);

@@ -178,6 +178,7 @@ impl Pe {
             if chare.departs.is_some() {
                 self.execute(head, Call::Departs);
             }
+            self.port.begin_packing();
             Payload::Packed(moving.into_packed())
         }
     }

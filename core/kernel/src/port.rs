@@ -257,6 +257,20 @@ impl Port {
         }
     }
 
+    /// Something is packed that is sent next: where what runs again is compared, it is noted whether it has bytes that nothing determines.
+    pub fn begin_packing(&self) {
+        if let Port::Simulated(outbox) = self {
+            outbox.begin_packing();
+        }
+    }
+
+    /// What is packed has such bytes.
+    pub fn note_undetermined(&self) {
+        if let Port::Simulated(outbox) = self {
+            outbox.note_undetermined();
+        }
+    }
+
     /// Whether another node is a process of this host that is reached through memory.
     pub fn shares_memory_with(&self, node: u32) -> bool {
         let Port::Threads(Threads { net: Some(net), .. }) = self else { return false };

@@ -43,7 +43,7 @@ pub fn logged_seeds() -> Vec<(&'static str, Vec<u8>)> {
     Ride { lengths: vec![6], batches: vec![batch], stable: vec![stable] }
         .write(&mut ride, SHAPE.pes_per_node);
     let frame = Frame::with_head(b"frame", Vec::new());
-    let letter = Letter { between: (1, 2), number: 3, to: 0, ride, frame };
+    let letter = Letter { between: (1, 2), number: 3, to: 0, ride, frame, is_determined: true };
     let mut sealed = Vec::new();
     letter.write(&mut sealed);
     words.into_iter().map(word).chain([("letter", sealed)]).collect()

@@ -66,6 +66,8 @@ pub struct Came {
     pub number: u64,
     /// It.
     pub frame: Frame,
+    /// Whether all of it has to be the same when it is made again.
+    pub is_determined: bool,
 }
 
 /// What has become of a frame for another node.
@@ -84,6 +86,8 @@ pub struct Numbered {
 pub(super) struct Sent {
     pub(super) to: u32,
     pub(super) frame: Frame,
+    /// Whether all of it has to be the same when it is made again.
+    pub(super) is_determined: bool,
 }
 
 /// A node.
@@ -487,7 +491,7 @@ impl Member {
         if let Some(fed) = &mut self.fed {
             fed.entry((from, rank)).or_default().push(letter.clone());
         }
-        let Letter { number, to, ride, frame, .. } = letter;
+        let Letter { number, to, ride, frame, is_determined, .. } = letter;
         let taken = self.taken.entry((from, rank)).or_default();
         if number != *taken {
             return Err(format!("node {from} sends frame {number} where {taken} is to come"));
@@ -496,9 +500,10 @@ impl Member {
         self.spread
             .hear_written(from, &ride, told)
             .map_err(|error| format!("what rides on a frame of node {from} is malformed: {error:?}"))?;
-        self.marks.entry((from, rank)).or_default().push(Mark::of(&frame));
+        self.marks.entry((from, rank)).or_default().push(Mark::of(&frame, is_determined));
         if self.is_watched {
-            came.push(Came { lane: Lane { from, to: self.node, rank }, number, frame: frame.clone() });
+            let lane = Lane { from, to: self.node, rank };
+            came.push(Came { lane, number, frame: frame.clone(), is_determined });
         }
         let sender = from * self.shape.pes_per_node + rank;
         let taken = Taken { from: sender, parcel: frame.into_parcel() };

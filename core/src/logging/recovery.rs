@@ -92,8 +92,8 @@ impl Member {
             self.to_make_again.insert((to, rank), marks);
             let made: Vec<_> =
                 self.retained.get(&(to, rank)).into_iter().flat_map(|made| made.from(0)).collect();
-            let made: Vec<_> = made.into_iter().map(|(number, sent)| (number, sent.frame.clone())).collect();
-            made.iter().for_each(|(number, frame)| self.make_again(to, rank, *number, frame));
+            let made: Vec<_> = made.into_iter().map(|(number, sent)| (number, sent.clone())).collect();
+            made.iter().for_each(|(number, sent)| self.make_again(to, rank, *number, sent));
         }
     }
 

@@ -7,7 +7,7 @@ use super::words::Out;
 use talisman_ft::NodeId;
 use talisman_ft::logging::{Lane, Retained};
 use talisman_kernel::pe::input_log::Frame;
-use talisman_kernel::port::Parcel;
+use talisman_kernel::port::{self, Parcel};
 use talisman_observe::mutations::mutated;
 
 /// Bytes that a ride has room for from the start: mostly it has less.
@@ -15,7 +15,8 @@ const RIDE: usize = 128;
 
 impl Member {
     /// The PE of this rank has sent something to another. What became of it if that is on another node.
-    pub fn send(&mut self, rank: u32, to: u32, parcel: Parcel) -> Option<Numbered> {
+    pub fn send(&mut self, rank: u32, sent: port::Sent) -> Option<Numbered> {
+        let port::Sent { to, parcel, is_determined, .. } = sent;
         let (node, to) = (to / self.shape.pes_per_node, to % self.shape.pes_per_node);
         if node == self.node {
             let from = node * self.shape.pes_per_node + rank;
@@ -26,9 +27,10 @@ impl Member {
         let frame = Frame { head, segments };
         let beside: usize = frame.segments.iter().map(|segment| segment.bytes().len()).sum();
         let bytes = frame.head.len() + beside;
-        let number = self.lane(node, rank).push(Sent { to, frame: frame.clone() }, bytes);
+        let sent = Sent { to, frame, is_determined };
+        let number = self.lane(node, rank).push(sent.clone(), bytes);
         self.ticketing.iter_mut().for_each(|ticketing| ticketing.log(node, rank, number));
-        self.make_again(node, rank, number, &frame);
+        self.make_again(node, rank, number, &sent);
         let taken = self.up.get(&node).map(|(_, taken)| taken[rank as usize]);
         let is_taken = taken.is_some_and(|taken| number < taken);
         // Its ticket is wanted also of what is there.
@@ -42,10 +44,13 @@ impl Member {
     }
 
     /// A frame is made that another process may have made before, and of which others have taken it: it is to be the same.
-    pub(super) fn make_again(&mut self, to: NodeId, rank: u32, number: u64, frame: &Frame) {
+    pub(super) fn make_again(&mut self, to: NodeId, rank: u32, number: u64, sent: &Sent) {
+        let Sent { frame, is_determined, .. } = sent;
         let before = self.to_make_again.get(&(to, rank)).and_then(|marks| marks.get(number as usize));
-        let Some(taken) = before.copied().filter(|taken| *taken != Mark::of(frame)) else { return };
-        self.put(Out::Differs(Box::new(Differs { to, number, taken, frame: frame.clone() })));
+        let differs = |taken: &Mark| *taken != Mark::of(frame, *is_determined);
+        let Some(taken) = before.copied().filter(differs) else { return };
+        let (frame, is_determined) = (frame.clone(), *is_determined);
+        self.put(Out::Differs(Box::new(Differs { to, number, taken, frame, is_determined })));
     }
 
     /// Something goes from one of its PEs to another.
@@ -90,7 +95,8 @@ impl Member {
             None => self.spread.write_ride(to, rank, &mut ride),
         }
         let sent = self.retained[&(to, rank)].get(number).expect("what is sent is retained").clone();
-        let letter = Letter { between, number, to: sent.to, ride, frame: sent.frame };
+        let Sent { to: of, frame, is_determined } = sent;
+        let letter = Letter { between, number, to: of, ride, frame, is_determined };
         self.put(Out::Letter(rank, to, letter));
     }
 }

@@ -12,12 +12,18 @@ use talisman_ft::logging::{
 };
 use talisman_kernel::pe::input_log::Frame;
 use talisman_kernel::pe::turn::Command;
+use talisman_kernel::port::Sent;
 use talisman_pup::{Packed, Segment};
 
 const SHAPE: Shape = Shape { nodes: 3, pes_per_node: 1 };
 
 fn frame(bytes: &[u8]) -> Frame {
     Frame::with_head(bytes, Vec::new())
+}
+
+/// As a PE sends it to another.
+fn sent(to: u32, frame: Frame) -> Sent {
+    Sent { to, at: 0, bytes: 0, parcel: frame.into_parcel(), is_determined: true }
 }
 
 fn member(node: u32) -> Member {
@@ -52,10 +58,16 @@ fn inputs_that_are_no_messages_come_back_from_their_entries() {
 #[test]
 fn a_letter_comes_as_it_was_sent_and_one_that_is_cut_short_does_not() {
     let of_pe = frame(b"of the PE");
-    let letter = Letter { between: (1, 2), number: 9, to: 3, ride: vec![5; 300], frame: of_pe };
+    let of = |is_determined| {
+        let frame = of_pe.clone();
+        Letter { between: (1, 2), number: 9, to: 3, ride: vec![5; 300], frame, is_determined }
+    };
     let mut sealed = Vec::new();
-    letter.write(&mut sealed);
-    assert_eq!(Letter::open(&sealed, Vec::new()), Some(letter));
+    for letter in [of(true), of(false)] {
+        sealed.clear();
+        letter.write(&mut sealed);
+        assert_eq!(Letter::open(&sealed, Vec::new()), Some(letter));
+    }
     for end in 0..324 {
         assert_eq!(Letter::open(&sealed[..end], Vec::new()), None, "{end} bytes");
     }
@@ -126,7 +138,7 @@ fn nothing_leaves_a_strict_node_before_its_log_is_kept() {
     let send = |member: &mut Member, time| {
         member.record(0).recorder().time(time);
         member.absorb();
-        member.send(0, 2, frame(b"x").into_parcel());
+        member.send(0, sent(2, frame(b"x")));
         member.release();
     };
     (1..4).for_each(|time| send(&mut one, time));
@@ -155,7 +167,7 @@ fn what_a_node_was_given_rides_on_its_next_frame_and_is_logged_where_that_is_tak
     let (mut one, mut two) = (member(0), member(1));
     one.record(0).recorder().time(9);
     one.absorb();
-    let sent = one.send(0, 1, frame(b"x").into_parcel()).expect("it is for another node");
+    let sent = one.send(0, sent(1, frame(b"x"))).expect("it is for another node");
     assert_eq!((sent.lane, sent.number, sent.is_taken), (Lane { from: 0, to: 1, rank: 0 }, 0, false));
     let sent = letters(&mut one);
     assert_eq!(sent.len(), 1);
@@ -181,7 +193,7 @@ fn what_is_for_another_pe_of_the_node_goes_on_by_a_ring() {
     let of = |node| Member::first(Image::first(node, shape, 0, nothing()), shape, &[]);
     let (mut one, mut two) = (of(0), of(1));
     // From PE 0 to PE 3, the second one of node 1: on the lane of the first ones.
-    one.send(0, 3, frame(b"x").into_parcel()).expect("it is for another node");
+    one.send(0, sent(3, frame(b"x"))).expect("it is for another node");
     two.receive(0, 0, letters(&mut one).remove(0));
     assert!(two.take(0, 5, |_| true, true).unwrap().0.is_empty());
     assert!(two.take_out().iter().any(|out| matches!(out, Out::Wake(1))));
@@ -309,7 +321,7 @@ fn nobody_holds_what_others_had_of_a_cut_that_was_given_up() {
 #[test]
 fn in_the_next_line_nothing_is_kept_and_all_begin_at_the_same_place() {
     let mut members = three();
-    members[0].send(0, 1, frame(b"before").into_parcel());
+    members[0].send(0, sent(1, frame(b"before")));
     members[1].record(0).recorder().time(5);
     members[1].absorb();
     bring_all(&mut members);
@@ -325,7 +337,7 @@ fn in_the_next_line_nothing_is_kept_and_all_begin_at_the_same_place() {
         assert!(member.is_live() && member.next_version().is_none());
     }
     let mut members = next.map(|(member, _)| member);
-    let sent = members[0].send(0, 1, frame(b"after").into_parcel()).expect("it is for another node");
+    let sent = members[0].send(0, sent(1, frame(b"after"))).expect("it is for another node");
     assert_eq!((sent.number, sent.is_taken), (0, false));
     bring_all(&mut members);
     assert_eq!(members[1].take(0, 9, |_| true, true).unwrap().0.len(), 1);
@@ -336,7 +348,7 @@ fn in_the_next_line_nothing_is_kept_and_all_begin_at_the_same_place() {
 fn what_is_made_again_is_held_against_what_was_taken() {
     let mut members = three();
     for bytes in [b"one", b"two"] {
-        members[0].send(0, 1, frame(bytes).into_parcel());
+        members[0].send(0, sent(1, frame(bytes)));
     }
     bring_all(&mut members);
     members[1].take(0, 9, |_| true, true).unwrap();
@@ -344,17 +356,39 @@ fn what_is_made_again_is_held_against_what_was_taken() {
     assert_eq!(marks[0].len(), 2);
     let again = |first: &[u8], second: &[u8]| {
         let mut again = member(0);
-        again.send(0, 1, frame(first).into_parcel());
+        again.send(0, sent(1, frame(first)));
         let word = Word::From { taken: vec![2], marks: marks.clone(), answer: false };
         again.hear(1, (0, 0), word);
-        again.send(0, 1, frame(second).into_parcel());
-        again.send(0, 1, frame(b"new").into_parcel());
+        again.send(0, sent(1, frame(second)));
+        again.send(0, sent(1, frame(b"new")));
         let differs = |out| if let Out::Differs(differs) = out { Some(differs.number) } else { None };
         again.take_out().into_iter().filter_map(differs).collect::<Vec<_>>()
     };
     assert_eq!(again(b"one", b"two"), [0_u64; 0]);
     assert_eq!(again(b"won", b"two"), [0], "it was made before that was known");
     assert_eq!(again(b"one", b"too"), [1]);
+}
+
+#[test]
+fn of_an_object_with_bytes_that_nothing_determines_it_is_looked_at_which_it_is() {
+    let of = |object: u8, bytes: usize, is_determined| {
+        let head: Vec<u8> = [vec![object; 32], vec![bytes as u8; bytes]].concat();
+        Sent { is_determined, ..sent(1, frame(&head)) }
+    };
+    let mut members = three();
+    members[0].send(0, of(7, 100, false));
+    bring_all(&mut members);
+    members[1].take(0, 9, |_| true, true).unwrap();
+    let marks = members[1].marks_of(0);
+    let again = |made: Sent| {
+        let mut again = member(0);
+        again.hear(1, (0, 0), Word::From { taken: vec![1], marks: marks.clone(), answer: false });
+        again.send(0, made);
+        again.take_out().iter().any(|out| matches!(out, Out::Differs(_)))
+    };
+    assert!(!again(of(7, 100, false)) && !again(of(7, 99, false)));
+    assert!(again(of(8, 100, false)), "another object moves");
+    assert!(again(of(7, 100, true)), "something else is sent");
 }
 
 #[test]
@@ -418,7 +452,7 @@ fn ticketed() -> [Member; 2] {
 }
 
 fn send_to(members: &mut [Member; 2], from: usize, bytes: &[u8]) {
-    members[from].send(0, 1 - from as u32, frame(bytes).into_parcel());
+    members[from].send(0, sent(1 - from as u32, frame(bytes)));
     members[from].release();
 }
 

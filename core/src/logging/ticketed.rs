@@ -249,7 +249,8 @@ impl Member {
             // It is here already.
             return;
         }
-        let (mark, frame) = (Mark::of(&letter.frame), letter.frame.clone());
+        let (frame, is_determined) = (letter.frame.clone(), letter.is_determined);
+        let mark = Mark::of(&frame, is_determined);
         let kept = self.fed.is_some().then(|| letter.clone());
         let delivered = match ticket_of(&letter.ride) {
             Some((tn, _)) if number == *taken => receiver.deliver(sender, number, tn, letter),
@@ -270,7 +271,7 @@ impl Member {
         }
         if self.is_watched {
             let lane = Lane { from, to: self.node, rank };
-            ticketing.came.push(Came { lane, number, frame });
+            ticketing.came.push(Came { lane, number, frame, is_determined });
         }
     }
 

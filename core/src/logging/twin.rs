@@ -23,7 +23,7 @@ use talisman_ft::logging::{Guide, Lane};
 use talisman_ft::{NodeId, Version};
 use talisman_kernel::pe::input_log::InputLog;
 use talisman_kernel::pe::{Here, Pe};
-use talisman_kernel::port::{Parcel, Port, Sent};
+use talisman_kernel::port::{Parcel, Port};
 use talisman_kernel::witness::Why;
 
 /// Frames as a node has taken them since its line began, by sender and rank.
@@ -162,8 +162,9 @@ impl Twin<'_> {
         let pe = &self.pes[rank as usize];
         let Port::Simulated(outbox) = &pe.port else { return Err("its PEs send by themselves".into()) };
         let mut wrong = None;
-        for Sent { to, parcel, .. } in outbox.take() {
-            let Some(Numbered { lane, number, .. }) = self.member.send(rank, to, parcel) else { continue };
+        for sent in outbox.take() {
+            let to = sent.to;
+            let Some(Numbered { lane, number, .. }) = self.member.send(rank, sent) else { continue };
             let (now, before) = (self.member.sent(lane, number), self.of.sent(lane, number));
             let is_same = match (now, before) {
                 (Some(now), Some(before)) => now.to == before.to && now.frame == before.frame,

@@ -227,5 +227,8 @@ pub fn runs_alone() -> bool {
 /// rank has. Where the PE runs again they may be others.
 #[doc(hidden)]
 pub fn packs_undetermined() {
-    try_current(|pe| pe.input_log.note_undetermined());
+    try_current(|pe| {
+        pe.input_log.note_undetermined();
+        pe.port.note_undetermined();
+    });
 }

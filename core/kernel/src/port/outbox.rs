@@ -1,6 +1,6 @@
 //! What a PE sends whose messages somebody else carries: a simulator, or the driver of a node that logs.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 
 use bytes::Bytes;
@@ -22,6 +22,8 @@ use talisman_pup::Segment;
 #[derive(Default)]
 pub struct Outbox {
     sent: RefCell<Vec<Sent>>,
+    /// Whether what is packed now, which is sent next, has bytes that nothing determines; none while nobody asks.
+    packs_undetermined: Cell<Option<bool>>,
     /// Where heads come to lie that are kept long, if they are: slices stay then in the memory of the message that they are part of.
     shelf: Option<RefCell<Shelf>>,
 }
@@ -34,6 +36,8 @@ pub struct Sent {
     /// As many are on the wire. None within a node.
     pub bytes: u32,
     pub parcel: Parcel,
+    /// Whether all of it follows from what the PE was given. If not, a PE that runs again sends other bytes, perhaps of another number.
+    pub is_determined: bool,
 }
 
 /// A message on a simulated network.
@@ -59,6 +63,16 @@ impl Outbox {
         self.shelf.map(RefCell::into_inner).unwrap_or_default()
     }
 
+    /// Something is packed that is sent next: from here on it is noted whether it has bytes that nothing determines.
+    pub(super) fn begin_packing(&self) {
+        self.packs_undetermined.set(Some(false));
+    }
+
+    /// What is packed has such bytes.
+    pub(super) fn note_undetermined(&self) {
+        self.packs_undetermined.set(self.packs_undetermined.get().map(|_| true));
+    }
+
     fn keep(&self, head: &[u8]) -> Bytes {
         match &self.shelf {
             Some(shelf) => shelf.borrow_mut().keep(head),
@@ -68,6 +82,7 @@ impl Outbox {
 
     pub(super) fn send(&self, pe: &Pe, to: PeId, envelope: NonNull<Envelope>) {
         let mut bytes = 0;
+        let is_determined = self.packs_undetermined.take() != Some(true);
         let at = pe.clock.ticks();
         let is_near = pe.node.shape.node_of(to) == pe.node.number;
         pe.trace_take(envelope);
@@ -92,7 +107,7 @@ impl Outbox {
             frame
         };
         pe.trace_left(at, to, bytes.into(), true);
-        let sent = Sent { to, at, bytes, parcel };
+        let sent = Sent { to, at, bytes, parcel, is_determined };
         match is_unlucky(pe) {
             true => self.put_wrongly(sent),
             false => self.sent.borrow_mut().push(sent),
@@ -120,7 +135,7 @@ impl Outbox {
             count(&pe.stats.bytes_between_nodes, bytes.into());
             pe.trace_left(at, to, bytes.into(), false);
             let parcel = Parcel::Frame { head: self.keep(head), segments };
-            self.sent.borrow_mut().push(Sent { to, at, bytes, parcel });
+            self.sent.borrow_mut().push(Sent { to, at, bytes, parcel, is_determined: true });
         };
         wire::pack_call(pe, call, args, false, put).is_some()
     }
@@ -128,12 +143,13 @@ impl Outbox {
     /// One in some messages, for what is done wrong with it.
     fn put_wrongly(&self, sent: Sent) {
         let mut all = self.sent.borrow_mut();
-        let Sent { to, at, bytes, ref parcel } = sent;
+        let Sent { to, at, bytes, ref parcel, is_determined } = sent;
         match parcel {
             Parcel::Frame { .. } if mutated("message-lost") => return,
             Parcel::Frame { head, segments } if mutated("message-doubled") => {
                 let segments = segments.iter().map(Segment::copied).collect();
-                all.push(Sent { to, at, bytes, parcel: Parcel::Frame { head: head.clone(), segments } });
+                let parcel = Parcel::Frame { head: head.clone(), segments };
+                all.push(Sent { to, at, bytes, parcel, is_determined });
             }
             _ => {}
         }

@@ -28,8 +28,8 @@ impl Driver<'_> {
                 self.member.say(rank, said);
             }
         }
-        for Sent { to, parcel, .. } in sent {
-            self.member.send(rank, to, parcel);
+        for sent in sent {
+            self.member.send(rank, sent);
         }
         self.settle();
     }

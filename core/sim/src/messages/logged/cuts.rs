@@ -229,6 +229,6 @@ impl Logged {
             FromNode::Word(from, between, word) => member.hear(from, between, word),
         }
         let (line, came) = (member.line(), member.take_came());
-        came.into_iter().for_each(|came| self.shadow.take(line, came.lane, came.number, came.frame));
+        came.into_iter().for_each(|came| self.shadow.take(line, came));
     }
 }

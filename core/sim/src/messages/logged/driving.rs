@@ -5,6 +5,7 @@ use std::cell::Cell;
 use super::Logged;
 use super::cuts::FromNode;
 use super::post::Mail;
+use super::shadow::Made;
 use crate::messages::flights::Flight;
 use crate::messages::{Arrived, Cluster, Rules, What};
 use talisman_base::ids::PeId;
@@ -150,8 +151,7 @@ impl Cluster {
             Ok((all, came)) => {
                 // As when it is handed to another thread.
                 member.absorb();
-                came.into_iter()
-                    .for_each(|came| logged.shadow.take(line, came.lane, came.number, came.frame));
+                came.into_iter().for_each(|came| logged.shadow.take(line, came));
                 all
             }
             Err(why) => {
@@ -209,12 +209,13 @@ impl Cluster {
         let Some(Some(member)) = logged.members.get_mut(node as usize) else { return Vec::new() };
         said.into_iter().for_each(|said| member.say(rank, said));
         let mut wrong = None;
-        for Sent { to, parcel, .. } in sent {
-            let frame = Frame::of(&parcel);
-            if let Some(Numbered { lane, number, is_taken: true }) = member.send(rank, to, parcel)
+        for sent in sent {
+            let (frame, is_determined) = (Frame::of(&sent.parcel), sent.is_determined);
+            if let Some(Numbered { lane, number, is_taken: true }) = member.send(rank, sent)
                 && let Some(frame) = frame
             {
-                wrong = wrong.or(logged.shadow.make_again(member.line(), lane, number, &frame).err());
+                let made = Made { frame, is_determined };
+                wrong = wrong.or(logged.shadow.make_again(member.line(), lane, number, &made).err());
             }
         }
         member.release();
@@ -274,7 +275,7 @@ impl Cluster {
                     let segments = letter.frame.segments.clone();
                     let parcel = Parcel::Frame { head: head.into(), segments };
                     let (from, to) = (self.shape.first_pe(node) + rank, self.shape.first_pe(to) + rank);
-                    let sent = Sent { to, at, bytes, parcel };
+                    let sent = Sent { to, at, bytes, parcel, is_determined: true };
                     self.logged_mut().letters.entry(from).or_default().push(sent);
                 }
                 Out::Word(to, between, word) => self.post(Mail::Word { from: node, to, line, between, word }),

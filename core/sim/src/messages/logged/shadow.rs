@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use talisman_core::logging::mark::Mark;
+use talisman_core::logging::member::Came;
 use talisman_core::logging::words::Said;
 use talisman_ft::Version;
 use talisman_ft::logging::{Lane, LogId};
@@ -11,15 +13,34 @@ use talisman_kernel::pe::input_log::Frame;
 #[derive(Default)]
 pub(super) struct Shadow {
     /// Frames as they were taken, by lane and number.
-    taken: BTreeMap<(Version, Lane, u64), Frame>,
+    taken: BTreeMap<(Version, Lane, u64), Made>,
     /// What was printed, by PE.
     printed: BTreeMap<(Version, LogId), Vec<Said>>,
 }
 
+/// A frame; whether all of it has to be the same when it is made again.
+pub(super) struct Made {
+    pub(super) frame: Frame,
+    pub(super) is_determined: bool,
+}
+
+impl Made {
+    fn is_same(&self, other: &Made) -> bool {
+        match self.is_determined && other.is_determined {
+            true => self.frame == other.frame,
+            false => {
+                let mark = |made: &Made| Mark::of(&made.frame, made.is_determined);
+                mark(self) == mark(other)
+            }
+        }
+    }
+}
+
 impl Shadow {
     /// A node takes a frame of a lane.
-    pub(super) fn take(&mut self, line: Version, lane: Lane, number: u64, frame: Frame) {
-        self.taken.insert((line, lane, number), frame);
+    pub(super) fn take(&mut self, line: Version, came: Came) {
+        let Came { lane, number, frame, is_determined } = came;
+        self.taken.insert((line, lane, number), Made { frame, is_determined });
     }
 
     /// A restarted node makes a frame again that its receiver, which was not lost, has taken.
@@ -28,10 +49,10 @@ impl Shadow {
         line: Version,
         lane: Lane,
         number: u64,
-        frame: &Frame,
+        made: &Made,
     ) -> Result<(), String> {
         match self.taken.get(&(line, lane, number)) {
-            Some(taken) if taken == frame => Ok(()),
+            Some(taken) if taken.is_same(made) => Ok(()),
             Some(_) => {
                 Err(format!("frame {number} of {lane:?} in line {line} is another one than was taken"))
             }
