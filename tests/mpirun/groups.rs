@@ -61,12 +61,13 @@ fn fortran_of_2008() {
 }
 
 /// How each program is run. With `--move-always` a rank moves whenever it waits.
-const WAYS: [&[&str]; 5] = [
+const WAYS: [&[&str]; 6] = [
     &[],
     &["--nodes", "3"],
     &["--move-always"],
     &["--nodes", "3", "--move-always"],
     &["--nodes", "3", "--move-always", "--ft", "double", "--ckpt-every", "50ms", "--kill", "1@300ms"],
+    &["--nodes", "3", "--move-always", "--ft", "logging", "--kill", "1@300ms"],
 ];
 
 const RANKS: &str = "4";

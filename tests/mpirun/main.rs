@@ -19,6 +19,7 @@ mod held;
 mod hosts;
 mod job;
 mod jumps;
+mod logged_moves;
 mod logging;
 mod long_messages;
 mod losses;
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
         long_messages::all(),
         losses::all(),
         logging::all(),
+        logged_moves::all(),
         recorded::all(),
         hosts::all(),
         groups::all(),

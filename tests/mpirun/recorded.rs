@@ -83,12 +83,15 @@ fn ranks_run_again_and_print_what_they_printed() {
 
 /// What a lost node's process was given: the memory of its ranks, as they were at the checkpoint, is a part of that.
 fn ranks_that_log_and_are_lost_run_again() {
-    let (record, file) = (Record::new(), file("heat.c", Interface::Mpich));
-    let words = ["-n", "4", "--nodes", "2", "--ft", "logging", "--ckpt-every", "200ms", "--kill", "1@500ms"];
-    let task = ["--record", record.name(), &file, "2000", "2000", "250"];
-    let printed = printed(&mut mpirun(&[&words[..], &task].concat()));
-    let again = record.replay_all(2);
-    assert!(!again.is_empty() && again.lines().all(|line| printed.contains(line)), "{again}");
+    for moves in [&[][..], &["--balancer", "rotate", "--lb-every", "50ms"]] {
+        let (record, file) = (Record::new(), file("heat.c", Interface::Mpich));
+        let words =
+            ["-n", "4", "--nodes", "2", "--ft", "logging", "--ckpt-every", "200ms", "--kill", "1@500ms"];
+        let task = ["--record", record.name(), &file, "2000", "2000", "250"];
+        let printed = printed(&mut mpirun(&[&words[..], moves, &task].concat()));
+        let again = record.replay_all(2);
+        assert!(!again.is_empty() && again.lines().all(|line| printed.contains(line)), "{moves:?}: {again}");
+    }
 }
 
 /// Clocks, random numbers, the process's number, the input: ranks send them on.

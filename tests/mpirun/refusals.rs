@@ -41,8 +41,6 @@ fn words_that_make_no_sense() {
         (&["-n", "1", "true", ":", "--nodes", "2", "-n", "1", "true"], "before its first program"),
         (&["-n", "2", "--nodse", "2", "true"], "--nodse"),
         (&["-n", "2", "--nodes", "2", "--ft", "logging", "--slice", "20ms", "true"], "nobody logs"),
-        (&["-n", "2", "--nodes", "2", "--ft", "logging", "--balancer", "greedy", "true"], "--ft double"),
-        (&["-n", "2", "--nodes", "2", "--ft", "logging", "--move-always", "true"], "--ft double"),
         (&["-n", "2", "--record", "no/such/folder", "--slice", "20ms", "true"], "leave --record out"),
         (&["-n", "2", "-hosts", "a:many", "true"], "number of slots"),
         (&["-n", "2", "-hostfile", "no/such/file", "true"], "no/such/file"),

@@ -167,13 +167,7 @@ impl Mpirun {
                 "--slice interrupts ranks at moments that nobody logs: leave it out, or {instead}"
             ));
         }
-        let moves = self.move_always || self.options.balancer != RunArgs::default().balancer;
-        match moves && logs {
-            true => Err("with --ft logging ranks of executables stay where they are, as a lost node would have to send \
-                         them again, byte by byte: leave --balancer and --move-always out, or take --ft double"
-                .into()),
-            false => Ok(()),
-        }
+        Ok(())
     }
 
     /// Where a program is, if ranks can run it. A script becomes its interpreter.
