@@ -58,6 +58,11 @@ impl Outbox {
         Outbox { shelf: Some(RefCell::new(shelf)), ..Outbox::default() }
     }
 
+    /// Bytes that its shelf has beside those of what was sent in this line.
+    pub fn spare(&self) -> usize {
+        self.shelf.as_ref().map_or(0, |shelf| shelf.borrow().spare())
+    }
+
     /// Its shelf, for the next PE's.
     pub fn into_shelf(self) -> Shelf {
         self.shelf.map(RefCell::into_inner).unwrap_or_default()

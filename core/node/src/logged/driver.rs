@@ -180,7 +180,8 @@ impl<'a> Driver<'a> {
 
     /// Before all that it may keep is full, a checkpoint is asked for.
     fn look_at_kept(&mut self) {
-        self.wants_cut |= self.kept.look(&self.member);
+        let seats = &self.seats;
+        self.wants_cut |= self.kept.look(&self.member, || spare_of(seats));
         if self.wants_cut && self.runs() {
             self.wants_cut = false;
             self.ask_for_cut(false);
@@ -192,7 +193,7 @@ impl<'a> Driver<'a> {
         for rank in self.ranks().filter(|rank| self.is_asked_for_figures(*rank)).collect::<Vec<_>>() {
             // What the node keeps is told once.
             if rank == FIRST {
-                self.kept.count(&self.member);
+                self.kept.count(&self.member, spare_of(&self.seats));
             }
             let kept = if rank == FIRST { self.kept.bytes() } else { 0 };
             self.hand(rank, self.now(), Task::Figures { kept });
@@ -254,11 +255,11 @@ impl<'a> Driver<'a> {
         self.writing.finish();
         // Others may be writing what they have mapped of this process.
         self.of.store.leave();
-        let kept = self.kept.report(&self.member);
+        let kept = self.kept.report(&self.member, spare_of(&self.seats));
         self.discard_rings();
         if self.of.commands.is_released() {
             // What its PEs had is with another, and so is what waited for them.
-            self.ranks().for_each(|rank| _ = self.ask(rank, Task::EndInLine));
+            self.ranks().for_each(|rank| _ = self.ask(rank, Task::EndInLine { shelf: None }));
         }
         let wall = self.of.start.elapsed();
         let totals = self.ranks().map(|rank| match self.ask(rank, Task::End(wall)) {
@@ -275,6 +276,11 @@ impl<'a> Driver<'a> {
             self.ask(FIRST, Task::Discard(parcels));
         }
     }
+}
+
+/// Bytes of shelves in which nothing lies that the member counts.
+fn spare_of(seats: &[Seat<'_>]) -> u64 {
+    seats.iter().map(|seat| seat.stand.spare).sum()
 }
 
 /// What a node of a job begins with.

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::LoggedNode;
+use super::kept::shelf_of;
 use super::round::{Pace, Round};
 use super::task::{Answer, Done, Handed, Stand, Task};
 use crate::node_record::{end_record, record_writer_of};
@@ -64,7 +65,7 @@ impl<'a> Hosted<'a> {
         let writer = record_writer_of(&node, node.shape.first_pe(node.number) + rank, of.task.life);
         let (clock, record, totals) = (Rc::default(), Record::default(), Totals::default());
         let (pace, asleep) = (Pace::default(), Cell::default());
-        let shelf = Shelf::default();
+        let shelf = Shelf::keeping(shelf_of(of.log_budget, of.task.pes));
         Hosted { of, program, rank, pe: None, clock, record, writer, totals, pace, asleep, shelf }
     }
 
@@ -84,8 +85,8 @@ impl<'a> Hosted<'a> {
     fn answer(&mut self, task: Task) -> Answer {
         match task {
             Task::Begin { id, node, image } => return or_failed(self.begin(id, node, &image)),
-            Task::EndInLine => {
-                self.end_in_line();
+            Task::EndInLine { shelf } => {
+                self.end_in_line(shelf);
                 return Answer::Nothing;
             }
             Task::End(wall) => return Answer::Totals(self.end(wall)),
@@ -118,7 +119,7 @@ impl<'a> Hosted<'a> {
             }
             Task::Describe(differs) => return Answer::Described(differs.frame.describe(pe)),
             Task::Discard(parcels) => discard(pe, parcels),
-            Task::Begin { .. } | Task::EndInLine | Task::End(_) => {}
+            Task::Begin { .. } | Task::EndInLine { .. } | Task::End(_) => {}
         }
         Answer::Nothing
     }
@@ -188,12 +189,17 @@ impl<'a> Hosted<'a> {
         self.of.runs_again.load(Ordering::Relaxed)
     }
 
+    /// What it sends into, while it is there.
+    fn outbox(&self) -> Option<&Outbox> {
+        match &self.pe {
+            Some(Pe { port: Port::Simulated(outbox), .. }) => Some(outbox),
+            _ => None,
+        }
+    }
+
     /// What it has sent since this was last asked.
     fn take_sent(&self) -> Vec<Sent> {
-        match &self.pe {
-            Some(Pe { port: Port::Simulated(outbox), .. }) => outbox.take(),
-            _ => Vec::new(),
-        }
+        self.outbox().map(Outbox::take).unwrap_or_default()
     }
 
     fn stand(&self) -> Stand {
@@ -208,6 +214,7 @@ impl<'a> Hosted<'a> {
             timer: pe.timers.next(),
             hopes: pe.timers.next_for_progress().is_some(),
             may_suspect: pe.is_first() && !pe.detector().is_counting(),
+            spare: self.outbox().map_or(0, Outbox::spare) as u64,
             cut: pe.has_cut(),
             given_up: pe.given_up_cut(),
         }
@@ -231,20 +238,20 @@ impl<'a> Hosted<'a> {
         self.pe.iter().for_each(|pe| pe.node.parkers[FIRST].unpark_if_parked());
     }
 
-    fn end_in_line(&mut self) {
+    fn end_in_line(&mut self, shelf: Option<usize>) {
         if let Some(pe) = self.pe.take() {
             pe.end_cut();
             self.totals.add(&pe.stats.totals());
-            self.keep_shelf(pe);
+            self.keep_shelf(pe, shelf);
         }
     }
 
     /// Its PE goes: the next one's frames come to lie where its own are, when nobody has these any more.
-    fn keep_shelf(&mut self, mut pe: Pe) {
+    fn keep_shelf(&mut self, mut pe: Pe, keeps: Option<usize>) {
         let port = std::mem::replace(&mut pe.port, Port::Simulated(Outbox::default()));
         if let Port::Simulated(outbox) = port {
             self.shelf = outbox.into_shelf();
-            self.shelf.begin_line();
+            self.shelf.begin_line(keeps);
         }
     }
 

@@ -6,6 +6,9 @@
 //!
 //! Where the system gives no memory for a part of a checkpoint, or hardly any for more to be kept, a node keeps less from the next line on:
 //! three quarters of what it kept then.
+//!
+//! What is counted is memory: also that of shelves (`kernel/src/port/shelf.rs`) in which no frame lies yet. A quarter of the budget at most
+//! is left of that from one line to the next, since a checkpoint would be asked for again at once where it is much.
 
 use std::time::{Duration, Instant};
 
@@ -16,6 +19,8 @@ use talisman_job::LogKept;
 
 /// Of the budget, what is left to the runtime.
 const SPARE: u64 = 8;
+/// Of the budget, what shelves may have when a line begins.
+const SHELVES: u64 = 4;
 /// It is not lowered below that.
 const LEAST: u64 = 16 << 20;
 /// Whether there is memory is asked when so much more is kept.
@@ -75,8 +80,13 @@ impl Kept {
 
     /// Whether the system would give no memory for as much again as is kept more than when it was last asked. Then less is kept from the
     /// next line on, and so many bytes. Said once in a line.
-    pub(super) fn runs_short(&mut self, member: &Member, has_memory: impl Fn(usize) -> bool) -> Option<u64> {
-        self.count(member);
+    pub(super) fn runs_short(
+        &mut self,
+        member: &Member,
+        spare: u64,
+        has_memory: impl Fn(usize) -> bool,
+    ) -> Option<u64> {
+        self.count(member, spare);
         let more = self.bytes.saturating_sub(self.probed);
         if self.is_short || more < PROBE_MIN {
             return None;
@@ -90,9 +100,10 @@ impl Kept {
         self.limit
     }
 
-    /// It only grows until the next line begins: it need not be looked at before that, without a budget.
-    pub(super) fn count(&mut self, member: &Member) {
-        self.bytes = member.kept_bytes() as u64;
+    /// It only grows until the next line begins: it need not be looked at before that, without a budget. So many bytes of shelves are
+    /// beside what the member has on them.
+    pub(super) fn count(&mut self, member: &Member, spare: u64) {
+        self.bytes = member.kept_bytes() as u64 + spare;
         self.most = self.most.max(self.bytes);
     }
 
@@ -102,11 +113,11 @@ impl Kept {
     }
 
     /// It is looked at, if there is a budget. Whether a checkpoint is to be asked for, which is said once in a line.
-    pub(super) fn look(&mut self, member: &Member) -> bool {
+    pub(super) fn look(&mut self, member: &Member, spare: impl FnOnce() -> u64) -> bool {
         if self.budget.is_none() {
             return false;
         }
-        self.count(member);
+        self.count(member, spare());
         if self.again.is_some_and(|at| at <= Instant::now()) {
             self.again = None;
             self.budget = self.limit_in_line.map(Budget::new);
@@ -140,6 +151,11 @@ impl Kept {
         limit.map_or(u64::MAX, |limit| limit.saturating_sub(self.bytes))
     }
 
+    /// What the shelf of each PE may have when the next line begins.
+    pub(super) fn shelf(&self) -> Option<usize> {
+        shelf_of(self.limit, self.shape.pes_per_node)
+    }
+
     /// The next line has begun.
     pub(super) fn begin_line(&mut self) {
         self.limit_in_line = self.limit;
@@ -153,12 +169,17 @@ impl Kept {
     }
 
     /// For the job's report.
-    pub(super) fn report(&mut self, member: &Member) -> LogKept {
+    pub(super) fn report(&mut self, member: &Member, spare: u64) -> LogKept {
         self.end_waiting();
-        self.count(member);
-        let (bytes, frames) = (member.kept_bytes() as u64, member.kept_frames());
+        self.count(member, spare);
+        let (bytes, frames) = (self.bytes, member.kept_frames());
         LogKept { node: self.node, bytes_max: self.most, bytes, frames, waited_s: self.waited.as_secs_f64() }
     }
+}
+
+/// What the shelf of each of so many PEs may have when a line begins, with such a budget.
+pub(super) fn shelf_of(limit: Option<u64>, pes: u32) -> Option<usize> {
+    limit.map(|limit| usize::try_from(limit / SHELVES / u64::from(pes)).unwrap_or(usize::MAX))
 }
 
 #[cfg(test)]
@@ -185,5 +206,22 @@ mod tests {
             kept.begin_line();
             assert_eq!(kept.limit_in_line, Some(lower));
         }
+    }
+
+    #[test]
+    fn memory_of_shelves_counts_and_is_no_reason_for_a_checkpoint_when_a_line_begins() {
+        let member = Member::blank(0, SHAPE, 0);
+        let mut kept = kept(Some(LEAST), 0);
+        let left = kept.shelf().expect("there is a budget") as u64;
+        assert_eq!(left, LEAST / 4);
+        assert!(!kept.look(&member, || left));
+        assert_eq!((kept.bytes(), kept.allowance()), (left, LEAST / 8 * 7 - left));
+        assert!(kept.look(&member, || LEAST / 4 * 3) && !kept.must_wait());
+        assert!(!kept.look(&member, || LEAST / 8 * 7 + 1), "it is asked for once in a line");
+        assert!(kept.must_wait());
+        kept.begin_line();
+        assert!(!kept.look(&member, || left) && !kept.must_wait());
+        let report = kept.report(&member, 5);
+        assert_eq!((report.bytes_max, report.bytes), (LEAST / 8 * 7 + 1, 5));
     }
 }

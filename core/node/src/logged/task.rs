@@ -43,8 +43,8 @@ pub(super) enum Task {
     Describe(Box<Differs>),
     /// Messages between the PEs of the node that nobody takes any more.
     Discard(Vec<Parcel>),
-    /// It goes, with all that is in it: the next line has begun.
-    EndInLine,
+    /// It goes, with all that is in it: the next line has begun. So many bytes of its shelf are left for that at most, if so.
+    EndInLine { shelf: Option<usize> },
     /// It goes: the job is over, which took so long.
     End(Duration),
 }
@@ -103,6 +103,8 @@ pub(super) struct Stand {
     pub(super) hopes: bool,
     /// It may suspect that nobody will ever have anything to do.
     pub(super) may_suspect: bool,
+    /// Bytes of its shelf in which nothing lies that was sent in this line.
+    pub(super) spare: u64,
     /// The version of which it has taken its part.
     pub(super) cut: Option<Version>,
     /// The last one that was given up, and whether there was no memory for its own part of that.

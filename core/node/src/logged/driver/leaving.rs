@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Driver, FIRST};
+use super::{Driver, FIRST, spare_of};
 use crate::logged::task::{Answer, Task};
 use talisman_control::logging::fragments::pieces_of;
 use talisman_control::logging::messages::{FromMember, Said};
@@ -160,7 +160,7 @@ impl Driver<'_> {
             return;
         }
         self.looked = self.at;
-        if let Some(limit) = self.kept.runs_short(&self.member, would_be_given) {
+        if let Some(limit) = self.kept.runs_short(&self.member, spare_of(&self.seats), would_be_given) {
             self.wants_cut = true;
             let (kept, limit) = (self.kept.bytes() >> 20, limit >> 20);
             let line = "hardly any more memory is given by the system: a checkpoint is taken, and";

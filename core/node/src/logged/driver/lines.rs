@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::{Driver, FIRST};
+use super::{Driver, FIRST, spare_of};
 use crate::logged::task::{Answer, Task};
 use talisman_base::view::View;
 use talisman_control::logging::messages::FromMember;
@@ -87,7 +87,7 @@ impl Driver<'_> {
     /// The cut of this version is committed: nobody goes back behind it. These are there from now on.
     pub(super) fn begin_line(&mut self, version: Version, membership: Membership) {
         self.gather();
-        self.kept.count(&self.member);
+        self.kept.count(&self.member, spare_of(&self.seats));
         if let Err(why) = self.compare_with_twin(version) {
             return self.fail(why);
         }
@@ -122,7 +122,8 @@ impl Driver<'_> {
     /// Its PEs go, with all that is in them and between them.
     fn end_pes(&mut self, next: &Membership) {
         self.discard_rings();
-        self.ranks().for_each(|rank| _ = self.ask(rank, Task::EndInLine));
+        let shelf = self.kept.shelf();
+        self.ranks().for_each(|rank| _ = self.ask(rank, Task::EndInLine { shelf }));
         let first = self.member.membership().view.acting_for(0);
         if self.of.task.number == first
             && let Some(taken) = self.of.job.checkpoints().pop()
