@@ -8,9 +8,10 @@
 //! | 4, … | the ride, after its length |
 //! | … | the frame |
 
+use bytes::{Buf, Bytes};
 use talisman_ft::logging::Incarnation;
 use talisman_kernel::pe::input_log::Frame;
-use talisman_pup::Segment;
+use talisman_pup::{Segment, Tail};
 
 /// Beside a rank: the frame has bytes that nothing determines.
 const UNDETERMINED: u32 = 1 << 31;
@@ -58,12 +59,47 @@ impl Letter {
     /// What has come. None if it is too short for what it says that it has.
     pub fn open(bytes: &[u8], segments: Vec<Segment>) -> Option<Letter> {
         let (fixed, rest) = bytes.split_at_checked(FIXED)?;
+        let front = Front::read(fixed)?;
+        let (ride, head) = rest.split_at_checked(front.ride)?;
+        Some(front.letter(ride.to_vec(), Frame::with_head(head, segments)))
+    }
+
+    /// The same of one without slices of which the last bytes are elsewhere: they are copied once, to where they stay.
+    pub fn open_with(bytes: &[u8], last: &dyn Tail) -> Option<Letter> {
+        let (fixed, here) = bytes.split_at_checked(FIXED)?;
+        let front = Front::read(fixed)?;
+        let length = here.len() + last.len();
+        let mut rest = Vec::with_capacity(length);
+        rest.extend_from_slice(here);
+        last.copy_to(&mut rest.spare_capacity_mut()[..last.len()]);
+        // SAFETY: there is room for so many, and a tail writes every byte that it is given.
+        unsafe { rest.set_len(length) };
+        let ride = rest.get(..front.ride)?.to_vec();
+        let mut head = Bytes::from(rest);
+        head.advance(front.ride);
+        Some(front.letter(ride, Frame { head, segments: Vec::new() }))
+    }
+}
+
+/// What is in front of a ride, and how long that is.
+struct Front {
+    between: (Incarnation, Incarnation),
+    number: u64,
+    to: u32,
+    is_determined: bool,
+    ride: usize,
+}
+
+impl Front {
+    fn read(fixed: &[u8]) -> Option<Front> {
         let word = |at: usize| Some(u32::from_le_bytes(fixed.get(at..at + 4)?.try_into().ok()?));
         let number = u64::from_le_bytes(fixed.get(8..16)?.try_into().ok()?);
-        let (between, to, length) = ((word(0)?, word(4)?), word(16)?, word(20)? as usize);
-        let (ride, head) = rest.split_at_checked(length)?;
-        let (is_determined, to) = (to & UNDETERMINED == 0, to & !UNDETERMINED);
-        let frame = Frame::with_head(head, segments);
-        Some(Letter { between, number, to, ride: ride.to_vec(), frame, is_determined })
+        let (is_determined, to) = (word(16)? & UNDETERMINED == 0, word(16)? & !UNDETERMINED);
+        Some(Front { between: (word(0)?, word(4)?), number, to, is_determined, ride: word(20)? as usize })
+    }
+
+    fn letter(self, ride: Vec<u8>, frame: Frame) -> Letter {
+        let Front { between, number, to, is_determined, ride: _ } = self;
+        Letter { between, number, to, ride, frame, is_determined }
     }
 }

@@ -150,6 +150,9 @@ pub struct Member {
     /// How often it has looked for what has come: each time it begins with another source.
     pub(super) looks: u32,
     pub(super) outbox: Vec<Out>,
+    /// Where the next ride is written, and how long logs are said to be: room of what was before.
+    pub(super) ride: Vec<u8>,
+    pub(super) told: Vec<u64>,
 }
 
 impl Member {
@@ -203,6 +206,8 @@ impl Member {
             fed: None,
             looks: 0,
             outbox: Vec::new(),
+            ride: Vec::new(),
+            told: Vec::new(),
         }
     }
 
@@ -318,6 +323,16 @@ impl Member {
         std::mem::swap(&mut self.outbox, out);
     }
 
+    /// Whether it has anything for others.
+    pub fn has_out(&self) -> bool {
+        !self.outbox.is_empty()
+    }
+
+    /// A letter has left: its ride's memory is for the next one's.
+    pub fn has_left(&mut self, letter: Letter) {
+        self.ride = letter.ride;
+    }
+
     /// Messages between its PEs that nobody has taken, when it ends.
     pub fn take_rings(&mut self) -> Vec<Parcel> {
         self.rings.drain()
@@ -347,8 +362,11 @@ impl Member {
     pub fn absorb(&mut self) {
         for (rank, record) in (0..).zip(&self.records) {
             record.drain_fresh(|entry| {
-                self.spread.append(rank, entry);
+                self.spread.append(rank, &entry);
                 self.has_new = true;
+                if let Input::Lane { told, .. } = entry.input {
+                    self.told = told;
+                }
             });
         }
     }
@@ -443,7 +461,8 @@ impl Member {
         mut letters: VecDeque<Letter>,
     ) -> Result<(Vec<Taken>, Vec<Came>), String> {
         let (mut all, mut came) = (Vec::with_capacity(letters.len()), Vec::new());
-        let (frames, mut told) = (letters.len() as u32, Vec::new());
+        let (frames, mut told) = (letters.len() as u32, std::mem::take(&mut self.told));
+        told.clear();
         for letter in letters.drain(..) {
             self.take_one(from, rank, letter, &mut all, &mut came, &mut told)?;
         }
@@ -552,7 +571,12 @@ impl Member {
     pub fn release(&mut self) {
         self.open_gate();
         for rank in 0..self.shape.pes_per_node {
-            for (number, said) in self.output[rank as usize].release(self.spread.stable()) {
+            let output = &mut self.output[rank as usize];
+            // Mostly: it is asked for each message.
+            if output.kept() == 0 {
+                continue;
+            }
+            for (number, said) in output.release(self.spread.stable()) {
                 self.put(Out::Say(rank, number, said));
             }
         }

@@ -30,8 +30,8 @@ struct Kept {
     run: u64,
     /// What its clock said when that was last logged.
     time: Option<u64>,
-    /// What it was given before, while it runs again.
-    guide: Option<Guide>,
+    /// What it was given before, while it runs again. By reference: all else goes between threads at each turn.
+    guide: Option<Box<Guide>>,
     /// It did not do what it had done before.
     diverged: Option<Diverged>,
     /// Entries that its node has not taken yet.
@@ -54,7 +54,7 @@ impl Kept {
 impl Record {
     /// That of a PE that is fed these entries first.
     pub fn guided(guide: Guide) -> Record {
-        Record(Rc::new(RefCell::new(Kept { guide: Some(guide), ..Kept::default() })))
+        Record(Rc::new(RefCell::new(Kept { guide: Some(Box::new(guide)), ..Kept::default() })))
     }
 
     /// What the PE is to be given, for it to tell what it is given.
@@ -73,10 +73,8 @@ impl Record {
     }
 
     /// Entries since this was last asked.
-    pub fn drain_fresh(&self, take: impl FnMut(&Entry)) {
-        let fresh = &mut self.0.borrow_mut().fresh;
-        fresh.iter().for_each(take);
-        fresh.clear();
+    pub fn drain_fresh(&self, take: impl FnMut(Entry)) {
+        self.0.borrow_mut().fresh.drain(..).for_each(take);
     }
 
     /// All of them.
@@ -97,7 +95,7 @@ impl Record {
         let mut kept = self.0.borrow_mut();
         let time = kept.time.unwrap_or(0).max(time);
         kept.time = Some(time);
-        let is_counted = kept.guide.as_mut().is_some_and(Guide::took_next);
+        let is_counted = kept.guide.as_deref_mut().is_some_and(Guide::took_next);
         kept.in_order += u32::from(!is_counted);
         time
     }
@@ -123,7 +121,7 @@ impl Record {
 
     /// It is about to be given what the last step said.
     pub fn took(&self) {
-        self.0.borrow_mut().guide.iter_mut().for_each(Guide::took);
+        self.0.borrow_mut().guide.as_deref_mut().into_iter().for_each(Guide::took);
     }
 
     /// Its clock was set to what it had been.

@@ -88,7 +88,9 @@ impl Member {
     pub(super) fn emit(&mut self, to: NodeId, rank: u32, number: u64) {
         let Some((incarnation, _)) = self.up.get(&to) else { return };
         let between = (self.incarnation, *incarnation);
-        let mut ride = Vec::with_capacity(RIDE);
+        let mut ride = std::mem::take(&mut self.ride);
+        ride.clear();
+        ride.reserve(RIDE);
         self.ticketing.iter().for_each(|ticketing| ticketing.write(&mut ride, to, rank, number));
         match self.gate {
             Some(_) => self.spread.strict_ride().write(&mut ride, self.shape.pes_per_node),

@@ -1,5 +1,7 @@
 //! What is recorded, and how it goes.
 
+use std::mem::MaybeUninit;
+
 use super::given::Given;
 use super::image::{Beginning, Image};
 use super::letter::Letter;
@@ -13,7 +15,7 @@ use talisman_ft::logging::{
 use talisman_kernel::pe::input_log::Frame;
 use talisman_kernel::pe::turn::Command;
 use talisman_kernel::port::Sent;
-use talisman_pup::{Packed, Segment};
+use talisman_pup::{Packed, Segment, Tail};
 
 const SHAPE: Shape = Shape { nodes: 3, pes_per_node: 1 };
 
@@ -68,8 +70,32 @@ fn a_letter_comes_as_it_was_sent_and_one_that_is_cut_short_does_not() {
         letter.write(&mut sealed);
         assert_eq!(Letter::open(&sealed, Vec::new()), Some(letter));
     }
+    let letter = of(false);
     for end in 0..324 {
         assert_eq!(Letter::open(&sealed[..end], Vec::new()), None, "{end} bytes");
+    }
+    for here in 0..sealed.len() {
+        let (start, last) = sealed.split_at(here);
+        let expected = (here >= 24).then(|| letter.clone());
+        assert_eq!(Letter::open_with(start, &Elsewhere(last)), expected, "{here} bytes here");
+    }
+    for here in 0..324 {
+        let cut = Elsewhere(&sealed[here..323]);
+        assert_eq!(Letter::open_with(&sealed[..here], &cut), None, "{here} bytes here");
+    }
+}
+
+struct Elsewhere<'a>(&'a [u8]);
+
+// SAFETY: all are copied.
+unsafe impl Tail for Elsewhere<'_> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn copy_to(&self, to: &mut [MaybeUninit<u8>]) {
+        assert_eq!(to.len(), self.len());
+        to.iter_mut().zip(self.0).for_each(|(to, byte)| _ = to.write(*byte));
     }
 }
 

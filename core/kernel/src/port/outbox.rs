@@ -78,10 +78,10 @@ impl Outbox {
         self.packs_undetermined.set(self.packs_undetermined.get().map(|_| true));
     }
 
-    fn keep(&self, head: &[u8]) -> Bytes {
+    fn keep(&self, head: [&[u8]; 2]) -> Bytes {
         match &self.shelf {
             Some(shelf) => shelf.borrow_mut().keep(head),
-            None => Bytes::copy_from_slice(head),
+            None => head.concat().into(),
         }
     }
 
@@ -106,7 +106,7 @@ impl Outbox {
                     bytes = (head.len() + beside) as u32 + take_ballast();
                     count(&pe.stats.bytes_between_nodes, bytes.into());
                 }
-                Parcel::Frame { head: self.keep(head), segments }
+                Parcel::Frame { head: self.keep([head, &[]]), segments }
             });
             let Some(frame) = frame else { return };
             frame
@@ -132,17 +132,19 @@ impl Outbox {
         }
         let at = pe.clock.ticks();
         take_ballast();
-        let put = |[head, _]: [&[u8]; 2], segments: Vec<Segment>| {
-            pe.note_sent_frame(to, head, &segments);
+        // A long slice at its end is copied once, from where it is to where it is kept.
+        let put = |parts: [&[u8]; 2], segments: Vec<Segment>| {
+            let head = self.keep(parts);
+            pe.note_sent_frame(to, &head, &segments);
             let beside: usize = segments.iter().map(|segment| segment.bytes().len()).sum();
             let bytes = (head.len() + beside) as u32 + take_ballast();
             count(&pe.stats.between_nodes, 1);
             count(&pe.stats.bytes_between_nodes, bytes.into());
             pe.trace_left(at, to, bytes.into(), false);
-            let parcel = Parcel::Frame { head: self.keep(head), segments };
+            let parcel = Parcel::Frame { head, segments };
             self.sent.borrow_mut().push(Sent { to, at, bytes, parcel, is_determined: true });
         };
-        wire::pack_call(pe, call, args, false, put).is_some()
+        wire::pack_call(pe, call, args, true, put).is_some()
     }
 
     /// One in some messages, for what is done wrong with it.

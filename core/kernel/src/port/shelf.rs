@@ -45,17 +45,19 @@ impl Shelf {
         self.bytes.saturating_sub(self.used)
     }
 
-    /// A copy of a head, which stays as long as anybody has it.
+    /// A copy of a head, which is in two parts, and stays as long as anybody has it.
     #[inline]
-    pub fn keep(&mut self, head: &[u8]) -> Bytes {
-        if head.len() > FIRST.min(self.largest()) / HEADS {
-            return Bytes::copy_from_slice(head);
+    pub fn keep(&mut self, [start, end]: [&[u8]; 2]) -> Bytes {
+        let len = start.len() + end.len();
+        if len > FIRST.min(self.largest()) / HEADS {
+            return [start, end].concat().into();
         }
-        if self.open.capacity() < head.len() {
+        if self.open.capacity() < len {
             self.begin_chunk();
         }
-        self.used += head.len();
-        self.open.extend_from_slice(head);
+        self.used += len;
+        self.open.extend_from_slice(start);
+        self.open.extend_from_slice(end);
         self.open.split().freeze()
     }
 
@@ -109,7 +111,7 @@ mod tests {
     use super::*;
 
     fn fill(shelf: &mut Shelf, heads: usize) -> Vec<Bytes> {
-        (0..heads).map(|nth| shelf.keep(&[nth as u8; 1000])).collect()
+        (0..heads).map(|nth| shelf.keep([&[nth as u8; 400], &[nth as u8; 600]])).collect()
     }
 
     fn is_whole(kept: &[Bytes]) -> bool {
@@ -174,8 +176,8 @@ mod tests {
     #[test]
     fn a_long_head_has_memory_of_its_own() {
         let mut shelf = Shelf::default();
-        assert_eq!(shelf.keep(&[7; FIRST / HEADS + 1]).len(), FIRST / HEADS + 1);
+        assert_eq!(shelf.keep([&[7; FIRST / HEADS], &[8]]).len(), FIRST / HEADS + 1);
         assert_eq!(shelf.bytes, 0);
-        assert_eq!(shelf.keep(&[]).len(), 0);
+        assert_eq!(shelf.keep([&[], &[]]).len(), 0);
     }
 }

@@ -161,6 +161,7 @@ impl<'a> Driver<'a> {
     pub(super) fn run(mut self) -> Left {
         while !self.of.commands.is_over() {
             self.at = Instant::now();
+            self.seats.iter().for_each(|seat| seat.end_turn(self.at));
             let heard = self.hear_launcher() | self.hear_others() | self.meet_newcomers();
             let heard = heard | self.take_back_some();
             let worked = self.work() | self.see_to_cut();

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::LoggedNode;
 use super::kept::shelf_of;
@@ -28,7 +28,7 @@ use talisman_kernel::pe::input_log::InputLog;
 use talisman_kernel::pe::recorder::Recorder;
 use talisman_kernel::pe::turn::Feed;
 use talisman_kernel::pe::{Here, Pe};
-use talisman_kernel::port::{Outbox, Parcel, Port, Sent, Shelf};
+use talisman_kernel::port::{Outbox, Parcel, Port, Shelf};
 use talisman_kernel::witness::Why;
 use talisman_observe::stats::{Totals, count};
 
@@ -74,12 +74,19 @@ impl<'a> Hosted<'a> {
     }
 
     /// Does something, and tells all that has come of it.
-    pub(super) fn perform(&mut self, Handed { now, record, task }: Handed) -> Done {
+    pub(super) fn perform(&mut self, Handed { now, record, task, room }: Handed) -> Done {
         self.record.take_back(record);
         self.clock.set(self.clock.get().max(now));
         let answer = self.answer(task);
-        let (sent, said) = (self.take_sent(), self.of.said.take(self.rank));
-        Done { record: self.record.lend(), sent, said, stand: self.stand(), answer }
+        let mut sent = room;
+        self.outbox().into_iter().for_each(|outbox| outbox.swap(&mut sent));
+        let said = self.of.said.take(self.rank);
+        Done { record: self.record.lend(), sent, said, stand: None, answer }
+    }
+
+    /// The turn that it had last, if it has had one, is over since then at the latest.
+    pub(super) fn end_turn(&self, now: impl FnOnce() -> Instant) {
+        self.pace.look(now);
     }
 
     fn answer(&mut self, task: Task) -> Answer {
@@ -197,12 +204,8 @@ impl<'a> Hosted<'a> {
         }
     }
 
-    /// What it has sent since this was last asked.
-    fn take_sent(&self) -> Vec<Sent> {
-        self.outbox().map(Outbox::take).unwrap_or_default()
-    }
-
-    fn stand(&self) -> Stand {
+    /// How it stands with it.
+    pub(super) fn stand(&self) -> Stand {
         let Some(pe) = &self.pe else { return Stand::default() };
         Stand {
             is_there: true,

@@ -1,6 +1,7 @@
 //! The links of a node that logs, one to every other node for all its PEs. Unlike those of other jobs, one may come in another's
 //! place while the PE runs, to another process of the same node.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::Duration;
@@ -14,7 +15,7 @@ use talisman_transport::link::Link;
 use talisman_transport::poller::Poller;
 use talisman_transport::reconnect::Reconnect;
 use talisman_transport::tcp::Stream;
-use talisman_transport::{LinkError, Peer};
+use talisman_transport::{Arrived, Incoming, LinkError, Peer};
 
 /// Frames taken from one link before looking at the next.
 const BURST: usize = 256;
@@ -211,11 +212,14 @@ impl Links {
     }
 
     /// Writes what goes now; whether anything was written.
+    #[inline]
     pub(super) fn flush(&mut self) -> (bool, Option<Lost>) {
+        // While a node rests, it is asked again and again.
+        if self.unflushed.is_empty() { (false, None) } else { self.flush_some() }
+    }
+
+    fn flush_some(&mut self) -> (bool, Option<Lost>) {
         let (mut wrote, mut lost) = (false, None);
-        if self.unflushed.is_empty() {
-            return (wrote, lost);
-        }
         let links = &self.links;
         self.unflushed.retain(|node| {
             let Some(link) = links.get(node) else { return false };
@@ -264,7 +268,18 @@ impl Links {
     /// The same of one link.
     fn receive_from(&mut self, node: u32, came: &mut Vec<Came>) -> Option<Lost> {
         let link = self.links.get(&node)?;
-        let received = link.receive(BURST, &mut |message| {
+        let came = RefCell::new(came);
+        let put = |line, what| came.borrow_mut().push(Came { from: node, line, what });
+        // A letter without slices that comes through memory is copied from there to where it stays.
+        let mut take = |arrived: &Arrived<'_>| {
+            let (line, kind, start) = parts_of(arrived.start);
+            let is_taken = kind == LETTER && !arrived.rest.is_empty();
+            if is_taken {
+                put(line, What::Letter(arrived.rank.into(), Letter::open_with(start, &arrived.rest)));
+            }
+            is_taken
+        };
+        let mut take_whole = |message: Incoming<'_>| {
             let (line, kind, head) = parts_of(message.head);
             let what = match kind {
                 LETTER => What::Letter(message.rank.into(), Letter::open(head, message.segments)),
@@ -273,8 +288,12 @@ impl Links {
                 UNREAD => What::Unread,
                 _ => What::Unknown,
             };
-            came.push(Came { from: node, line, what });
-        });
+            put(line, what);
+        };
+        let received = match link.is_watched() {
+            true => link.receive(BURST, &mut take_whole),
+            false => hear(link, &mut take, &mut take_whole),
+        };
         match received {
             Err(error) => return Some(Lost { node, error }),
             Ok(0) => {}
@@ -384,6 +403,19 @@ impl Links {
     pub(super) fn goodbye(&self) {
         self.links.values().for_each(Link::goodbye);
     }
+}
+
+/// Takes what has come through memory, one after the other, but no more than of a connection; how many of its pieces.
+fn hear(
+    link: &Link,
+    take: &mut dyn FnMut(&Arrived<'_>) -> bool,
+    take_whole: &mut dyn FnMut(Incoming<'_>),
+) -> Result<usize, LinkError> {
+    let mut heard = 0;
+    while heard < BURST && link.hear(take, take_whole)? > 0 {
+        heard += 1;
+    }
+    Ok(heard)
 }
 
 /// What a link has brought: its sender's line, its kind, its head. What is too short is of no kind that there is.

@@ -16,22 +16,33 @@ const BETWEEN_CLOCKS: usize = 16;
 const TURN: Duration = Duration::from_micros(100);
 
 /// How many messages a PE runs in a turn: fewer where entries take long, since what they send leaves when the turn is over.
-pub(super) struct Pace(Cell<usize>);
+pub(super) struct Pace {
+    most: Cell<usize>,
+    /// So many have run in a turn that began then, and of which it has not been looked how long it took: what was sent goes first.
+    open: Cell<Option<(usize, Instant)>>,
+}
 
 impl Default for Pace {
     fn default() -> Self {
-        Pace(Cell::new(BATCH))
+        Pace { most: Cell::new(BATCH), open: Cell::new(None) }
     }
 }
 
 impl Pace {
+    /// The last turn is over, if there was one.
+    pub(super) fn look(&self, now: impl FnOnce() -> Instant) {
+        if let Some((ran, since)) = self.open.take() {
+            self.ran(ran, now().saturating_duration_since(since));
+        }
+    }
+
     /// So many have run in a turn that took so long.
     fn ran(&self, ran: usize, took: Duration) {
-        let most = self.0.get();
+        let most = self.most.get();
         if took > 2 * TURN {
-            self.0.set((most / 4).max(1));
+            self.most.set((most / 4).max(1));
         } else if ran == most && took < TURN / 4 {
-            self.0.set((most * 2).min(BATCH));
+            self.most.set((most * 2).min(BATCH));
         }
     }
 }
@@ -50,7 +61,7 @@ pub(super) struct Round<'a> {
 impl<'a> Round<'a> {
     /// It takes this in, and runs messages, if it may.
     pub(super) fn new((taken, runs): (Vec<Taken>, bool), since: Instant, pace: &'a Pace, until: u64) -> Self {
-        let most = if runs { pace.0.get() } else { 0 };
+        let most = if runs { pace.most.get() } else { 0 };
         Round { taken, most, pace, ran: 0, since, until }
     }
 }
@@ -59,7 +70,7 @@ impl Drop for Round<'_> {
     /// The turn is over.
     fn drop(&mut self) {
         if self.ran > 0 {
-            self.pace.ran(self.ran, self.since.elapsed());
+            self.pace.open.set(Some((self.ran, self.since)));
         }
     }
 }
@@ -102,12 +113,29 @@ mod tests {
     fn long_entries_run_one_by_one_and_short_ones_in_batches() {
         let pace = Pace::default();
         (0..4).for_each(|_| pace.ran(1, 3 * TURN));
-        assert_eq!(pace.0.get(), 1);
+        assert_eq!(pace.most.get(), 1);
         pace.ran(1, TURN);
-        assert_eq!(pace.0.get(), 1);
-        (0..8).for_each(|_| pace.ran(pace.0.get(), TURN / 10));
-        assert_eq!(pace.0.get(), BATCH);
+        assert_eq!(pace.most.get(), 1);
+        (0..8).for_each(|_| pace.ran(pace.most.get(), TURN / 10));
+        assert_eq!(pace.most.get(), BATCH);
         pace.ran(1, TURN / 10);
-        assert_eq!(pace.0.get(), BATCH, "there were no more");
+        assert_eq!(pace.most.get(), BATCH, "there were no more");
+    }
+
+    #[test]
+    fn how_long_a_turn_took_is_looked_at_once_when_it_is_over() {
+        let (pace, since) = (Pace::default(), Instant::now());
+        let round = |ran| {
+            let mut round = Round::new((Vec::new(), true), since, &pace, u64::MAX);
+            round.ran = ran;
+            round
+        };
+        drop(round(0));
+        pace.look(|| unreachable!("nothing ran"));
+        drop(round(1));
+        assert_eq!(pace.most.get(), BATCH, "nobody has looked");
+        pace.look(|| since + 3 * TURN);
+        assert_eq!(pace.most.get(), BATCH / 4);
+        pace.look(|| unreachable!("it was looked at"));
     }
 }

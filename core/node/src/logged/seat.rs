@@ -1,11 +1,12 @@
 //! A PE as the driver of its node knows it, which may be on another thread.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::hosted::Hosted;
 use super::task::{Done, Handed, Stand};
 use super::worker::Desk;
+use talisman_kernel::port::Sent;
 
 /// A PE of a node that logs, by its rank.
 pub(super) struct Seat<'a> {
@@ -18,6 +19,8 @@ pub(super) struct Seat<'a> {
     pub(super) idle_turns: u32,
     /// Something had come for the turn that it has.
     pub(super) had_mail: bool,
+    /// Room for what it sends next.
+    pub(super) room: Vec<Sent>,
 }
 
 enum Place<'a> {
@@ -37,7 +40,14 @@ impl<'a> Seat<'a> {
     }
 
     fn at(place: Place<'a>) -> Self {
-        Seat { place, is_out: false, stand: Stand::default(), idle_turns: 0, had_mail: false }
+        Seat {
+            place,
+            is_out: false,
+            stand: Stand::default(),
+            idle_turns: 0,
+            had_mail: false,
+            room: Vec::new(),
+        }
     }
 
     /// The PE does something, which is not at anything. None where that comes later.
@@ -50,6 +60,20 @@ impl<'a> Seat<'a> {
                 desk.hand(handed);
                 None
             }
+        }
+    }
+
+    /// It is looked how it stands with it, if it is here.
+    pub(super) fn look(&mut self) {
+        if let Place::Here(hosted) = &self.place {
+            self.stand = hosted.stand();
+        }
+    }
+
+    /// Its last turn is over since then at the latest. On a thread of its own it sees to that itself.
+    pub(super) fn end_turn(&self, now: Instant) {
+        if let Place::Here(hosted) = &self.place {
+            hosted.end_turn(|| now);
         }
     }
 

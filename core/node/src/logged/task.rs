@@ -55,6 +55,8 @@ pub(super) struct Handed {
     pub(super) now: u64,
     pub(super) record: Lent,
     pub(super) task: Task,
+    /// Room for what the PE sends after this.
+    pub(super) room: Vec<Sent>,
 }
 
 /// What has come of a task.
@@ -64,7 +66,8 @@ pub(super) struct Done {
     /// What the PE has sent and said, in order.
     pub(super) sent: Vec<Sent>,
     pub(super) said: Vec<Said>,
-    pub(super) stand: Stand,
+    /// None of a PE on the driver's thread, of which that can be [asked](super::seat::Seat::look) when what it has sent is on its way.
+    pub(super) stand: Option<Stand>,
     pub(super) answer: Answer,
 }
 

@@ -68,7 +68,12 @@ mod tests {
         });
         assert!(returns.take().is_none());
         for now in 0..1_000 {
-            desk.hand(Handed { now, record: Lent::default(), task: Task::EndInLine { shelf: None } });
+            desk.hand(Handed {
+                now,
+                record: Lent::default(),
+                task: Task::EndInLine { shelf: None },
+                room: Vec::new(),
+            });
             assert_eq!(returns.wait().0, now as u32);
             assert!(!returns.has_any() && returns.take().is_none());
             if now % 100 == 0 {
@@ -77,7 +82,12 @@ mod tests {
             }
         }
         // Both before it looks.
-        desk.hand(Handed { now: 7, record: Lent::default(), task: Task::EndInLine { shelf: None } });
+        desk.hand(Handed {
+            now: 7,
+            record: Lent::default(),
+            task: Task::EndInLine { shelf: None },
+            room: Vec::new(),
+        });
         desk.close();
         thread.join().expect("it ends");
         assert_eq!(returns.wait().0, 7);

@@ -7,11 +7,16 @@ use crate::logged::seat::Seat;
 use crate::logged::task::{Answer, Done, Handed, Task};
 use talisman_kernel::pe::turn::Command;
 
+/// More room is not kept for what a PE sends.
+const ROOM_MAX: usize = 1 << 10;
+
 impl Driver<'_> {
     /// The PE of this rank, which is at nothing, does this.
     pub(super) fn hand(&mut self, rank: u32, now: u64, task: Task) {
         let record = self.member.lend(rank);
-        if let Some(done) = self.seats[rank as usize].hand(Handed { now, record, task }) {
+        let seat = &mut self.seats[rank as usize];
+        let room = std::mem::take(&mut seat.room);
+        if let Some(done) = seat.hand(Handed { now, record, task, room }) {
             _ = self.take_back(rank, done);
         }
     }
@@ -20,7 +25,9 @@ impl Driver<'_> {
     pub(super) fn ask(&mut self, rank: u32, task: Task) -> Answer {
         self.gather();
         let (record, now) = (self.member.lend(rank), self.now());
-        let done = self.seats[rank as usize].hand(Handed { now, record, task });
+        let seat = &mut self.seats[rank as usize];
+        let room = std::mem::take(&mut seat.room);
+        let done = seat.hand(Handed { now, record, task, room });
         // Nobody else is at anything.
         let done = done.unwrap_or_else(|| self.returns.wait().1);
         self.take_back(rank, done)
@@ -46,10 +53,17 @@ impl Driver<'_> {
 
     /// A PE has done what it was handed: it is logged what it was given, and leaves what it has sent and said.
     fn take_back(&mut self, rank: u32, done: Done) -> Answer {
-        let Done { record, sent, said, stand, answer } = done;
+        let Done { record, mut sent, said, stand, answer } = done;
         self.member.take_back(rank, record);
+        // In a turn nobody asks for that until what the PE has sent is on its way.
+        let looks_later = stand.is_none() && self.member.is_live() && matches!(answer, Answer::Did(_));
         let seat = &mut self.seats[rank as usize];
-        (seat.is_out, seat.stand) = (false, stand);
+        seat.is_out = false;
+        match stand {
+            Some(stand) => seat.stand = stand,
+            None if looks_later => {}
+            None => seat.look(),
+        }
         match answer {
             // As one on this thread does.
             Answer::Panicked(panic) => resume_unwind(panic),
@@ -60,7 +74,14 @@ impl Driver<'_> {
             Answer::Failed(ref why) => self.fail(why.clone()),
             _ => {}
         }
-        self.collect(rank, said, sent);
+        self.collect(rank, said, &mut sent);
+        let seat = &mut self.seats[rank as usize];
+        if looks_later {
+            seat.look();
+        }
+        if sent.capacity() <= ROOM_MAX {
+            seat.room = sent;
+        }
         answer
     }
 

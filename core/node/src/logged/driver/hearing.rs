@@ -143,13 +143,14 @@ impl Driver<'_> {
         // What came while it rested is all that there was.
         let lost = if came.is_empty() { self.links.receive(&mut came) } else { None };
         let any = !came.is_empty();
+        let any_words = came.iter().any(|came| !matches!(came.what, What::Letter(..)));
         came.drain(..).for_each(|came| self.take(came));
         self.came = came;
-        if any {
-            // Others' logs may have become stable.
+        if any_words {
+            // Others' logs may have become stable. What rides on letters is heard when these are taken in.
             self.member.release();
-            self.carry();
         }
+        self.carry();
         self.give_up(lost);
         any
     }

@@ -20,15 +20,18 @@ use talisman_store::memory_probe::would_be_given;
 /// So often it is looked how much is kept.
 const LOOK_AT_MEMORY: Duration = Duration::from_millis(100);
 
+/// The memory of a longer ride is not kept for the next one.
+const RIDE_MAX: usize = 4 << 10;
+
 impl Driver<'_> {
     /// What the PE of this rank was given is logged, and what it has said and sent leaves as far as it may.
-    pub(super) fn collect(&mut self, rank: u32, said: Vec<words::Said>, sent: Vec<Sent>) {
+    pub(super) fn collect(&mut self, rank: u32, said: Vec<words::Said>, sent: &mut Vec<Sent>) {
         for said in said {
             if !matches!(said, words::Said::End(_)) || !self.of.commands.is_stopped() {
                 self.member.say(rank, said);
             }
         }
-        for sent in sent {
+        for sent in sent.drain(..) {
             self.member.send(rank, sent);
         }
         self.settle();
@@ -52,12 +55,20 @@ impl Driver<'_> {
     }
 
     pub(super) fn carry(&mut self) {
+        if !self.member.has_out() {
+            return;
+        }
         let (mut first_that_differs, mut answered) = (None, false);
         let mut outs = std::mem::take(&mut self.outs);
         self.member.swap_out(&mut outs);
         for out in outs.drain(..) {
             match out {
-                Out::Letter(rank, to, letter) => self.links.send_letter((to, rank), &letter),
+                Out::Letter(rank, to, letter) => {
+                    self.links.send_letter((to, rank), &letter);
+                    if letter.ride.capacity() <= RIDE_MAX {
+                        self.member.has_left(letter);
+                    }
+                }
                 Out::Word(to, between, word) => self.send_word(to, between, &word),
                 Out::Report(event) => report_of(event).into_iter().for_each(|word| self.say(&word)),
                 Out::Say(rank, number, said) => {
