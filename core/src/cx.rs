@@ -227,6 +227,18 @@ impl<C: Chare> Cx<C> {
         self.run().hear_in_place(call, hearing, waits, take)
     }
 
+    /// For an entry with a virtual rank in it, as the last that it does: calls this entry of another element of its array when it has
+    /// ended, if that is on this PE and nothing waits before it. `false` if it is to be called as others are.
+    #[doc(hidden)]
+    #[inline]
+    pub fn call_next(&self, to: C::Index, entry: Entry<C, ()>) -> bool
+    where
+        C: ArrayChare,
+    {
+        let to = ObjId { collection: self.head().collection().id, index: to.to_bits() };
+        self.run().call_next(to, &C::ENTRIES[entry.number as usize])
+    }
+
     /// When this entry has ended, what has come is heard before anything else runs on this PE.
     pub fn end_turn(&self) {
         self.run().ends_turn.set(true);

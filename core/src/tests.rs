@@ -7,5 +7,6 @@ mod host;
 mod in_place;
 mod instructions;
 mod memcheck;
+mod next_calls;
 mod untraced;
 mod valgrind;

@@ -61,10 +61,12 @@ pub mod flag {
     pub const HELD: u32 = 512;
     /// What is done to it is traced.
     pub const TRACED: u32 = 1024;
+    /// What it calls is called when its entry has ended.
+    pub const CALLS_NEXT: u32 = 2048;
     /// What keeps it where it is.
     pub const STAYS: u32 = CATCHING_UP | HELD;
     /// Anything of the above that has to be looked at after an entry.
-    pub const AFTER: u32 = DESTROY | MIGRATE;
+    pub const AFTER: u32 = DESTROY | MIGRATE | CALLS_NEXT;
     /// What stays with the object when it moves.
     pub const TRAVELS: u32 = LIVE | NEW | LONG | HUGE | MADE_AGAIN | LATE;
 }

@@ -443,6 +443,8 @@ impl Pe {
     pub fn after_entry(&self, head: NonNull<Head>) {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
+        let calls_next = object.has(flag::CALLS_NEXT);
+        object.clear(flag::CALLS_NEXT);
         if object.has(flag::DESTROY) {
             if object.has(flag::MIGRATE) {
                 sometimes("an object wanted to move and to go");
@@ -454,6 +456,9 @@ impl Pe {
             self.migrate_out(head);
         } else if self.repacks {
             self.repack(head);
+        }
+        if calls_next {
+            self.execute_next();
         }
     }
 

@@ -3,11 +3,12 @@
 //! What a program's types do by themselves is elsewhere: they are packed, shown and dropped, and reducers combine, wherever the
 //! runtime has such a value in its hands. None of that can reach the PE's state but by a call that ends here or in `send`.
 
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 use super::Pe;
 use crate::entry_info::{EntryInfo, InitInfo};
-use crate::message::cell::Words;
+use crate::message::cell::{WORDS, Words};
 use crate::message::envelope::Extra;
 use crate::object::{Head, flag};
 use crate::registry::ChareType;
@@ -94,6 +95,28 @@ impl Pe {
             }
             self.after_entry(head);
         }
+    }
+
+    /// Runs the entry that the one before has [called](Pe::call_next), and what that calls so: each as any other, but out of no queue.
+    #[inline(never)]
+    pub(super) fn execute_next(&self) {
+        while let Some((head, entry)) = self.next_call.take() {
+            // SAFETY: the object is live: nothing has run since it was found.
+            let object = unsafe { head.as_ref() };
+            // It has no arguments.
+            let (extra, words) = (&mut None, &mut [MaybeUninit::uninit(); WORDS]);
+            self.stats.run.add(1);
+            match self.may_be_timed(object) {
+                true => self.call_watched(head, Call::Entry { entry, extra, words }),
+                false => self.call(head, Call::Entry { entry, extra, words }),
+            }
+            object.count_message();
+            object.clear(flag::CALLS_NEXT);
+            if object.has(flag::AFTER) {
+                self.after_entry(head);
+            }
+        }
+        self.next_call.end();
     }
 
     /// Out of the way of those that are neither timed nor traced.

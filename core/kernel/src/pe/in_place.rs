@@ -3,6 +3,7 @@
 //!
 //! Only where a thread drives the PE, and to and from other nodes. What is heard so counts as any message that has run.
 
+use std::cell::Cell;
 use std::ptr::NonNull;
 
 use super::Pe;
@@ -24,6 +25,48 @@ const TICKS_OF_ENTRY: u64 = 60_000;
 
 /// So many looks for a message between two at the clock, which takes longer than they do while none is seen.
 const LOOKS_PER_TIME: u32 = 8;
+
+/// So many entries call each other directly at most: as many as messages that run before a PE looks at others.
+const CALLS_IN_A_ROW: u32 = 64;
+/// So many of them between two at the clock, if they are short.
+const CALLS_PER_TIME: u32 = 8;
+
+/// The entry that is called when the one that runs has ended, and how many were called so one after the other.
+#[derive(Default)]
+pub struct NextCall {
+    call: Cell<Option<(NonNull<Head>, &'static EntryInfo)>>,
+    in_a_row: Cell<u32>,
+    /// When the first of them was, in ticks.
+    since: Cell<u64>,
+}
+
+impl NextCall {
+    /// The one that comes now.
+    #[inline(always)]
+    pub(super) fn take(&self) -> Option<(NonNull<Head>, &'static EntryInfo)> {
+        self.call.take()
+    }
+
+    /// None follows.
+    #[inline(always)]
+    pub(super) fn end(&self) {
+        self.in_a_row.set(0);
+    }
+
+    /// Whether one more may follow, without keeping what else the PE has to see to waiting for too long. If the first takes long, others
+    /// are likely to.
+    fn has_time(&self, ticks: impl FnOnce() -> u64) -> bool {
+        match self.in_a_row.get() {
+            0 => self.since.set(ticks()),
+            CALLS_IN_A_ROW => return false,
+            n if n == 1 || n % CALLS_PER_TIME == 0 => {
+                return ticks().wrapping_sub(self.since.get()) <= TICKS_OF_ENTRY;
+            }
+            _ => {}
+        }
+        true
+    }
+}
 
 /// What has come where an entry waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +127,34 @@ impl Pe {
             self.drop_what_was_sent();
         }
         is_sent
+    }
+
+    /// Calls an entry without arguments of an object of this PE as soon as the entry that runs has ended, without a message: if nothing
+    /// waits before it, so that a message would be the next one to run. An entry does so last of all. `false` if it is to be called as
+    /// others are. After many in a row the turn of the PE ends first: links, timers and whoever asks for something are looked at.
+    pub fn call_next(&self, to: ObjId, entry: &'static EntryInfo) -> bool {
+        if !self.may_run_at_once() || self.frozen.get() || self.measuring.sees_heavy() {
+            return false;
+        }
+        let Some(caller) = self.running().filter(|_| matches!(self.port, Port::Threads(_))) else {
+            return false;
+        };
+        if self.repacks || caller.has(flag::AFTER) || entry.options != EntryOptions::new() {
+            return false;
+        }
+        let Some(head) = self.find_here(to) else { return false };
+        // SAFETY: an object that is found is live.
+        if unsafe { head.as_ref() }.collection().key != entry.chare || entry.args.size > 0 {
+            return false;
+        }
+        if !self.next_call.has_time(|| self.clock.ticks()) {
+            self.ends_turn.set(true);
+            return false;
+        }
+        self.next_call.in_a_row.set(self.next_call.in_a_row.get() + 1);
+        self.next_call.call.set(Some((head, entry)));
+        caller.set(flag::CALLS_NEXT);
+        true
     }
 
     /// Gives `take` the packed arguments of the next call of this entry that has come for the object that runs, if it is the next

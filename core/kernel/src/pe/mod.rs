@@ -42,6 +42,7 @@ use crate::trace::Tracer;
 use crate::undelivered::Callers;
 use crate::witness::{self, Seen, Until, Why};
 use heard::SharedHeard;
+use in_place::NextCall;
 use input_log::InputLog;
 use names::Names;
 use running::Running;
@@ -125,6 +126,8 @@ pub struct Pe {
     pub stopped: Cell<bool>,
     /// What runs here waits for others, without saying for what: its turn ends, so that it is heard what has come.
     pub ends_turn: Cell<bool>,
+    /// What is called when the entry that runs has ended.
+    next_call: NextCall,
     /// In ticks, when it was last thought that something may have come ([`Pe::may_have_come`]).
     pub(super) looked: Cell<u64>,
     /// Others were seen to want its core.
@@ -173,6 +176,7 @@ impl Pe {
             repacks: node.config.repack,
             stopped: Cell::new(false),
             ends_turn: Cell::new(false),
+            next_call: NextCall::default(),
             looked: Cell::new(0),
             is_crowded: Cell::new(false),
             frozen: Cell::new(false),
