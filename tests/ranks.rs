@@ -25,6 +25,8 @@ mod storm;
 #[path = "processes/system.rs"]
 #[allow(dead_code, reason = "the tests of processes use all of it")]
 mod system;
+#[path = "ranks/turns.rs"]
+mod turns;
 #[path = "ranks/two_groups.rs"]
 mod two_groups;
 
@@ -36,7 +38,8 @@ talisman_ampi::program!(
     chares::Asking,
     collectives::Collectives,
     ends::Ends,
-    hints::Hints
+    hints::Hints,
+    turns::Turns
 );
 
 /// On one PE, where nothing happens.

@@ -27,6 +27,8 @@ pub(super) struct Activity {
     row: Option<&'static [AtomicU64]>,
     /// What it is shown to wait for: kind, peer, tag, others; and where the text of the call is.
     awaited: Option<(Awaited, Option<Rank>, Option<i32>, usize)>,
+    /// If that is the message of a receive: which.
+    receives: Option<Pattern>,
     call: (usize, usize),
     sent: u64,
 }
@@ -41,7 +43,7 @@ impl Activity {
         words[table::NODE].store(node.into(), Ordering::Relaxed);
         let first = table::HEAD + rank as usize * table::ROW;
         self.row = words.get(first..first + table::ROW);
-        (self.rank, self.awaited, self.call) = (rank, None, (0, 0));
+        (self.rank, self.awaited, self.receives, self.call) = (rank, None, None, (0, 0));
         self.row.is_some()
     }
 
@@ -78,6 +80,16 @@ impl Activity {
     /// It waits in this call.
     pub fn waits(&mut self, engine: &Engine, call: &str) {
         let Some(row) = self.row else { return };
+        let receives = match engine.waits_for() {
+            Some(Condition::Receive(pattern, _)) => Some(*pattern),
+            _ => None,
+        };
+        // Most often by far for the same message again, in the same call.
+        if receives.is_some() && receives == self.receives && self.call == (call.as_ptr().addr(), call.len())
+        {
+            return row[table::STATE].store(State::Waits as u64, Ordering::Relaxed);
+        }
+        self.receives = receives;
         let (awaited, others) = awaited(engine);
         let (kind, peer, tag) = awaited.map_or((Awaited::Nothing, None, None), |doing| words_of(&doing));
         let place = (call.as_ptr().addr(), call.len());

@@ -72,21 +72,29 @@ pub(crate) unsafe fn receive<T: Copy, E: Copy + From<UnknownRequest>>(
             }
         })
     })?;
-    match begun {
+    let end = |process: &mut Process, ended: Result<Status, UnknownRequest>| match ended {
+        Ok(status) => told(process, &status).map(Some),
+        Err(unknown) => Err(E::from(unknown)),
+    };
+    let end_awaited = |process: &mut Process| {
+        let ended = process.engine.end_awaited();
+        end(process, ended)
+    };
+    let (request, next) = match begun {
         Receiving::Over(result) => return Ok(result),
-        Receiving::Awaited | Receiving::Begun(_, Next::Wait) => wait_until_come_later()?,
-        Receiving::Begun(_, Next::GoOn) => {}
-        Receiving::Begun(request, Next::Ask) => wait_in_call(|| Condition::One(request), call, place)?,
+        Receiving::Awaited => return wait_until_come_later(end_awaited),
+        Receiving::Begun(request, next) => (request, next),
+    };
+    let end_request = |process: &mut Process| {
+        let status = process.engine.test(request);
+        end(process, status.and_then(|status| status.ok_or(UnknownRequest(request))))
+    };
+    match next {
+        Next::Wait => return wait_until_come_later(end_request),
+        Next::GoOn => {}
+        Next::Ask => wait_in_call(|| Condition::One(request), call, place)?,
     }
-    state(|process| {
-        let ended = match begun {
-            Receiving::Begun(request, _) => {
-                process.engine.test(request).and_then(|status| status.ok_or(UnknownRequest(request)))
-            }
-            _ => process.engine.end_awaited(),
-        };
-        ended.map_err(E::from).and_then(|status| told(process, &status).map(Some))
-    })
+    state(end_request)
 }
 
 /// How a receive goes on.

@@ -55,7 +55,13 @@ pub struct RankElement<P: Program> {
     asked: Option<u32>,
     /// It gave way, and goes on behind what its PE hears next.
     hears_first: bool,
+    /// Room for frames that an entry sends: empty between entries.
+    #[pup(skip)]
+    room: Vec<Outgoing>,
 }
+
+/// Room for so many frames is kept between entries: more than most of them send.
+const ROOM_KEPT: usize = 8;
 
 /// How far a rank has run in an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +109,7 @@ impl<P: Program> RankElement<P> {
             regroups: false,
             asked: None,
             hears_first: false,
+            room: Vec::new(),
         }
     }
 
@@ -217,16 +224,33 @@ impl<P: Program> RankElement<P> {
     /// Takes a frame in, and runs the rank as far as it gets.
     fn advance(&mut self, cx: &mut Cx<Self>, frame: Option<Frame<Payload>>) {
         process_state::prepare();
-        let mut sent = neighbors::room();
+        let mut sent = std::mem::take(&mut self.room);
         let mut ran = self.run(cx, frame, &mut sent);
         self.note_held(cx);
+        if let Ok(Ran::UpToAWait) = ran
+            && sent.is_empty()
+            && self.only_waits(cx)
+            && let Some(given) = neighbors::take_only_ready()
+        {
+            self.room = sent;
+            return self.hand_over(cx, given);
+        }
         give_way(cx, &mut self.rank);
         if let Err(error) = self.send(cx, &mut sent) {
             ran = ran.and(Err(error));
         }
-        neighbors::keep_room(sent);
+        if sent.capacity() <= ROOM_KEPT {
+            sent.clear();
+            self.room = sent;
+        }
         self.end_entry(cx, ran);
         self.be_found(cx);
+    }
+
+    /// Whether nothing is to be done at the end of an entry in which its rank has run up to a wait: others find it, and nothing keeps it
+    /// from waiting for them.
+    fn only_waits(&self, cx: &Cx<Self>) -> bool {
+        self.rank.is_found_waiting() && !self.moves_always && !cx.shares_process()
     }
 
     /// What its rank has come to.

@@ -263,6 +263,12 @@ impl Rank {
         is_to_be
     }
 
+    /// Whether others of its PE find it where it waits for them, and it has nothing else to do.
+    #[inline]
+    fn is_found_waiting(&self) -> bool {
+        self.place.is_set() && !self.is_ready() && !self.has_failed()
+    }
+
     /// Whether it cannot go on, by what was found when it did not run.
     fn has_failed(&self) -> bool {
         self.failure.is_some()
@@ -315,9 +321,13 @@ impl Rank {
         let mut running = Running::new(slots);
         let is_suspended = running.run(thread)?;
         let (left, got) = (running.left(), running.got());
-        self.is_ready = is_suspended && !self.waits();
+        let waits = self.waits();
+        self.is_ready = is_suspended && !waits;
         self.activity.is_suspended(left + sent.len() - had_sent, got);
-        self.show_state();
+        match is_suspended && waits {
+            true => self.activity.waits(&self.process.engine, &self.site.call),
+            false => self.show_state(),
+        }
         Ok(is_suspended)
     }
 

@@ -18,9 +18,11 @@ use crate::engine::{Head, Rank as Number};
 thread_local! {
     /// By their numbers; those that are elsewhere, or may not be given anything, have no address here.
     static HERE: RefCell<Vec<Option<NonNull<Rank>>>> = const { RefCell::new(Vec::new()) };
-    /// Empty between entries, and kept so that it is allocated once.
-    static SENT: Cell<Vec<Outgoing>> = const { Cell::new(Vec::new()) };
-    /// What the rank that runs has given to others.
+    /// What the rank that runs has given first to another: mostly it gives once before it waits.
+    static FIRST: Cell<Option<Given>> = const { Cell::new(None) };
+    /// Whether there is more than that.
+    static HAS_MORE: Cell<bool> = const { Cell::new(false) };
+    /// What it has given to others since.
     static GIVEN: RefCell<Vec<Given>> = const { RefCell::new(Vec::new()) };
     /// What that has led to.
     static LED_TO: RefCell<Vec<Outgoing>> = const { RefCell::new(Vec::new()) };
@@ -47,6 +49,12 @@ impl Place {
         if let Some((number, rank)) = rank {
             note(number, Some(rank));
         }
+    }
+
+    /// Whether it is found.
+    #[inline]
+    pub fn is_set(&self) -> bool {
+        self.number.is_some()
     }
 
     /// It is not found any more.
@@ -96,34 +104,38 @@ pub(super) unsafe fn give(to: Number, head: &Head, bytes: &[u8]) -> bool {
     let Some(mut rank) = look_for(to) else { return false };
     // SAFETY: it waits, so nobody uses it but entries of its own, of which none runs now.
     let rank = unsafe { rank.as_mut() };
-    LED_TO.with_borrow_mut(|led_to| rank.takes(head, bytes, led_to)).is_some_and(|is_to_be_called| {
-        GIVEN.with_borrow_mut(|given| given.push(Given { to, bytes: bytes.len() as u64, is_to_be_called }));
-        true
-    })
+    let mut led_to = Vec::new();
+    let Some(is_to_be_called) = rank.takes(head, bytes, &mut led_to) else { return false };
+    let given = Given { to, bytes: bytes.len() as u64, is_to_be_called };
+    if FIRST.get().is_none() && !HAS_MORE.get() && led_to.is_empty() {
+        FIRST.set(Some(given));
+    } else {
+        HAS_MORE.set(true);
+        GIVEN.with_borrow_mut(|all| all.push(given));
+        LED_TO.with_borrow_mut(|all| all.append(&mut led_to));
+    }
+    true
 }
 
 /// Whether the rank that runs has given something to others, which wait for their turns.
 pub(super) fn has_given() -> bool {
-    GIVEN.with_borrow(|given| !given.is_empty()) || LED_TO.with_borrow(|led_to| !led_to.is_empty())
+    FIRST.get().is_some() || HAS_MORE.get()
+}
+
+/// The only message that the rank which has run has given, if its receiver is to be called. It is not told any more.
+pub(super) fn take_only_ready() -> Option<Given> {
+    let only = FIRST.get().filter(|given| given.is_to_be_called && !HAS_MORE.get());
+    if only.is_some() {
+        FIRST.set(None);
+    }
+    only
 }
 
 /// What the rank has given that has run: each is told to `tell`. Frames that this has led to come to those that it sends.
-pub(super) fn end_of_run(sent: &mut Vec<Outgoing>, tell: impl FnMut(Given)) {
-    GIVEN.with_borrow_mut(|given| given.drain(..).for_each(tell));
-    LED_TO.with_borrow_mut(|led_to| {
-        if !led_to.is_empty() {
-            sent.append(led_to);
-        }
-    });
-}
-
-/// Room for frames that an entry sends; empty.
-pub(super) fn room() -> Vec<Outgoing> {
-    SENT.take()
-}
-
-/// Keeps it for the next entry.
-pub(super) fn keep_room(mut room: Vec<Outgoing>) {
-    room.clear();
-    SENT.set(room);
+pub(super) fn end_of_run(sent: &mut Vec<Outgoing>, mut tell: impl FnMut(Given)) {
+    FIRST.take().into_iter().for_each(&mut tell);
+    if HAS_MORE.take() {
+        GIVEN.with_borrow_mut(|given| given.drain(..).for_each(tell));
+        LED_TO.with_borrow_mut(|led_to| sent.append(led_to));
+    }
 }

@@ -286,19 +286,19 @@ pub(super) fn in_turn<T: Copy>(
     caller: Caller,
     work: impl FnOnce(&mut Running<'_>) -> Result<T, CallError>,
 ) -> Result<T, CallError> {
-    let mut work = Some(work);
+    let (mut work, mut done) = (Some(work), None);
     loop {
-        let done = with(|running| {
-            if caller == Caller::Program && running.slots.agenda.is_in_operation() {
-                return Err(CallError::InOperation);
+        let is_in_operation = with(|running| {
+            let agenda = &running.slots.agenda;
+            let is_in_operation = caller == Caller::Program && agenda.is_in_operation();
+            if !is_in_operation && !agenda.has_due() {
+                done = work.take().map(|work| work(running));
             }
-            if running.slots.agenda.has_due() {
-                return Ok(None);
-            }
-            work.take().map(|work| work(running)).transpose()
-        })??;
+            is_in_operation
+        })?;
         match done {
-            Some(result) => return Ok(result),
+            Some(result) => return result,
+            None if is_in_operation => return Err(CallError::InOperation),
             None => call_operations()?,
         }
     }
@@ -357,6 +357,14 @@ pub(super) fn look<T>(at: impl FnOnce(&Running<'_>) -> T) -> Option<T> {
 
 /// Works on the rank that calls, on the process's heap.
 pub(super) fn with<T: Copy>(work: impl FnOnce(&mut Running<'_>) -> T) -> Result<T, CallError> {
+    let (mut work, mut result) = (Some(work), None);
+    lend(&mut |running| result = work.take().map(|work| work(running)))?;
+    // It has been called.
+    result.ok_or(CallError::NoRank)
+}
+
+/// The same of what keeps its result where that is wanted: results are not small, and would be copied several times.
+fn lend(work: &mut dyn FnMut(&mut Running<'_>)) -> Result<(), CallError> {
     // Taken while it is used: nothing that is called meanwhile finds it.
     struct Taken(NonNull<Running<'static>>);
     impl Drop for Taken {
@@ -446,13 +454,22 @@ fn wait_until_come() -> Result<(), CallError> {
     wait_until(has_come, || with(|running| running.hear_until(has_come)))
 }
 
-/// The same for a rank that has waited for it where it called: others have their turns first.
-pub(super) fn wait_until_come_later() -> Result<(), CallError> {
-    let has_waited = Cell::new(true);
-    wait_until(has_come, || match has_waited.take() {
-        true => Ok(false),
-        false => with(|running| running.hear_until(has_come)),
-    })
+/// The same for a rank that has waited for it where it called: others have their turns first. Then `end` is done.
+pub(super) fn wait_until_come_later<T: Copy>(end: impl Fn(&mut Process) -> T) -> Result<T, CallError> {
+    suspend();
+    // Mostly it is resumed for just that.
+    let ended = with(|running| {
+        let is_over = !running.slots.agenda.has_due() && has_come(&running.slots);
+        is_over.then(|| end(running.slots.process))
+    })?;
+    match ended {
+        Some(ended) => return Ok(ended),
+        None => call_operations()?,
+    }
+    if look(|running| !has_come(&running.slots)).ok_or(CallError::NoRank)? {
+        wait_until_come()?;
+    }
+    state(end)
 }
 
 /// Takes in what has come for the rank that calls, if its PE has nothing else to do; whether that was anything.

@@ -64,6 +64,18 @@ fn give<P: Program>(
     tell(cx, ranks, Given { to, bytes, is_to_be_called });
 }
 
+impl<P: Program> RankElement<P> {
+    /// Its rank waits, and another has got this from it and is ready: that one's turn comes when this entry has ended, without a message
+    /// if it would be the next one to run.
+    pub(super) fn hand_over(&self, cx: &mut Cx<Self>, given: Given) {
+        let Given { to, bytes, .. } = given;
+        match cx.call_next(to as i32, RankElement::<P>::go_on) {
+            true => cx.note_sent(&self.ranks.at(to as i32), bytes as usize),
+            false => tell(cx, self.ranks, given),
+        }
+    }
+}
+
 /// A rank has got a message without one of the runtime's: it is called if it is ready, and the message is counted.
 fn tell<P: Program>(cx: &mut Cx<RankElement<P>>, ranks: Array<RankElement<P>>, given: Given) {
     let Given { to, bytes, is_to_be_called } = given;
