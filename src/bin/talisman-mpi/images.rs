@@ -378,7 +378,8 @@ impl Images for ProgramImages {
     }
 
     fn resume(&self, base: usize) {
-        RUNS.fetch_add(1, Ordering::Relaxed);
+        // The PE's thread alone counts: a node with ranks has one.
+        RUNS.store(RUNS.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         slice::begin();
         // SAFETY: written by `load`; the slot is in place, and its rank does not run yet. The room below the thread
         // pointer was measured.
