@@ -3,11 +3,15 @@
 #![allow(missing_docs)]
 
 use std::ops::Range;
+use std::time::Duration;
 
 use jobs::*;
 use mistakes::*;
-use noticing::{Jobs, noticed, unnoticed, unnoticed_in, wrong};
+use noticing::{Jobs, unnoticed, unnoticed_in, wrong};
 use program::Main;
+use talisman::options::{CkptEvery, FaultTolerance};
+use talisman::rng::Rng;
+use talisman::testing::Test;
 
 #[path = "logging/jobs.rs"]
 mod jobs;

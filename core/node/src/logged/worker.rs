@@ -35,11 +35,16 @@ pub(super) fn work(mut hosted: Hosted<'_>, desk: &Desk, returns: &Returns) {
         let (handed, released) = next_task(desk, &mut idle);
         let Some(handed) = handed else { break };
         hosted.count_idleness(since.elapsed(), released);
-        let done = catch_unwind(AssertUnwindSafe(|| hosted.perform(handed)));
+        let perform = || {
+            let done = hosted.perform(handed);
+            Done { stand: Some(hosted.stand()), ..done }
+        };
+        let done = catch_unwind(AssertUnwindSafe(perform));
         goes_on = done.is_ok();
         let panicked = |panic| Done { answer: Answer::Panicked(panic), ..Done::default() };
         returns.put((hosted.rank(), done.unwrap_or_else(panicked)));
         hosted.wake_driver();
+        hosted.end_turn(Instant::now);
     }
     // Of a PE that has panicked: the driver knows, and ends the job.
     _ = catch_unwind(AssertUnwindSafe(|| drop(hosted)));

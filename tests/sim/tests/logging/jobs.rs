@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use crate::program::Plan;
+use crate::program::{self, Plan};
 use talisman::RunArgs;
 use talisman::options::{CkptEvery, Every, FaultTolerance};
-use talisman::rng::Rng;
 use talisman::testing::Test;
 
 pub const PLAN: Plan = Plan { tokens: 10, hops: 25, save_after: None, talks: false, is_large: false };
