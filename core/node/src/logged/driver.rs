@@ -237,6 +237,8 @@ impl<'a> Driver<'a> {
             self.hand(rank, 0, Task::Begin { id, node, image });
         }
         self.gather();
+        // That takes long: their first turns, in which periods begin, are not before it.
+        self.at = Instant::now();
     }
 
     fn begin_again(&mut self, image: Image) {
