@@ -12,11 +12,11 @@ mod kept;
 mod links;
 mod output_lines;
 mod part_lending;
+mod pe_thread;
 mod round;
 mod seat;
 mod task;
 mod twin;
-mod worker;
 mod writing;
 
 use std::panic::resume_unwind;
@@ -32,6 +32,7 @@ use super::threads::{stack_size, tell_of_missing, thread_name, trace_writer};
 use driver::Driver;
 use hosted::Hosted;
 use links::Links;
+use pe_thread::{Desk, Returns};
 use seat::Seat;
 use talisman_cluster::{Control, fixed_layout};
 use talisman_control::protocol::{NodeReport, Task, ToLauncher};
@@ -47,7 +48,6 @@ use talisman_observe::stats::Totals;
 use talisman_pup::{found_at_once, lease_from};
 use talisman_store::versions::Store;
 use talisman_transport::link::Link;
-use worker::{Desk, Returns};
 
 pub(crate) use commands::LoggedCommands;
 pub(crate) use links::Parts;
@@ -145,7 +145,7 @@ impl LoggedNode {
             let of_thread = desk.clone();
             let pe = move || {
                 let _leasing = lease_from(self.store.pages());
-                worker::work(Hosted::new(self, program, rank), &of_thread, &returns);
+                pe_thread::work(Hosted::new(self, program, rank), &of_thread, &returns);
             };
             let begun = as_pe(thread_name(self.task.number * pes + rank)).spawn_scoped(scope, pe);
             if let Err(error) = begun {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::hosted::Hosted;
+use super::pe_thread::Desk;
 use super::task::{Done, Handed, Stand};
-use super::worker::Desk;
 use talisman_kernel::port::Sent;
 
 /// A PE of a node that logs, by its rank.
