@@ -11,6 +11,7 @@
 //! | [`collective`] | collectives as schedules of messages and local operations |
 //! | [`comm`] | groups, communicators, topologies, attributes |
 //! | [`mod@file`] | files that a rank has open, and what it sees of them |
+//! | [`window`] | memory of a rank that others read and write |
 //! | [`objects`] | what programs in C and Fortran name by handles besides |
 //! | [`process`] | these together: all of MPI's own state of a rank |
 //! | [`slot`] | the memory of a rank, at the same addresses everywhere |
@@ -43,6 +44,7 @@ pub mod slot;
 #[cfg(test)]
 mod testing;
 pub mod thread;
+pub mod window;
 
 pub use launch::{RankArgs, StartError, run};
 #[doc(hidden)]

@@ -157,6 +157,7 @@ impl World {
                     let written = process.write_result(operands.into, &operands.right, &mut memory);
                     written.expect("it was read just now");
                 }
+                Outcome::Answer(answers) => self.flying.extend(answers),
                 Outcome::Wake => self.woken[rank as usize] = true,
             }
         }

@@ -43,6 +43,21 @@ pub enum Attribute {
     UniverseSize,
 }
 
+/// A predefined attribute of windows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowAttribute {
+    /// The address of the rank's memory.
+    Base,
+    /// Its length.
+    Size,
+    /// The unit of displacements.
+    Unit,
+    /// How the window was made.
+    Flavor,
+    /// How loads and stores see it.
+    Model,
+}
+
 /// A binary interface: handles, constants, layouts.
 pub trait Abi: 'static {
     /// A handle of any kind, but of files.
@@ -101,6 +116,14 @@ pub trait Abi: 'static {
     const IDENT: c_int = 0;
     /// `MPI_THREAD_SINGLE`, `_FUNNELED`, `_SERIALIZED`, `_MULTIPLE`.
     const THREADS: [c_int; 4] = [0, 1, 2, 3];
+    /// `MPI_LOCK_EXCLUSIVE`, `MPI_LOCK_SHARED`.
+    const LOCKS: [c_int; 2];
+    /// `MPI_WIN_FLAVOR_CREATE`, `_ALLOCATE`, `_DYNAMIC`, `_SHARED`.
+    const FLAVORS: [c_int; 4] = [1, 2, 3, 4];
+    /// `MPI_WIN_UNIFIED`.
+    const UNIFIED: c_int;
+    /// `MPI_MODE_NOSUCCEED`.
+    const NO_SUCCEED: c_int = 16_384;
     /// `MPI_MODE_RDONLY`, `_WRONLY`, `_RDWR`, `_CREATE`, `_EXCL`, `_DELETE_ON_CLOSE`, `_UNIQUE_OPEN`, `_APPEND`,
     /// `_SEQUENTIAL`.
     const FILE_MODES: [c_int; 9] = [2, 4, 8, 1, 64, 16, 32, 128, 256];
@@ -172,6 +195,9 @@ pub trait Abi: 'static {
 
     /// The predefined attribute of this key.
     fn attribute(key: c_int) -> Option<Attribute>;
+
+    /// The predefined attribute of windows of this key.
+    fn window_attribute(key: c_int) -> Option<WindowAttribute>;
 
     /// Writes a status, but for its error.
     ///
@@ -248,6 +274,10 @@ macro_rules! as_in_c {
         const VERSION: [std::ffi::c_int; 2] = <$interface>::VERSION;
         const BSEND_OVERHEAD: std::ffi::c_int = <$interface>::BSEND_OVERHEAD;
         const NAME_ROOM: [usize; 3] = <$interface>::NAME_ROOM;
+        const LOCKS: [std::ffi::c_int; 2] = <$interface>::LOCKS;
+        const FLAVORS: [std::ffi::c_int; 4] = <$interface>::FLAVORS;
+        const UNIFIED: std::ffi::c_int = <$interface>::UNIFIED;
+        const NO_SUCCEED: std::ffi::c_int = <$interface>::NO_SUCCEED;
         const IS_FORTRAN: bool = true;
 
         fn code(class: $crate::class::Class) -> std::ffi::c_int {
@@ -260,6 +290,10 @@ macro_rules! as_in_c {
 
         fn attribute(key: std::ffi::c_int) -> Option<$crate::abi::Attribute> {
             <$interface>::attribute(key)
+        }
+
+        fn window_attribute(key: std::ffi::c_int) -> Option<$crate::abi::WindowAttribute> {
+            <$interface>::window_attribute(key)
         }
 
         unsafe fn write_status(at: usize, told: $crate::abi::Told) {

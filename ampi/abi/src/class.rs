@@ -150,6 +150,8 @@ impl From<PerformError> for Class {
             PerformError::NoFunction { .. } => Class::Op,
             PerformError::OutOfBounds(_) | PerformError::NoMemory { .. } => Class::Buffer,
             PerformError::NoScratch { .. } => Class::Intern,
+            PerformError::NoWindow { .. } => Class::Win,
+            PerformError::OutOfWindow { .. } => Class::RmaRange,
         }
     }
 }

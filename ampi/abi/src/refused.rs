@@ -27,20 +27,8 @@ mod names {
     use super::refuse;
 
     refused! {
-        "one-sided communication is not there yet":
-            MPI_Accumulate MPI_Compare_and_swap MPI_Fetch_and_op MPI_Get MPI_Get_accumulate MPI_Put
-            MPI_Raccumulate MPI_Accumulate_c MPI_Get_c MPI_Get_accumulate_c MPI_Put_c MPI_Raccumulate_c
-            MPI_Win_allocate MPI_Win_allocate_shared MPI_Win_attach MPI_Win_call_errhandler MPI_Win_complete
-            MPI_Win_create MPI_Win_create_dynamic MPI_Win_create_errhandler MPI_Win_create_keyval
-            MPI_Win_delete_attr MPI_Win_detach MPI_Win_fence MPI_Win_flush MPI_Win_flush_all
-            MPI_Win_flush_local MPI_Win_flush_local_all MPI_Win_free MPI_Win_free_keyval MPI_Win_get_attr
-            MPI_Win_get_errhandler MPI_Win_get_group MPI_Win_get_info MPI_Win_get_name MPI_Win_lock
-            MPI_Win_lock_all MPI_Win_post MPI_Win_set_attr MPI_Win_set_errhandler MPI_Win_set_info
-            MPI_Win_set_name MPI_Win_shared_query MPI_Win_start MPI_Win_sync MPI_Win_test MPI_Win_unlock
-            MPI_Win_unlock_all MPI_Win_wait MPI_Win_c2f MPI_Win_f2c MPI_Win_create_c MPI_Win_allocate_c
-            MPI_Win_allocate_shared_c MPI_Win_shared_query_c MPI_Win_allocate_cptr
-            MPI_Win_allocate_shared_cptr MPI_Win_shared_query_cptr
-            MPI_Rget MPI_Rget_accumulate MPI_Rput MPI_Rget_c MPI_Rget_accumulate_c MPI_Rput_c;
+        "handles of this interface are numbers in both languages":
+            MPI_Win_c2f MPI_Win_f2c;
         "sessions are not there yet":
             MPI_Session_init MPI_Session_finalize MPI_Session_get_info MPI_Session_get_num_psets
             MPI_Session_get_nth_pset MPI_Session_get_pset_info MPI_Session_call_errhandler
@@ -74,8 +62,6 @@ mod names {
         "ranks that fail come back by themselves, with --ft":
             MPIX_Comm_agree MPIX_Comm_failure_ack MPIX_Comm_failure_get_acked MPIX_Comm_revoke
             MPIX_Comm_shrink;
-        "it is of the inside of MPICH, for its interface for Fortran 2008":
-            MPII_Win_get_attr MPII_Win_set_attr;
         "it is of the inside of Open MPI, for its interface for C++":
             ompi_attr_create_keyval ompi_errhandler_create ompi_errhandler_invoke ompi_op_set_cxx_callback;
         "the standard has no interface for Fortran here":

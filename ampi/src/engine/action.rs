@@ -2,7 +2,8 @@
 
 use talisman_pup::Pup;
 
-use super::{Frame, Payload, Rank};
+use super::{Context, Frame, Payload, Rank};
+use crate::window::Access;
 
 /// Where the bytes of a message are, or go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pup)]
@@ -70,6 +71,17 @@ pub enum Action {
         left: Buffer,
         /// The right operands, and the results.
         into: Buffer,
+    },
+    /// Do something with the window that is accessed in this context.
+    Access {
+        /// Who asks for it.
+        source: Rank,
+        /// Which window.
+        context: Context,
+        /// What.
+        access: Box<Access>,
+        /// What it needs.
+        payload: Payload,
     },
     /// A collective begins that needs so many bytes of scratch memory, by its number.
     Allocate {

@@ -2,6 +2,8 @@
 
 use talisman_pup::{Packer, Pup, PupError, Segment, Unpacker};
 
+use crate::window::Access;
+
 /// A rank of the world: 0 to the number of ranks - 1. Communicators number their members anew; frames do not.
 pub type Rank = u32;
 
@@ -70,7 +72,7 @@ pub struct Frame<P> {
     pub body: Body<P>,
 }
 
-/// What a frame is for. The first four are numbered: a receiver acts on them in the order in which they were sent.
+/// What a frame is for. The first five are numbered: a receiver acts on them in the order in which they were sent.
 #[derive(Clone, Debug, PartialEq, Eq, Pup)]
 pub enum Body<P> {
     /// A whole message.
@@ -95,6 +97,13 @@ pub enum Body<P> {
     CancelAsk {
         /// The sender's request.
         send: Token,
+    },
+    /// Something is to be done with a window of the receiver, which has the frame's context.
+    Access {
+        /// What.
+        access: Box<Access>,
+        /// What it needs.
+        payload: P,
     },
     /// A receive was matched with an announced message and wants its bytes.
     Pull {
@@ -127,9 +136,9 @@ pub enum Body<P> {
 impl<P> Body<P> {
     /// Whether a receiver has to act on it after all numbered frames sent before.
     pub fn is_numbered(&self) -> bool {
-        use Body::{Announce, CancelAnswer, CancelAsk, Data, Eager, Paid, Pull, Taken};
+        use Body::{Access, Announce, CancelAnswer, CancelAsk, Data, Eager, Paid, Pull, Taken};
         match self {
-            Eager(_) | Announce { .. } | Paid { .. } | CancelAsk { .. } => true,
+            Eager(_) | Announce { .. } | Paid { .. } | CancelAsk { .. } | Access { .. } => true,
             Pull { .. } | Data { .. } | Taken { .. } | CancelAnswer { .. } => false,
         }
     }
@@ -141,6 +150,7 @@ impl<P> Body<P> {
             Body::Announce { send, synchronous, loan } => Body::Announce { send, synchronous, loan },
             Body::Paid { send, payload } => Body::Paid { send, payload: change(payload) },
             Body::CancelAsk { send } => Body::CancelAsk { send },
+            Body::Access { access, payload } => Body::Access { access, payload: change(payload) },
             Body::Pull { send, receive } => Body::Pull { send, receive },
             Body::Data { receive, payload } => Body::Data { receive, payload: change(payload) },
             Body::Taken { send } => Body::Taken { send },
@@ -160,7 +170,10 @@ impl Body<Payload> {
     /// How many bytes of a message it has with it.
     pub fn payload_len(&self) -> u64 {
         match self {
-            Body::Eager(payload) | Body::Paid { payload, .. } | Body::Data { payload, .. } => payload.len(),
+            Body::Eager(payload)
+            | Body::Paid { payload, .. }
+            | Body::Data { payload, .. }
+            | Body::Access { payload, .. } => payload.len(),
             _ => 0,
         }
     }

@@ -14,6 +14,7 @@
 //! assert!(engine.test(request).unwrap().is_some(), "eight bytes have left at once");
 //! ```
 
+mod access;
 mod action;
 mod awaited_receive;
 mod blocking;
@@ -219,6 +220,10 @@ impl Engine {
             }
             Body::Paid { send, payload } => self.paid(&head, send, payload, out),
             Body::CancelAsk { send } => self.cancel_asked(&head, send, out),
+            Body::Access { access, payload } => {
+                let Head { source, context, .. } = head;
+                out.push(Action::Access { source, context, access, payload });
+            }
             Body::Pull { send, receive } => self.pulled(&head, send, receive, out),
             Body::Data { receive, payload } => return self.data(&head, receive, payload, out),
             Body::Taken { send } => self.taken(&head, send, out),
@@ -231,7 +236,10 @@ impl Engine {
 /// The length in the head is what statuses and truncation go by, so the bytes have to be as many.
 fn check_length(frame: &Frame<Payload>) -> Result<(), FrameError> {
     let here = match &frame.body {
-        Body::Eager(payload) | Body::Paid { payload, .. } | Body::Data { payload, .. } => payload.len(),
+        Body::Eager(payload)
+        | Body::Paid { payload, .. }
+        | Body::Data { payload, .. }
+        | Body::Access { payload, .. } => payload.len(),
         _ => return Ok(()),
     };
     let Head { source, bytes, .. } = frame.head;

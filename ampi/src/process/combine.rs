@@ -94,7 +94,7 @@ impl Process {
     }
 }
 
-fn values(
+pub(super) fn values(
     op: Predefined,
     datatype: &Datatype,
     count: u64,
@@ -118,7 +118,7 @@ fn values(
     Ok(result?)
 }
 
-fn pairs(
+pub(super) fn pairs(
     op: Location,
     datatype: &Datatype,
     count: u64,
@@ -149,7 +149,7 @@ fn pairs(
 }
 
 /// How the values lie, if this is a datatype of pairs of a value and an index.
-fn pair_of(datatype: &Datatype) -> Option<Shape> {
+pub(super) fn pair_of(datatype: &Datatype) -> Option<Shape> {
     let value = match datatype.map() {
         Map::Run(basic, 2) => return Some(Shape::Two(*basic)),
         Map::At(parts) => parts.first()?.1.basic()?,

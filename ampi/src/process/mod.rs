@@ -2,6 +2,7 @@
 //!
 //! Who drives it gives it frames and calls, its memory as a [`Host`], and sends the frames that come out.
 
+mod access;
 mod combine;
 mod incoming;
 mod memory;
@@ -23,6 +24,7 @@ use crate::engine::{
 };
 use crate::objects::Objects;
 use crate::op::Ops;
+use crate::window::Windows;
 
 pub use combine::{Operands, Place};
 pub use incoming::Incoming;
@@ -120,6 +122,8 @@ pub struct Process {
     pub ops: Ops,
     /// Objects that programs in C and Fortran have handles of.
     pub objects: Objects,
+    /// Memory that other ranks read and write.
+    pub windows: Windows,
     /// How often the program has looked for something that was not there, since it waited or found something.
     pub fruitless_looks: u32,
     scratch: Scratch,
@@ -142,6 +146,7 @@ impl Process {
             datatypes: Datatypes::default(),
             ops: Ops::default(),
             objects: Objects::default(),
+            windows: Windows::default(),
             fruitless_looks: 0,
             scratch: Scratch::default(),
             loans: BTreeMap::new(),

@@ -38,6 +38,8 @@ pub enum Outcome {
         /// The send.
         send: Token,
     },
+    /// Answers to an access to a window, to be sent.
+    Answer(Vec<(Rank, Frame<Payload>)>),
     /// An operation of the program is to be called with these operands. What follows waits until its result is
     /// [written](Process::write_result).
     Call(Operands),
@@ -77,6 +79,22 @@ pub enum PerformError {
         /// Its number.
         scratch: u32,
     },
+    /// A window that the program does not have.
+    #[error("rank {by} accesses a window that this rank does not have, or has freed")]
+    NoWindow {
+        /// Who accesses it.
+        by: Rank,
+    },
+    /// Values outside of a window.
+    #[error(
+        "rank {by} accesses values from displacement {at} on that are not all in this rank's memory of the window"
+    )]
+    OutOfWindow {
+        /// Who accesses it.
+        by: Rank,
+        /// The displacement, in units of the window.
+        at: i64,
+    },
     /// An operation that the program does not have.
     #[error("the program has no operation {function:#x}")]
     NoFunction {
@@ -103,6 +121,9 @@ impl Process {
                 if let Some(operands) = self.combine(*op, left, into, host)? {
                     return Ok(Outcome::Call(operands));
                 }
+            }
+            Action::Access { source, context, access, payload } => {
+                return self.access((*source, *context), access, payload, host).map(Outcome::Answer);
             }
             Action::Allocate { scratch, bytes } if *bytes > 0 => {
                 self.scratch.insert(*scratch, vec![0; *bytes as usize]);
@@ -287,7 +308,9 @@ impl Process {
     /// What a frame is for, with its bytes.
     fn filled(&self, body: &Body<Buffer>, host: &impl Host) -> Result<Body<Payload>, PerformError> {
         let payload = match body {
-            Body::Paid { payload, .. } | Body::Data { payload, .. } => self.payload(payload, host)?,
+            Body::Paid { payload, .. } | Body::Data { payload, .. } | Body::Access { payload, .. } => {
+                self.payload(payload, host)?
+            }
             _ => Payload::of(&[]),
         };
         Ok(body.clone().map(|_| payload))

@@ -84,6 +84,7 @@ impl Agenda {
                     process.took(receive, &mut self.actions);
                 }
                 Outcome::Gave { send } => process.gave(send, &mut self.actions),
+                Outcome::Answer(answers) => sent.extend(answers),
                 Outcome::Wake => is_woken = true,
                 Outcome::Call(operands) => {
                     self.operation = Operation::Due(operands);

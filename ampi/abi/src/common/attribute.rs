@@ -1,4 +1,4 @@
-//! What programs attach to communicators and datatypes (MPI-3.1, 6.7).
+//! What programs attach to communicators, datatypes and windows (MPI-3.1, 6.7).
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -8,7 +8,8 @@ use talisman_ampi::objects::Kind;
 use talisman_ampi::process::Process;
 
 use super::call::{Outcome, known, local, put};
-use crate::abi::{Abi, Attribute};
+use super::window::life::Facts;
+use crate::abi::{Abi, Attribute, WindowAttribute};
 use crate::class::Class;
 
 /// What has attributes.
@@ -19,7 +20,7 @@ pub struct Bearer {
 }
 
 impl Bearer {
-    /// A communicator or a datatype of the program.
+    /// A communicator, a datatype or a window of the program.
     ///
     /// # Safety
     /// The handle is the program's.
@@ -32,6 +33,7 @@ impl Bearer {
         let keyvals = process.comms.keyvals.clone();
         let attributes = match self.kind {
             Kind::Datatype => &mut process.datatypes.made_mut(self.number).ok_or(Class::Type)?.attributes,
+            Kind::Win => &mut process.windows.get_mut(self.number).ok_or(Class::Win)?.attributes,
             _ => &mut process.comms.get_mut(self.number)?.attributes,
         };
         Ok((attributes, keyvals))
@@ -48,7 +50,8 @@ fn keyval_of<A: Abi>(key: u32) -> c_int {
     A::FIRST_KEYVAL + key as c_int
 }
 
-fn create<A: Abi>(copy: u64, delete: u64, extra: u64) -> Result<c_int, Class> {
+/// A new key.
+pub fn create<A: Abi>(copy: u64, delete: u64, extra: u64) -> Result<c_int, Class> {
     local(|process| {
         let copying = match copy {
             0 => Copying::Never,
@@ -64,7 +67,11 @@ fn create<A: Abi>(copy: u64, delete: u64, extra: u64) -> Result<c_int, Class> {
     })
 }
 
-unsafe fn free<A: Abi>(keyval: *mut c_int) -> Outcome {
+/// Frees a key.
+///
+/// # Safety
+/// `keyval` is the program's.
+pub unsafe fn free<A: Abi>(keyval: *mut c_int) -> Outcome {
     // SAFETY: the caller's promise.
     let key = key_of::<A>(unsafe { keyval.read_unaligned() })?;
     local(|process| match process.comms.keyvals.free(key) {
@@ -124,6 +131,11 @@ pub fn delete_all<A: Abi>(communicator: u32) -> Outcome {
 /// The same for a datatype.
 pub fn delete_all_of_datatype<A: Abi>(datatype: u32) -> Outcome {
     delete_all_of::<A>(Bearer { kind: Kind::Datatype, number: datatype })
+}
+
+/// The same for a window.
+pub fn delete_all_of_window<A: Abi>(window: u32) -> Outcome {
+    delete_all_of::<A>(Bearer { kind: Kind::Win, number: window })
 }
 
 fn delete_all_of<A: Abi>(bearer: Bearer) -> Outcome {
@@ -283,6 +295,35 @@ pub fn predefined<A: Abi>(attribute: Attribute) -> Result<*const c_int, Class> {
     })
 }
 
+/// The value of a predefined attribute of a window: the address of its memory, or where a number is.
+pub fn of_window(bearer: Bearer, attribute: WindowAttribute) -> Result<u64, Class> {
+    let (base, facts) = local(|process| {
+        let window = process.windows.get(bearer.number).ok_or(Class::Win)?;
+        Ok((window.region.base, window.facts))
+    })?;
+    let place = |offset: usize| facts + offset as u64;
+    Ok(match attribute {
+        WindowAttribute::Base => base,
+        WindowAttribute::Size => place(std::mem::offset_of!(Facts, size)),
+        WindowAttribute::Unit => place(std::mem::offset_of!(Facts, unit)),
+        WindowAttribute::Flavor => place(std::mem::offset_of!(Facts, flavor)),
+        WindowAttribute::Model => place(std::mem::offset_of!(Facts, model)),
+    })
+}
+
+/// The same as the number itself, as Fortran gets it.
+pub fn number_of_window(bearer: Bearer, attribute: WindowAttribute) -> Result<i64, Class> {
+    let at = of_window(bearer, attribute)?;
+    // SAFETY: a field of the window's facts, in the rank's memory.
+    Ok(unsafe {
+        match attribute {
+            WindowAttribute::Base => at as i64,
+            WindowAttribute::Size => (at as *const i64).read(),
+            _ => i64::from((at as *const c_int).read()),
+        }
+    })
+}
+
 /// Writes the value of a key, if it has one, and whether it has: of a predefined one, its place.
 ///
 /// # Safety
@@ -290,7 +331,10 @@ pub fn predefined<A: Abi>(attribute: Attribute) -> Result<*const c_int, Class> {
 pub unsafe fn get<A: Abi>(bearer: Bearer, keyval: c_int, value: *mut u64, flag: *mut c_int) -> Outcome {
     let found = match A::attribute(keyval) {
         Some(attribute) if bearer.kind == Kind::Comm => Some(predefined::<A>(attribute)? as u64),
-        _ => value_of::<A>(bearer, keyval)?,
+        _ => match A::window_attribute(keyval) {
+            Some(attribute) if bearer.kind == Kind::Win => Some(of_window(bearer, attribute)?),
+            _ => value_of::<A>(bearer, keyval)?,
+        },
     };
     // SAFETY: the caller's promise.
     unsafe {

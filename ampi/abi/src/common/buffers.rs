@@ -22,7 +22,11 @@ fn layout(bytes: usize) -> Result<Layout, Class> {
     Layout::from_size_align(all, HEAD).map_err(|_| Class::NoMem)
 }
 
-unsafe fn give(bytes: i64, at: *mut usize) -> Outcome {
+/// Memory of so many bytes.
+///
+/// # Safety
+/// `at` is the program's.
+pub unsafe fn give(bytes: i64, at: *mut usize) -> Outcome {
     let bytes = usize::try_from(bytes).map_err(|_| Class::Arg)?;
     // SAFETY: the layout is not of zero bytes; the block has room for its length.
     unsafe {
@@ -35,7 +39,11 @@ unsafe fn give(bytes: i64, at: *mut usize) -> Outcome {
     }
 }
 
-unsafe fn take_back(at: usize) -> Outcome {
+/// Takes it back.
+///
+/// # Safety
+/// [`give`] has given it, and nobody uses it any more.
+pub unsafe fn take_back(at: usize) -> Outcome {
     let block = at.checked_sub(HEAD).ok_or(Class::Base)? as *mut u8;
     // SAFETY: the program gives back what `give` has given.
     unsafe { dealloc(block, layout(block.cast::<usize>().read())?) };

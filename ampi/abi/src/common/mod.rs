@@ -2,11 +2,11 @@
 
 /// The functions of a chapter: name without `MPI_`, function, arguments, the communicator whose error handler is
 /// called, and a body that gives an [`Outcome`](call::Outcome). Functions of files have the file instead of the
-/// communicator, or `nothing`, where no file is open yet. A function with a parameter `N` is there twice: with
+/// communicator, or `nothing`, where no file is open yet; those of windows the window. A function with a parameter `N` is there twice: with
 /// counts of 32 bits, and, as `…_c`, with counts of 64.
 macro_rules! calls {
     ($($name:literal $function:ident<$($n:ident)?>($($argument:ident: $type:ty),* $(,)?)
-        $(on $communicator:ident)? $(of $file:ident)? => $body:expr;)*) => {
+        $(on $communicator:ident)? $(of $file:ident)? $(in $window:ident)? => $body:expr;)*) => {
         $(
             #[doc = concat!("`MPI_", $name, "`.")]
             ///
@@ -22,7 +22,7 @@ macro_rules! calls {
                 };
                 let _traced = talisman_ampi::raw::TracedCall::begin(concat!("MPI_", $name));
                 let outcome = body();
-                $crate::common::calls!(@done $name, outcome $(, $communicator)? $(; $file)?)
+                $crate::common::calls!(@done $name, outcome $(, $communicator)? $(; $file)? $(=> $window)?)
             }
         )*
 
@@ -45,6 +45,10 @@ macro_rules! calls {
     (@done $name:literal, $outcome:expr; $file:expr) => {
         // SAFETY: the handle is the program's.
         unsafe { $crate::common::io::errors::done::<A>(concat!("MPI_", $name), Some($file), $outcome) }
+    };
+    (@done $name:literal, $outcome:expr => $window:expr) => {
+        // SAFETY: the handle is the program's.
+        unsafe { $crate::common::window::errors::done::<A>(concat!("MPI_", $name), $window, $outcome) }
     };
     (@entry $name:literal, $function:ident) => {
         [(concat!("MPI_", $name), $function::<A> as *const () as usize)]
@@ -91,3 +95,4 @@ pub mod several;
 pub mod status;
 pub mod to_all;
 pub mod topology;
+pub mod window;

@@ -8,8 +8,9 @@ use talisman_ampi::objects::Kind;
 use super::Fortran;
 use super::convert::put_error;
 use crate::class::Class;
-use crate::common::attribute::{self, Bearer, predefined, value_of};
+use crate::common::attribute::{self, Bearer, number_of_window, predefined, value_of};
 use crate::common::call::{Outcome, done_anywhere, put};
+use crate::common::window::state::attributes;
 
 /// The value of a key; a predefined one is read.
 unsafe fn value<A: Fortran>(kind: Kind, handle: c_int, keyval: c_int) -> Result<Option<i64>, Class> {
@@ -18,6 +19,9 @@ unsafe fn value<A: Fortran>(kind: Kind, handle: c_int, keyval: c_int) -> Result<
         let bearer = Bearer::of::<A>(kind, handle)?;
         match A::attribute(keyval) {
             Some(attribute) if kind == Kind::Comm => Ok(Some(i64::from(predefined::<A>(attribute)?.read()))),
+            _ if kind == Kind::Win && A::window_attribute(keyval).is_some() => {
+                A::window_attribute(keyval).map(|asked| number_of_window(bearer, asked)).transpose()
+            }
             _ => Ok(value_of::<A>(bearer, keyval)?.map(|value| value as i64)),
         }
     }
@@ -52,6 +56,9 @@ macro_rules! attributes {
                 $((stringify!($name), $name::<A> as *const () as usize),)*
                 ("mpi_comm_dup_fn", copy_always as *const () as usize),
                 ("mpi_type_dup_fn", copy_always as *const () as usize),
+                ("mpi_win_dup_fn", copy_always as *const () as usize),
+                ("mpi_win_null_copy_fn", copy_never as *const () as usize),
+                ("mpi_win_null_delete_fn", delete_nothing as *const () as usize),
                 ("mpi_dup_fn", copy_always as *const () as usize),
                 ("mpi_comm_null_copy_fn", copy_never as *const () as usize),
                 ("mpi_type_null_copy_fn", copy_never as *const () as usize),
@@ -75,6 +82,13 @@ attributes! {
     mpi_type_get_attr(handle: *const c_int, key: *const c_int, to: *mut i64, flag: *mut c_int) => {
         tell(value::<A>(Kind::Datatype, handle.read_unaligned(), key.read_unaligned())?, to, flag)
     };
+    mpi_win_get_attr(handle: *const c_int, key: *const c_int, to: *mut i64, flag: *mut c_int) => {
+        tell(value::<A>(Kind::Win, handle.read_unaligned(), key.read_unaligned())?, to, flag)
+    };
+    mpi_win_set_attr(handle: *const c_int, key: *const c_int, value: *const i64) => {
+        let bearer = Bearer::of::<A>(Kind::Win, handle.read_unaligned())?;
+        attribute::set::<A>(bearer, key.read_unaligned(), value.read_unaligned() as u64)
+    };
     mpi_comm_set_attr(handle: *const c_int, key: *const c_int, value: *const i64) => {
         let bearer = Bearer::of::<A>(Kind::Comm, handle.read_unaligned())?;
         attribute::set::<A>(bearer, key.read_unaligned(), value.read_unaligned() as u64)
@@ -92,6 +106,9 @@ attributes! {
 super::fortran! {
     mpi_comm_create_keyval(f copy, f delete, p keyval, a extra) => create::<A>;
     mpi_type_create_keyval(f copy, f delete, p keyval, a extra) => create::<A>;
+    mpi_win_create_keyval(f copy, f delete, p keyval, a extra) => create::<A>;
+    mpi_win_free_keyval(p keyval) => attributes::win_free_keyval::<A>;
+    mpi_win_delete_attr(v handle, v keyval) => attributes::win_delete_attr::<A>;
     mpi_keyval_create(f copy, f delete, p keyval, v extra) => create_first::<A>;
     mpi_comm_free_keyval(p keyval) => attribute::comm_free_keyval::<A>;
     mpi_type_free_keyval(p keyval) => attribute::type_free_keyval::<A>;

@@ -11,6 +11,7 @@ mod first;
 mod lists;
 mod plain;
 mod texts;
+mod windows;
 
 use std::ffi::c_int;
 
@@ -92,6 +93,7 @@ pub fn functions<A: Fortran>() -> Vec<(&'static str, usize)> {
         first::functions::<A>(),
         lists::functions::<A>(),
         texts::functions::<A>(),
+        windows::functions::<A>(),
     ]
     .concat()
 }

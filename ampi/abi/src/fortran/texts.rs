@@ -4,6 +4,7 @@ use std::ffi::c_int;
 
 use super::Fortran;
 use super::convert::{buffer, put_error};
+use crate::common::window::state;
 use crate::common::{communicator, described, environment, errhandler, info, io, pack};
 
 /// The longest text that a function gives, with a zero.
@@ -70,6 +71,12 @@ texts! {
     };
     mpi_comm_get_name(handle: *const c_int, name: *mut u8, n: *mut c_int; len) => {
         with_text(name, len, |text| communicator::comm_get_name::<A>(handle.read_unaligned(), text, n))
+    };
+    mpi_win_set_name(handle: *const c_int, name: *const u8; len) => {
+        state::win_set_name::<A>(handle.read_unaligned(), for_c(name, len).as_ptr())
+    };
+    mpi_win_get_name(handle: *const c_int, name: *mut u8, n: *mut c_int; len) => {
+        with_text(name, len, |text| state::win_get_name::<A>(handle.read_unaligned(), text, n))
     };
     mpi_type_set_name(handle: *const c_int, name: *const u8; len) => {
         described::type_set_name::<A>(handle.read_unaligned(), for_c(name, len).as_ptr())

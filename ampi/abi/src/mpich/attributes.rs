@@ -23,6 +23,8 @@ pub fn functions() -> Vec<(&'static str, usize)> {
         ("MPII_Comm_get_attr", get_of_communicator as *const () as usize),
         ("MPII_Type_set_attr", set_of_datatype as *const () as usize),
         ("MPII_Type_get_attr", get_of_datatype as *const () as usize),
+        ("MPII_Win_set_attr", set_of_window as *const () as usize),
+        ("MPII_Win_get_attr", get_of_window as *const () as usize),
     ]
 }
 
@@ -47,6 +49,12 @@ extern "C" fn set_of_datatype(handle: c_int, keyval: c_int, value: u64, _: c_int
     // SAFETY: the handle is the program's.
     let outcome = unsafe { set(Kind::Datatype, handle, keyval, value) };
     done_anywhere::<Mpich>("MPI_Type_set_attr", outcome)
+}
+
+extern "C" fn set_of_window(handle: c_int, keyval: c_int, value: u64, _: c_int) -> c_int {
+    // SAFETY: the handle is the program's.
+    let outcome = unsafe { set(Kind::Win, handle, keyval, value) };
+    done_anywhere::<Mpich>("MPI_Win_set_attr", outcome)
 }
 
 unsafe fn set(kind: Kind, handle: c_int, keyval: c_int, value: u64) -> Outcome {
@@ -78,6 +86,18 @@ unsafe extern "C" fn get_of_datatype(
     done_anywhere::<Mpich>("MPI_Type_get_attr", outcome)
 }
 
+unsafe extern "C" fn get_of_window(
+    handle: c_int,
+    keyval: c_int,
+    to: *mut u64,
+    flag: *mut c_int,
+    how: c_int,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    let outcome = unsafe { get(Kind::Win, (handle, keyval), (to, flag), how) };
+    done_anywhere::<Mpich>("MPI_Win_get_attr", outcome)
+}
+
 unsafe fn get(
     kind: Kind,
     (handle, keyval): (c_int, c_int),
@@ -88,6 +108,10 @@ unsafe fn get(
     unsafe {
         let bearer = Bearer::of::<Mpich>(kind, handle)?;
         let read = how == AS_INTEGER || how == AS_INT;
+        if let Some(asked) = Mpich::window_attribute(keyval).filter(|_| read && kind == Kind::Win) {
+            put(flag, 1)?;
+            return put(to.cast::<i64>(), attribute::number_of_window(bearer, asked)?);
+        }
         match Mpich::attribute(keyval).filter(|_| read && kind == Kind::Comm) {
             None => attribute::get::<Mpich>(bearer, keyval, to, flag),
             Some(asked) => {

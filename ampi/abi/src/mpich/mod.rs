@@ -9,7 +9,7 @@ use std::ffi::c_int;
 
 use talisman_ampi::objects::Kind;
 
-use crate::abi::{Abi, Attribute, NULL, Told, as_in_c};
+use crate::abi::{Abi, Attribute, NULL, Told, WindowAttribute, as_in_c};
 use crate::class::{CLASSES, Class};
 use crate::common::message::NO_PROC;
 use crate::data::{Cell, Content, Data, Sentinel};
@@ -32,6 +32,15 @@ const KEYS: [Attribute; 7] = [
     Attribute::UniverseSize,
     Attribute::LastUsedCode,
     Attribute::AppNum,
+];
+
+/// Predefined attributes of windows in the order of their keys, which are odd from 0x66000001 on.
+const WINDOW_KEYS: [WindowAttribute; 5] = [
+    WindowAttribute::Base,
+    WindowAttribute::Size,
+    WindowAttribute::Unit,
+    WindowAttribute::Flavor,
+    WindowAttribute::Model,
 ];
 
 /// Data that programs know by name.
@@ -142,6 +151,8 @@ impl Abi for Mpich {
     const VERSION: [c_int; 2] = [4, 0];
     const BSEND_OVERHEAD: c_int = 96;
     const NAME_ROOM: [usize; 3] = [128, 128, 512];
+    const LOCKS: [c_int; 2] = [234, 235];
+    const UNIFIED: c_int = 2;
 
     #[inline]
     unsafe fn number(kind: Kind, handle: c_int) -> Option<u32> {
@@ -193,6 +204,11 @@ impl Abi for Mpich {
         let at = key.checked_sub(0x6440_0001)?;
         // Fortran's keys are larger by one.
         KEYS.get(usize::try_from(at).ok()? / 2).copied()
+    }
+
+    fn window_attribute(key: c_int) -> Option<WindowAttribute> {
+        let at = key.checked_sub(0x6600_0001)?;
+        WINDOW_KEYS.get(usize::try_from(at).ok()? / 2).copied()
     }
 
     unsafe fn write_status(at: usize, told: Told) {

@@ -15,7 +15,7 @@ use std::ffi::c_int;
 use talisman_ampi::objects::Kind;
 use talisman_ampi::rank::call;
 
-use crate::abi::{Abi, Attribute, NULL, Told};
+use crate::abi::{Abi, Attribute, NULL, Told, WindowAttribute};
 use crate::class::{CLASSES, Class};
 use crate::data::{self, Cell};
 use crate::{Interface, data::number_in};
@@ -46,6 +46,15 @@ const KEYS: [Attribute; 7] = [
     Attribute::AppNum,
     Attribute::LastUsedCode,
     Attribute::UniverseSize,
+];
+
+/// Predefined attributes of windows in the order of their keys, which follow those of communicators.
+const WINDOW_KEYS: [WindowAttribute; 5] = [
+    WindowAttribute::Base,
+    WindowAttribute::Size,
+    WindowAttribute::Unit,
+    WindowAttribute::Flavor,
+    WindowAttribute::Model,
 ];
 
 /// Where the program has the predefined object of this symbol.
@@ -112,6 +121,9 @@ impl Abi for OpenMpi {
     const VERSION: [c_int; 2] = [3, 1];
     const BSEND_OVERHEAD: c_int = 128;
     const NAME_ROOM: [usize; 3] = [64, 256, 256];
+    const LOCKS: [c_int; 2] = [1, 2];
+    const UNIFIED: c_int = 0;
+    const NO_SUCCEED: c_int = 16;
 
     #[inline]
     unsafe fn number(kind: Kind, handle: usize) -> Option<u32> {
@@ -166,6 +178,10 @@ impl Abi for OpenMpi {
 
     fn attribute(key: c_int) -> Option<Attribute> {
         KEYS.get(usize::try_from(key).ok()?).copied()
+    }
+
+    fn window_attribute(key: c_int) -> Option<WindowAttribute> {
+        WINDOW_KEYS.get(usize::try_from(key).ok()?.checked_sub(KEYS.len())?).copied()
     }
 
     unsafe fn write_status(at: usize, told: Told) {

@@ -9,7 +9,7 @@ use talisman_ampi::datatype::Combiner;
 use talisman_ampi::objects::Kind;
 
 use crate::Interface;
-use crate::abi::{Abi, Attribute, NULL, Told};
+use crate::abi::{Abi, Attribute, NULL, Told, WindowAttribute};
 use crate::class::{CLASSES, Class};
 use crate::common::call::handler;
 use crate::common::message::NO_PROC;
@@ -74,6 +74,15 @@ const KEYS: [Attribute; 7] = [
     Attribute::UniverseSize,
 ];
 
+/// Predefined attributes of windows in the order of their keys, from 601 on.
+const WINDOW_KEYS: [WindowAttribute; 5] = [
+    WindowAttribute::Base,
+    WindowAttribute::Unit,
+    WindowAttribute::Size,
+    WindowAttribute::Flavor,
+    WindowAttribute::Model,
+];
+
 fn predefined(kind: Kind, handle: usize) -> Option<u32> {
     let other = OTHERS.iter().find(|(of, at, _)| *of == kind && *at == handle).map(|(.., number)| *number);
     other.or_else(|| match kind {
@@ -118,6 +127,9 @@ impl Abi for Standard {
     const VERSION: [c_int; 2] = [5, 0];
     const BSEND_OVERHEAD: c_int = 512;
     const NAME_ROOM: [usize; 3] = [128, 256, 512];
+    const LOCKS: [c_int; 2] = [301, 302];
+    const FLAVORS: [c_int; 4] = [311, 312, 313, 314];
+    const UNIFIED: c_int = 321;
     const IDENT: c_int = 201;
     const FILE_MODES: [c_int; 9] = [16, 256, 32, 2, 8, 4, 128, 1, 64];
     const SEEKS: [c_int; 3] = [403, 401, 402];
@@ -183,6 +195,10 @@ impl Abi for Standard {
 
     fn attribute(key: c_int) -> Option<Attribute> {
         KEYS.get(usize::try_from(key.checked_sub(501)?).ok()?).copied()
+    }
+
+    fn window_attribute(key: c_int) -> Option<WindowAttribute> {
+        WINDOW_KEYS.get(usize::try_from(key.checked_sub(601)?).ok()?).copied()
     }
 
     unsafe fn write_status(at: usize, told: Told) {

@@ -1,0 +1,84 @@
+//! Errors of windows, and their handlers (MPI-4.1, 9.3.2).
+
+use std::ffi::c_int;
+
+use talisman_ampi::objects::{Handler, Kind};
+
+use super::{known_window, window};
+use crate::abi::Abi;
+use crate::common::call::{Outcome, done_anywhere, fatal, handler, known, local, put};
+use crate::common::errhandler::{create, hold, words};
+
+/// What a function returns to the program: an error is raised on a window.
+///
+/// # Safety
+/// As for [`Abi::number`].
+pub unsafe fn done<A: Abi>(name: &'static str, handle: A::Handle, outcome: Outcome) -> c_int {
+    let Err(class) = outcome else { return 0 };
+    // SAFETY: the caller's promise.
+    match unsafe { known_window::<A>(handle) } {
+        Ok(number) => raise::<A>(name, number, A::code(class)),
+        Err(_) => done_anywhere::<A>(name, outcome),
+    }
+}
+
+/// Calls the error handler of a window. Returns the code.
+fn raise<A: Abi>(name: &str, number: u32, code: c_int) -> c_int {
+    let found = local(|process| {
+        let chosen = window(process, number)?.handler;
+        let own =
+            chosen.checked_sub(handler::FIRST).and_then(|own| process.objects.handlers.get(own).copied());
+        Ok((chosen, own, process.engine.rank()))
+    });
+    match found {
+        Ok((handler::RETURN, ..)) => {}
+        Ok((_, Some(own), _)) => call_handler::<A>(own, number, code),
+        Ok((.., rank)) => fatal(code, &format!("rank {rank}: {name} failed: {}", words::<A>(code))),
+        Err(_) => fatal(code, &format!("{name} failed: {}", words::<A>(code))),
+    }
+    code
+}
+
+/// In the language that it was made in.
+fn call_handler<A: Abi>(own: Handler, number: u32, code: c_int) {
+    match own.is_fortran {
+        true => call_in::<A::Fortran>(own.function, number, code),
+        false => call_in::<A::C>(own.function, number, code),
+    }
+}
+
+fn call_in<A: Abi>(function: u64, number: u32, code: c_int) {
+    type Function<H> = unsafe extern "C" fn(*mut H, *mut c_int, ...);
+    let (mut handle, mut code) = (A::handle(Kind::Win, number), code);
+    // SAFETY: the program has given it as such a function.
+    unsafe {
+        let function = std::mem::transmute::<usize, Function<A::Handle>>(function as usize);
+        function(&raw mut handle, &raw mut code);
+    }
+}
+
+crate::common::calls! {
+    "Win_create_errhandler" win_create_errhandler<>(function: u64, to: *mut A::Handle) => {
+        create::<A>(function, to)
+    };
+    "Win_set_errhandler" win_set_errhandler<>(handle: A::Handle, to: A::Handle) in handle => {
+        let (number, chosen) = (known_window::<A>(handle)?, known::<A>(Kind::Errhandler, to)?);
+        local(|process| {
+            window(process, number)?.handler = chosen;
+            Ok(())
+        })
+    };
+    "Win_get_errhandler" win_get_errhandler<>(handle: A::Handle, to: *mut A::Handle) in handle => {
+        let number = known_window::<A>(handle)?;
+        let chosen = local(|process| {
+            let chosen = window(process, number)?.handler;
+            hold(process, chosen);
+            Ok(chosen)
+        })?;
+        put(to, A::handle(Kind::Errhandler, chosen))
+    };
+    "Win_call_errhandler" win_call_errhandler<>(handle: A::Handle, code: c_int) in handle => {
+        raise::<A>("MPI_Win_call_errhandler", known_window::<A>(handle)?, code);
+        Ok(())
+    };
+}

@@ -1,0 +1,81 @@
+//! Who has a window locked, and who waits for that (MPI-4.1, 12.5.3).
+
+use std::collections::{BTreeMap, VecDeque};
+
+use talisman_pup::Pup;
+
+use crate::engine::{Rank, Tag};
+
+/// A lock that is held or wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pup)]
+struct Wanted {
+    by: Rank,
+    is_exclusive: bool,
+    answer: Tag,
+}
+
+/// The lock of one window, at the rank whose memory it is. Those who wait get it in the order in which they have asked: who wants it for
+/// itself is not overtaken.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Pup)]
+pub struct Lock {
+    /// Who has it, and whether for itself.
+    holders: BTreeMap<Rank, bool>,
+    waiting: VecDeque<Wanted>,
+}
+
+impl Lock {
+    /// A rank wants it. Who is to be told that it has it.
+    pub fn ask(&mut self, by: Rank, is_exclusive: bool, answer: Tag) -> Vec<(Rank, Tag)> {
+        self.waiting.push_back(Wanted { by, is_exclusive, answer });
+        self.grant()
+    }
+
+    /// A rank gives it back. Who is to be told that it has it now.
+    pub fn give_back(&mut self, by: Rank) -> Vec<(Rank, Tag)> {
+        self.holders.remove(&by);
+        self.grant()
+    }
+
+    /// Whether nobody has it, and nobody waits.
+    pub fn is_free(&self) -> bool {
+        self.holders.is_empty() && self.waiting.is_empty()
+    }
+
+    fn grant(&mut self) -> Vec<(Rank, Tag)> {
+        let mut granted = Vec::new();
+        while let Some(next) = self.waiting.front().copied() {
+            let is_shared = !next.is_exclusive && self.holders.values().all(|is_exclusive| !is_exclusive);
+            if !self.holders.is_empty() && !is_shared {
+                break;
+            }
+            self.waiting.pop_front();
+            self.holders.insert(next.by, next.is_exclusive);
+            granted.push((next.by, next.answer));
+        }
+        granted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_share_it_or_one_has_it() {
+        let mut lock = Lock::default();
+        assert_eq!(lock.ask(1, false, 10), [(1, 10)]);
+        assert_eq!(lock.ask(2, false, 20), [(2, 20)]);
+        assert_eq!(lock.ask(3, true, 30), []);
+        assert_eq!(lock.ask(4, false, 40), [], "who came first is not overtaken");
+        assert_eq!(lock.ask(5, false, 50), []);
+        assert_eq!(lock.give_back(1), []);
+        assert_eq!(lock.give_back(2), [(3, 30)]);
+        assert_eq!(lock.ask(1, true, 11), []);
+        assert_eq!(lock.give_back(3), [(4, 40), (5, 50)]);
+        assert_eq!(lock.give_back(4), []);
+        assert_eq!(lock.give_back(5), [(1, 11)]);
+        assert!(!lock.is_free());
+        assert_eq!(lock.give_back(1), []);
+        assert!(lock.is_free());
+    }
+}
