@@ -10,6 +10,7 @@ use crate::trials::checks;
 checks!(
     ranks_have_what_processes_have needs c_compiler,
     large_arrays_have_room needs c_compiler,
+    code_runs_on_stacks needs c_compiler,
     lines_are_whole_and_labelled needs c_compiler,
     input_goes_to_rank_0 needs c_compiler,
     calls_are_in_the_trace needs c_compiler,
@@ -41,6 +42,21 @@ fn large_arrays_have_room() {
     for way in [&["--nodes", "2"][..], &["--nodes", "2", "--move-always"]] {
         let printed = printed(&mut mpirun(&[&["-n", "4"], way, &[file]].concat()));
         assert_eq!(sorted(&printed), [0, 1, 2, 3].map(|rank| format!("rank {rank}: 6")), "{way:?}");
+    }
+}
+
+/// Functions inside of functions are called by code on the stack, which moves with its rank.
+fn code_runs_on_stacks() {
+    let lost =
+        ["--nodes", "3", "--move-always", "--ft", "double", "--ckpt-every", "20ms", "--kill", "1@150ms"];
+    for interface in BOTH {
+        let file = program("nested.c", interface);
+        let file = file.to_str().expect("a name that is text");
+        for way in [&[][..], &["--nodes", "2", "--move-always"], &lost] {
+            let printed = printed(&mut mpirun(&[&["-n", "4"], way, &[file]].concat()));
+            let expected = [0, 1, 2, 3].map(|rank| format!("rank {rank}: {}", 300 * (4 * rank + 6)));
+            assert_eq!(sorted(&printed), expected, "{way:?}");
+        }
     }
 }
 

@@ -122,6 +122,8 @@ pub trait Abi: 'static {
     const FLAVORS: [c_int; 4] = [1, 2, 3, 4];
     /// `MPI_WIN_UNIFIED`.
     const UNIFIED: c_int;
+    /// `MPI_MODE_NOCHECK`.
+    const NO_CHECK: c_int = 1_024;
     /// `MPI_MODE_NOSUCCEED`.
     const NO_SUCCEED: c_int = 16_384;
     /// `MPI_MODE_RDONLY`, `_WRONLY`, `_RDWR`, `_CREATE`, `_EXCL`, `_DELETE_ON_CLOSE`, `_UNIQUE_OPEN`, `_APPEND`,
@@ -277,6 +279,7 @@ macro_rules! as_in_c {
         const LOCKS: [std::ffi::c_int; 2] = <$interface>::LOCKS;
         const FLAVORS: [std::ffi::c_int; 4] = <$interface>::FLAVORS;
         const UNIFIED: std::ffi::c_int = <$interface>::UNIFIED;
+        const NO_CHECK: std::ffi::c_int = <$interface>::NO_CHECK;
         const NO_SUCCEED: std::ffi::c_int = <$interface>::NO_SUCCEED;
         const IS_FORTRAN: bool = true;
 

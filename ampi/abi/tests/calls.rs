@@ -21,6 +21,8 @@ mod objects;
 mod requests;
 #[path = "calls/topologies.rs"]
 mod topologies;
+#[path = "calls/windows.rs"]
+mod windows;
 
 use talisman::prelude::*;
 use talisman::testing::Test;
@@ -85,7 +87,7 @@ fn run<L: Library>(universe: Universe) -> u64 {
     mpi!(L, "MPI_Comm_rank", L::world(), &mut number);
     mpi!(L, "MPI_Comm_size", L::world(), &mut size);
     let rank = Rank { universe, number, size };
-    let checks: [fn(Rank); 10] = [
+    let checks: [fn(Rank); 11] = [
         messages::check::<L>,
         requests::check::<L>,
         collectives::check::<L>,
@@ -96,6 +98,7 @@ fn run<L: Library>(universe: Universe) -> u64 {
         objects::environment::<L>,
         fortran::check::<L>,
         objects::bound::<L>,
+        windows::check::<L>,
     ];
     for check in checks {
         check(rank);
@@ -137,7 +140,7 @@ fn assert_all_pass(calls: Calls) {
                 "{name}, {ranks} ranks: {:?}",
                 tested.output
             );
-            assert_eq!(tested.output, ["10 checks on each rank"]);
+            assert_eq!(tested.output, ["11 checks on each rank"]);
         }
     }
 }

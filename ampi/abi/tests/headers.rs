@@ -11,7 +11,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::Command;
 
-use talisman_abi::abi::Abi;
+use talisman_abi::abi::{Abi, WindowAttribute};
 use talisman_abi::class::CLASSES;
 use talisman_abi::mpich::{self, Mpich};
 use talisman_abi::openmpi::OpenMpi;
@@ -43,6 +43,13 @@ fn constants<A: Abi>() -> Vec<(String, i64)> {
             &["COMBINER_NAMED", "COMM_TYPE_SHARED", "KEYVAL_INVALID", "BSEND_OVERHEAD"],
             &[A::COMBINER_NAMED, A::TYPE_SHARED, A::KEYVAL_INVALID, A::BSEND_OVERHEAD],
         ),
+        named(&["LOCK_EXCLUSIVE", "LOCK_SHARED"], &A::LOCKS),
+        named(
+            &["WIN_FLAVOR_CREATE", "WIN_FLAVOR_ALLOCATE", "WIN_FLAVOR_DYNAMIC", "WIN_FLAVOR_SHARED"],
+            &A::FLAVORS,
+        ),
+        named(&["WIN_UNIFIED", "MODE_NOCHECK", "MODE_NOSUCCEED"], &[A::UNIFIED, A::NO_CHECK, A::NO_SUCCEED]),
+        window_keys::<A>(),
         named(&["IDENT", "CONGRUENT", "UNEQUAL"], &[A::IDENT, A::IDENT + 1, A::IDENT + 3]),
         named(&["THREAD_SINGLE", "THREAD_FUNNELED", "THREAD_SERIALIZED", "THREAD_MULTIPLE"], &A::THREADS),
         named(
@@ -65,6 +72,16 @@ fn constants<A: Abi>() -> Vec<(String, i64)> {
     all.push(offset("MPI_SOURCE", 4096 + 4 * source_and_tag::<A>()[0]));
     all.push(offset("MPI_TAG", 4096 + 4 * source_and_tag::<A>()[1]));
     all
+}
+
+/// The keys of predefined attributes of windows.
+fn window_keys<A: Abi>() -> Vec<(String, i64)> {
+    use WindowAttribute::{Base, Flavor, Model, Size, Unit};
+    let candidates = || (0..1_000).chain(0x6600_0000..0x6600_0100);
+    let key = |asked| candidates().find(|key| A::window_attribute(*key) == Some(asked)).expect("it has one");
+    let names =
+        [("BASE", Base), ("SIZE", Size), ("DISP_UNIT", Unit), ("CREATE_FLAVOR", Flavor), ("MODEL", Model)];
+    names.map(|(name, asked)| (format!("MPI_WIN_{name}"), i64::from(key(asked)))).to_vec()
 }
 
 /// Where the source and the tag are in a status, in ints.

@@ -21,6 +21,7 @@ mod space;
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::mm::{MprotectFlags, mprotect};
 
@@ -50,6 +51,20 @@ pub struct Slot {
     in_place: bool,
 }
 
+/// Whether programs run code on their stacks.
+static STACKS_HAVE_CODE: AtomicBool = AtomicBool::new(false);
+
+/// The program runs code on its stack, as functions inside of functions do that are passed to others. To be called before any slot is
+/// made, in each process.
+pub fn let_stacks_have_code() {
+    STACKS_HAVE_CODE.store(true, Ordering::Relaxed);
+}
+
+fn access_to_stacks() -> MprotectFlags {
+    let access = MprotectFlags::READ | MprotectFlags::WRITE;
+    if STACKS_HAVE_CODE.load(Ordering::Relaxed) { access | MprotectFlags::EXEC } else { access }
+}
+
 impl Slot {
     /// Makes a slot's stack and header accessible.
     ///
@@ -62,8 +77,7 @@ impl Slot {
         let layout = space.layout();
         let (stack, len) = (at + layout.guard, layout.stack + HEADER);
         // SAFETY: the slot's own addresses, which nobody else occupies.
-        let access =
-            unsafe { mprotect(stack as *mut c_void, len, MprotectFlags::READ | MprotectFlags::WRITE) };
+        let access = unsafe { mprotect(stack as *mut c_void, len, access_to_stacks()) };
         if let Err(error) = access {
             space.leave(number);
             return Err(SlotError::Memory { slot: number, error: error.into() });
@@ -224,6 +238,13 @@ impl Slot {
         let pieces = [&mut self.low, &mut self.images, &mut self.heap];
         let moved = pieces.into_iter().try_for_each(Piece::put_back);
         moved.map_err(|error| self.memory(error))?;
+        if STACKS_HAVE_CODE.load(Ordering::Relaxed) {
+            // Pages may have come from elsewhere.
+            let Piece { home, len, .. } = self.low;
+            // SAFETY: the slot's own addresses, which are accessible.
+            let access = unsafe { mprotect(home as *mut c_void, len, access_to_stacks()) };
+            access.map_err(|error| self.memory(error.into()))?;
+        }
         self.in_place = true;
         self.tell_as_rank(|images, base| images.arrive(base));
         Ok(())

@@ -113,8 +113,8 @@ pub struct Epochs {
     pub started: Option<Vec<Rank>>,
     /// Receives of what those say that have been allowed to, when they are done.
     pub posted: Option<Vec<Token>>,
-    /// Those whose windows it has locked.
-    pub locked: BTreeSet<Rank>,
+    /// Those whose windows it has locked; whether they know, as another's lock could be in its way.
+    pub locked: BTreeMap<Rank, bool>,
     /// It has locked all of them together.
     pub all_are_locked: bool,
     /// Answers that have not come.
@@ -127,7 +127,12 @@ impl Epochs {
     /// Whether it may access the memory of this rank now.
     pub fn admit(&self, target: Rank) -> bool {
         let is_started = self.started.as_ref().is_some_and(|started| started.contains(&target));
-        self.is_fenced || is_started || self.locked.contains(&target)
+        self.is_fenced || is_started || self.locked.contains_key(&target)
+    }
+
+    /// Whether it has asked nobody for anything that may not be done yet.
+    pub fn has_nothing_to_wait_for(&self) -> bool {
+        self.pending.is_empty() && self.touched.is_empty()
     }
 
     /// Whether it has begun nothing that is not ended.

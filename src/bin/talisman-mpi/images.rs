@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 use talisman_abi::{Interface, interface_of};
 use talisman_ampi::slot::{
-    Held, Images, ImagesError, Noted, PAGE, SlotSpace, on_process_heap, use_process_heap,
+    Held, Images, ImagesError, Noted, PAGE, SlotSpace, let_stacks_have_code, on_process_heap,
+    use_process_heap,
 };
 use talisman_ampi::thread::{self, Saved};
 use talisman_loader::libc::{
@@ -98,10 +99,7 @@ impl ProgramImages {
         prepare_process()?;
         ranks.numbers.allow(ranks.ranks).map_err(|error| error.to_string())?;
         if program.needs_executable_stack() {
-            return Err(
-                "the program wants to run code on its stack, which ranks do not: link it with -z noexecstack"
-                    .into(),
-            );
+            let_stacks_have_code();
         }
         let thread_locals = program.thread_locals();
         check_thread_locals(&thread_locals)?;

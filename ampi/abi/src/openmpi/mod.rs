@@ -123,6 +123,7 @@ impl Abi for OpenMpi {
     const NAME_ROOM: [usize; 3] = [64, 256, 256];
     const LOCKS: [c_int; 2] = [1, 2];
     const UNIFIED: c_int = 0;
+    const NO_CHECK: c_int = 1;
     const NO_SUCCEED: c_int = 16;
 
     #[inline]

@@ -2,12 +2,12 @@
 
 use std::ffi::c_int;
 
-use talisman_ampi::engine::Rank;
+use talisman_ampi::engine::{Actions, Rank};
 use talisman_ampi::process::Process;
 use talisman_ampi::raw;
 use talisman_ampi::window::Access;
 
-use super::asking::{ask_only, wait_for_answers, wait_until_done};
+use super::asking::{ask_only, ask_whether_done, wait_for_answers, wait_until_done};
 use super::{known_window, member, window};
 use crate::abi::Abi;
 use crate::class::Class;
@@ -21,26 +21,49 @@ fn is_exclusive<A: Abi>(kind: c_int) -> Result<bool, Class> {
     }
 }
 
-unsafe fn lock<A: Abi>(kind: c_int, target: c_int, handle: A::Handle) -> Outcome {
-    let is_exclusive = is_exclusive::<A>(kind)?;
+/// Whether the target has to know of a lock: not if the program says that no other is in its way, so that a program which has locked its
+/// own window so waits for others that lock it (OpenCoarrays does).
+fn is_told<A: Abi>(assert: c_int) -> bool {
+    assert & A::NO_CHECK == 0
+}
+
+unsafe fn lock<A: Abi>(kind: c_int, target: c_int, assert: c_int, handle: A::Handle) -> Outcome {
+    let (is_exclusive, is_told) = (is_exclusive::<A>(kind)?, is_told::<A>(assert));
     // SAFETY: the caller's promise.
     let number = unsafe { known_window::<A>(handle) }?;
     let target = engine(|process, out| {
         let Some(target) = member::<A>(process, number, target)? else { return Ok(None) };
-        if window(process, number)?.epochs.locked.contains(&target) {
+        if window(process, number)?.epochs.locked.contains_key(&target) {
             return Err(Class::RmaSync);
         }
-        ask_only(process, out, (number, target), |answer| Access::Lock { is_exclusive, answer })?;
+        if is_told {
+            ask_only(process, out, (number, target), |answer| Access::Lock { is_exclusive, answer })?;
+        }
         Ok(Some(target))
     })?;
     let Some(target) = target else { return Ok(()) };
     wait_for_answers("MPI_Win_lock", number, Some(target))?;
     local(|process| {
         let epochs = &mut window(process, number)?.epochs;
-        epochs.locked.insert(target);
+        epochs.locked.insert(target, is_told);
         epochs.is_fenced = false;
         Ok(())
     })
+}
+
+/// All is done at a rank that is not locked any more.
+fn give_back(
+    process: &mut Process,
+    out: &mut Actions,
+    (number, target): (u32, Rank),
+    is_told: bool,
+) -> Outcome {
+    if !is_told {
+        return ask_whether_done(process, out, number, Some(target));
+    }
+    // The answer to this comes when all before it is done.
+    window(process, number)?.epochs.touched.remove(&target);
+    ask_only(process, out, (number, target), |answer| Access::Unlock { answer }).map(|_| ())
 }
 
 unsafe fn unlock<A: Abi>(target: c_int, handle: A::Handle) -> Outcome {
@@ -49,12 +72,8 @@ unsafe fn unlock<A: Abi>(target: c_int, handle: A::Handle) -> Outcome {
     let target = engine(|process, out| {
         let Some(target) = member::<A>(process, number, target)? else { return Ok(None) };
         let epochs = &mut window(process, number)?.epochs;
-        if epochs.all_are_locked || !epochs.locked.remove(&target) {
-            return Err(Class::RmaSync);
-        }
-        // The answer to this comes when all before it is done.
-        epochs.touched.remove(&target);
-        ask_only(process, out, (number, target), |answer| Access::Unlock { answer })?;
+        let locked = if epochs.all_are_locked { None } else { epochs.locked.remove(&target) };
+        give_back(process, out, (number, target), locked.ok_or(Class::RmaSync)?)?;
         Ok(Some(target))
     })?;
     target.map_or(Ok(()), |target| wait_for_answers("MPI_Win_unlock", number, Some(target)))
@@ -66,14 +85,16 @@ fn members(process: &mut Process, number: u32) -> Result<Vec<Rank>, Class> {
     Ok(process.comms.get(communicator)?.group().members())
 }
 
-unsafe fn lock_all<A: Abi>(handle: A::Handle) -> Outcome {
+unsafe fn lock_all<A: Abi>(assert: c_int, handle: A::Handle) -> Outcome {
+    let is_told = is_told::<A>(assert);
     // SAFETY: the caller's promise.
     let number = unsafe { known_window::<A>(handle) }?;
     engine(|process, out| {
         if !window(process, number)?.epochs.locked.is_empty() {
             return Err(Class::RmaSync);
         }
-        for target in members(process, number)? {
+        let asked = if is_told { members(process, number)? } else { Vec::new() };
+        for target in asked {
             let lock = |answer| Access::Lock { is_exclusive: false, answer };
             ask_only(process, out, (number, target), lock)?;
         }
@@ -83,7 +104,7 @@ unsafe fn lock_all<A: Abi>(handle: A::Handle) -> Outcome {
     local(|process| {
         let all = members(process, number)?;
         let epochs = &mut window(process, number)?.epochs;
-        epochs.locked.extend(all);
+        epochs.locked.extend(all.into_iter().map(|target| (target, is_told)));
         (epochs.all_are_locked, epochs.is_fenced) = (true, false);
         Ok(())
     })
@@ -97,9 +118,8 @@ unsafe fn unlock_all<A: Abi>(handle: A::Handle) -> Outcome {
         if !std::mem::take(&mut epochs.all_are_locked) {
             return Err(Class::RmaSync);
         }
-        epochs.touched.clear();
-        for target in std::mem::take(&mut epochs.locked) {
-            ask_only(process, out, (number, target), |answer| Access::Unlock { answer })?;
+        for (target, is_told) in std::mem::take(&mut epochs.locked) {
+            give_back(process, out, (number, target), is_told)?;
         }
         Ok(())
     })?;
@@ -122,16 +142,19 @@ unsafe fn flushed<A: Abi>(
             },
         };
         let locked = &window(process, number)?.epochs.locked;
-        let is_locked = whom.map_or(!locked.is_empty(), |whom| locked.contains(&whom));
+        let is_locked = whom.map_or(!locked.is_empty(), |whom| locked.contains_key(&whom));
         if is_locked { Ok(Some((number, whom))) } else { Err(Class::RmaSync) }
     })
 }
 
-/// All is done at the target.
+/// All is done at the target. Who asks for that again and again looks at its own memory meanwhile, and lets others run, who may write to it.
 unsafe fn flush<A: Abi>(name: &'static str, handle: A::Handle, target: Option<c_int>) -> Outcome {
     // SAFETY: the caller's promise.
-    let flushed = unsafe { flushed::<A>(handle, target) }?;
-    flushed.map_or(Ok(()), |(number, whom)| wait_until_done(name, number, whom))
+    let Some((number, whom)) = unsafe { flushed::<A>(handle, target) }? else { return Ok(()) };
+    if local(|process| Ok(window(process, number)?.epochs.has_nothing_to_wait_for()))? {
+        let _may_look_again = raw::has_looked(false);
+    }
+    wait_until_done(name, number, whom)
 }
 
 /// The program's memory may be used again: what is written from it was copied when that was asked for.
@@ -150,11 +173,11 @@ unsafe fn sync<A: Abi>(handle: A::Handle) -> Outcome {
 }
 
 crate::common::calls! {
-    "Win_lock" win_lock<>(kind: c_int, target: c_int, _assert: c_int, handle: A::Handle) in handle => {
-        lock::<A>(kind, target, handle)
+    "Win_lock" win_lock<>(kind: c_int, target: c_int, assert: c_int, handle: A::Handle) in handle => {
+        lock::<A>(kind, target, assert, handle)
     };
     "Win_unlock" win_unlock<>(target: c_int, handle: A::Handle) in handle => unlock::<A>(target, handle);
-    "Win_lock_all" win_lock_all<>(_assert: c_int, handle: A::Handle) in handle => lock_all::<A>(handle);
+    "Win_lock_all" win_lock_all<>(assert: c_int, handle: A::Handle) in handle => lock_all::<A>(assert, handle);
     "Win_unlock_all" win_unlock_all<>(handle: A::Handle) in handle => unlock_all::<A>(handle);
     "Win_flush" win_flush<>(target: c_int, handle: A::Handle) in handle => {
         flush::<A>("MPI_Win_flush", handle, Some(target))
