@@ -9,6 +9,7 @@
 mod absent;
 mod basics;
 mod builds;
+mod coarrays;
 mod ends;
 mod errors;
 mod fairness;
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
         jumps::all(),
         fixed::all(),
         builds::all(),
+        coarrays::all(),
         shared_files::all(),
         long_messages::all(),
         losses::all(),

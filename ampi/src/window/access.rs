@@ -21,12 +21,12 @@ pub enum Access {
         /// What they were before is sent back.
         answer: Option<Tag>,
     },
-    /// The window is to be locked. The answer comes when it is.
+    /// The window is to be locked. What is asked for after that waits until it is.
     Lock {
         /// No other rank may have it locked.
         is_exclusive: bool,
-        /// The tag of the answer.
-        answer: Tag,
+        /// The tag of an answer that comes when it is, if there is to be one.
+        answer: Option<Tag>,
     },
     /// It is not any more.
     Unlock {

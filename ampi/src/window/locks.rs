@@ -11,8 +11,11 @@ use crate::engine::{Rank, Tag};
 struct Wanted {
     by: Rank,
     is_exclusive: bool,
-    answer: Tag,
+    answer: Option<Tag>,
 }
+
+/// A rank that has a lock now, and the tag of the answer that it wants to that.
+pub type Granted = (Rank, Option<Tag>);
 
 /// The lock of one window, at the rank whose memory it is. Those who wait get it in the order in which they have asked: who wants it for
 /// itself is not overtaken.
@@ -24,16 +27,21 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// A rank wants it. Who is to be told that it has it.
-    pub fn ask(&mut self, by: Rank, is_exclusive: bool, answer: Tag) -> Vec<(Rank, Tag)> {
+    /// A rank wants it. Who has it now.
+    pub fn ask(&mut self, by: Rank, is_exclusive: bool, answer: Option<Tag>) -> Vec<Granted> {
         self.waiting.push_back(Wanted { by, is_exclusive, answer });
         self.grant()
     }
 
-    /// A rank gives it back. Who is to be told that it has it now.
-    pub fn give_back(&mut self, by: Rank) -> Vec<(Rank, Tag)> {
+    /// A rank gives it back. Who has it now.
+    pub fn give_back(&mut self, by: Rank) -> Vec<Granted> {
         self.holders.remove(&by);
         self.grant()
+    }
+
+    /// Whether a rank waits for it.
+    pub fn is_awaited_by(&self, rank: Rank) -> bool {
+        self.waiting.iter().any(|wanted| wanted.by == rank)
     }
 
     /// Whether nobody has it, and nobody waits.
@@ -41,7 +49,7 @@ impl Lock {
         self.holders.is_empty() && self.waiting.is_empty()
     }
 
-    fn grant(&mut self) -> Vec<(Rank, Tag)> {
+    fn grant(&mut self) -> Vec<Granted> {
         let mut granted = Vec::new();
         while let Some(next) = self.waiting.front().copied() {
             let is_shared = !next.is_exclusive && self.holders.values().all(|is_exclusive| !is_exclusive);
@@ -63,17 +71,18 @@ mod tests {
     #[test]
     fn many_share_it_or_one_has_it() {
         let mut lock = Lock::default();
-        assert_eq!(lock.ask(1, false, 10), [(1, 10)]);
-        assert_eq!(lock.ask(2, false, 20), [(2, 20)]);
-        assert_eq!(lock.ask(3, true, 30), []);
-        assert_eq!(lock.ask(4, false, 40), [], "who came first is not overtaken");
-        assert_eq!(lock.ask(5, false, 50), []);
+        assert_eq!(lock.ask(1, false, Some(10)), [(1, Some(10))]);
+        assert_eq!(lock.ask(2, false, None), [(2, None)]);
+        assert_eq!(lock.ask(3, true, Some(30)), []);
+        assert_eq!(lock.ask(4, false, Some(40)), [], "who came first is not overtaken");
+        assert_eq!(lock.ask(5, false, Some(50)), []);
+        assert!(!lock.is_awaited_by(2) && lock.is_awaited_by(3) && lock.is_awaited_by(5));
         assert_eq!(lock.give_back(1), []);
-        assert_eq!(lock.give_back(2), [(3, 30)]);
-        assert_eq!(lock.ask(1, true, 11), []);
-        assert_eq!(lock.give_back(3), [(4, 40), (5, 50)]);
+        assert_eq!(lock.give_back(2), [(3, Some(30))]);
+        assert_eq!(lock.ask(1, true, None), []);
+        assert_eq!(lock.give_back(3), [(4, Some(40)), (5, Some(50))]);
         assert_eq!(lock.give_back(4), []);
-        assert_eq!(lock.give_back(5), [(1, 11)]);
+        assert_eq!(lock.give_back(5), [(1, None)]);
         assert!(!lock.is_free());
         assert_eq!(lock.give_back(1), []);
         assert!(lock.is_free());

@@ -9,16 +9,16 @@
 mod access;
 mod locks;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use talisman_pup::Pup;
 
 use crate::comm::Attributes;
-use crate::engine::{Context, Rank, Tag, Token};
+use crate::engine::{Context, Payload, Rank, Tag, Token};
 use crate::objects::{Info, Table};
 
 pub use access::{Access, Deed};
-pub use locks::Lock;
+pub use locks::{Granted, Lock};
 
 /// The tag of the message by which a rank says that its window may be accessed (`MPI_Win_post`).
 pub const POSTED: Tag = Tag::MAX;
@@ -150,6 +150,8 @@ pub struct Window {
     pub region: Region,
     /// Who has that locked.
     pub lock: Lock,
+    /// What those have asked for that wait for the lock.
+    deferred: BTreeMap<Rank, VecDeque<(Access, Payload)>>,
     /// What the rank is at.
     pub epochs: Epochs,
     /// Where values of its predefined attributes are, in the program's memory.
@@ -172,6 +174,7 @@ impl Window {
             communicator,
             region,
             lock: Lock::default(),
+            deferred: BTreeMap::new(),
             epochs: Epochs::default(),
             facts: 0,
             handler: 0,
@@ -180,6 +183,24 @@ impl Window {
             name: String::new(),
             next_answer: 0,
         }
+    }
+
+    /// What a rank asks for waits until it has the lock that it has asked for before. Whether that is so.
+    pub fn defer(&mut self, by: Rank, access: &Access, payload: &Payload) -> bool {
+        let waits = self.lock.is_awaited_by(by);
+        if waits {
+            self.deferred.entry(by).or_default().push_back((access.clone(), payload.clone()));
+        }
+        waits
+    }
+
+    /// The next thing that a rank had asked for while it waited for the lock, if it does not wait any more.
+    pub fn next_deferred(&mut self, of: Rank) -> Option<(Access, Payload)> {
+        let next = if self.lock.is_awaited_by(of) { None } else { self.deferred.get_mut(&of)?.pop_front() };
+        if self.deferred.get(&of).is_some_and(VecDeque::is_empty) {
+            self.deferred.remove(&of);
+        }
+        next
     }
 
     /// A tag for an answer, which no other that is under way has.

@@ -2,13 +2,13 @@
 
 use std::ffi::c_int;
 
-use talisman_ampi::engine::{Actions, Rank};
+use talisman_ampi::engine::{Actions, Buffer, Rank};
 use talisman_ampi::process::Process;
 use talisman_ampi::raw;
 use talisman_ampi::window::Access;
 
 use super::asking::{ask_only, ask_whether_done, wait_for_answers, wait_until_done};
-use super::{known_window, member, window};
+use super::{context_of, known_window, member, window};
 use crate::abi::Abi;
 use crate::class::Class;
 use crate::common::call::{Outcome, engine, local};
@@ -27,6 +27,30 @@ fn is_told<A: Abi>(assert: c_int) -> bool {
     assert & A::NO_CHECK == 0
 }
 
+/// What is asked for next waits there until the rank has the lock. Only of its own window it is to know when that is: it may look at its
+/// memory then.
+fn ask_for_lock(
+    process: &mut Process,
+    out: &mut Actions,
+    (number, target): (u32, Rank),
+    is_exclusive: bool,
+) -> Outcome {
+    if target == process.engine.rank() {
+        let lock = |answer| Access::Lock { is_exclusive, answer: Some(answer) };
+        return ask_only(process, out, (number, target), lock).map(|_| ());
+    }
+    let context = context_of(process, number)?;
+    let lock = Access::Lock { is_exclusive, answer: None };
+    process.engine.access((target, context), lock, Buffer::EMPTY, out);
+    Ok(())
+}
+
+/// Waits for what the rank has asked of itself.
+fn wait_for_own(name: &'static str, number: u32) -> Outcome {
+    let own = local(|process| Ok(process.engine.rank()))?;
+    wait_for_answers(name, number, Some(own))
+}
+
 unsafe fn lock<A: Abi>(kind: c_int, target: c_int, assert: c_int, handle: A::Handle) -> Outcome {
     let (is_exclusive, is_told) = (is_exclusive::<A>(kind)?, is_told::<A>(assert));
     // SAFETY: the caller's promise.
@@ -37,12 +61,12 @@ unsafe fn lock<A: Abi>(kind: c_int, target: c_int, assert: c_int, handle: A::Han
             return Err(Class::RmaSync);
         }
         if is_told {
-            ask_only(process, out, (number, target), |answer| Access::Lock { is_exclusive, answer })?;
+            ask_for_lock(process, out, (number, target), is_exclusive)?;
         }
         Ok(Some(target))
     })?;
     let Some(target) = target else { return Ok(()) };
-    wait_for_answers("MPI_Win_lock", number, Some(target))?;
+    wait_for_own("MPI_Win_lock", number)?;
     local(|process| {
         let epochs = &mut window(process, number)?.epochs;
         epochs.locked.insert(target, is_told);
@@ -95,12 +119,11 @@ unsafe fn lock_all<A: Abi>(assert: c_int, handle: A::Handle) -> Outcome {
         }
         let asked = if is_told { members(process, number)? } else { Vec::new() };
         for target in asked {
-            let lock = |answer| Access::Lock { is_exclusive: false, answer };
-            ask_only(process, out, (number, target), lock)?;
+            ask_for_lock(process, out, (number, target), false)?;
         }
         Ok(())
     })?;
-    wait_for_answers("MPI_Win_lock_all", number, None)?;
+    wait_for_own("MPI_Win_lock_all", number)?;
     local(|process| {
         let all = members(process, number)?;
         let epochs = &mut window(process, number)?.epochs;
