@@ -12,6 +12,7 @@ use crate::call::{AllReduce, AtSync, Barrier, Pause, Quiescence};
 use crate::callback::Callback;
 use crate::chare::{Args, ArrayChare, Chare, Entry, GroupChare};
 use crate::checkpoint::CheckpointsOnPe;
+use crate::object_of::Object;
 use crate::proxy::{Array, Group, Proxy, Section};
 use crate::quiescence::QuiescenceOnPe;
 use crate::reduction::contributing::ContributionsOnPe;
@@ -34,6 +35,11 @@ use talisman_pup::{Lender, Pup, Value};
 use talisman_reduce::{Nothing, Reducer};
 #[doc(hidden)]
 pub use talisman_transport::Rest;
+
+/// Where an object is, on its PE.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seat(NonNull<Head>);
 
 /// What a chare of type `C` can ask of the runtime while one of its entries runs.
 ///
@@ -237,6 +243,30 @@ impl<C: Chare> Cx<C> {
     {
         let to = ObjId { collection: self.head().collection().id, index: to.to_bits() };
         self.run().call_next(to, &C::ENTRIES[entry.number as usize])
+    }
+
+    /// For an entry with a virtual rank in it: where I am, for others of my PE that [pass their turns](Cx::pass_turn) to me.
+    #[doc(hidden)]
+    pub fn seat(&self) -> Seat {
+        Seat(self.head)
+    }
+
+    /// The same as [`Cx::call_next`] at once, for an entry that goes on in another element of its array, where that waits: I am that one
+    /// from now on, and this was my entry. What I was has had its turn. `None` if it is to wait until this entry has ended: then nothing
+    /// has changed.
+    ///
+    /// # Safety
+    /// The element has the [seat](Cx::seat) still, which it had on this PE, and none of its entries runs.
+    #[doc(hidden)]
+    #[inline]
+    pub unsafe fn pass_turn(&mut self, to: Seat, entry: Entry<C, ()>) -> Option<NonNull<C>> {
+        // SAFETY: the caller's promise.
+        let is_passed = unsafe { self.run().pass_turn(to.0, &C::ENTRIES[entry.number as usize]) };
+        is_passed.then(|| {
+            self.head = to.0;
+            // SAFETY: it is of the collection of the one that I was before.
+            unsafe { Object::<C>::state(to.0) }
+        })
     }
 
     /// When this entry has ended, what has come is heard before anything else runs on this PE.

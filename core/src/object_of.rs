@@ -49,6 +49,15 @@ impl<C: Chare> Object<C> {
         }
     }
 
+    /// Where the user's state is.
+    ///
+    /// # Safety
+    /// `head` is that of an `Object<C>`.
+    pub unsafe fn state(head: NonNull<Head>) -> NonNull<C> {
+        // SAFETY: the caller's promise; a part of an object is not at address 0.
+        unsafe { NonNull::new_unchecked((&raw mut (*head.cast::<Self>().as_ptr()).state).cast()) }
+    }
+
     /// Frees an object, with its state if it has one.
     ///
     /// # Safety

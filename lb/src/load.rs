@@ -123,6 +123,12 @@ impl Meter {
         self.sampler.is_due()
     }
 
+    /// Whether the call that begins is none that is to be timed; else it is to be asked whether it [is due](Meter::is_due).
+    #[inline(always)]
+    pub fn skips(&self) -> bool {
+        self.sampler.skips()
+    }
+
     /// The kind of an object one of whose calls is not timed for itself. After some of them one that is not known counts as short:
     /// it is found at random if it is not.
     pub fn kind_untimed(&self, kind: Kind, calls: u32) -> Kind {

@@ -45,6 +45,15 @@ impl Sampler {
         is_due
     }
 
+    /// Whether the event that happens is none that is picked: then it has been asked of it. Else it is to be asked whether it [is
+    /// due](Sampler::is_due).
+    #[inline(always)]
+    pub fn skips(&self) -> bool {
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(1));
+        left > 0
+    }
+
     /// For how many events the picked one stands, itself included. From now on `mean_gap` are skipped on average.
     pub fn weight(&self, mean_gap: u32) -> u32 {
         let gap = match mean_gap {
@@ -90,6 +99,18 @@ mod tests {
             let picked = (0..100_000).filter(|_| picks()).count();
             let wanted = 100_000.0 / f64::from(mean + 1);
             assert!((picked as f64 / wanted - 1.0).abs() < 0.1, "{picked} instead of {wanted}");
+        }
+    }
+
+    #[test]
+    fn what_is_skipped_is_what_is_not_picked() {
+        let (asked_first, other) = (Sampler::default(), Sampler::default());
+        for _ in 0..10_000 {
+            let is_picked = !asked_first.skips() && asked_first.is_due();
+            assert_eq!(is_picked, other.is_due());
+            if is_picked {
+                assert_eq!(asked_first.weight(15), other.weight(15));
+            }
         }
     }
 

@@ -28,6 +28,15 @@ pub struct Host {
 
 impl Host {
     pub fn new() -> Host {
+        Host::with(&Config::of(&RunArgs::default()))
+    }
+
+    /// Loads are not estimated: no entry is timed for that.
+    pub fn without_estimates() -> Host {
+        Host::with(&Config { estimates_loads: false, ..Config::of(&RunArgs::default()) })
+    }
+
+    fn with(config: &Config) -> Host {
         let shape = Shape { nodes: NODES, pes_per_node: PES };
         let memory = inherited::create(NODES, PES).expect("the system gives memory");
         let bells: Vec<Arc<Bell>> =
@@ -35,7 +44,7 @@ impl Host {
         let job = Job::new(Output::capture());
         let node = |number: u32| {
             let inherited = Inherited::open(&memory, NODES, PES).expect("made for as many");
-            let node = Node::new(shape, number, Config::of(&RunArgs::default()), job.clone());
+            let node = Node::new(shape, number, config.clone(), job.clone());
             let net = |lane: u32| {
                 let link = |other: u32| {
                     let bell = bells[(other * PES + lane) as usize].clone();

@@ -59,6 +59,12 @@ impl Pe {
         object.has(KINDS | flag::TRACED) || self.measuring.meter.is_due()
     }
 
+    /// Whether it is one of those of which nothing but the object's flags and a count are looked at. Else nothing has been asked.
+    #[inline(always)]
+    pub fn is_not_timed(&self, object: &Head) -> bool {
+        !object.has(KINDS | flag::TRACED) && self.measuring.meter.skips()
+    }
+
     /// Whether it would be so if it were not traced.
     pub fn is_to_be_timed(&self, object: &Head) -> bool {
         object.has(KINDS) || self.measuring.meter.is_due()

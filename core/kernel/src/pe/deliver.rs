@@ -445,6 +445,7 @@ impl Pe {
         let object = unsafe { head.as_ref() };
         let calls_next = object.has(flag::CALLS_NEXT);
         object.clear(flag::CALLS_NEXT);
+        let last = if calls_next { self.next_call.take_turn_of(head) } else { None };
         if object.has(flag::DESTROY) {
             if object.has(flag::MIGRATE) {
                 sometimes("an object wanted to move and to go");
@@ -458,6 +459,7 @@ impl Pe {
             self.repack(head);
         }
         if calls_next {
+            last.into_iter().for_each(|last| self.after_turn(last));
             self.execute_next();
         }
     }

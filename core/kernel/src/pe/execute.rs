@@ -112,11 +112,24 @@ impl Pe {
             }
             object.count_message();
             object.clear(flag::CALLS_NEXT);
+            let last = self.next_call.take_turn_of(head);
             if object.has(flag::AFTER) {
                 self.after_entry(head);
             }
+            last.into_iter().for_each(|last| self.after_turn(last));
         }
         self.next_call.end();
+    }
+
+    /// What is done with an object after an entry of another one that has [passed](Pe::pass_turn) its turn to it.
+    pub(super) fn after_turn(&self, last: NonNull<Head>) {
+        // SAFETY: the object was live when it got the turn, and nothing has run since it had that.
+        let object = unsafe { last.as_ref() };
+        // What it calls is called next, by whoever calls this.
+        object.clear(flag::CALLS_NEXT);
+        if object.has(flag::AFTER) {
+            self.after_entry(last);
+        }
     }
 
     /// Out of the way of those that are neither timed nor traced.
@@ -141,7 +154,9 @@ impl Pe {
         // SAFETY: the object is live, and freed after its entry, not in it.
         let object = unsafe { head.as_ref() };
         let timing = self.begin_timing(object);
+        self.next_call.times(timing.is_some());
         self.call(head, call);
+        self.next_call.times(false);
         if let Some(timing) = timing {
             self.end_timing(object, timing);
         }

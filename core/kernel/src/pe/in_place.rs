@@ -35,6 +35,10 @@ const CALLS_PER_TIME: u32 = 8;
 #[derive(Default)]
 pub struct NextCall {
     call: Cell<Option<(NonNull<Head>, &'static EntryInfo)>>,
+    /// The object that has the turn of the one whose entry began, if that has [passed](Pe::pass_turn) it on.
+    has_turn: Cell<Option<NonNull<Head>>>,
+    /// The entry that runs is timed.
+    is_timed: Cell<bool>,
     in_a_row: Cell<u32>,
     /// When the first of them was, in ticks.
     since: Cell<u64>,
@@ -45,6 +49,18 @@ impl NextCall {
     #[inline(always)]
     pub(super) fn take(&self) -> Option<(NonNull<Head>, &'static EntryInfo)> {
         self.call.take()
+    }
+
+    /// The object that an entry has passed its turn to, up to its end; none if it has had it itself at last.
+    #[inline(always)]
+    pub(super) fn take_turn_of(&self, first: NonNull<Head>) -> Option<NonNull<Head>> {
+        self.has_turn.take().filter(|last| *last != first)
+    }
+
+    /// The entry that begins is timed, or not.
+    #[inline(always)]
+    pub(super) fn times(&self, is_timed: bool) {
+        self.is_timed.set(is_timed);
     }
 
     /// None follows.
@@ -133,13 +149,8 @@ impl Pe {
     /// waits before it, so that a message would be the next one to run. An entry does so last of all. `false` if it is to be called as
     /// others are. After many in a row the turn of the PE ends first: links, timers and whoever asks for something are looked at.
     pub fn call_next(&self, to: ObjId, entry: &'static EntryInfo) -> bool {
-        if !self.may_run_at_once() || self.frozen.get() || self.measuring.sees_heavy() {
-            return false;
-        }
-        let Some(caller) = self.running().filter(|_| matches!(self.port, Port::Threads(_))) else {
-            return false;
-        };
-        if self.repacks || caller.has(flag::AFTER) || entry.options != EntryOptions::new() {
+        let Some(caller) = self.may_call_next() else { return false };
+        if entry.options != EntryOptions::new() {
             return false;
         }
         let Some(head) = self.find_here(to) else { return false };
@@ -154,6 +165,52 @@ impl Pe {
         self.next_call.in_a_row.set(self.next_call.in_a_row.get() + 1);
         self.next_call.call.set(Some((head, entry)));
         caller.set(flag::CALLS_NEXT);
+        true
+    }
+
+    /// The object that runs, if what it calls would be the next to run, and nothing is done with it when its entry has ended.
+    #[inline(always)]
+    fn may_call_next(&self) -> Option<&Head> {
+        if !self.may_run_at_once() || self.frozen.get() || self.measuring.sees_heavy() || self.repacks {
+            return None;
+        }
+        let caller = self.running().filter(|_| matches!(self.port, Port::Threads(_)))?;
+        let is_last = !caller.has(flag::DESTROY | flag::MIGRATE) && self.next_call.call.get().is_none();
+        is_last.then_some(caller)
+    }
+
+    /// As [`Pe::call_next`], but at once: what runs from now on is an entry of that object of the same collection, and what ran has ended,
+    /// though it was not left. For entries that have stacks of their own: one goes on in the other, which waited there. The entry has no
+    /// arguments and no options. `false` if the one that runs is to end: nothing has been done then.
+    ///
+    /// # Safety
+    /// The object is one of this PE, live, and no entry of it runs.
+    #[inline(always)]
+    pub unsafe fn pass_turn(&self, to: NonNull<Head>, entry: &'static EntryInfo) -> bool {
+        debug_assert!(
+            entry.options == EntryOptions::new() && entry.args.size == 0,
+            "it is called with nothing"
+        );
+        // SAFETY: the caller's promise.
+        let object = unsafe { to.as_ref() };
+        let Some(caller) = self.may_call_next() else { return false };
+        let is_like =
+            caller.collection.get() == object.collection.get() && !object.has(flag::DESTROY | flag::MIGRATE);
+        if !is_like || self.next_call.is_timed.get() {
+            return false;
+        }
+        if !self.next_call.has_time(|| self.clock.ticks()) || !self.is_not_timed(object) {
+            return false;
+        }
+        self.next_call.in_a_row.set(self.next_call.in_a_row.get() + 1);
+        if self.next_call.has_turn.replace(Some(to)).is_none() {
+            // Who has the turn at last is looked at when this entry has ended.
+            caller.set(flag::CALLS_NEXT);
+        }
+        self.stats.run.add(1);
+        object.count_message();
+        self.running.set(Some(to));
+        self.running.set_entry(Some(entry));
         true
     }
 
