@@ -5,9 +5,7 @@ use std::panic::Location;
 use std::time::Duration;
 
 use crate::api::request::{count_look, count_probe};
-use crate::engine::{
-    Actions, Begun, Buffer, Condition, Envelope, Mode, Pattern, Status, Token, UnknownRequest,
-};
+use crate::engine::{Actions, Buffer, Condition, Envelope, Mode, Pattern, Status, Token, UnknownRequest};
 use crate::process::Process;
 pub use crate::rank::TracedCall;
 use crate::rank::{CallError, Caller, call_outside_operations, outside, state, wait_in_call};
@@ -46,7 +44,7 @@ pub fn local<T: Copy>(work: impl FnOnce(&mut Process) -> T) -> Result<T, CallErr
     state(work)
 }
 
-/// Begins to send what this says, if it says anything: at once, if it can.
+/// Begins to send what this says, if it says anything: at once, if it can. Else the request that it ends with.
 ///
 /// # Errors
 /// If no rank calls, or one in an operation of its program, or the message cannot be read.
@@ -56,7 +54,7 @@ pub fn local<T: Copy>(work: impl FnOnce(&mut Process) -> T) -> Result<T, CallErr
 pub unsafe fn send<E: Copy>(
     mode: Mode,
     what: impl FnOnce(&mut Process) -> Result<Option<(Envelope, Buffer)>, E>,
-) -> Result<Result<Option<Begun>, E>, CallError> {
+) -> Result<Result<Option<Token>, E>, CallError> {
     // SAFETY: the caller's promise.
     unsafe { crate::rank::send(Caller::Program, mode, what) }
 }

@@ -142,6 +142,16 @@ pub trait Abi: 'static {
     /// The handle is the program's: where handles are addresses, what it points to is there.
     unsafe fn number(kind: Kind, handle: Self::Handle) -> Option<u32>;
 
+    /// The same of a datatype: each message has one.
+    ///
+    /// # Safety
+    /// As for [`Abi::number`].
+    #[inline]
+    unsafe fn datatype_number(handle: Self::Handle) -> Option<u32> {
+        // SAFETY: the caller's promise.
+        unsafe { Self::number(Kind::Datatype, handle) }
+    }
+
     /// The handle of an object, to be given to the program.
     fn handle(kind: Kind, number: u32) -> Self::Handle;
 

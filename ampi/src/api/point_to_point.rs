@@ -176,10 +176,10 @@ impl Destination for Process {
     fn send_in_mode<B: Buffer + ?Sized>(&self, mode: Mode, buffer: &B, tag: Tag) -> Result<(), Error> {
         let (to, bytes) = (*self, bytes_of(buffer.values()));
         // SAFETY: the buffer is borrowed until the request has ended.
-        let begun = unsafe {
+        let pending = unsafe {
             rank::send(Caller::Any, mode, |state| Ok::<_, Error>(Some((to.envelope(state, tag)?, bytes))))
         }??;
-        begun.map_or(Ok(()), |begun| finish(begun, "send", Location::caller()).map(|_| ()))
+        pending.map_or(Ok(()), |token| wait(token, "send", Location::caller()).map(|_| ()))
     }
 
     fn immediate_send_in_mode<'a, 's, B: Buffer + ?Sized>(

@@ -60,7 +60,7 @@ impl Map {
     }
 
     /// Bytes of all values.
-    #[inline]
+    #[inline(always)]
     pub fn size(&self) -> u64 {
         match self {
             Map::Run(basic, n) => n.saturating_mul(basic.size()),

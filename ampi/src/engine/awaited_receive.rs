@@ -22,6 +22,7 @@ pub(super) enum Awaited {
 
 impl Waiting {
     /// Where the bytes of a message go for which no receive was posted, if the rank waits for it.
+    #[inline]
     pub(super) fn awaits(&self, head: &Head) -> Option<Buffer> {
         match &self.condition {
             Condition::Receive(pattern, into) => pattern.accepts(head).then_some(*into),
@@ -52,11 +53,28 @@ impl Engine {
     }
 
     /// Whether it has ended, and the rank was not told yet.
+    #[inline]
     pub fn has_received(&self) -> bool {
         matches!(self.awaited, Awaited::Received(_))
     }
 
+    /// How it has ended, if it has and needed no request; the rank was not told yet.
+    #[inline]
+    pub fn received(&self) -> Option<&Status> {
+        match &self.awaited {
+            Awaited::Received(status) => Some(status),
+            _ => None,
+        }
+    }
+
+    /// The rank was told.
+    #[inline]
+    pub fn forget_received(&mut self) {
+        self.awaited = Awaited::Nothing;
+    }
+
     /// Such a message is where it goes: the rank waits for nothing any more.
+    #[inline]
     pub(super) fn met_awaited(&mut self, head: &Head, into: &Buffer) {
         self.waiting = None;
         self.awaited = Awaited::Received(received(head, into));

@@ -15,6 +15,16 @@ pub enum Begun {
     Pending(Token),
 }
 
+impl Begun {
+    /// The request that it ends with, if it has not.
+    pub fn pending(self) -> Option<Token> {
+        match self {
+            Begun::Done(_) => None,
+            Begun::Pending(request) => Some(request),
+        }
+    }
+}
+
 impl Engine {
     /// Sends (`MPI_Send` and its kin): as [`Engine::send`], without a request for what leaves at once.
     pub fn begin_blocking_send(
@@ -34,6 +44,7 @@ impl Engine {
     }
 
     /// The head of a message that leaves without being announced, which it does now; none if it is not to.
+    #[inline]
     pub fn head_of_short(&mut self, mode: Mode, to: Envelope, bytes: u64) -> Option<Head> {
         leaves_at_once(mode, bytes, self.eager_max).then(|| self.numbered_head(to, bytes))
     }

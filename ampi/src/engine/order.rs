@@ -40,6 +40,7 @@ impl Turn<'_> {
 
 impl Order {
     /// The number of the next frame to this receiver.
+    #[inline]
     pub fn next_to(&mut self, context: Context, to: Rank) -> u32 {
         let next = self.sent.of(context, to);
         let number = *next;

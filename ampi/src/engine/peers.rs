@@ -39,12 +39,24 @@ impl<T> Peers<T> {
     where
         T: Default,
     {
+        let is_last = |(of, with, _): &(Context, Rank, T)| *of == context && *with == peer;
+        if !self.all.get(self.last as usize).is_some_and(is_last) {
+            self.find_or_make(context, peer);
+        }
+        &mut self.all[self.last as usize].2
+    }
+
+    /// From now on it is the last one.
+    #[cold]
+    fn find_or_make(&mut self, context: Context, peer: Rank)
+    where
+        T: Default,
+    {
         if self.get_mut(context, peer).is_none() {
             self.last = self.all.len() as u32;
             self.places.insert((context, peer), self.last);
             self.all.push((context, peer, T::default()));
         }
-        &mut self.all[self.last as usize].2
     }
 
     /// All, in the order in which they were made.

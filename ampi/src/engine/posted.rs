@@ -39,6 +39,12 @@ impl Posted {
         self.queue_mut(&pattern).push_back(receive);
     }
 
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     /// Whether one of them gets this message.
     pub fn has_for(&mut self, head: &Head) -> bool {
         if self.count == 0 {

@@ -90,6 +90,24 @@ impl Engine {
         Some(met)
     }
 
+    /// The same if that is what the rank waits for, and no receive is posted: where the bytes go. It [has got](Engine::got_awaited) them
+    /// then.
+    #[inline]
+    pub fn awaits_whole(&self, head: &Head, bytes: u64) -> Option<Buffer> {
+        let into = self.waiting.as_ref()?.awaits(head)?;
+        (self.posted.is_empty() && bytes == head.bytes).then_some(into)
+    }
+
+    /// The turn of such a message is now, and its bytes are where they go. False if it is not: nothing has changed then.
+    #[inline]
+    pub fn got_awaited(&mut self, head: &Head, into: &Buffer, write: impl FnOnce()) -> bool {
+        let Some(turn) = self.order.turn_alone(head) else { return false };
+        write();
+        turn.pass();
+        self.met_awaited(head, into);
+        true
+    }
+
     /// The same for a receive that is not posted, as the rank waits for its message where it calls: whether it gets this one, which
     /// no other receive was posted for. Then it has received it, with this status. What came before it has looked at.
     pub fn meet_unposted(

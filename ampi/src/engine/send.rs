@@ -122,11 +122,13 @@ impl Engine {
     }
 
     /// The head of the next numbered frame to a receiver.
+    #[inline]
     pub(super) fn numbered_head(&mut self, to: Envelope, bytes: u64) -> Head {
         let number = self.order.next_to(to.context, to.to);
         self.head(to, number, bytes)
     }
 
+    #[inline]
     fn head(&self, to: Envelope, number: u32, bytes: u64) -> Head {
         Head { context: to.context, source: self.rank, tag: to.tag, number, bytes }
     }
@@ -139,6 +141,7 @@ impl Engine {
 }
 
 /// Whether a message of so many bytes is sent without being announced.
+#[inline]
 pub(super) fn leaves_at_once(mode: Mode, bytes: u64, eager_max: u64) -> bool {
     match mode {
         Mode::Standard | Mode::Ready => bytes <= eager_max,

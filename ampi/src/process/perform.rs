@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use thiserror::Error;
 
+use super::memory::copy;
 use super::{Host, Incoming, Operands, Process};
 use crate::datatype::{OutOfBounds, UnknownDatatype};
 use crate::engine::{
-    Action, Actions, Area, Begun, Body, Buffer, Envelope, Frame, Head, Loan, Mode, Pattern, Payload, Rank,
-    Status, Token, Whole,
+    Action, Actions, Area, Body, Buffer, Envelope, Frame, Head, Loan, Mode, Pattern, Payload, Rank, Status,
+    Token, Whole,
 };
 use crate::op::{Unfit, UnknownOp};
 
@@ -171,6 +172,26 @@ impl Process {
         Ok(true)
     }
 
+    /// A whole message has come, whose bytes may go as they are to where the rank waits for them: they are there then. False if it is to be
+    /// [received](Process::receive_whole) otherwise.
+    ///
+    /// # Errors
+    /// If the program has no such memory.
+    #[inline]
+    pub fn receive_awaited(
+        &mut self,
+        head: &Head,
+        bytes: &[u8],
+        host: &mut impl Host,
+    ) -> Result<bool, PerformError> {
+        let Some(into) = self.engine.awaits_whole(head, bytes.len() as u64) else { return Ok(false) };
+        if self.address(&into).is_none() || bytes.len() as u64 > into.bytes {
+            return Ok(false);
+        }
+        let memory = host.write(into.at, bytes.len() as u64)?;
+        Ok(self.engine.got_awaited(head, &into, || copy(bytes, memory)))
+    }
+
     /// The same for a [receive that is not posted](crate::engine::Engine::meet_unposted): its status, if it gets the message.
     ///
     /// # Errors
@@ -188,7 +209,8 @@ impl Process {
         Ok(status)
     }
 
-    /// Begins a blocking send before which nothing is to be done. What leaves at once does so from where its bytes are, if it can.
+    /// Begins a blocking send before which nothing is to be done. What leaves at once does so from where its bytes are, if it can; of
+    /// other ones the request.
     ///
     /// # Errors
     /// If the program has no such memory.
@@ -198,15 +220,20 @@ impl Process {
         (to, buffer): (Envelope, Buffer),
         host: &mut impl Host,
         out: &mut Actions,
-    ) -> Result<Begun, PerformError> {
+    ) -> Result<Option<Token>, PerformError> {
         let Some(head) = self.engine.head_of_short(mode, to, buffer.bytes) else {
-            return Ok(self.engine.begin_blocking_send(mode, to, buffer, out));
+            return Ok(self.engine.begin_blocking_send(mode, to, buffer, out).pending());
         };
         let to = to.to;
-        if !Self::has_left(to, &head, &self.bytes_of(&buffer, host)?, host) {
+        // Mostly they are in one piece.
+        let has_left = match self.address(&buffer) {
+            Some(at) => Self::has_left(to, &head, host.read(at, buffer.bytes)?, host),
+            None => Self::has_left(to, &head, &self.bytes_of(&buffer, host)?, host),
+        };
+        if !has_left {
             out.push(Action::Send { to, frame: Frame { head, body: Body::Eager(buffer) } });
         }
-        Ok(Begun::Done(Status::EMPTY))
+        Ok(None)
     }
 
     /// Whether a message could leave without a frame.
@@ -296,6 +323,7 @@ impl Process {
     }
 
     /// Where a buffer is, if it is bytes that follow each other.
+    #[inline]
     fn address(&self, buffer: &Buffer) -> Option<u64> {
         let is_one_piece =
             self.datatypes.get(buffer.datatype).is_ok_and(crate::datatype::Datatype::is_contiguous);

@@ -54,13 +54,21 @@ impl Activity {
         }
     }
 
-    /// It does not run any more, and has sent and got so many messages.
-    pub fn is_suspended(&mut self, sent: usize, got: usize) {
+    /// It does not run any more, and no other one does.
+    pub fn is_suspended(&self) {
+        if self.row.is_some() {
+            set_running(0);
+        }
+    }
+
+    /// It has sent and got so many messages.
+    pub fn has_moved(&mut self, sent: usize, got: usize) {
         let Some(row) = self.row else { return };
-        set_running(0);
         self.sent += sent as u64;
         row[table::SENT].store(self.sent, Ordering::Relaxed);
-        add_received(row, got as u64);
+        if got > 0 {
+            add_received(row, got as u64);
+        }
     }
 
     /// It has got a message.
@@ -81,15 +89,17 @@ impl Activity {
     pub fn waits(&mut self, engine: &Engine, call: &str) {
         let Some(row) = self.row else { return };
         let receives = match engine.waits_for() {
-            Some(Condition::Receive(pattern, _)) => Some(*pattern),
+            Some(Condition::Receive(pattern, _)) => Some(pattern),
             _ => None,
         };
         // Most often by far for the same message again, in the same call.
-        if receives.is_some() && receives == self.receives && self.call == (call.as_ptr().addr(), call.len())
+        if let (Some(pattern), Some(before)) = (receives, &self.receives)
+            && pattern == before
+            && self.call == (call.as_ptr().addr(), call.len())
         {
             return row[table::STATE].store(State::Waits as u64, Ordering::Relaxed);
         }
-        self.receives = receives;
+        self.receives = receives.copied();
         let (awaited, others) = awaited(engine);
         let (kind, peer, tag) = awaited.map_or((Awaited::Nothing, None, None), |doing| words_of(&doing));
         let place = (call.as_ptr().addr(), call.len());

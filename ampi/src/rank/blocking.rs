@@ -6,14 +6,15 @@ use std::panic::Location;
 
 use super::memory::ProgramMemory;
 use super::operations::call_operations;
-use super::running::{Next, Running, in_turn, state, wait_in_call, wait_until_come_later};
-use super::{CallError, Caller, Site, TracedCall};
-use crate::engine::{
-    Begun, Buffer, Condition, Envelope, Mode, Owner, Pattern, Status, Token, UnknownRequest,
+use super::running::{
+    Next, Running, end_wait, in_turn, state, suspend_until_turn, wait_in_call, wait_until_come_later,
 };
+use super::{CallError, Caller, TracedCall, neighbors};
+use crate::engine::{Buffer, Condition, Envelope, Mode, Owner, Pattern, Status, Token, UnknownRequest};
 use crate::process::{PerformError, Process};
+use crate::thread::Next as NextThread;
 
-/// Begins to send what this says, if it says anything: at once, if it can.
+/// Begins to send what this says, if it says anything: at once, if it can. Else the request that it ends with.
 ///
 /// # Errors
 /// If no rank calls, or an action cannot be done.
@@ -24,19 +25,19 @@ pub(crate) unsafe fn send<E: Copy>(
     caller: Caller,
     mode: Mode,
     what: impl FnOnce(&mut Process) -> Result<Option<(Envelope, Buffer)>, E>,
-) -> Result<Result<Option<Begun>, E>, CallError> {
-    let (begun, has_due) = in_turn(caller, |running| {
-        let begun = match what(running.slots.process) {
-            Ok(Some(message)) => Ok(Some(running.begin_send(mode, message)?)),
+) -> Result<Result<Option<Token>, E>, CallError> {
+    let (pending, has_due) = in_turn(caller, |running| {
+        let pending = match what(running.slots.process) {
+            Ok(Some(message)) => Ok(running.begin_send(mode, message)?),
             Ok(None) => Ok(None),
             Err(error) => Err(error),
         };
-        Ok((begun, running.slots.agenda.has_due()))
+        Ok((pending, running.slots.agenda.has_due()))
     })?;
     if has_due {
         call_operations()?;
     }
-    Ok(begun)
+    Ok(pending)
 }
 
 /// Receives what this says, if it says anything, in this call of the program. `told` makes of its status what is returned.
@@ -63,8 +64,8 @@ pub(crate) unsafe fn receive<T: Copy, E: Copy + From<UnknownRequest>>(
         Ok(match running.receive_now(&pattern, &into)? {
             Some(status) => Receiving::Over(told(running.slots.process, &status).map(Some)),
             None if running.awaits_message(pattern, into) => {
-                *running.slots.site = Site::at(call, place);
-                Receiving::Awaited
+                running.slots.site.be_at(call, place);
+                Receiving::Awaited(running.pass_on())
             }
             None => {
                 let request = running.begin_receive(pattern, into)?;
@@ -77,12 +78,20 @@ pub(crate) unsafe fn receive<T: Copy, E: Copy + From<UnknownRequest>>(
         Err(unknown) => Err(E::from(unknown)),
     };
     let end_awaited = |process: &mut Process| {
+        if let Some(status) = process.engine.received() {
+            let told = told(process, status).map(Some);
+            process.engine.forget_received();
+            return told;
+        }
         let ended = process.engine.end_awaited();
         end(process, ended)
     };
     let (request, next) = match begun {
         Receiving::Over(result) => return Ok(result),
-        Receiving::Awaited => return wait_until_come_later(end_awaited),
+        Receiving::Awaited(next) => {
+            suspend_until_turn(next);
+            return end_wait(end_awaited);
+        }
         Receiving::Begun(request, next) => (request, next),
     };
     let end_request = |process: &mut Process| {
@@ -102,23 +111,23 @@ pub(crate) unsafe fn receive<T: Copy, E: Copy + From<UnknownRequest>>(
 enum Receiving<T> {
     /// It has ended so.
     Over(T),
-    /// The rank waits for it.
-    Awaited,
+    /// The rank waits for it, and has passed its turn to this one, or to none.
+    Awaited(Option<NextThread>),
     /// It ends with this request.
     Begun(Token, Next),
 }
 
 impl Running<'_> {
     /// Begins to send. What leaves at once does so without a look at what else is to be done, if that is nothing.
-    fn begin_send(&mut self, mode: Mode, message: (Envelope, Buffer)) -> Result<Begun, PerformError> {
+    fn begin_send(&mut self, mode: Mode, message: (Envelope, Buffer)) -> Result<Option<Token>, PerformError> {
         let slots = &mut self.slots;
         let is_first = slots.agenda.is_empty();
         let actions = &mut slots.agenda.actions;
         // SAFETY: as in `perform`.
         let mut program = unsafe { ProgramMemory::of_running(slots.lender, &*slots.outside) };
-        let begun = match is_first {
+        let pending = match is_first {
             true => slots.process.begin_blocking_send(mode, message, &mut program, actions)?,
-            false => slots.process.engine.begin_blocking_send(mode, message.0, message.1, actions),
+            false => slots.process.engine.begin_blocking_send(mode, message.0, message.1, actions).pending(),
         };
         let left = program.left();
         self.left += left;
@@ -126,7 +135,7 @@ impl Running<'_> {
         if left == 0 {
             self.perform()?;
         }
-        Ok(begun)
+        Ok(pending)
     }
 
     /// Receives a message that is here, or that comes while the rank waits for it where it calls.
@@ -142,6 +151,10 @@ impl Running<'_> {
 
     /// Waits for a message, and takes in others meanwhile, as long as the PE has nothing else to do and that is for some microseconds.
     fn receive_next(&mut self, pattern: &Pattern, into: &Buffer) -> Option<Status> {
+        // Others wait for what it has sent, and come first.
+        if neighbors::has_given() {
+            return None;
+        }
         let status = Cell::new(None);
         loop {
             let is_on = self.hear(true, |process, message, program, actions| {

@@ -4,12 +4,13 @@
 //! the entry ends, and whatever the runtime does with objects between their entries is done with the rank.
 
 use std::marker::PhantomData;
+use std::ptr::NonNull;
 use std::time::Duration;
 
 use talisman_base::map::Map;
 use talisman_core::callback::Callback;
 use talisman_core::chare::{Chare, Restored, Waiting};
-use talisman_core::cx::{Cx, Heard, Hearing, Rest};
+use talisman_core::cx::{Cx, Heard, Hearing, Rest, Seat};
 use talisman_core::proxy::{Array, Proxy};
 use talisman_core::record::{runs_alone, world};
 use talisman_core_macros::chare;
@@ -225,7 +226,13 @@ impl<P: Program> RankElement<P> {
     fn advance(&mut self, cx: &mut Cx<Self>, frame: Option<Frame<Payload>>) {
         process_state::prepare();
         let mut sent = std::mem::take(&mut self.room);
-        let mut ran = self.run(cx, frame, &mut sent);
+        let (ran, mut at) = self.run(cx, frame, &mut sent);
+        // SAFETY: this element, or the one that has its turn now, whose context this is.
+        unsafe { at.as_mut() }.end_turn(cx, ran, sent);
+    }
+
+    /// Its rank has run in the entry that runs, whose turn it has, and has sent this.
+    fn end_turn(&mut self, cx: &mut Cx<Self>, mut ran: Result<Ran, RankError>, mut sent: Vec<Outgoing>) {
         self.note_held(cx);
         if let Ok(Ran::UpToAWait) = ran
             && sent.is_empty()
@@ -305,6 +312,18 @@ impl<P: Program> RankElement<P> {
         cx: &mut Cx<Self>,
         frame: Option<Frame<Payload>>,
         sent: &mut Vec<Outgoing>,
+    ) -> (Result<Ran, RankError>, NonNull<Self>) {
+        let mut at = NonNull::from(&mut *self);
+        let ran = self.run_from(cx, frame, sent, &mut at);
+        (ran, at)
+    }
+
+    fn run_from(
+        &mut self,
+        cx: &mut Cx<Self>,
+        frame: Option<Frame<Payload>>,
+        sent: &mut Vec<Outgoing>,
+        at: &mut NonNull<Self>,
     ) -> Result<Ran, RankError> {
         let (lends, also_abroad) = (!goes_by_messages(cx), cx.nodes() > 1 && !cx.runs_again());
         self.rank.set_lending(lends, also_abroad);
@@ -326,7 +345,7 @@ impl<P: Program> RankElement<P> {
         let (launch, said) = (self.launch, &mut self.said);
         // A rank that is to move whenever it waits is not to go on in its place.
         let hearing = (!self.moves_always && !cx.shares_process()).then(Hearing::default);
-        let is_suspended = self.rank.run_in(&mut Calls { cx, launch, said, hearing }, sent)?;
+        let is_suspended = self.rank.run_in(&mut Calls { cx, at, launch, said, hearing }, sent)?;
         Ok(if is_suspended { Ran::UpToAWait } else { Ran::ToItsEnd })
     }
 
@@ -360,7 +379,8 @@ impl<P: Program> RankElement<P> {
     /// Ends the job with what has happened to a rank, which begins with its number.
     fn fail_with(&mut self, cx: &mut Cx<Self>, status: u8, why: &str) {
         self.has_ended = true;
-        Calls { launch: self.launch, said: &mut self.said, cx, hearing: None }
+        let at = &mut NonNull::from(&mut *self);
+        Calls { launch: self.launch, said: &mut self.said, cx, at, hearing: None }
             .end_job(status, &format!("rank {why}"));
     }
 
@@ -401,6 +421,8 @@ fn give_way<P: Program>(cx: &mut Cx<RankElement<P>>, rank: &mut Rank) {
 /// What a rank can ask of the runtime while its entry runs.
 struct Calls<'a, P: Program> {
     cx: &'a mut Cx<RankElement<P>>,
+    /// The element whose rank runs.
+    at: &'a mut NonNull<RankElement<P>>,
     launch: Option<Proxy<Launch<P>>>,
     said: &'a mut u64,
     /// Since when it has heard what comes for it, if it does where it waits.
@@ -469,6 +491,20 @@ impl<P: Program> Outside for Calls<'_, P> {
     fn hear(&mut self, waits: bool, take: &mut dyn FnMut(&[u8], &Rest<'_>) -> bool) -> Heard {
         let Some(hearing) = &mut self.hearing else { return Heard::Other };
         self.cx.hear_in_place(RankElement::<P>::frame, hearing, waits, take)
+    }
+
+    unsafe fn pass_turn(&mut self, to: Seat) -> bool {
+        // One that is to move whenever it waits is to be seen to do so.
+        if self.hearing.is_none() {
+            return false;
+        }
+        // SAFETY: the caller's promise: its seat is where it is as long as it is found.
+        let Some(next) = (unsafe { self.cx.pass_turn(to, RankElement::<P>::go_on) }) else { return false };
+        *self.at = next;
+        // SAFETY: an element of this PE of which no entry runs but this one.
+        self.said = unsafe { &mut (*next.as_ptr()).said };
+        self.hearing = Some(Hearing::default());
+        true
     }
 
     fn step(&mut self, step: u64) {

@@ -24,6 +24,7 @@ mod site;
 mod traced;
 
 use std::collections::VecDeque;
+use std::ptr::NonNull;
 
 use talisman_core::activity::State;
 use talisman_observe::mutations::mutated;
@@ -44,12 +45,12 @@ use neighbors::Place;
 pub use operations::is_in_operation;
 pub use outside::{Alone, Outside, Wish};
 pub use program::{Memory, Program, end};
+use running::Running;
 pub use running::{CallError, call, end_job, wait_all, wait_any, wait_message};
 pub(crate) use running::{
     Caller, call_outside_operations, hear_all, mailbox, next_post, outside, pause, state, wait_for,
     wait_in_call,
 };
-use running::{Running, Slots};
 pub use sayings::Said;
 pub use site::Site;
 pub use traced::TracedCall;
@@ -228,6 +229,18 @@ impl Rank {
         }
         // SAFETY: as in `perform`.
         let mut program = unsafe { ProgramMemory::new(self.lending.lender()) };
+        match self.process.receive_awaited(head, bytes, &mut program) {
+            Ok(true) => {
+                self.activity.has_got();
+                self.is_ready = true;
+                return Some(self.is_to_be_called());
+            }
+            Ok(false) => {}
+            Err(error) => {
+                self.failure = Some(error.to_string());
+                return Some(self.is_to_be_called());
+            }
+        }
         match self.process.receive_whole(Incoming::of(head, bytes), &mut program, &mut self.agenda.actions) {
             Ok(false) => return None,
             Ok(true) => {
@@ -301,34 +314,36 @@ impl Rank {
     }
 
     /// The same. Returns whether it waits; else [it is over](Rank::outcome).
+    ///
+    /// It may have passed its turn to another one, which is the one that waits then, or is over: see [`Outside::pass_turn`].
     fn run_in(&mut self, outside: &mut dyn Outside, sent: &mut Vec<Outgoing>) -> Result<bool, RankError> {
-        let Rank { process, thread, is_paused, released, texts, site, agenda, failure, lending, .. } = self;
-        let lender = lending.lender();
-        let had_sent = sent.len();
-        let slots = Slots {
-            process,
-            agenda,
-            sent: &mut *sent,
-            outside,
-            texts,
-            site,
-            is_paused,
-            released,
-            failure,
-            lender,
-        };
         self.activity.runs();
-        let mut running = Running::new(slots);
-        let is_suspended = running.run(thread)?;
-        let (left, got) = (running.left(), running.got());
-        let waits = self.waits();
-        self.is_ready = is_suspended && !waits;
-        self.activity.is_suspended(left + sent.len() - had_sent, got);
-        match is_suspended && waits {
-            true => self.activity.waits(&self.process.engine, &self.site.call),
-            false => self.show_state(),
-        }
+        let at = NonNull::from(self);
+        // SAFETY: this one is borrowed for the time of this call, and used by what is made here alone.
+        let mut running = unsafe { Running::new(at, outside, sent) };
+        let is_suspended = running.run()?;
+        let (mut at, sent, got) = (running.at(), running.has_sent(), running.got());
+        // SAFETY: this one, or one of the same PE that has its turn.
+        unsafe { at.as_mut() }.has_run(is_suspended, sent, got);
         Ok(is_suspended)
+    }
+
+    /// It does not run any more, and has sent and got so many messages.
+    fn has_run(&mut self, is_suspended: bool, sent: usize, got: usize) {
+        self.activity.is_suspended();
+        if is_suspended && self.waits() {
+            return self.waits_on(sent, got);
+        }
+        self.is_ready = is_suspended;
+        self.activity.has_moved(sent, got);
+        self.show_state();
+    }
+
+    /// The same where it waits for something.
+    fn waits_on(&mut self, sent: usize, got: usize) {
+        self.is_ready = false;
+        self.activity.has_moved(sent, got);
+        self.activity.waits(&self.process.engine, &self.site.call);
     }
 
     /// What has come of its program.

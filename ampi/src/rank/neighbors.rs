@@ -12,12 +12,14 @@
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 
+use talisman_core::cx::Seat;
+
 use super::{Outgoing, Rank};
 use crate::engine::{Head, Rank as Number};
 
 thread_local! {
     /// By their numbers; those that are elsewhere, or may not be given anything, have no address here.
-    static HERE: RefCell<Vec<Option<NonNull<Rank>>>> = const { RefCell::new(Vec::new()) };
+    static HERE: RefCell<Vec<Option<Neighbor>>> = const { RefCell::new(Vec::new()) };
     /// What the rank that runs has given first to another: mostly it gives once before it waits.
     static FIRST: Cell<Option<Given>> = const { Cell::new(None) };
     /// Whether there is more than that.
@@ -26,6 +28,13 @@ thread_local! {
     static GIVEN: RefCell<Vec<Given>> = const { RefCell::new(Vec::new()) };
     /// What that has led to.
     static LED_TO: RefCell<Vec<Outgoing>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A rank that waits on this PE, and its element.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Neighbor {
+    pub rank: NonNull<Rank>,
+    pub seat: Seat,
 }
 
 /// The place of a rank among those of its PE. It is not found any more when this is dropped.
@@ -40,7 +49,7 @@ impl Place {
     /// # Safety
     /// Until the next call, or the end of this: the rank stays at its address, and is not used while another rank of this
     /// thread may [look for it](look_for), which is while the entry of another one runs.
-    pub unsafe fn set(&mut self, rank: Option<(Number, NonNull<Rank>)>) {
+    pub unsafe fn set(&mut self, rank: Option<(Number, Neighbor)>) {
         let number = rank.map(|(number, _)| number);
         if self.number != number {
             self.leave();
@@ -69,7 +78,7 @@ impl Drop for Place {
     }
 }
 
-fn note(number: Number, rank: Option<NonNull<Rank>>) {
+fn note(number: Number, rank: Option<Neighbor>) {
     let number = number as usize;
     // A thread that ends has no ranks any more, and no table.
     let _at_its_end = HERE.try_with(|here| {
@@ -83,7 +92,8 @@ fn note(number: Number, rank: Option<NonNull<Rank>>) {
 
 /// A rank that waits on this PE; none if it is not there. Nobody uses it but entries of its own, of which none runs while
 /// another rank's does.
-pub(super) fn look_for(number: Number) -> Option<NonNull<Rank>> {
+#[inline]
+pub(super) fn look_for(number: Number) -> Option<Neighbor> {
     HERE.with_borrow(|here| here.get(number as usize).copied().flatten())
 }
 
@@ -92,6 +102,8 @@ pub(super) fn look_for(number: Number) -> Option<NonNull<Rank>> {
 pub(super) struct Given {
     pub to: Number,
     pub bytes: u64,
+    /// Who has got it.
+    pub receiver: Neighbor,
     /// It is ready by that, and to be called.
     pub is_to_be_called: bool,
 }
@@ -101,12 +113,12 @@ pub(super) struct Given {
 /// # Safety
 /// The rank that gives runs, and it is another one.
 pub(super) unsafe fn give(to: Number, head: &Head, bytes: &[u8]) -> bool {
-    let Some(mut rank) = look_for(to) else { return false };
+    let Some(mut receiver) = look_for(to) else { return false };
     // SAFETY: it waits, so nobody uses it but entries of its own, of which none runs now.
-    let rank = unsafe { rank.as_mut() };
+    let rank = unsafe { receiver.rank.as_mut() };
     let mut led_to = Vec::new();
     let Some(is_to_be_called) = rank.takes(head, bytes, &mut led_to) else { return false };
-    let given = Given { to, bytes: bytes.len() as u64, is_to_be_called };
+    let given = Given { to, bytes: bytes.len() as u64, receiver, is_to_be_called };
     if FIRST.get().is_none() && !HAS_MORE.get() && led_to.is_empty() {
         FIRST.set(Some(given));
     } else {
@@ -117,16 +129,28 @@ pub(super) unsafe fn give(to: Number, head: &Head, bytes: &[u8]) -> bool {
     true
 }
 
-/// Whether the rank that runs has given something to others, which wait for their turns.
+/// Whether the rank that runs has given something to others, which wait for their turns. Not inlined, as it is asked between two
+/// suspensions: no address of a thread-local is to be kept over one.
+#[inline(never)]
 pub(super) fn has_given() -> bool {
     FIRST.get().is_some() || HAS_MORE.get()
 }
 
+/// The only message that the rank which runs has given, if its receiver is to be called.
+pub(super) fn only_ready() -> Option<Given> {
+    FIRST.get().filter(|given| given.is_to_be_called && !HAS_MORE.get())
+}
+
+/// It is not told any more: its receiver is called otherwise.
+pub(super) fn take_only() {
+    FIRST.set(None);
+}
+
 /// The only message that the rank which has run has given, if its receiver is to be called. It is not told any more.
 pub(super) fn take_only_ready() -> Option<Given> {
-    let only = FIRST.get().filter(|given| given.is_to_be_called && !HAS_MORE.get());
+    let only = only_ready();
     if only.is_some() {
-        FIRST.set(None);
+        take_only();
     }
     only
 }

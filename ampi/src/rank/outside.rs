@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use talisman_core::cx::{Heard, Rest};
+use talisman_core::cx::{Heard, Rest, Seat};
 
 use super::Outgoing;
 use crate::engine::{Rank as Number, Whole};
@@ -43,6 +43,15 @@ pub trait Outside {
     /// `waits`, that is for some microseconds.
     fn hear(&mut self, _waits: bool, _take: &mut dyn FnMut(&[u8], &Rest<'_>) -> bool) -> Heard {
         Heard::Other
+    }
+
+    /// The rank that runs has had its turn, and the one with this seat has the next, at once. False if this one is to give the PE back
+    /// before: nothing has changed then.
+    ///
+    /// # Safety
+    /// That rank waits on this PE, and is ready.
+    unsafe fn pass_turn(&mut self, _to: Seat) -> bool {
+        false
     }
 
     /// The program has finished this step, counted from 1.

@@ -4,18 +4,20 @@ use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr::{NonNull, null_mut};
+use std::thread::panicking;
 
 use talisman_core::cx::Heard;
 use thiserror::Error;
 
 use super::lending::Lender;
 use super::memory::ProgramMemory;
+use super::neighbors::Neighbor;
 use super::operations::call_operations;
-use super::{Agenda, Outgoing, Outside, RankError, Site, Texts, TracedCall, neighbors};
+use super::{Agenda, Outgoing, Outside, Rank, RankError, Site, Texts, TracedCall, neighbors};
 use crate::engine::{Actions, Condition, Pattern, Token, Whole};
 use crate::process::{Incoming, PerformError, Process};
-use crate::slot::on_process_heap;
-use crate::thread::{Thread, suspend};
+use crate::slot::Allocating;
+use crate::thread::{Next as NextThread, suspend, suspend_for};
 
 thread_local! {
     /// What the rank that runs on this thread may call; null while none does.
@@ -25,6 +27,10 @@ thread_local! {
 /// What the rank that runs works on.
 pub(super) struct Running<'a> {
     pub slots: Slots<'a>,
+    /// The rank that they are of.
+    at: NonNull<Rank>,
+    /// Frames that were to be sent before it ran.
+    had_sent: usize,
     /// On their way to the rank's heap.
     copied: Vec<u8>,
     /// Frames that have left while it ran.
@@ -66,8 +72,22 @@ pub enum CallError {
 }
 
 impl<'a> Running<'a> {
-    pub fn new(slots: Slots<'a>) -> Running<'a> {
-        Running { slots, copied: Vec::new(), left: 0, got: 0, panic: None }
+    /// # Safety
+    /// The rank is there as long as this, and nobody else uses it.
+    pub unsafe fn new(
+        mut at: NonNull<Rank>,
+        outside: &'a mut dyn Outside,
+        sent: &'a mut Vec<Outgoing>,
+    ) -> Running<'a> {
+        let had_sent = sent.len();
+        // SAFETY: the caller's promise.
+        let slots = unsafe { at.as_mut() }.slots(outside, sent);
+        Running { slots, at, had_sent, copied: Vec::new(), left: 0, got: 0, panic: None }
+    }
+
+    /// The rank that runs, or has run at last.
+    pub fn at(&self) -> NonNull<Rank> {
+        self.at
     }
 
     /// Frames that it has got while it ran.
@@ -75,14 +95,14 @@ impl<'a> Running<'a> {
         self.got
     }
 
-    /// Frames that have left while it ran.
-    pub fn left(&self) -> usize {
-        self.left
+    /// Frames that it has sent while it ran.
+    pub fn has_sent(&self) -> usize {
+        self.left + self.slots.sent.len() - self.had_sent
     }
 
     /// Resumes the thread, which calls this meanwhile.
     /// Returns whether it waits; else its program is over.
-    pub fn run(&mut self, thread: &mut Thread) -> Result<bool, RankError> {
+    pub fn run(&mut self) -> Result<bool, RankError> {
         // Not longer than this call, also if it panics.
         struct Cleared;
         impl Drop for Cleared {
@@ -92,11 +112,45 @@ impl<'a> Running<'a> {
         }
         let _cleared = Cleared;
         RUNNING.set(std::ptr::from_mut(self).cast());
-        let is_suspended = thread.run()?;
+        // SAFETY: the promise of `new`; what is lent of the rank to its calls is something else.
+        let is_suspended = unsafe { &mut (*self.at.as_ptr()).thread }.run()?;
         if let Some(panic) = self.panic.take() {
             resume_unwind(panic);
         }
         Ok(is_suspended)
+    }
+
+    /// The rank waits. If all that it has done is that one other of its PE is ready by what it has given to that, which nobody else
+    /// comes before, it has had its turn, and what runs is that one from now on: it goes on where it waits.
+    #[inline(never)]
+    pub(super) fn pass_on(&mut self) -> Option<NextThread> {
+        let given = neighbors::only_ready()?;
+        let Slots { process, agenda, sent, outside, failure, .. } = &mut self.slots;
+        let waits = process.engine.waits_for().is_some() && agenda.is_empty();
+        if !waits || !sent.is_empty() || failure.is_some() || self.panic.is_some() || panicking() {
+            return None;
+        }
+        let Neighbor { rank: mut next, seat } = given.receiver;
+        // SAFETY: the rank that runs; what calls borrow of it is something else.
+        let (place, thread) = unsafe { (&(*self.at.as_ptr()).place, &(*self.at.as_ptr()).thread) };
+        // SAFETY: it waits on this PE, so nobody uses it but entries of its own, of which none runs now.
+        let rank = unsafe { next.as_mut() };
+        let can_be = place.is_set() && !thread.is_held_anew() && rank.thread.can_have_turn();
+        // SAFETY: it waits on this PE, and is ready by what it has been given.
+        if !can_be || !unsafe { outside.pass_turn(seat) } {
+            return None;
+        }
+        neighbors::take_only();
+        let sent = self.has_sent();
+        // SAFETY: the rank that runs; what calls borrow of it is not used any more.
+        let former = unsafe { self.at.as_mut() };
+        former.waits_on(sent, self.got);
+        rank.is_called = false;
+        rank.activity.runs();
+        let thread = rank.thread.begin_turn_of(&former.thread);
+        (self.at, self.had_sent, self.left, self.got) = (next, 0, 0, 0);
+        self.slots.are_of(rank);
+        Some(thread)
     }
 
     /// Does what is to be done, up to an operation of the program.
@@ -226,6 +280,25 @@ impl<'a> Running<'a> {
     }
 }
 
+impl<'a> Slots<'a> {
+    /// They are those of another rank of the same PE from now on.
+    fn are_of(&mut self, rank: &'a mut Rank) {
+        let Rank { process, is_paused, released, texts, site, agenda, failure, lending, .. } = rank;
+        (self.process, self.agenda, self.texts, self.site) = (process, agenda, texts, site);
+        (self.is_paused, self.released, self.failure) = (is_paused, released, failure);
+        self.lender = lending.lender();
+    }
+}
+
+impl Rank {
+    /// What its calls work on.
+    fn slots<'a>(&'a mut self, outside: &'a mut dyn Outside, sent: &'a mut Vec<Outgoing>) -> Slots<'a> {
+        let Rank { process, is_paused, released, texts, site, agenda, failure, lending, .. } = self;
+        let lender = lending.lender();
+        Slots { process, agenda, sent, outside, texts, site, is_paused, released, failure, lender }
+    }
+}
+
 /// Works on MPI's state of the rank that calls, and does what that leads to: operations of the program are called by
 /// it. What the work allocates is on the process's heap. In an operation of the program only work that leads to nothing
 /// is done at once, and what else it leads to when the operation has returned.
@@ -282,26 +355,39 @@ unsafe fn call_from<T: Copy>(
 }
 
 /// Work on the rank that calls, when no operation of the program comes before it: mostly at once.
+#[inline]
 pub(super) fn in_turn<T: Copy>(
     caller: Caller,
     work: impl FnOnce(&mut Running<'_>) -> Result<T, CallError>,
 ) -> Result<T, CallError> {
-    let (mut work, mut done) = (Some(work), None);
+    let mut work = Some(work);
     loop {
-        let is_in_operation = with(|running| {
+        let done = with(|running| {
             let agenda = &running.slots.agenda;
-            let is_in_operation = caller == Caller::Program && agenda.is_in_operation();
-            if !is_in_operation && !agenda.has_due() {
-                done = work.take().map(|work| work(running));
+            // Mostly there is none at all.
+            let is_first = agenda.is_without_operation() || caller == Caller::Any && !agenda.has_due();
+            match work.take_if(|_| is_first) {
+                Some(work) => Turn::Done(work(running)),
+                None if caller == Caller::Program && running.slots.agenda.is_in_operation() => {
+                    Turn::InOperation
+                }
+                None => Turn::AfterOperation,
             }
-            is_in_operation
         })?;
         match done {
-            Some(result) => return result,
-            None if is_in_operation => return Err(CallError::InOperation),
-            None => call_operations()?,
+            Turn::Done(result) => return result,
+            Turn::InOperation => return Err(CallError::InOperation),
+            Turn::AfterOperation => call_operations()?,
         }
     }
+}
+
+/// Whether work could be done.
+#[derive(Clone, Copy)]
+enum Turn<T> {
+    Done(T),
+    InOperation,
+    AfterOperation,
 }
 
 /// Works on MPI's state of the rank that calls, where that leads to nothing. Operations of the program may do so, and
@@ -350,42 +436,63 @@ pub(super) fn texts<T: Copy>(work: impl FnOnce(&mut Texts) -> T) -> Result<T, Ca
 
 /// Looks at what the rank that calls works on, if one does.
 pub(super) fn look<T>(at: impl FnOnce(&Running<'_>) -> T) -> Option<T> {
-    let running = NonNull::new(RUNNING.get().cast::<Running<'static>>())?;
+    let running = NonNull::new(running().cast::<Running<'static>>())?;
     // SAFETY: set by `run`, which has not returned while the rank runs; `with` takes it away while it is lent.
     Some(at(unsafe { running.as_ref() }))
 }
 
 /// Works on the rank that calls, on the process's heap.
+#[inline]
 pub(super) fn with<T: Copy>(work: impl FnOnce(&mut Running<'_>) -> T) -> Result<T, CallError> {
-    let (mut work, mut result) = (Some(work), None);
-    lend(&mut |running| result = work.take().map(|work| work(running)))?;
-    // It has been called.
-    result.ok_or(CallError::NoRank)
+    let mut taken = take().ok_or(CallError::NoRank)?;
+    // SAFETY: set by `run`, which has not returned while the rank runs, and has lent it; and it is used once at a time.
+    let running = unsafe { taken.running.as_mut() };
+    let mut result = None;
+    // What is broken belongs to the job, which ends.
+    let done = catch_unwind(AssertUnwindSafe(|| result = Some(work(running))));
+    put_back(taken);
+    match (done, result) {
+        (Ok(()), Some(result)) => Ok(result),
+        (Err(panic), _) => break_off(taken.running, panic),
+        // It has been called.
+        (Ok(()), None) => Err(CallError::NoRank),
+    }
 }
 
-/// The same of what keeps its result where that is wanted: results are not small, and would be copied several times.
-fn lend(work: &mut dyn FnMut(&mut Running<'_>)) -> Result<(), CallError> {
-    // Taken while it is used: nothing that is called meanwhile finds it.
-    struct Taken(NonNull<Running<'static>>);
-    impl Drop for Taken {
-        fn drop(&mut self) {
-            RUNNING.set(self.0.as_ptr().cast());
-        }
-    }
-    let mut taken = Taken(NonNull::new(RUNNING.replace(null_mut()).cast()).ok_or(CallError::NoRank)?);
-    // SAFETY: set by `run`, which has not returned while the rank runs, and has lent it; and it is used once at a time.
-    let running = unsafe { taken.0.as_mut() };
-    let result = on_process_heap(|| {
-        // What is broken belongs to the job, which ends.
-        let result = catch_unwind(AssertUnwindSafe(|| work(running)));
-        result.map_err(|panic| running.panic = Some(panic))
-    });
-    drop(taken);
-    match result {
-        Ok(result) => Ok(result),
-        Err(()) => loop {
-            suspend();
-        },
+/// What the rank that calls works on, while it does: nothing that is called meanwhile finds it, and what is allocated is the process's.
+#[derive(Clone, Copy)]
+struct Taken {
+    running: NonNull<Running<'static>>,
+    rank: Allocating,
+}
+
+// None of these three is inlined: a rank may be on another thread, in another process, after it was suspended, and compilers that take
+// threads to stay would keep the address of a thread-local over that.
+
+#[inline(never)]
+fn take() -> Option<Taken> {
+    let running = NonNull::new(RUNNING.replace(null_mut()).cast())?;
+    Some(Taken { running, rank: Allocating::suspend() })
+}
+
+#[inline(never)]
+fn put_back(taken: Taken) {
+    taken.rank.resume();
+    RUNNING.set(taken.running.as_ptr().cast());
+}
+
+#[inline(never)]
+fn running() -> *mut () {
+    RUNNING.get()
+}
+
+/// The runtime has panicked in a call of the rank that runs: this is told when the PE has its thread back, and the rank does not go on.
+#[cold]
+fn break_off(mut running: NonNull<Running<'static>>, panic: Box<dyn Any + Send>) -> ! {
+    // SAFETY: as in `with`, where nobody uses it any more.
+    unsafe { running.as_mut() }.panic = Some(panic);
+    loop {
+        suspend();
     }
 }
 
@@ -456,7 +563,12 @@ fn wait_until_come() -> Result<(), CallError> {
 
 /// The same for a rank that has waited for it where it called: others have their turns first. Then `end` is done.
 pub(super) fn wait_until_come_later<T: Copy>(end: impl Fn(&mut Process) -> T) -> Result<T, CallError> {
-    suspend();
+    wait_for_turn()?;
+    end_wait(end)
+}
+
+/// The same when it is resumed.
+pub(super) fn end_wait<T: Copy>(end: impl Fn(&mut Process) -> T) -> Result<T, CallError> {
     // Mostly it is resumed for just that.
     let ended = with(|running| {
         let is_over = !running.slots.agenda.has_due() && has_come(&running.slots);
@@ -470,6 +582,19 @@ pub(super) fn wait_until_come_later<T: Copy>(end: impl Fn(&mut Process) -> T) ->
         wait_until_come()?;
     }
     state(end)
+}
+
+/// The rank that calls waits: it is suspended, and the one that it has given something to goes on, or the PE.
+fn wait_for_turn() -> Result<(), CallError> {
+    let next = if neighbors::has_given() { with(|running| running.pass_on())? } else { None };
+    suspend_until_turn(next);
+    Ok(())
+}
+
+/// The same of one that has passed its turn on, or has not.
+#[inline]
+pub(super) fn suspend_until_turn(next: Option<NextThread>) {
+    next.map_or_else(suspend, suspend_for);
 }
 
 /// Takes in what has come for the rank that calls, if its PE has nothing else to do; whether that was anything.
@@ -494,7 +619,7 @@ fn wait_until(
 ) -> Result<(), CallError> {
     loop {
         if !hear()? {
-            suspend();
+            wait_for_turn()?;
         }
         let seen = look(|running| (running.slots.agenda.has_due(), holds(&running.slots)));
         match seen.ok_or(CallError::NoRank)? {

@@ -6,7 +6,7 @@ use talisman_core::cx::Cx;
 use talisman_core::proxy::Array;
 
 use super::element::goes_by_messages;
-use super::neighbors::{self, Given};
+use super::neighbors::{self, Given, Neighbor};
 use super::{Outgoing, Program, RankElement, RankError};
 use crate::engine::{EAGER_MAX, Frame, INLINE_MAX, Payload, Rank as Number, Whole};
 
@@ -38,7 +38,7 @@ impl<P: Program> RankElement<P> {
     pub(super) fn be_found(&mut self, cx: &mut Cx<Self>) {
         let waits = self.launch.is_some() && !self.has_ended && !self.regroups;
         let number = self.rank.process().engine.rank();
-        let at = NonNull::from(&mut self.rank);
+        let at = Neighbor { rank: NonNull::from(&mut self.rank), seat: cx.seat() };
         let found = (waits && !goes_by_messages(cx)).then_some((number, at));
         // SAFETY: an element stays where it is until it is dropped, and the rank with it, whose place leaves then. Entries
         // of a PE run one after the other, and a rank looks for others in its own.
@@ -57,11 +57,11 @@ fn give<P: Program>(
     let bytes = frame.body.payload_len();
     // One that was noted before other nodes came into this process may be aside.
     let found = if goes_by_messages(cx) { None } else { neighbors::look_for(to) };
-    let Some(mut rank) = found else { return send(ranks, to, frame) };
+    let Some(mut receiver) = found else { return send(ranks, to, frame) };
     // SAFETY: the entry of another rank runs, which sends itself nothing by this way.
-    let rank = unsafe { rank.as_mut() };
+    let rank = unsafe { receiver.rank.as_mut() };
     let is_to_be_called = rank.is_called_by(frame, sent);
-    tell(cx, ranks, Given { to, bytes, is_to_be_called });
+    tell(cx, ranks, Given { to, bytes, receiver, is_to_be_called });
 }
 
 impl<P: Program> RankElement<P> {
@@ -78,7 +78,7 @@ impl<P: Program> RankElement<P> {
 
 /// A rank has got a message without one of the runtime's: it is called if it is ready, and the message is counted.
 fn tell<P: Program>(cx: &mut Cx<RankElement<P>>, ranks: Array<RankElement<P>>, given: Given) {
-    let Given { to, bytes, is_to_be_called } = given;
+    let Given { to, bytes, is_to_be_called, .. } = given;
     let receiver = ranks.at(to as i32);
     if is_to_be_called {
         receiver.go_on();

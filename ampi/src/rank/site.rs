@@ -23,6 +23,18 @@ impl Site {
         Site::at(call, Location::caller())
     }
 
+    /// It is this one from now on, which it mostly is already.
+    #[inline]
+    pub fn be_at(&mut self, call: &'static str, place: &'static Location<'static>) {
+        let is_same = |known: &Cow<'static, str>, text: &'static str| match known {
+            Cow::Borrowed(known) => std::ptr::eq(*known, text),
+            Cow::Owned(_) => false,
+        };
+        if self.line != place.line() || !is_same(&self.call, call) || !is_same(&self.file, place.file()) {
+            *self = Site::at(call, place);
+        }
+    }
+
     /// The function of this name is called at this place.
     pub fn at(call: &'static str, place: &'static Location<'static>) -> Site {
         Site { call: call.into(), file: place.file().into(), line: place.line() }

@@ -47,6 +47,23 @@ pub fn on_process_heap<T>(run: impl FnOnce() -> T) -> T {
     run()
 }
 
+/// The rank that runs on this thread, while what is allocated is the process's: as [`on_process_heap`], where the caller sees to it that
+/// the rank allocates again, and is not inlined where ranks are suspended.
+#[derive(Clone, Copy)]
+pub(crate) struct Allocating(*mut Header);
+
+impl Allocating {
+    #[inline(always)]
+    pub fn suspend() -> Allocating {
+        Allocating(CURRENT.replace(null_mut()))
+    }
+
+    #[inline(always)]
+    pub fn resume(self) {
+        CURRENT.set(self.0);
+    }
+}
+
 /// From now on what the rank that runs allocates is the process's; or its own again. For functions of the C library
 /// that cannot be called by a closure, as [`on_process_heap`] does: calls come in pairs, not one inside of another, and
 /// the rank does not wait in between.

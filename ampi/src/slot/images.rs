@@ -84,6 +84,11 @@ pub trait Images: Debug + Sync {
         Held::AsBefore
     }
 
+    /// Whether [`Images::held`] would say something else than that nothing has happened.
+    fn is_held_anew(&self, _base: usize) -> bool {
+        false
+    }
+
     /// Whether it has a file open that it can write to, or has had one since [`Images::restored`] was called last, or since it began.
     fn writes(&self, _base: usize) -> bool {
         false

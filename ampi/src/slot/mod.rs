@@ -25,8 +25,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::mm::{MprotectFlags, mprotect};
 
+pub(crate) use arena::{Allocating, allocate as arena_allocate, current, free as arena_free, set_current};
 pub use arena::{RankAllocator, on_process_heap, use_process_heap};
-pub(crate) use arena::{allocate as arena_allocate, current, free as arena_free, set_current};
 pub(crate) use header::{Header, Suspended};
 use images::home_of_images;
 pub use images::{Held, Images, ImagesError, Noted, set_images};
@@ -178,6 +178,13 @@ impl Slot {
             self.tell_as_rank(|images, base| held = images.held(base));
         }
         held
+    }
+
+    /// Whether that has to be asked.
+    pub fn is_held_anew(&self) -> bool {
+        let mut is_anew = false;
+        self.tell_images(|images, base| is_anew = images.is_held_anew(base));
+        is_anew
     }
 
     /// Whether its rank may have written to a file since it was made, or since all had [come back](Slot::restored). It does not run.

@@ -26,7 +26,7 @@ compile_error!("ranks run on x86_64 only, so far");
 
 use talisman_pup::{Lender, Packer, Pup, PupError, Unpacker, lease_from};
 
-use crate::slot::{Header, Slot, SlotError, current, set_current};
+use crate::slot::{Header, Slot, SlotError, current, images, images_of, set_current};
 pub use switch::Saved;
 
 pub use guard::catch_faults;
@@ -139,7 +139,7 @@ impl Thread {
     /// The same. Returns whether it waits; else its program is over, and [`Thread::outcome`] says how.
     pub(crate) fn run(&mut self) -> Result<bool, SlotError> {
         self.slot.put_back()?;
-        let header = self.slot.header().as_ptr();
+        let mut header = self.slot.header().as_ptr();
         // SAFETY: the slot is in place, and its rank does not run.
         if unsafe { (*header).thread.ended } == state::LIVE {
             assert!(set_current(header).is_null(), "ranks are resumed by PEs, not by ranks");
@@ -150,12 +150,36 @@ impl Thread {
             // SAFETY: the stack pointer is that of a suspended thread whose stack is in place, or of one that was
             // prepared.
             unsafe { switch::switch(&raw mut (*header).thread.resumer, (*header).thread.stack_pointer) };
-            self.slot.tell_images(|images, base| images.suspend(base));
             own.put_back();
-            set_current(std::ptr::null_mut());
+            header = set_current(std::ptr::null_mut());
+            // SAFETY: the header is that of a slot in place: of this one, or of one whose rank has gone on in its place.
+            unsafe { suspend_images(header) };
         }
         // SAFETY: as above.
         Ok(unsafe { (*header).thread.ended } == state::LIVE)
+    }
+
+    /// It has the turn of the rank that runs, whose header this is and which suspends itself in its favour: what its program has of the
+    /// thread, it gets. Where that one [goes to](suspend_for).
+    #[inline]
+    pub(crate) fn begin_turn_of(&mut self, former: &Thread) -> Next {
+        former.slot.tell_images(|images, base| images.suspend(base));
+        let (header, former) = (self.slot.header().as_ptr(), former.slot.header().as_ptr());
+        // SAFETY: both slots are in place; this rank does not run, and nobody looks at the header of the other.
+        unsafe { (*header).thread.resumer = (*former).thread.resumer };
+        self.slot.tell_images(|images, base| images.resume(base));
+        Next(header)
+    }
+
+    /// Whether it is to be asked if it is held ([`Slot::held`]).
+    pub(crate) fn is_held_anew(&self) -> bool {
+        self.slot.is_held_anew()
+    }
+
+    /// Whether it would go on if it had the turn of a rank that runs.
+    pub(crate) fn can_have_turn(&self) -> bool {
+        // SAFETY: a header is there as long as the slot is, and the rank does not run.
+        self.slot.is_in_place() && unsafe { self.slot.header().as_ref() }.thread.ended == state::LIVE
     }
 
     /// What its program has done. Its slot is there, and it does not run.
@@ -203,6 +227,42 @@ pub fn suspend() {
     leave(header);
     // SAFETY: the same header, wherever this is now.
     set_errno(unsafe { (*header).thread.errno });
+}
+
+/// The thread that a rank has handed its turn to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Next(*mut Header);
+
+/// As [`suspend`], but the PE does not get its thread back: the rank that has the [turn](Thread::begin_turn_of) goes on.
+///
+/// # Panics
+/// If no rank calls it.
+pub(crate) fn suspend_for(Next(next): Next) {
+    let header = current();
+    assert!(!header.is_null(), "only ranks are suspended");
+    set_current(next);
+    // SAFETY: the running rank's header, and that of one which waits in place, and has its turn: its stack pointer was saved when it was
+    // suspended.
+    unsafe {
+        (*header).thread.errno = errno();
+        switch::switch(&raw mut (*header).thread.stack_pointer, (*next).thread.stack_pointer);
+        // The same header, wherever this is now.
+        set_errno((*header).thread.errno);
+    }
+}
+
+/// What the thread has of a rank's program goes to the rank.
+///
+/// # Safety
+/// The header is that of a slot in place.
+unsafe fn suspend_images(header: *mut Header) {
+    // SAFETY: the caller's promise.
+    let (slot, len) = unsafe { ((*header).slot, (*header).images) };
+    if len > 0
+        && let Ok(images) = images()
+    {
+        images.suspend(images_of(slot as u32, len as usize).start);
+    }
 }
 
 /// Ends the rank that calls, wherever it is in its program: nothing on its stack is dropped.

@@ -370,6 +370,11 @@ impl Images for ProgramImages {
         on_process_heap(|| state.held(slot).map_or(Held::No, |reason| Held::Yes(reason.to_string())))
     }
 
+    fn is_held_anew(&self, base: usize) -> bool {
+        // SAFETY: as above; a rank that runs has given itself up.
+        unsafe { (*self.state_at(base)).has_change() }
+    }
+
     fn writes(&self, base: usize) -> bool {
         // SAFETY: the rank is at its addresses and does not run.
         unsafe { (*self.state_at(base)).writes() }

@@ -199,6 +199,10 @@ impl Images for Programs {
         self.own(base, |images, base| images.held(base))
     }
 
+    fn is_held_anew(&self, base: usize) -> bool {
+        self.own(base, |images, base| images.is_held_anew(base))
+    }
+
     fn writes(&self, base: usize) -> bool {
         self.own(base, |images, base| images.writes(base))
     }

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use talisman_ampi::engine::{Actions, Begun, Buffer, Envelope, Mode, Pattern, Status};
+use talisman_ampi::engine::{Actions, Buffer, Envelope, Mode, Pattern, Status, Token};
 use talisman_ampi::objects::{Handler, Kind};
 use talisman_ampi::process::Process;
 use talisman_ampi::rank::is_in_operation;
@@ -38,23 +38,23 @@ pub fn engine<T: Copy>(
     unsafe { raw::call(work) }?
 }
 
-/// Begins to send what this says, if it says anything.
+/// Begins to send what this says, if it says anything; the request that it ends with, if it has not.
 pub fn send(
     mode: Mode,
     what: impl FnOnce(&mut Process) -> Result<Option<(Envelope, Buffer)>, Class>,
-) -> Result<Option<Begun>, Class> {
+) -> Result<Option<Token>, Class> {
     // SAFETY: as in `engine`.
     unsafe { raw::send(mode, what) }?
 }
 
-/// Receives what this says, if it says anything, in this call of the program.
-pub fn receive<T: Copy>(
+/// Receives what this says, if it says anything, in this call of the program. Its status is told to `tell`.
+pub fn receive(
     name: &'static str,
     what: impl FnOnce(&mut Process) -> Result<Option<(Pattern, Buffer)>, Class>,
-    told: impl Fn(&Process, &Status) -> T,
-) -> Result<Option<T>, Class> {
+    tell: impl Fn(&Process, &Status) -> Outcome,
+) -> Result<Option<()>, Class> {
     // SAFETY: as in `engine`.
-    unsafe { raw::receive(name, what, |process, status| Ok(told(process, status))) }?
+    unsafe { raw::receive(name, what, tell) }?
 }
 
 /// Looks for something, which these say how to do and whether it was found. If there was nothing and the rank has let others run, it looks

@@ -35,6 +35,7 @@ pub fn from_nobody<A: Abi>() -> Told {
 }
 
 /// Values of the program: so many of a datatype.
+#[inline(always)]
 pub fn buffer(process: &Process, at: usize, count: i64, datatype: u32) -> Result<Buffer, Class> {
     let count = u64::try_from(count).map_err(|_| Class::Count)?;
     let size = process.datatypes.get(datatype)?.size();
@@ -43,6 +44,7 @@ pub fn buffer(process: &Process, at: usize, count: i64, datatype: u32) -> Result
 }
 
 /// Where a message goes; none if to no process.
+#[inline]
 pub fn envelope<A: Abi>(
     process: &Process,
     communicator: u32,
@@ -61,6 +63,7 @@ pub fn envelope<A: Abi>(
 }
 
 /// What a receive accepts; none if it is from no process.
+#[inline]
 pub fn pattern<A: Abi>(
     process: &Process,
     communicator: u32,

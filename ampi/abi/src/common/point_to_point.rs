@@ -2,17 +2,17 @@
 
 use std::ffi::c_int;
 
-use talisman_ampi::engine::{Action, Actions, Begun, Buffer, Mode, Owner, Pattern, Status, Token};
+use talisman_ampi::engine::{Action, Actions, Buffer, Mode, Owner, Pattern, Status, Token};
 use talisman_ampi::objects::{Kept, Kind};
 use talisman_ampi::process::Process;
 use talisman_ampi::raw;
 
 use super::call::{Outcome, engine, known, put, receive, send as begin_send};
 use super::message::{
-    Ended, buffer, ended, envelope, error_of, from_nobody, is_ignored, nothing, pattern, put_status, record,
+    Ended, buffer, ended, envelope, error_of, from_nobody, is_ignored, pattern, put_status, record, told,
     wait_for,
 };
-use crate::abi::Abi;
+use crate::abi::{Abi, NULL};
 use crate::class::Class;
 
 /// What a message is, in words of the interface.
@@ -37,16 +37,26 @@ pub struct Message<H> {
 /// # Safety
 /// The buffer is the program's, and handles are its.
 pub unsafe fn send_now<A: Abi>(name: &'static str, mode: Mode, message: Message<A::Handle>) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe { send_at_once::<A>(name, mode, message) }
+}
+
+/// The same as a part of the caller.
+///
+/// # Safety
+/// As for [`send_now`].
+#[inline(always)]
+unsafe fn send_at_once<A: Abi>(name: &'static str, mode: Mode, message: Message<A::Handle>) -> Outcome {
     let Message { at, count, peer, tag, .. } = message;
     // SAFETY: the caller's promise.
     let (datatype, communicator) = unsafe { names::<A>(&message) }?;
-    let begun = begin_send(mode, |process| {
+    let pending = begin_send(mode, |process| {
         let Some(to) = envelope::<A>(process, communicator, peer, tag)? else { return Ok(None) };
         Ok(Some((to, buffer(process, at, count, datatype)?)))
     })?;
-    match begun {
-        Some(Begun::Pending(token)) => wait_for::<A>(name, communicator, token).map(|_| ()),
-        None | Some(Begun::Done(_)) => Ok(()),
+    match pending {
+        Some(token) => wait_for::<A>(name, communicator, token).map(|_| ()),
+        None => Ok(()),
     }
 }
 
@@ -54,28 +64,28 @@ pub unsafe fn send_now<A: Abi>(name: &'static str, mode: Mode, message: Message<
 ///
 /// # Safety
 /// As for [`send_now`]; the status is one, or to be ignored.
+#[inline(always)]
 unsafe fn receive_now<A: Abi>(name: &'static str, message: Message<A::Handle>, status: usize) -> Outcome {
     let Message { at, count, peer, tag, .. } = message;
     // SAFETY: the caller's promise.
     let (datatype, communicator) = unsafe { names::<A>(&message) }?;
-    let told = told_to::<A>(status);
     let what = |process: &mut Process| {
         let Some(from) = pattern::<A>(process, communicator, peer, tag)? else { return Ok(None) };
         Ok(Some((from, buffer(process, at, count, datatype)?)))
     };
-    let ended = receive(name, what, |process, status| told(process, communicator, status))?;
-    let ended = ended.unwrap_or(Ended { told: from_nobody::<A>(), error: None });
-    // SAFETY: the caller's promise.
-    unsafe { put_status::<A>(status, ended.told) };
-    ended.error.map_or(Ok(()), Err)
-}
-
-/// How a receive has ended, as far as this status is told of it: to one that is ignored nothing but errors.
-fn told_to<A: Abi>(status: usize) -> fn(&Process, u32, &Status) -> Ended {
-    match is_ignored::<A>(status) {
-        true => |_, _, status| Ended { told: nothing::<A>(), error: error_of(status) },
-        false => |process, communicator, status| ended::<A>(process, communicator, Kept::Receive, status),
+    // Written at once: what a status is told is not small, and would be copied several times.
+    let tell = |process: &Process, ended: &Status| {
+        if !is_ignored::<A>(status) {
+            // SAFETY: the caller's promise.
+            unsafe { A::write_status(status, told::<A>(process, communicator, Kept::Receive, ended)) };
+        }
+        error_of(ended).map_or(Ok(()), Err)
+    };
+    if receive(name, what, tell)?.is_none() {
+        // SAFETY: the caller's promise.
+        unsafe { put_status::<A>(status, from_nobody::<A>()) };
     }
+    Ok(())
 }
 
 /// Begins to send.
@@ -162,11 +172,14 @@ unsafe fn exchange_later<A: Abi>(
 ///
 /// # Safety
 /// Handles are the program's.
+#[inline]
 pub unsafe fn names<A: Abi>(message: &Message<A::Handle>) -> Result<(u32, u32), Class> {
     // SAFETY: the caller's promise.
     unsafe {
         let communicator = known::<A>(Kind::Comm, message.communicator)?;
-        Ok((known::<A>(Kind::Datatype, message.datatype)?, communicator))
+        let datatype =
+            A::datatype_number(message.datatype).filter(|number| *number != NULL).ok_or(Class::Type)?;
+        Ok((datatype, communicator))
     }
 }
 
@@ -227,7 +240,7 @@ super::calls! {
         at: usize, count: N, datatype: A::Handle, peer: c_int, tag: c_int, communicator: A::Handle,
     ) on communicator => {
         let message = Message { at, count: count.get(), datatype, peer, tag, communicator };
-        send_now::<A>("MPI_Send", Mode::Standard, message)
+        send_at_once::<A>("MPI_Send", Mode::Standard, message)
     };
     "Isend" isend<N>(
         at: usize, count: N, datatype: A::Handle, peer: c_int, tag: c_int, communicator: A::Handle,

@@ -99,11 +99,17 @@ const _: () = assert!(NAMED.len() <= 128, "there is room for all predefined data
 /// The number of a predefined datatype.
 pub fn number(handle: u32) -> Option<u32> {
     if handle >> 30 == 1 {
-        let (known, number) = BOTH.builtin[(handle & 255) as usize];
-        return (known == handle).then_some(number);
+        return builtin(handle);
     }
     let pair = handle.checked_sub(0x8c00_0000)?;
     BOTH.pairs.get(pair as usize).copied()
+}
+
+/// The same, of all but pairs.
+#[inline(always)]
+pub fn builtin(handle: u32) -> Option<u32> {
+    let (known, number) = BOTH.builtin[(handle & 255) as usize];
+    (known == handle && number != NONE).then_some(number)
 }
 
 /// The handle of a predefined datatype.

@@ -168,6 +168,15 @@ impl Abi for Mpich {
         }
     }
 
+    #[inline(always)]
+    unsafe fn datatype_number(handle: c_int) -> Option<u32> {
+        match datatypes::builtin(handle as u32) {
+            Some(number) => Some(number),
+            // SAFETY: any number may be given.
+            None => unsafe { Mpich::number(Kind::Datatype, handle) },
+        }
+    }
+
     fn handle(kind: Kind, number: u32) -> c_int {
         let handle = match number {
             NULL => code(kind),

@@ -67,6 +67,11 @@ impl Mappings {
         std::mem::take(&mut self.changed)
     }
 
+    /// The same, and it stays so.
+    pub fn has_change(&self) -> bool {
+        self.changed
+    }
+
     /// The piece of the heap that an address is in, and its number.
     fn own(&self, at: usize) -> Option<(usize, Block)> {
         let blocks = (0..self.own.len()).filter_map(|number| Some((number, self.own.get(number)?)));

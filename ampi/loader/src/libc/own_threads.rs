@@ -46,6 +46,11 @@ impl OwnThreads {
     pub fn take_change(&mut self) -> bool {
         std::mem::take(&mut self.changed)
     }
+
+    /// The same, and it stays so.
+    pub fn has_change(&self) -> bool {
+        self.changed
+    }
 }
 
 // Where the thread-locals of the rank's first thread are, how many bytes, and where this thread has its own: zeroes in a

@@ -38,6 +38,11 @@ impl State {
         self.descriptors.take_change() | self.mappings.take_change() | self.threads.take_change()
     }
 
+    /// Whether that would be said now.
+    pub fn has_change(&self) -> bool {
+        self.descriptors.has_change() || self.mappings.has_change() || self.threads.has_change()
+    }
+
     /// Why the rank has to stay where it is; none if it may move. Its streams lie in `slot`. It does not run.
     pub fn held(&self, slot: Range<usize>) -> Option<Reason> {
         if self.threads.have_begun() {

@@ -263,6 +263,11 @@ impl Descriptors {
         std::mem::take(&mut self.changed)
     }
 
+    /// The same, and it stays so.
+    pub fn has_change(&self) -> bool {
+        self.changed
+    }
+
     /// They stay given: they are made again.
     pub fn close_all(&self) {
         for descriptor in self.open() {
