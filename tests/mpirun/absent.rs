@@ -11,7 +11,7 @@ use crate::wrappers::wrapper;
 checks!(functions_that_are_not_there_are_named_when_they_are_called needs c_compiler);
 
 /// Of each part: a function, and what is said of it.
-const OF_C: [(&str, &str); 6] = [
+const OF_C: [(&str, &str); 5] = [
     ("MPI_Session_init", "sessions"),
     ("PMPI_Psend_init", "partitioned"),
     ("MPI_T_init_thread", "tools"),
