@@ -20,6 +20,9 @@ pub struct Memory {
 
 impl Memory {
     fn range(&self, at: u64, len: u64) -> Result<std::ops::Range<usize>, PerformError> {
+        if len == 0 {
+            return Ok(0..0);
+        }
         let start = at.checked_sub(BASE).ok_or(PerformError::NoMemory { at, len })? as usize;
         let end = start + len as usize;
         if end <= self.bytes.len() { Ok(start..end) } else { Err(PerformError::NoMemory { at, len }) }
