@@ -88,12 +88,18 @@ pub fn no_agent(how: How, said: &str, host: &Host, program: &Path) -> String {
 pub fn lost(how: How, said: &str) -> String {
     let said = last_line(said);
     match how {
-        How::Exited(255) if said.is_empty() => "its agent or the connection of ssh was killed".into(),
-        How::Exited(255) => format!("the connection of ssh broke{said}"),
+        How::Exited(255) if tells_of_connection(&said) => format!("the connection of ssh broke{said}"),
+        // What was said may be of a shell that began there.
+        How::Exited(255) => format!("its agent or the connection of ssh was killed{said}"),
         How::Exited(status) => format!("its agent ended with status {status}{said}"),
         How::Signalled(signal) => format!("ssh was killed by signal {signal}"),
         How::Vanished => "ssh is gone".into(),
     }
+}
+
+/// Whether ssh itself has said this, of a connection that is no more.
+fn tells_of_connection(said: &str) -> bool {
+    ["Connection", "connection", "Broken pipe", "Timeout"].iter().any(|word| said.contains(word))
 }
 
 /// The last that was said, in brackets.
@@ -116,6 +122,24 @@ mod tests {
     fn arguments(line: &str, options: &str) -> Vec<String> {
         let command = command(&host(line), OsStr::new(options), Path::new("/opt/my program"));
         command.get_args().map(|word| word.to_str().unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn what_a_shell_has_said_at_its_beginning_is_no_word_of_the_connection() {
+        let ended = |said: &str| lost(How::Exited(255), said);
+        assert_eq!(
+            ended("Connection to h1 closed by remote host.\r\n"),
+            "the connection of ssh broke (Connection to h1 closed by remote host.)"
+        );
+        assert!(ended("Timeout, server h1 not responding.").starts_with("the connection of ssh broke"));
+        assert!(
+            ended("client_loop: send disconnect: Broken pipe").starts_with("the connection of ssh broke")
+        );
+        assert_eq!(ended(""), "its agent or the connection of ssh was killed");
+        assert_eq!(
+            ended("shell: cannot write its history"),
+            "its agent or the connection of ssh was killed (shell: cannot write its history)"
+        );
     }
 
     #[test]
