@@ -151,7 +151,7 @@ impl From<PerformError> for Class {
             PerformError::OutOfBounds(_) | PerformError::NoMemory { .. } => Class::Buffer,
             PerformError::NoScratch { .. } => Class::Intern,
             PerformError::NoWindow { .. } => Class::Win,
-            PerformError::OutOfWindow { .. } => Class::RmaRange,
+            PerformError::OutOfWindow { .. } | PerformError::NotAsMany { .. } => Class::RmaRange,
         }
     }
 }

@@ -76,6 +76,8 @@ impl Datatype {
             super::Map::Run(basic, n) if (*n * basic.size()) as i64 == self.extent => {
                 guarded(0, *basic, n * count)
             }
+            // However often, and from whomever that number is.
+            map if map.size() == 0 => {}
             map => (0..count as i64).for_each(|step| map.each_run(step * self.extent, &mut guarded)),
         }
         result

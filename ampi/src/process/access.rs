@@ -5,7 +5,7 @@ use super::memory::{Extent, read, write};
 use super::{Host, PerformError, Process};
 use crate::datatype::Datatype;
 use crate::engine::{Area, Buffer, Context, Frame, Payload, Rank};
-use crate::op::{Op, Unfit, UnknownOp};
+use crate::op::{Op, Ops, Predefined, Unfit, UnknownOp};
 use crate::window::{Access, Deed, Window};
 
 /// What is to be answered, and to whom.
@@ -53,11 +53,17 @@ impl Process {
             Access::Flush { answer } => (Some((by, *answer)), Vec::new()),
             Access::Values { at, datatype, count, deed, answer } => {
                 let buffer = buffer_in(window, by, *at, (datatype, *count))?;
+                let brings = !matches!(deed, Deed::Get) && !is_no_operation(deed);
+                if brings && payload.len() != buffer.bytes {
+                    return Err(PerformError::NotAsMany { by, bytes: buffer.bytes });
+                }
                 let former = match answer {
-                    Some(_) => Some(self.values_of(datatype, &buffer, host)?),
+                    Some(_) => Some(self.values_of(by, datatype, &buffer, host)?),
                     None => None,
                 };
-                self.do_with(deed, datatype, &buffer, payload.bytes(), host)?;
+                if brings {
+                    self.do_with(deed, datatype, &buffer, payload.bytes(), host)?;
+                }
                 let answered = answer.zip(former);
                 answers.extend(answered.map(|(tag, bytes)| self.engine.answer((by, context), tag, bytes)));
                 return Ok(Vec::new());
@@ -72,6 +78,7 @@ impl Process {
 
     fn values_of(
         &self,
+        by: Rank,
         datatype: &Datatype,
         buffer: &Buffer,
         host: &impl Host,
@@ -81,7 +88,12 @@ impl Process {
         if datatype.is_contiguous() {
             return Ok(Payload::of(memory));
         }
-        let mut packed = Vec::new();
+        // Values that lie on top of each other may be more than the window has bytes.
+        let (bytes, mut packed) = (buffer.bytes, Vec::new());
+        let has_room = usize::try_from(bytes).is_ok_and(|bytes| packed.try_reserve_exact(bytes).is_ok());
+        if !has_room {
+            return Err(PerformError::NotAsMany { by, bytes });
+        }
         datatype.pack(buffer.count, memory, origin, &mut packed)?;
         Ok(Payload::Copied(packed))
     }
@@ -98,6 +110,7 @@ impl Process {
         let Extent { area, at, len, origin } = Extent::of(buffer, datatype);
         let count = buffer.count;
         let op = match deed {
+            // Nothing is done.
             Deed::Get => return Ok(()),
             Deed::Put => None,
             Deed::Swap { compare } => {
@@ -122,6 +135,11 @@ impl Process {
             Op::User { .. } => Err(UnknownOp(number).into()),
         }
     }
+}
+
+/// Whether this is `MPI_NO_OP`, which brings nothing.
+fn is_no_operation(deed: &Deed) -> bool {
+    matches!(deed, Deed::Combine { op } if *op == Ops::handle_of(Predefined::NoOp))
 }
 
 /// Where values of a window are.
@@ -318,6 +336,28 @@ mod tests {
         }
         let done = process.access((1, CONTEXT + 1), &access(0), &none, memory);
         assert_eq!(done, Err(PerformError::NoWindow { by: 1 }));
+    }
+
+    #[test]
+    fn who_says_of_more_than_it_brings_is_named() {
+        let mut world = world(2, 1);
+        let (memory, process) = (&mut world.memories[0], &mut world.processes[0]);
+        let ask = |process: &mut Process, memory: &mut _, datatype, count, deed, brought: &[u8]| {
+            let access = Access::Values { at: 0, datatype, count, deed, answer: Some(3) };
+            process.access((1, CONTEXT), &access, &Payload::of(brought), memory).map(|answers| answers.len())
+        };
+        let number = || Datatype::of(Basic::I64);
+        let not_as_many = |bytes| Err(PerformError::NotAsMany { by: 1, bytes });
+        assert_eq!(ask(process, memory, number(), 1, Deed::Put, &[1; 7]), not_as_many(8));
+        assert_eq!(ask(process, memory, number(), 1, Deed::Put, &[]), not_as_many(8));
+        // The same value again and again, and nothing so often.
+        let piled = number().hvector(1 << 40, 1, 0).expect("it is one").resized(0, 0);
+        assert_eq!(ask(process, memory, piled.clone(), 1 << 20, Deed::Put, &[1; 8]), not_as_many(1 << 63));
+        assert_eq!(ask(process, memory, piled, 1 << 20, Deed::Get, &[]), not_as_many(1 << 63));
+        let nothing = number().vector(0, 1, 1).expect("it is one");
+        assert_eq!(ask(process, memory, nothing, u64::MAX >> 1, Deed::Put, &[]), Ok(1));
+        let no_operation = Deed::Combine { op: Ops::handle_of(Predefined::NoOp) };
+        assert_eq!(ask(process, memory, number(), 1, no_operation, &[]), Ok(1));
     }
 
     #[test]

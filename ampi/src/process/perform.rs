@@ -96,6 +96,16 @@ pub enum PerformError {
         /// The displacement, in units of the window.
         at: i64,
     },
+    /// A frame that says of more or fewer values than it brings, or of more than there is memory for.
+    #[error(
+        "rank {by} accesses {bytes} bytes of a window, which it has not brought, or which nobody has room for"
+    )]
+    NotAsMany {
+        /// Who accesses it.
+        by: Rank,
+        /// How many it says.
+        bytes: u64,
+    },
     /// An operation that the program does not have.
     #[error("the program has no operation {function:#x}")]
     NoFunction {
