@@ -58,6 +58,17 @@ pub enum WindowAttribute {
     Model,
 }
 
+impl WindowAttribute {
+    /// In the order of their keys in MPICH and in Open MPI.
+    pub const ALL: [WindowAttribute; 5] = [
+        WindowAttribute::Base,
+        WindowAttribute::Size,
+        WindowAttribute::Unit,
+        WindowAttribute::Flavor,
+        WindowAttribute::Model,
+    ];
+}
+
 /// A binary interface: handles, constants, layouts.
 pub trait Abi: 'static {
     /// A handle of any kind, but of files.

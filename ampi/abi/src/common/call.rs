@@ -187,7 +187,7 @@ pub fn raise<A: Abi>(name: &'static str, communicator: u32, class: Class) -> c_i
     match found {
         Ok((handler::RETURN, ..)) => code,
         Ok((_, Some(own), _)) => {
-            call_handler::<A>(own, communicator, code);
+            call_handler::<A>(own, (Kind::Comm, communicator), code);
             code
         }
         Ok((.., rank)) => fatal(code, &format!("rank {rank}: {}", words(name, class))),
@@ -208,20 +208,20 @@ pub fn fatal(code: c_int, message: &str) -> ! {
     (hooks().abort)(code, message)
 }
 
-/// Calls an error handler of the program, in the language that it was made in.
-pub fn call_handler<A: Abi>(own: Handler, communicator: u32, code: c_int) {
+/// Calls an error handler of the program on a communicator or a window, in the language that it was made in.
+pub fn call_handler<A: Abi>(own: Handler, (kind, number): (Kind, u32), code: c_int) {
     match own.is_fortran {
-        true => call_in::<A::Fortran>(own.function, communicator, code),
-        false => call_in::<A::C>(own.function, communicator, code),
+        true => call_with(own, <A::Fortran>::handle(kind, number), code),
+        false => call_with(own, <A::C>::handle(kind, number), code),
     }
 }
 
-fn call_in<A: Abi>(function: u64, communicator: u32, code: c_int) {
+/// Calls it on what this is the handle of.
+pub fn call_with<H>(own: Handler, mut handle: H, mut code: c_int) {
     type Function<H> = unsafe extern "C" fn(*mut H, *mut c_int, ...);
-    let (mut handle, mut code) = (A::handle(Kind::Comm, communicator), code);
     // SAFETY: the program has given it as such a function.
     unsafe {
-        let function = std::mem::transmute::<usize, Function<A::Handle>>(function as usize);
+        let function = std::mem::transmute::<usize, Function<H>>(own.function as usize);
         function(&raw mut handle, &raw mut code);
     }
 }

@@ -87,7 +87,7 @@ unsafe fn call<A: Abi>(communicator: A::Handle, code: c_int) -> Outcome {
     match (number, own) {
         (handler::RETURN, _) => Ok(()),
         (_, Some(own)) => {
-            call_handler::<A>(own, communicator, code);
+            call_handler::<A>(own, (Kind::Comm, communicator), code);
             Ok(())
         }
         _ => fatal(

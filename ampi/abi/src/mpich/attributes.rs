@@ -39,63 +39,38 @@ extern "C" fn set_proxies(keyval: c_int, copy: u64, delete: u64) {
     }
 }
 
-extern "C" fn set_of_communicator(handle: c_int, keyval: c_int, value: u64, _: c_int) -> c_int {
-    // SAFETY: the handle is the program's.
-    let outcome = unsafe { set(Kind::Comm, handle, keyval, value) };
-    done_anywhere::<Mpich>("MPI_Comm_set_attr", outcome)
+/// Of each kind of object: the function that sets, the one that gets, and the names by which errors are said.
+macro_rules! of_kinds {
+    ($($kind:ident $set:ident $set_name:literal $get:ident $get_name:literal;)*) => {$(
+        extern "C" fn $set(handle: c_int, keyval: c_int, value: u64, _: c_int) -> c_int {
+            // SAFETY: the handle is the program's.
+            let outcome = unsafe { set(Kind::$kind, handle, keyval, value) };
+            done_anywhere::<Mpich>($set_name, outcome)
+        }
+
+        unsafe extern "C" fn $get(
+            handle: c_int,
+            keyval: c_int,
+            to: *mut u64,
+            flag: *mut c_int,
+            how: c_int,
+        ) -> c_int {
+            // SAFETY: the caller's promise.
+            let outcome = unsafe { get(Kind::$kind, (handle, keyval), (to, flag), how) };
+            done_anywhere::<Mpich>($get_name, outcome)
+        }
+    )*};
 }
 
-extern "C" fn set_of_datatype(handle: c_int, keyval: c_int, value: u64, _: c_int) -> c_int {
-    // SAFETY: the handle is the program's.
-    let outcome = unsafe { set(Kind::Datatype, handle, keyval, value) };
-    done_anywhere::<Mpich>("MPI_Type_set_attr", outcome)
-}
-
-extern "C" fn set_of_window(handle: c_int, keyval: c_int, value: u64, _: c_int) -> c_int {
-    // SAFETY: the handle is the program's.
-    let outcome = unsafe { set(Kind::Win, handle, keyval, value) };
-    done_anywhere::<Mpich>("MPI_Win_set_attr", outcome)
+of_kinds! {
+    Comm set_of_communicator "MPI_Comm_set_attr" get_of_communicator "MPI_Comm_get_attr";
+    Datatype set_of_datatype "MPI_Type_set_attr" get_of_datatype "MPI_Type_get_attr";
+    Win set_of_window "MPI_Win_set_attr" get_of_window "MPI_Win_get_attr";
 }
 
 unsafe fn set(kind: Kind, handle: c_int, keyval: c_int, value: u64) -> Outcome {
     // SAFETY: the caller's promise.
     attribute::set::<Mpich>(unsafe { Bearer::of::<Mpich>(kind, handle) }?, keyval, value)
-}
-
-unsafe extern "C" fn get_of_communicator(
-    handle: c_int,
-    keyval: c_int,
-    to: *mut u64,
-    flag: *mut c_int,
-    how: c_int,
-) -> c_int {
-    // SAFETY: the caller's promise.
-    let outcome = unsafe { get(Kind::Comm, (handle, keyval), (to, flag), how) };
-    done_anywhere::<Mpich>("MPI_Comm_get_attr", outcome)
-}
-
-unsafe extern "C" fn get_of_datatype(
-    handle: c_int,
-    keyval: c_int,
-    to: *mut u64,
-    flag: *mut c_int,
-    how: c_int,
-) -> c_int {
-    // SAFETY: the caller's promise.
-    let outcome = unsafe { get(Kind::Datatype, (handle, keyval), (to, flag), how) };
-    done_anywhere::<Mpich>("MPI_Type_get_attr", outcome)
-}
-
-unsafe extern "C" fn get_of_window(
-    handle: c_int,
-    keyval: c_int,
-    to: *mut u64,
-    flag: *mut c_int,
-    how: c_int,
-) -> c_int {
-    // SAFETY: the caller's promise.
-    let outcome = unsafe { get(Kind::Win, (handle, keyval), (to, flag), how) };
-    done_anywhere::<Mpich>("MPI_Win_get_attr", outcome)
 }
 
 unsafe fn get(

@@ -34,15 +34,6 @@ const KEYS: [Attribute; 7] = [
     Attribute::AppNum,
 ];
 
-/// Predefined attributes of windows in the order of their keys, which are odd from 0x66000001 on.
-const WINDOW_KEYS: [WindowAttribute; 5] = [
-    WindowAttribute::Base,
-    WindowAttribute::Size,
-    WindowAttribute::Unit,
-    WindowAttribute::Flavor,
-    WindowAttribute::Model,
-];
-
 /// Data that programs know by name.
 pub const DATA: &[Data] = &[
     Data { name: "MPI_UNWEIGHTED", content: Content::PointerTo(5), of_bytes: 8 },
@@ -216,8 +207,9 @@ impl Abi for Mpich {
     }
 
     fn window_attribute(key: c_int) -> Option<WindowAttribute> {
+        // As those of communicators.
         let at = key.checked_sub(0x6600_0001)?;
-        WINDOW_KEYS.get(usize::try_from(at).ok()? / 2).copied()
+        WindowAttribute::ALL.get(usize::try_from(at).ok()? / 2).copied()
     }
 
     unsafe fn write_status(at: usize, told: Told) {

@@ -48,15 +48,6 @@ const KEYS: [Attribute; 7] = [
     Attribute::UniverseSize,
 ];
 
-/// Predefined attributes of windows in the order of their keys, which follow those of communicators.
-const WINDOW_KEYS: [WindowAttribute; 5] = [
-    WindowAttribute::Base,
-    WindowAttribute::Size,
-    WindowAttribute::Unit,
-    WindowAttribute::Flavor,
-    WindowAttribute::Model,
-];
-
 /// Where the program has the predefined object of this symbol.
 fn place(symbol: u32) -> usize {
     // SAFETY: no buffer is given.
@@ -182,7 +173,8 @@ impl Abi for OpenMpi {
     }
 
     fn window_attribute(key: c_int) -> Option<WindowAttribute> {
-        WINDOW_KEYS.get(usize::try_from(key).ok()?.checked_sub(KEYS.len())?).copied()
+        // They follow those of communicators.
+        WindowAttribute::ALL.get(usize::try_from(key).ok()?.checked_sub(KEYS.len())?).copied()
     }
 
     unsafe fn write_status(at: usize, told: Told) {

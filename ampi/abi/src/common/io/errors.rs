@@ -9,7 +9,7 @@ use talisman_ampi::objects::{Handler, Kind};
 use super::file;
 use crate::abi::{Abi, NULL};
 use crate::class::Class;
-use crate::common::call::{Outcome, fatal, handler, known, local, put};
+use crate::common::call::{Outcome, call_with, fatal, handler, known, local, put};
 use crate::common::errhandler::{create, hold, words};
 
 /// What an error of the system is for MPI.
@@ -62,18 +62,8 @@ fn raise<A: Abi>(name: &str, number: u32, code: c_int) -> c_int {
 /// In the language that it was made in.
 fn call_handler<A: Abi>(own: Handler, number: u32, code: c_int) {
     match own.is_fortran {
-        true => call_in::<A::Fortran>(own.function, number, code),
-        false => call_in::<A::C>(own.function, number, code),
-    }
-}
-
-fn call_in<A: Abi>(function: u64, number: u32, code: c_int) {
-    type Function<F> = unsafe extern "C" fn(*mut F, *mut c_int, ...);
-    let (mut handle, mut code) = (A::file(number), code);
-    // SAFETY: the program has given it as such a function.
-    unsafe {
-        let function = std::mem::transmute::<usize, Function<A::File>>(function as usize);
-        function(&raw mut handle, &raw mut code);
+        true => call_with(own, <A::Fortran>::file(number), code),
+        false => call_with(own, <A::C>::file(number), code),
     }
 }
 

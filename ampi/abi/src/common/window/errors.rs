@@ -2,11 +2,11 @@
 
 use std::ffi::c_int;
 
-use talisman_ampi::objects::{Handler, Kind};
+use talisman_ampi::objects::Kind;
 
 use super::{known_window, window};
 use crate::abi::Abi;
-use crate::common::call::{Outcome, done_anywhere, fatal, handler, known, local, put};
+use crate::common::call::{Outcome, call_handler, done_anywhere, fatal, handler, known, local, put};
 use crate::common::errhandler::{create, hold, words};
 
 /// What a function returns to the program: an error is raised on a window.
@@ -32,29 +32,11 @@ fn raise<A: Abi>(name: &str, number: u32, code: c_int) -> c_int {
     });
     match found {
         Ok((handler::RETURN, ..)) => {}
-        Ok((_, Some(own), _)) => call_handler::<A>(own, number, code),
+        Ok((_, Some(own), _)) => call_handler::<A>(own, (Kind::Win, number), code),
         Ok((.., rank)) => fatal(code, &format!("rank {rank}: {name} failed: {}", words::<A>(code))),
         Err(_) => fatal(code, &format!("{name} failed: {}", words::<A>(code))),
     }
     code
-}
-
-/// In the language that it was made in.
-fn call_handler<A: Abi>(own: Handler, number: u32, code: c_int) {
-    match own.is_fortran {
-        true => call_in::<A::Fortran>(own.function, number, code),
-        false => call_in::<A::C>(own.function, number, code),
-    }
-}
-
-fn call_in<A: Abi>(function: u64, number: u32, code: c_int) {
-    type Function<H> = unsafe extern "C" fn(*mut H, *mut c_int, ...);
-    let (mut handle, mut code) = (A::handle(Kind::Win, number), code);
-    // SAFETY: the program has given it as such a function.
-    unsafe {
-        let function = std::mem::transmute::<usize, Function<A::Handle>>(function as usize);
-        function(&raw mut handle, &raw mut code);
-    }
 }
 
 crate::common::calls! {
