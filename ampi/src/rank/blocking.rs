@@ -6,9 +6,8 @@ use std::panic::Location;
 
 use super::memory::ProgramMemory;
 use super::operations::call_operations;
-use super::running::{
-    Next, Running, end_wait, in_turn, state, suspend_until_turn, wait_in_call, wait_until_come_later,
-};
+use super::running::{Next, Running, in_turn, state};
+use super::waiting::{end_wait, suspend_until_turn, wait_in_call, wait_until_come_later};
 use super::{CallError, Caller, TracedCall, neighbors};
 use crate::engine::{Buffer, Condition, Envelope, Mode, Owner, Pattern, Status, Token, UnknownRequest};
 use crate::process::{PerformError, Process};

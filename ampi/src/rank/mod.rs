@@ -22,6 +22,7 @@ mod sayings;
 mod sending;
 mod site;
 mod traced;
+mod waiting;
 
 use std::collections::VecDeque;
 use std::ptr::NonNull;
@@ -46,14 +47,15 @@ pub use operations::is_in_operation;
 pub use outside::{Alone, Outside, Wish};
 pub use program::{Memory, Program, end};
 use running::Running;
-pub use running::{CallError, call, end_job, wait_all, wait_any, wait_message};
+pub use running::{CallError, call, end_job};
 pub(crate) use running::{
-    Caller, call_outside_operations, hear_all, mailbox, next_post, outside, pause, state, wait_for,
-    wait_in_call,
+    Caller, call_outside_operations, hear_all, mailbox, next_post, outside, pause, state,
 };
 pub use sayings::Said;
 pub use site::Site;
 pub use traced::TracedCall;
+pub use waiting::{wait_all, wait_any, wait_message};
+pub(crate) use waiting::{wait_for, wait_in_call};
 
 use thiserror::Error;
 
