@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, OnceLock};
 
-use crate::job::{BOTH, Interface, folder, missing, mpirun, printed, sorted, under_open_mpi};
+use crate::job::{BOTH, Interface, folder, missing, mpirun, output, printed, sorted, text, under_open_mpi};
 use crate::trials::checks;
 
 checks!(
@@ -17,6 +17,7 @@ checks!(
     datatypes needs wrappers,
     operations needs wrappers,
     windows needs wrappers,
+    windows_that_are_misused_are_named needs wrappers,
     classes needs wrappers,
     fortran_with_its_header needs fortran,
     fortran_with_its_module needs fortran,
@@ -48,6 +49,30 @@ fn operations() {
 /// One-sided communication.
 fn windows() {
     everywhere("windows.c", "3");
+}
+
+fn windows_that_are_misused_are_named() {
+    for interface in BOTH {
+        let file = built("misused.c", interface);
+        let file = file.to_str().expect("a name that is text");
+        for (how, why) in [
+            ("shared", "MPI_Win_allocate_shared failed: memory that cannot be shared (MPI_ERR_RMA_SHARED)"),
+            ("outside", "rank 0 cannot go on: rank 1 accesses values from displacement 4 on"),
+            ("closed", "rank 1: MPI_Put failed: MPI_ERR_RMA_SYNC"),
+            ("locked", "rank 1: MPI_Win_free failed: wrong synchronisation of a window (MPI_ERR_RMA_SYNC)"),
+            ("null", "rank 1: MPI_Win_flush failed: invalid window (MPI_ERR_WIN)"),
+            ("kept", "in MPI_Win_flush (main, misused.c:"),
+        ] {
+            for way in [&[][..], &["--nodes", "2"]] {
+                let output = output(&mut mpirun(&[&["-n", "3"], way, &[file, how]].concat()));
+                let said = text(&output.stderr);
+                assert!(
+                    !output.status.success() && said.contains(why),
+                    "{how} {interface:?} {way:?}: {said}"
+                );
+            }
+        }
+    }
 }
 
 fn windows_of_fortran() {
