@@ -143,6 +143,12 @@ impl<P> Body<P> {
         }
     }
 
+    /// Whether something is to be done with a window of the receiver.
+    #[inline]
+    pub fn is_access(&self) -> bool {
+        matches!(self, Body::Access { .. })
+    }
+
     /// The same with its bytes given in another way.
     pub fn map<Q>(self, change: impl FnOnce(P) -> Q) -> Body<Q> {
         match self {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use talisman_core::cx::{Heard, Rest, Seat};
 
 use super::Outgoing;
-use crate::engine::{Rank as Number, Whole};
+use crate::engine::{Frame, Payload, Rank as Number, Whole};
 
 /// What the rank that runs may call. All of it is called on the process's heap.
 pub trait Outside {
@@ -32,6 +32,20 @@ pub trait Outside {
     /// Takes out what may leave while the rank runs on, and sends it.
     fn send_now(&mut self, sent: &mut Vec<Outgoing>) {
         let _ = sent;
+    }
+
+    /// Gives a frame at once to a rank that waits on this PE, or back if it is to be sent. What that leads to is added to `led_to`; what
+    /// is for the rank that runs as well.
+    ///
+    /// # Errors
+    /// The frame, if it is to be sent.
+    fn give_now(
+        &mut self,
+        _to: Number,
+        frame: Frame<Payload>,
+        _led_to: &mut Vec<Outgoing>,
+    ) -> Result<(), Frame<Payload>> {
+        Err(frame)
     }
 
     /// Sends a whole message to a rank of another node at once, from where its bytes are. False if it is to be sent in a frame.

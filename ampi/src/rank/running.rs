@@ -25,6 +25,9 @@ thread_local! {
     static RUNNING: Cell<*mut ()> = const { Cell::new(null_mut()) };
 }
 
+/// A rank asks others of its PE so often for something that they do at once, until it has its next turn.
+const ASKS: u32 = 32;
+
 /// What the rank that runs works on.
 pub(super) struct Running<'a> {
     pub slots: Slots<'a>,
@@ -38,6 +41,8 @@ pub(super) struct Running<'a> {
     pub(super) left: usize,
     /// Frames that it has got while it ran.
     got: usize,
+    /// How often it has asked others for something that they have done at once.
+    asked: u32,
     /// A panic of the runtime while it was called: it is not the rank's, and does not unwind it.
     panic: Option<Box<dyn Any + Send>>,
 }
@@ -83,7 +88,7 @@ impl<'a> Running<'a> {
         let had_sent = sent.len();
         // SAFETY: the caller's promise.
         let slots = unsafe { at.as_mut() }.slots(outside, sent);
-        Running { slots, at, had_sent, copied: Vec::new(), left: 0, got: 0, panic: None }
+        Running { slots, at, had_sent, copied: Vec::new(), left: 0, got: 0, asked: 0, panic: None }
     }
 
     /// The rank that runs, or has run at last.
@@ -149,20 +154,27 @@ impl<'a> Running<'a> {
         rank.is_called = false;
         rank.activity.runs();
         let thread = rank.thread.begin_turn_of(&former.thread);
-        (self.at, self.had_sent, self.left, self.got) = (next, 0, 0, 0);
+        (self.at, self.had_sent, self.left, self.got, self.asked) = (next, 0, 0, 0, 0);
         self.slots.are_of(rank);
         Some(thread)
     }
 
     /// Does what is to be done, up to an operation of the program.
     pub fn perform(&mut self) -> Result<(), PerformError> {
-        let Slots { process, agenda, sent, outside, lender, .. } = &mut self.slots;
-        // SAFETY: the rank runs, so its slot is in place, as are those of all that lend; addresses are those of calls
-        // that have not ended, by `call`'s promise.
-        let mut program = unsafe { ProgramMemory::of_running(*lender, &**outside) };
-        // One that is woken looks itself whether what it waits for has come.
-        let done = agenda.perform(process, &mut program, sent).map(|_is_woken| ());
-        self.left += program.left();
+        let mut done;
+        loop {
+            let Slots { process, agenda, sent, outside, lender, .. } = &mut self.slots;
+            // SAFETY: the rank runs, so its slot is in place, as are those of all that lend; addresses are those of calls
+            // that have not ended, by `call`'s promise.
+            let mut program = unsafe { ProgramMemory::of_running(*lender, &**outside) };
+            // One that is woken looks itself whether what it waits for has come.
+            done = agenda.perform(process, &mut program, sent).map(|_is_woken| ());
+            self.left += program.left();
+            if done.is_err() || !self.give_accesses() {
+                break;
+            }
+        }
+        let Slots { sent, outside, .. } = &mut self.slots;
         // The program may compute before it waits again.
         if !sent.is_empty() {
             let all = sent.len();
@@ -170,6 +182,44 @@ impl<'a> Running<'a> {
             self.left += all - sent.len();
         }
         done
+    }
+
+    /// What other ranks of this PE are asked to do with their windows they do at once: who asks need not be suspended for that. Whether
+    /// anything has come of it for the rank that runs. Who asks again and again lets others run in between, as one that waits for
+    /// what they write.
+    fn give_accesses(&mut self) -> bool {
+        let Slots { process, agenda, sent, outside, failure, .. } = &mut self.slots;
+        if self.asked >= ASKS || !sent.iter().any(|(_, frame)| frame.body.is_access()) {
+            return false;
+        }
+        let (own, mut all, mut led_to) = (process.engine.rank(), std::mem::take(*sent), Vec::new());
+        for (to, frame) in all.drain(..) {
+            let given = match frame.body.is_access() {
+                true => outside.give_now(to, frame, &mut led_to),
+                false => Err(frame),
+            };
+            match given {
+                Ok(()) => (self.asked, self.left) = (self.asked + 1, self.left + 1),
+                Err(frame) => sent.push((to, frame)),
+            }
+        }
+        if sent.is_empty() {
+            // With its room.
+            **sent = all;
+        }
+        let mut any = false;
+        for (to, frame) in led_to {
+            if to != own {
+                sent.push((to, frame));
+                continue;
+            }
+            (any, self.got) = (true, self.got + 1);
+            if let Err(error) = process.on_frame(frame, &mut agenda.actions) {
+                // Said where it is suspended, as of a frame that comes then.
+                **failure = Some(error.to_string());
+            }
+        }
+        any
     }
 
     /// Work on MPI's state, and what it leads to.

@@ -54,14 +54,52 @@ fn give<P: Program>(
     frame: Frame<Payload>,
     sent: &mut Vec<Outgoing>,
 ) {
-    let bytes = frame.body.payload_len();
     // One that was noted before other nodes came into this process may be aside.
     let found = if goes_by_messages(cx) { None } else { neighbors::look_for(to) };
-    let Some(mut receiver) = found else { return send(ranks, to, frame) };
-    // SAFETY: the entry of another rank runs, which sends itself nothing by this way.
+    match found {
+        // SAFETY: the entry of another rank runs, which sends itself nothing by this way.
+        Some(receiver) => unsafe { give_to(cx, ranks, (to, receiver), frame, sent) },
+        None => send(ranks, to, frame),
+    }
+}
+
+/// Gives a frame to a rank that waits on this PE.
+///
+/// # Safety
+/// It is not the one that runs.
+unsafe fn give_to<P: Program>(
+    cx: &mut Cx<RankElement<P>>,
+    ranks: Array<RankElement<P>>,
+    (to, mut receiver): (Number, Neighbor),
+    frame: Frame<Payload>,
+    sent: &mut Vec<Outgoing>,
+) {
+    let bytes = frame.body.payload_len();
+    // SAFETY: it waits, so nobody uses it but entries of its own, of which none runs now.
     let rank = unsafe { receiver.rank.as_mut() };
     let is_to_be_called = rank.is_called_by(frame, sent);
     tell(cx, ranks, Given { to, bytes, receiver, is_to_be_called });
+}
+
+/// The same while the rank that sends runs on; what is for itself is given to it by whoever runs it.
+pub(super) fn give_now<P: Program>(
+    cx: &mut Cx<RankElement<P>>,
+    to: Number,
+    frame: Frame<Payload>,
+    led_to: &mut Vec<Outgoing>,
+) -> Result<(), Frame<Payload>> {
+    if goes_by_messages(cx) {
+        return Err(frame);
+    }
+    if to == cx.index() as Number {
+        led_to.push((to, frame));
+        return Ok(());
+    }
+    let Some(receiver) = neighbors::look_for(to) else { return Err(frame) };
+    let ranks = cx.array();
+    // SAFETY: it is another one.
+    unsafe { give_to(cx, ranks, (to, receiver), frame, led_to) };
+    Ok(())
 }
 
 impl<P: Program> RankElement<P> {

@@ -8,7 +8,7 @@ use talisman_core::proxy::Proxy;
 use talisman_core::record::runs_alone;
 
 use super::{Launch, RankElement};
-use crate::engine::{Rank as Number, Whole};
+use crate::engine::{Frame, Payload, Rank as Number, Whole};
 use crate::rank::sending;
 use crate::rank::{Outgoing, Outside, Program, Said, Wish};
 
@@ -76,6 +76,15 @@ impl<P: Program> Outside for Calls<'_, P> {
 
     fn send_now(&mut self, sent: &mut Vec<Outgoing>) {
         sending::send_now(self.cx, sent);
+    }
+
+    fn give_now(
+        &mut self,
+        to: Number,
+        frame: Frame<Payload>,
+        led_to: &mut Vec<Outgoing>,
+    ) -> Result<(), Frame<Payload>> {
+        sending::give_now(self.cx, to, frame, led_to)
     }
 
     fn send_at_once(&self, to: Number, whole: &Whole<'_>) -> bool {

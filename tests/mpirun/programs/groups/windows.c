@@ -132,6 +132,38 @@ static void locks(int round) {
     (void)round;
 }
 
+/* Each looks at the next one's memory until that has something there, in one of three ways; the last one begins. */
+static void seen_there(int round) {
+    long *there, one = round + 1, seen = 0, times = 0;
+    int next = (rank + 1) % size;
+    MPI_Win window;
+    MPI_Request request;
+    MPI_Win_allocate(2 * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &there, &window);
+    *there = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    while (rank < size - 1 && seen == 0) {
+        MPI_Win_lock(MPI_LOCK_SHARED, next, 0, window);
+        if (rank % 3 == 0) {
+            MPI_Get(&seen, 1, MPI_LONG, next, 0, 1, MPI_LONG, window);
+            MPI_Win_flush(next, window);
+        } else if (rank % 3 == 1) {
+            MPI_Rget(&seen, 1, MPI_LONG, next, 0, 1, MPI_LONG, window, &request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        } else {
+            MPI_Get(&seen, 1, MPI_LONG, next, 0, 1, MPI_LONG, window);
+        }
+        MPI_Win_unlock(next, window);
+        times++;
+    }
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, window);
+    MPI_Put(&one, 1, MPI_LONG, rank, 0, 1, MPI_LONG, window);
+    MPI_Win_unlock(rank, window);
+    MPI_Barrier(MPI_COMM_WORLD);
+    check(rank == size - 1 ? times == 0 : times > 0 && seen == one, "what another has put into its own memory");
+    printf("seen there %d: %ld %ld\n", rank, seen, *there);
+    MPI_Win_free(&window);
+}
+
 /* Rank 0 lets all others write to it; each of them lets rank 0 read. */
 static void groups(int round) {
     static int memory[COUNT];
@@ -298,6 +330,7 @@ int main(int argc, char **argv) {
         fences(round);
         shapes(round);
         locks(round);
+        seen_there(round);
         groups(round);
         attached(round);
         states(round);
