@@ -142,7 +142,26 @@ impl Job {
 
     /// All its processes that run or are stopped.
     pub fn processes(&self) -> Vec<i32> {
-        system::marked(&format!("{MARK}={}", self.mark))
+        system::marked(&self.variable())
+    }
+
+    fn variable(&self) -> String {
+        format!("{MARK}={}", self.mark)
+    }
+
+    /// Waits until it has no processes; whether that has come. All processes of the machine are looked at when those that it had are gone,
+    /// and not at each look, which kept a core busy.
+    pub fn is_over(&self) -> bool {
+        let variable = self.variable();
+        let mut left = system::marked(&variable);
+        let over = until(|| {
+            left.retain(|pid| system::is_marked(*pid, &variable));
+            if left.is_empty() {
+                left = system::marked(&variable);
+            }
+            left.is_empty().then_some(())
+        });
+        over.is_some()
     }
 
     /// Waits for its end, and for that of all its processes.
@@ -152,8 +171,7 @@ impl Job {
         let status = until(|| self.launcher.try_wait().expect("it is our child"));
         let Some(status) = status else { self.give_up("it does not end") };
         let took = ending.elapsed();
-        let left = until(|| Some(self.processes()).filter(Vec::is_empty));
-        assert!(left.is_some(), "left behind: {:?}", self.processes());
+        assert!(self.is_over(), "left behind: {:?}", self.processes());
         let (stdout, stderr) = (self.out.all(), self.err.all());
         Ended { status, stdout, stderr, took }
     }
@@ -162,8 +180,9 @@ impl Job {
     #[allow(dead_code, reason = "the tests of recovery lose launchers")]
     #[track_caller]
     pub fn end_without_launcher(self) -> Ended {
-        let over = until(|| Some(self.processes()).filter(Vec::is_empty));
-        over.unwrap_or_else(|| self.give_up("it does not end without its launcher"));
+        if !self.is_over() {
+            self.give_up("it does not end without its launcher");
+        }
         self.end()
     }
 

@@ -17,14 +17,26 @@ pub fn children(pid: i32) -> Vec<i32> {
 
 /// All processes with this in their environment. One that has ended has none.
 pub fn marked(variable: &str) -> Vec<i32> {
-    marked_by(|known| known == variable)
+    processes().filter(|pid| is_marked(*pid, variable)).collect()
+}
+
+/// Whether a process has this in its environment.
+pub fn is_marked(pid: i32, variable: &str) -> bool {
+    let bytes = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    // Most of the machine's processes have it nowhere, which is seen without looking at their variables one by one.
+    text.contains(variable) && text.split('\0').any(|known| known == variable)
 }
 
 /// All processes with such a variable in their environment.
 pub fn marked_by(is_it: impl Fn(&str) -> bool) -> Vec<i32> {
-    let has = |pid: &i32| environment(*pid).iter().any(|known| is_it(known));
+    processes().filter(|pid| environment(*pid).iter().any(|known| is_it(known))).collect()
+}
+
+/// All of the machine.
+fn processes() -> impl Iterator<Item = i32> {
     let entries = fs::read_dir("/proc").expect("there is a /proc").flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(has).collect()
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 /// The environment of a process, as others see it.

@@ -480,8 +480,7 @@ pub fn the_launcher_of_several_hosts_at_the_start_and_at_the_end() {
         spread.run.job.wait_for("at 80");
         sleep(Duration::from_micros(rng.below(60_000)));
         spread.kill_launcher();
-        let over = until(|| Some(spread.run.job.processes()).filter(Vec::is_empty));
-        assert!(over.is_some(), "left behind: {}", spread.run.job.said());
+        assert!(spread.run.job.is_over(), "left behind: {}", spread.run.job.said());
     }
     println!("of {starts} jobs whose launcher was killed at the start, {again} were started again");
 }
