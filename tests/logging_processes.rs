@@ -43,6 +43,8 @@ mod limits;
 mod losses;
 #[path = "logging_processes/mapped_parts.rs"]
 mod mapped_parts;
+#[path = "common/once.rs"]
+mod once;
 #[path = "common/record.rs"]
 mod record;
 #[path = "logging_processes/recorded_nodes.rs"]

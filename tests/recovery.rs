@@ -58,6 +58,8 @@ mod membership;
 mod moments;
 #[path = "recovery/nursery.rs"]
 mod nursery;
+#[path = "common/once.rs"]
+mod once;
 #[path = "recovery/page.rs"]
 mod page;
 #[path = "recovery/planned.rs"]
