@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, OnceLock};
 
-use crate::job::{BOTH, Interface, folder, missing, mpirun, output, printed, sorted, text, under_open_mpi};
+use crate::job::{
+    BOTH, Interface, folder, missing, mpirun, output, printed, sorted, text, under_open_mpi, yielding,
+};
 use crate::trials::checks;
 
 checks!(
@@ -139,7 +141,7 @@ pub fn native_with(interface: Interface, file: &str, arguments: &[&str]) -> Opti
     command.env("OMPI_MCA_osc", "pt2pt,sm");
     if interface == Interface::Mpich {
         command = Command::new(launcher);
-        command.args(["-n", RANKS]).args(words).stdin(Stdio::null());
+        command.args(["-n", RANKS]).args(words).env("LD_PRELOAD", yielding()).stdin(Stdio::null());
     }
     Some(printed(&mut command))
 }

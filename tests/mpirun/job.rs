@@ -77,6 +77,19 @@ fn library(interface: Interface) -> PathBuf {
     file
 }
 
+/// What is loaded into ranks under MPICH, so that they give way to each other. Compiled once in a run.
+pub fn yielding() -> &'static Path {
+    static FILE: OnceLock<PathBuf> = OnceLock::new();
+    FILE.get_or_init(|| {
+        let file = folder().join("yielding.so");
+        let mut command = Command::new("gcc");
+        run_compiler(
+            command.args(["-O1", "-shared", "-fPIC", "-o"]).arg(&file).arg(sources().join("yielding.c")),
+        );
+        file
+    })
+}
+
 /// A program of `programs/`, compiled once in a run.
 pub fn program(source: &str, interface: Interface) -> PathBuf {
     compiled(source, interface, "", &["-fPIE", "-pie"])
