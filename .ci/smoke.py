@@ -7,6 +7,7 @@ something per second) or `_ratio` (how evenly PEs were busy) are measurements an
 last digit.
 """
 
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -63,7 +64,10 @@ def main():
     folder, examples = built_examples()
     if not examples:
         sys.exit("there is no example to run")
-    failures = [failure for name in examples for failure in check_example(folder / name, name)]
+    # Two at a time: while one begins or ends the other computes.
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        checked = pool.map(lambda name: check_example(folder / name, name), examples)
+        failures = [failure for of_one in checked for failure in of_one]
     for failure in failures:
         print(f"FAILED: {failure}", file=sys.stderr)
     sys.exit(1 if failures else 0)

@@ -5,7 +5,9 @@
     .ci/valgrind.py talisman_core=report   the tests of a crate whose name contains a text
 """
 
+import concurrent.futures
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -46,7 +48,10 @@ VALGRIND = [
 def main():
     selected = [tuple(argument.split("=", 1)) for argument in sys.argv[1:]] or SELECTED
     programs = test_programs()
-    failures = [failure for crate, part in selected if (failure := check(programs.get(crate), crate, part))]
+    # Valgrind runs one thread of a program at a time: each core has a program.
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        checked = pool.map(lambda one: check(programs.get(one[0]), *one), selected)
+        failures = [failure for failure in checked if failure]
     for failure in failures:
         print(f"FAILED: {failure}", file=sys.stderr)
     sys.exit(1 if failures else 0)
