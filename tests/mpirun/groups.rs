@@ -18,6 +18,7 @@ checks!(
     communicators needs wrappers,
     datatypes needs wrappers,
     operations needs wrappers,
+    predefined needs wrappers,
     windows needs wrappers,
     windows_that_are_misused_are_named needs wrappers,
     classes needs wrappers,
@@ -46,6 +47,11 @@ fn datatypes() {
 /// Functions of the program that MPI calls, and that call MPI.
 fn operations() {
     everywhere("operations.c", "10");
+}
+
+/// What MPI brings along, and messages that are taken back.
+fn predefined() {
+    everywhere("predefined.c", "4");
 }
 
 /// One-sided communication.

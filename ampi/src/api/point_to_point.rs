@@ -370,10 +370,14 @@ pub trait Source {
     #[doc(hidden)]
     fn probe_for(&self, tag: Option<Tag>, place: &'static Location<'static>) -> Result<Status, Error> {
         let pattern = self.accepts(tag)?;
-        wait_for(|| Condition::Message(pattern), "probe", place)?;
-        // SAFETY: no buffer is given.
-        let found = unsafe { call(|process, _| process.engine.probe(&pattern)) }?;
-        Status::of(&found.ok_or(Error::Request)?, self.of_communicator())
+        // What was there may have been taken back by its sender before the rank had its turn.
+        loop {
+            wait_for(|| Condition::Message(pattern), "probe", place)?;
+            // SAFETY: no buffer is given.
+            if let Some(found) = unsafe { call(|process, _| process.engine.probe(&pattern)) }? {
+                return Status::of(&found, self.of_communicator());
+            }
+        }
     }
 }
 
@@ -546,8 +550,13 @@ fn matched_probe(
     communicator: Communicator,
     place: &'static Location<'static>,
 ) -> Result<(Message, Status), Error> {
-    wait_for(|| Condition::Message(from), "matched_probe", place)?;
-    take_message(from, communicator)?.ok_or(Error::Request)
+    // As in `probe_for`.
+    loop {
+        wait_for(|| Condition::Message(from), "matched_probe", place)?;
+        if let Some(found) = take_message(from, communicator)? {
+            return Ok(found);
+        }
+    }
 }
 
 fn take_message(from: Pattern, communicator: Communicator) -> Result<Option<(Message, Status)>, Error> {

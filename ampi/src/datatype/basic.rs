@@ -5,7 +5,7 @@ use talisman_pup::Pup;
 /// A value that the machine knows. Types of C, Fortran and Rust are mapped to these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Pup)]
 pub enum Basic {
-    /// A byte without a meaning (`MPI_BYTE`, `MPI_PACKED`): moved, not converted.
+    /// A byte without a meaning (`MPI_BYTE`, `MPI_PACKED`): moved, not converted. Operations take it for an unsigned integer, as Open MPI's do.
     Byte,
     /// A truth value of one byte.
     Bool,
@@ -35,6 +35,12 @@ pub enum Basic {
     C64,
     /// Floating point of 80 bits in 16 bytes (`long double` of C).
     F80,
+    /// Floating point of 128 bits (`REAL(16)` of Fortran).
+    F128,
+    /// Two `F80`: a complex number.
+    C80,
+    /// Two `F128`: a complex number.
+    C128,
     /// `long` of C: as [`Basic::I64`], but in external32 it has four bytes.
     Long,
     /// `unsigned long` of C: as [`Basic::U64`], but in external32 it has four bytes.
@@ -43,7 +49,7 @@ pub enum Basic {
     WideChar,
 }
 
-/// In the order of their handles. The others have no handle of their own: they are like these but in external32.
+/// In the order of their handles. The others have no handle of their own.
 pub const BASICS: [Basic; 15] = {
     use Basic::{Bool, Byte, C32, C64, F32, F64, F80, I8, I16, I32, I64, U8, U16, U32, U64};
     [Byte, Bool, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, C32, C64, F80]
@@ -58,14 +64,15 @@ impl Basic {
             Basic::I16 | Basic::U16 => 2,
             Basic::I32 | Basic::U32 | Basic::F32 | Basic::WideChar => 4,
             Basic::I64 | Basic::U64 | Basic::Long | Basic::UnsignedLong | Basic::F64 | Basic::C32 => 8,
-            Basic::C64 | Basic::F80 => 16,
+            Basic::C64 | Basic::F80 | Basic::F128 => 16,
+            Basic::C80 | Basic::C128 => 32,
         }
     }
 
     /// Bytes that change places when the byte order does: a complex number is two of them.
     pub fn unit(self) -> u64 {
         match self {
-            Basic::C32 | Basic::C64 => self.size() / 2,
+            Basic::C32 | Basic::C64 | Basic::C80 | Basic::C128 => self.size() / 2,
             other => other.size(),
         }
     }

@@ -16,7 +16,10 @@ impl Basic {
     /// A value in external32. Of one that has fewer bytes there the upper ones are lost.
     fn write_external(self, native: &[u8], external: &mut [u8]) {
         match self {
-            Basic::F80 => external.copy_from_slice(&quadruple(native)),
+            Basic::F80 | Basic::C80 => {
+                let numbers = native.chunks_exact(16).zip(external.chunks_exact_mut(16));
+                numbers.for_each(|(from, to)| to.copy_from_slice(&quadruple(from)));
+            }
             _ => {
                 let unit = self.unit().min(self.external_size()) as usize;
                 let units = native.chunks_exact(self.unit() as usize).zip(external.chunks_exact_mut(unit));
@@ -31,7 +34,10 @@ impl Basic {
     /// A value from external32.
     fn read_external(self, external: &[u8], native: &mut [u8]) {
         match self {
-            Basic::F80 => native.copy_from_slice(&extended(external)),
+            Basic::F80 | Basic::C80 => {
+                let numbers = external.chunks_exact(16).zip(native.chunks_exact_mut(16));
+                numbers.for_each(|(from, to)| to.copy_from_slice(&extended(from)));
+            }
             _ => {
                 let unit = self.unit().min(self.external_size()) as usize;
                 let units = external.chunks_exact(unit).zip(native.chunks_exact_mut(self.unit() as usize));

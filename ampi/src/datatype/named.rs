@@ -12,8 +12,6 @@ pub enum Shape {
     Two(Basic),
     /// A value and an `i32`, as a compiler of C lays them out.
     Pair(Basic),
-    /// So many bytes, which no operation of MPI works on: floating point of 128 bits, complex numbers of more than 64.
-    Opaque(u64),
     /// A bound without values (`MPI_LB`, `MPI_UB`, which MPI-3 has removed).
     Bound,
 }
@@ -32,10 +30,10 @@ macro_rules! named {
         /// All of them, in the order of their handles: first one for each of [`BASICS`].
         pub const NAMED: &[Named] = &{
             use Basic::{
-                Bool, Byte, C32, C64, F32, F64, F80, I8, I16, I32, I64, Long, U8, U16, U32, U64, UnsignedLong,
-                WideChar,
+                Bool, Byte, C32, C64, C80, C128, F32, F64, F80, F128, I8, I16, I32, I64, Long, U8, U16, U32,
+                U64, UnsignedLong, WideChar,
             };
-            use Shape::{Bound, One, Opaque, Pair, Two};
+            use Shape::{Bound, One, Pair, Two};
             [$(Named { name: $name, shape: $shape }),*]
         };
     };
@@ -74,11 +72,11 @@ named! {
     "MPI_AINT": One(I64),
     "MPI_OFFSET": One(I64),
     "MPI_COUNT": One(I64),
-    "MPI_C_LONG_DOUBLE_COMPLEX": Opaque(32),
+    "MPI_C_LONG_DOUBLE_COMPLEX": One(C80),
     "MPI_CXX_BOOL": One(Bool),
     "MPI_CXX_FLOAT_COMPLEX": One(C32),
     "MPI_CXX_DOUBLE_COMPLEX": One(C64),
-    "MPI_CXX_LONG_DOUBLE_COMPLEX": Opaque(32),
+    "MPI_CXX_LONG_DOUBLE_COMPLEX": One(C80),
     // Pairs of a value and an index.
     "MPI_FLOAT_INT": Pair(F32),
     "MPI_DOUBLE_INT": Pair(F64),
@@ -104,10 +102,10 @@ named! {
     "MPI_INTEGER8": One(I64),
     "MPI_REAL4": One(F32),
     "MPI_REAL8": One(F64),
-    "MPI_REAL16": Opaque(16),
+    "MPI_REAL16": One(F128),
     "MPI_COMPLEX8": One(C32),
     "MPI_COMPLEX16": One(C64),
-    "MPI_COMPLEX32": Opaque(32),
+    "MPI_COMPLEX32": One(C128),
     "MPI_2INTEGER": Two(I32),
     "MPI_2REAL": Two(F32),
     "MPI_2DOUBLE_PRECISION": Two(F64),
@@ -125,13 +123,11 @@ impl Named {
 
     /// What it is.
     pub fn datatype(&self) -> Datatype {
-        let bytes = |count| Datatype::of(Basic::Byte).contiguous(count);
         let made = match self.shape {
             Shape::One(basic) => Ok(Datatype::of(basic)),
             Shape::Two(basic) => Datatype::of(basic).contiguous(2),
             Shape::Pair(basic) => Location::datatype(basic),
-            Shape::Opaque(size) => bytes(size),
-            Shape::Bound => bytes(0),
+            Shape::Bound => Datatype::of(Basic::Byte).contiguous(0),
         };
         made.expect("a predefined datatype is small")
     }

@@ -20,6 +20,8 @@ const NUMBERS: u32 = 1 << 26;
 pub struct Datatypes {
     made: BTreeMap<u32, Made>,
     next: u32,
+    /// What the program calls predefined ones.
+    renamed: BTreeMap<u32, String>,
 }
 
 /// A datatype that the program has made.
@@ -44,7 +46,7 @@ pub struct UnknownDatatype(pub u32);
 impl Default for Datatypes {
     fn default() -> Self {
         LazyLock::force(&PREDEFINED);
-        Datatypes { next: NAMED.len() as u32, made: BTreeMap::new() }
+        Datatypes { next: NAMED.len() as u32, made: BTreeMap::new(), renamed: BTreeMap::new() }
     }
 }
 
@@ -102,6 +104,35 @@ impl Datatypes {
     /// The same, to be changed.
     pub fn made_mut(&mut self, handle: u32) -> Option<&mut Made> {
         self.made.get_mut(&handle).filter(|made| made.holders > 0)
+    }
+
+    /// The handle of one that was made by such a call, if there is one.
+    pub fn made_by(&self, envelope: &Envelope) -> Option<u32> {
+        let is_it = |(_, made): &(&u32, &Made)| made.holders > 0 && made.envelope == *envelope;
+        self.made.iter().find(is_it).map(|(handle, _)| *handle)
+    }
+
+    /// What the program calls one, or MPI.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn name(&self, handle: u32) -> Result<&str, UnknownDatatype> {
+        let own = self.renamed.get(&handle).or_else(|| self.made(handle).map(|made| &made.name));
+        let named = || NAMED.get(handle as usize).map(|named| named.name);
+        own.map(String::as_str).or_else(named).ok_or(UnknownDatatype(handle))
+    }
+
+    /// The program calls one so from now on.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn rename(&mut self, handle: u32, name: String) -> Result<(), UnknownDatatype> {
+        if (handle as usize) < NAMED.len() {
+            self.renamed.insert(handle, name);
+        } else {
+            self.made_mut(handle).ok_or(UnknownDatatype(handle))?.name = name;
+        }
+        Ok(())
     }
 
     /// The program gets one once more, which others are made of (`MPI_Type_get_contents`).

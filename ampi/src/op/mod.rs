@@ -12,6 +12,7 @@
 mod extended;
 mod pairs;
 mod predefined;
+mod quadruple;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@ use talisman_pup::Pup;
 use thiserror::Error;
 
 use super::extended::F80;
+use super::quadruple::F128;
 use crate::datatype::Basic;
 
 /// An operation that MPI brings along, on single values. `MPI_MAXLOC` and `MPI_MINLOC` are
@@ -57,15 +58,17 @@ pub struct Unfit {
 impl Predefined {
     /// Whether it has a meaning for these values (MPI-3.1, 5.9.2).
     pub fn fits(self, basic: Basic) -> bool {
-        use Basic::{Bool, Byte, C32, C64, F32, F64, F80};
+        use Basic::{Bool, C32, C64, C80, C128, F32, F64, F80, F128};
+        let is_complex = matches!(basic, C32 | C64 | C80 | C128);
+        let is_float = matches!(basic, F32 | F64 | F80 | F128);
         match self {
-            Predefined::Max | Predefined::Min => !matches!(basic, Byte | Bool | C32 | C64),
-            Predefined::Sum | Predefined::Product => !matches!(basic, Byte | Bool),
+            Predefined::Max | Predefined::Min => basic != Bool && !is_complex,
+            Predefined::Sum | Predefined::Product => basic != Bool,
             Predefined::LogicalAnd | Predefined::LogicalOr | Predefined::LogicalXor => {
-                !matches!(basic, Byte | F32 | F64 | F80 | C32 | C64)
+                !is_float && !is_complex
             }
             Predefined::BitAnd | Predefined::BitOr | Predefined::BitXor => {
-                !matches!(basic, Bool | F32 | F64 | F80 | C32 | C64)
+                basic != Bool && !is_float && !is_complex
             }
             Predefined::Replace | Predefined::NoOp => true,
         }
@@ -100,8 +103,11 @@ impl Predefined {
             Basic::F32 => self.floats::<f32, 4>(left, right),
             Basic::F64 => self.floats::<f64, 8>(left, right),
             Basic::F80 => self.floats::<F80, 16>(left, right),
+            Basic::F128 => self.floats::<F128, 16>(left, right),
             Basic::C32 => self.complex::<f32, 4, 8>(left, right),
             Basic::C64 => self.complex::<f64, 8, 16>(left, right),
+            Basic::C80 => self.complex::<F80, 16, 32>(left, right),
+            Basic::C128 => self.complex::<F128, 16, 32>(left, right),
         }
     }
 

@@ -50,6 +50,39 @@ fn floats_and_complex_numbers() {
 }
 
 #[test]
+fn bytes_are_unsigned() {
+    assert_eq!(apply(Predefined::Sum, Basic::Byte, &[200, 1], &[100, 2]), [44, 3]);
+    assert_eq!(apply(Predefined::Max, Basic::Byte, &[200, 1], &[100, 2]), [200, 2]);
+    assert_eq!(apply(Predefined::LogicalAnd, Basic::Byte, &[200, 1], &[100, 0]), [1, 0]);
+}
+
+#[test]
+fn numbers_of_128_bits_and_complex_ones_of_those_and_of_80() {
+    let quad = |value: f64| {
+        use rustc_apfloat::{Float, FloatConvert, ieee};
+        let exact: ieee::Quad = ieee::Double::from_bits(value.to_bits().into()).convert(&mut false).value;
+        exact.to_bits().to_ne_bytes().to_vec()
+    };
+    let of = |values: &[f64]| values.iter().flat_map(|value| quad(*value)).collect::<Vec<u8>>();
+    let sum = apply(Predefined::Sum, Basic::F128, &of(&[1.0]), &of(&[1e-30]));
+    // A double would have lost what is small.
+    assert_ne!(sum, of(&[1.0]));
+    let back = apply(Predefined::Sum, Basic::F128, &sum, &of(&[-1.0]));
+    let (low, high) = (of(&[0.999e-30]), of(&[1.001e-30]));
+    assert_eq!(apply(Predefined::Max, Basic::F128, &low, &back), back);
+    assert_eq!(apply(Predefined::Min, Basic::F128, &high, &back), back);
+    let product = apply(Predefined::Product, Basic::C128, &of(&[1.0, 2.0]), &of(&[3.0, 4.0]));
+    assert_eq!(product, of(&[-5.0, 10.0]));
+    let of = |values: &[f64]| {
+        values.iter().flat_map(|value| super::extended::from_f64(*value)).collect::<Vec<u8>>()
+    };
+    let product = apply(Predefined::Product, Basic::C80, &of(&[1.0, 2.0]), &of(&[3.0, 4.0]));
+    assert_eq!(product, of(&[-5.0, 10.0]));
+    assert_eq!(apply(Predefined::Sum, Basic::C80, &of(&[1.0, 2.0]), &of(&[3.0, 4.0])), of(&[4.0, 6.0]));
+    assert!(!Predefined::Max.fits(Basic::C80) && !Predefined::BitOr.fits(Basic::F128));
+}
+
+#[test]
 fn locations_prefer_the_lower_index() {
     let of = |pairs: &[(f64, i32)]| {
         let pair =

@@ -15,7 +15,7 @@ use super::neighbors::Neighbor;
 use super::operations::call_operations;
 use super::waiting::{not_in_operation, suspend_until};
 use super::{Agenda, Outgoing, Outside, Rank, RankError, Site, Texts, neighbors};
-use crate::engine::{Actions, Condition, Token, Whole};
+use crate::engine::{Actions, Condition, Frame, Payload, Token, Whole};
 use crate::process::{Incoming, PerformError, Process};
 use crate::slot::Allocating;
 use crate::thread::{Next as NextThread, suspend};
@@ -170,7 +170,7 @@ impl<'a> Running<'a> {
             // One that is woken looks itself whether what it waits for has come.
             done = agenda.perform(process, &mut program, sent).map(|_is_woken| ());
             self.left += program.left();
-            if done.is_err() || !self.give_accesses() {
+            if done.is_err() || !self.give_now() {
                 break;
             }
         }
@@ -184,22 +184,24 @@ impl<'a> Running<'a> {
         done
     }
 
-    /// What other ranks of this PE are asked to do with their windows they do at once: who asks need not be suspended for that. Whether
-    /// anything has come of it for the rank that runs. Who asks again and again lets others run in between, as one that waits for
-    /// what they write.
-    fn give_accesses(&mut self) -> bool {
+    /// What the rank sends itself it gets at once, and what other ranks of this PE are asked to do with their windows they do at once: who
+    /// asks need not be suspended for that. Whether anything has come of it for the rank that runs. Who asks again and again lets
+    /// others run in between, as one that waits for what they write.
+    fn give_now(&mut self) -> bool {
         let Slots { process, agenda, sent, outside, failure, .. } = &mut self.slots;
-        if self.asked >= ASKS || !sent.iter().any(|(_, frame)| frame.body.is_access()) {
+        let own = process.engine.rank();
+        let is_asked = |frame: &Frame<Payload>, asked| frame.body.is_access() && asked < ASKS;
+        if !sent.iter().any(|(to, frame)| *to == own || is_asked(frame, self.asked)) {
             return false;
         }
-        let (own, mut all, mut led_to) = (process.engine.rank(), std::mem::take(*sent), Vec::new());
+        let (mut all, mut led_to) = (std::mem::take(*sent), Vec::new());
         for (to, frame) in all.drain(..) {
-            let given = match frame.body.is_access() {
+            let given = match to == own || is_asked(&frame, self.asked) {
                 true => outside.give_now(to, frame, &mut led_to),
                 false => Err(frame),
             };
             match given {
-                Ok(()) => (self.asked, self.left) = (self.asked + 1, self.left + 1),
+                Ok(()) => (self.asked, self.left) = (self.asked + u32::from(to != own), self.left + 1),
                 Err(frame) => sent.push((to, frame)),
             }
         }

@@ -125,6 +125,27 @@ fn fitting<A: Abi>(precision: c_int, range: c_int, all: &[(c_int, c_int, &str)])
     found.and_then(|(.., name)| Named::handle(name)).ok_or(Class::Arg)
 }
 
+/// A datatype of Fortran that the program describes by numbers: the same one each time, which says how it was made.
+fn described<A: Abi>(
+    combiner: Combiner,
+    said: &[c_int],
+    like: Result<u32, Class>,
+    to: *mut A::Handle,
+) -> Outcome {
+    let like = like?;
+    let number = local(|process| {
+        let integers = said.iter().map(|number| i64::from(*number)).collect();
+        let envelope = Envelope { combiner, integers, ..Envelope::NAMED };
+        if let Some(known) = process.datatypes.made_by(&envelope) {
+            return Ok(known);
+        }
+        let value = process.datatypes.get(like)?.clone();
+        Ok(process.datatypes.insert_made(value, envelope))
+    })?;
+    // SAFETY: the caller's promise.
+    unsafe { put(to, A::handle(Kind::Datatype, number)) }
+}
+
 const REALS: [(c_int, c_int, &str); 3] =
     [(6, 37, "MPI_REAL4"), (15, 307, "MPI_REAL8"), (33, 4_931, "MPI_REAL16")];
 const COMPLEXES: [(c_int, c_int, &str); 3] =
@@ -148,13 +169,14 @@ super::calls! {
         create::<A, N>((size, rank, order), &said, of, to)
     };
     "Type_create_f90_real" type_create_f90_real<>(precision: c_int, range: c_int, to: *mut A::Handle) => {
-        put(to, A::handle(Kind::Datatype, fitting::<A>(precision, range, &REALS)?))
+        described::<A>(Combiner::F90Real, &[precision, range], fitting::<A>(precision, range, &REALS), to)
     };
     "Type_create_f90_complex" type_create_f90_complex<>(precision: c_int, range: c_int, to: *mut A::Handle) => {
-        put(to, A::handle(Kind::Datatype, fitting::<A>(precision, range, &COMPLEXES)?))
+        let like = fitting::<A>(precision, range, &COMPLEXES);
+        described::<A>(Combiner::F90Complex, &[precision, range], like, to)
     };
     "Type_create_f90_integer" type_create_f90_integer<>(range: c_int, to: *mut A::Handle) => {
-        put(to, A::handle(Kind::Datatype, fitting::<A>(A::UNDEFINED, range, &INTEGERS)?))
+        described::<A>(Combiner::F90Integer, &[range], fitting::<A>(A::UNDEFINED, range, &INTEGERS), to)
     };
 }
 

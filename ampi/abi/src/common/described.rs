@@ -229,18 +229,11 @@ super::calls! {
     };
     "Type_set_name" type_set_name<>(datatype: A::Handle, name: *const u8) => {
         let (number, name) = (known::<A>(Kind::Datatype, datatype)?, text_of(name)?);
-        local(|process| {
-            let made = process.datatypes.made_mut(number).ok_or(Class::Type)?;
-            made.name = String::from_utf8_lossy(name).into_owned();
-            Ok(())
-        })
+        local(|process| Ok(process.datatypes.rename(number, String::from_utf8_lossy(name).into_owned())?))
     };
     "Type_get_name" type_get_name<>(datatype: A::Handle, name: *mut u8, len: *mut c_int) => {
         let number = known::<A>(Kind::Datatype, datatype)?;
-        let (text, n) = name_from::<128>(|process| match NAMED.get(number as usize) {
-            Some(named) => Ok(named.name),
-            None => Ok(process.datatypes.made(number).ok_or(Class::Type)?.name.as_str()),
-        })?;
+        let (text, n) = name_from::<128>(|process| Ok(process.datatypes.name(number)?))?;
         put_text(name, A::NAME_ROOM[0], len, &text[..n])
     };
     "Type_match_size" type_match_size<>(class: c_int, size: c_int, to: *mut A::Handle) => {

@@ -98,7 +98,7 @@ unsafe fn call<A: Abi>(communicator: A::Handle, code: c_int) -> Outcome {
 }
 
 /// The first error code of the program.
-const FIRST_CODE: c_int = 1_000;
+pub const FIRST_CODE: c_int = 1_000;
 
 /// A new error code of the program. One without a class is a class itself.
 fn add_code(class: Option<c_int>) -> Result<c_int, Class> {

@@ -31,18 +31,20 @@ unsafe fn find<A: Abi>(
     let pattern = engine(|process, _| pattern::<A>(process, communicator, source, tag))?;
     let found = match pattern {
         None => Some((NO_PROC, from_nobody::<A>())),
-        Some(pattern) => {
-            if waits {
-                raw::wait_message("MPI_Mprobe", pattern)?;
+        // What was there may have been taken back by its sender before the rank had its turn.
+        Some(pattern) if waits => loop {
+            raw::wait_message("MPI_Mprobe", pattern)?;
+            let found = engine(|process, _| Ok(take::<A>(process, communicator, &pattern)))?;
+            if found.is_some() {
+                break found;
             }
-            let look = || {
-                engine(|process, _| {
-                    let finds = waits || !process.finds_nothing();
-                    Ok(finds.then(|| take::<A>(process, communicator, &pattern)).flatten())
-                })
-            };
-            probed(look)?
-        }
+        },
+        Some(pattern) => probed(|| {
+            engine(|process, _| {
+                let finds = !process.finds_nothing();
+                Ok(finds.then(|| take::<A>(process, communicator, &pattern)).flatten())
+            })
+        })?,
     };
     let Some((number, told)) = found else { return Ok(false) };
     // SAFETY: the caller's promise.

@@ -8,7 +8,6 @@ use talisman_ampi::raw;
 use super::call::{Outcome, engine, known, probed, put};
 use super::message::{from_nobody, pattern, put_status, told};
 use crate::abi::Abi;
-use crate::class::Class;
 
 unsafe fn wait_for<A: Abi>(source: c_int, tag: c_int, communicator: A::Handle, status: usize) -> Outcome {
     // SAFETY: the caller's promise.
@@ -18,11 +17,17 @@ unsafe fn wait_for<A: Abi>(source: c_int, tag: c_int, communicator: A::Handle, s
         unsafe { put_status::<A>(status, from_nobody::<A>()) };
         return Ok(());
     };
-    raw::wait_message("MPI_Probe", pattern)?;
-    let found = engine(|process, _| {
-        let found = process.engine.probe(&pattern).ok_or(Class::Intern)?;
-        Ok(told::<A>(process, communicator, Kept::Receive, &found))
-    })?;
+    // What was there may have been taken back by its sender before the rank had its turn.
+    let found = loop {
+        raw::wait_message("MPI_Probe", pattern)?;
+        let found = engine(|process, _| {
+            let found = process.engine.probe(&pattern);
+            Ok(found.map(|found| told::<A>(process, communicator, Kept::Receive, &found)))
+        })?;
+        if let Some(found) = found {
+            break found;
+        }
+    };
     // SAFETY: the caller's promise.
     unsafe { put_status::<A>(status, found) };
     Ok(())
