@@ -135,6 +135,10 @@ pub trait Abi: 'static {
     const UNIFIED: c_int;
     /// `MPI_MODE_NOCHECK`.
     const NO_CHECK: c_int = 1_024;
+    /// `MPI_ERR_LASTCODE`: codes of the program are larger.
+    const LAST_CODE: c_int = 0x3fff_ffff;
+    /// The numbers from that on: a program gets the address of one.
+    const CODES: &'static [c_int; 1024] = &numbers_from(Self::LAST_CODE);
     /// `MPI_MODE_NOSUCCEED`.
     const NO_SUCCEED: c_int = 16_384;
     /// `MPI_MODE_RDONLY`, `_WRONLY`, `_RDWR`, `_CREATE`, `_EXCL`, `_DELETE_ON_CLOSE`, `_UNIQUE_OPEN`, `_APPEND`,
@@ -302,6 +306,7 @@ macro_rules! as_in_c {
         const UNIFIED: std::ffi::c_int = <$interface>::UNIFIED;
         const NO_CHECK: std::ffi::c_int = <$interface>::NO_CHECK;
         const NO_SUCCEED: std::ffi::c_int = <$interface>::NO_SUCCEED;
+        const LAST_CODE: std::ffi::c_int = <$interface>::LAST_CODE;
         const IS_FORTRAN: bool = true;
 
         fn code(class: $crate::class::Class) -> std::ffi::c_int {
@@ -336,3 +341,14 @@ macro_rules! as_in_c {
     };
 }
 pub(crate) use as_in_c;
+
+/// As many numbers as there is room for, from this one on.
+pub const fn numbers_from<const N: usize>(first: c_int) -> [c_int; N] {
+    let mut numbers = [first; N];
+    let mut at = 0;
+    while at < N {
+        numbers[at] += at as c_int;
+        at += 1;
+    }
+    numbers
+}

@@ -8,9 +8,8 @@ use talisman_ampi::objects::Kind;
 use talisman_ampi::process::Process;
 
 use super::call::{Outcome, known, local, put};
-use super::errhandler::FIRST_CODE;
 use super::window::life::Facts;
-use crate::abi::{Abi, Attribute, WindowAttribute};
+use crate::abi::{Abi, Attribute, WindowAttribute, numbers_from};
 use crate::class::Class;
 
 /// What has attributes.
@@ -266,19 +265,6 @@ fn ask_to_delete<A: Abi>(bearer: Bearer, asked: Asked) -> Outcome {
 /// Numbers of programs: a program gets the address of its own.
 static NUMBERS: [c_int; 256] = numbers_from(0);
 
-/// Error codes of programs, of which one is the last.
-static CODES: [c_int; 1024] = numbers_from(FIRST_CODE);
-
-const fn numbers_from<const N: usize>(first: c_int) -> [c_int; N] {
-    let mut numbers = [first; N];
-    let mut at = 0;
-    while at < N {
-        numbers[at] += at as c_int;
-        at += 1;
-    }
-    numbers
-}
-
 /// Ranks of the world: programs get its address.
 static UNIVERSE: AtomicI32 = AtomicI32::new(0);
 
@@ -295,7 +281,7 @@ pub fn predefined<A: Abi>(attribute: Attribute) -> Result<*const c_int, Class> {
         }
         Attribute::LastUsedCode => {
             let last = local(|process| Ok(process.objects.codes.last_key_value().map(|(last, _)| *last)))?;
-            last.map_or(&92, |last| &CODES[((last - FIRST_CODE) as usize).min(CODES.len() - 1)])
+            &A::CODES[last.map_or(0, |last| (last - A::LAST_CODE) as usize).min(A::CODES.len() - 1)]
         }
         Attribute::UniverseSize => {
             UNIVERSE.store(local(|process| Ok(process.comms.get(0)?.size()))? as c_int, Ordering::Relaxed);

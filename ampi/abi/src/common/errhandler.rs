@@ -97,13 +97,10 @@ unsafe fn call<A: Abi>(communicator: A::Handle, code: c_int) -> Outcome {
     }
 }
 
-/// The first error code of the program.
-pub const FIRST_CODE: c_int = 1_000;
-
 /// A new error code of the program. One without a class is a class itself.
-fn add_code(class: Option<c_int>) -> Result<c_int, Class> {
+fn add_code<A: Abi>(class: Option<c_int>) -> Result<c_int, Class> {
     local(|process| {
-        let code = process.objects.codes.last_key_value().map_or(FIRST_CODE, |(last, _)| last + 1);
+        let code = process.objects.codes.last_key_value().map_or(A::LAST_CODE + 1, |(last, _)| last + 1);
         process.objects.codes.insert(code, (class.unwrap_or(code), String::new()));
         Ok(code)
     })
@@ -139,7 +136,7 @@ fn class_of(code: c_int) -> Result<c_int, Class> {
 
 /// The text of an error code.
 pub fn words<A: Abi>(code: c_int) -> String {
-    if code >= FIRST_CODE {
+    if code > A::LAST_CODE {
         let own = name_from::<256>(|process| {
             Ok(process.objects.codes.get(&code).map_or("", |(_, text)| text.as_str()))
         });
@@ -177,8 +174,8 @@ super::calls! {
         call::<A>(communicator, code)
     };
     "Error_class" error_class<>(code: c_int, class: *mut c_int) => put(class, class_of(code)?);
-    "Add_error_class" add_error_class<>(class: *mut c_int) => put(class, add_code(None)?);
-    "Add_error_code" add_error_code<>(class: c_int, code: *mut c_int) => put(code, add_code(Some(class))?);
+    "Add_error_class" add_error_class<>(class: *mut c_int) => put(class, add_code::<A>(None)?);
+    "Add_error_code" add_error_code<>(class: c_int, code: *mut c_int) => put(code, add_code::<A>(Some(class))?);
     "Add_error_string" add_error_string<>(code: c_int, text: *const u8) => {
         set_words(code, text_of(text)?)
     };

@@ -116,6 +116,7 @@ impl Abi for OpenMpi {
     const UNIFIED: c_int = 0;
     const NO_CHECK: c_int = 1;
     const NO_SUCCEED: c_int = 16;
+    const LAST_CODE: c_int = 92;
 
     #[inline]
     unsafe fn number(kind: Kind, handle: usize) -> Option<u32> {

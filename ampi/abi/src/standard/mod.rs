@@ -130,6 +130,7 @@ impl Abi for Standard {
     const LOCKS: [c_int; 2] = [301, 302];
     const FLAVORS: [c_int; 4] = [311, 312, 313, 314];
     const UNIFIED: c_int = 321;
+    const LAST_CODE: c_int = 16_383;
     const IDENT: c_int = 201;
     const FILE_MODES: [c_int; 9] = [16, 256, 32, 2, 8, 4, 128, 1, 64];
     const SEEKS: [c_int; 3] = [403, 401, 402];
