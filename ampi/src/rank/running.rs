@@ -190,18 +190,23 @@ impl<'a> Running<'a> {
     fn give_now(&mut self) -> bool {
         let Slots { process, agenda, sent, outside, failure, .. } = &mut self.slots;
         let own = process.engine.rank();
-        let is_asked = |frame: &Frame<Payload>, asked| frame.body.is_access() && asked < ASKS;
-        if !sent.iter().any(|(to, frame)| *to == own || is_asked(frame, self.asked)) {
+        // A rank may look at its own window too until another one has put something there.
+        let is_due = |to, frame: &Frame<Payload>, asked| match frame.body.is_access() {
+            true => asked < ASKS,
+            false => to == own,
+        };
+        if !sent.iter().any(|(to, frame)| is_due(*to, frame, self.asked)) {
             return false;
         }
         let (mut all, mut led_to) = (std::mem::take(*sent), Vec::new());
         for (to, frame) in all.drain(..) {
-            let given = match to == own || is_asked(&frame, self.asked) {
+            let is_access = frame.body.is_access();
+            let given = match is_due(to, &frame, self.asked) {
                 true => outside.give_now(to, frame, &mut led_to),
                 false => Err(frame),
             };
             match given {
-                Ok(()) => (self.asked, self.left) = (self.asked + u32::from(to != own), self.left + 1),
+                Ok(()) => (self.asked, self.left) = (self.asked + u32::from(is_access), self.left + 1),
                 Err(frame) => sent.push((to, frame)),
             }
         }

@@ -139,7 +139,7 @@ static void seen_there(int round) {
     MPI_Win window;
     MPI_Request request;
     MPI_Win_allocate(2 * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &there, &window);
-    *there = 0;
+    there[0] = there[1] = 0;
     MPI_Barrier(MPI_COMM_WORLD);
     while (rank < size - 1 && seen == 0) {
         MPI_Win_lock(MPI_LOCK_SHARED, next, 0, window);
@@ -160,6 +160,17 @@ static void seen_there(int round) {
     MPI_Win_unlock(rank, window);
     MPI_Barrier(MPI_COMM_WORLD);
     check(rank == size - 1 ? times == 0 : times > 0 && seen == one, "what another has put into its own memory");
+    /* The same with its own memory, which the next one writes to. */
+    for (seen = 0; rank < size - 1 && seen == 0;) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, window);
+        seen = there[1];
+        MPI_Win_unlock(rank, window);
+    }
+    if (rank > 0) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank - 1, 0, window);
+        MPI_Put(&one, 1, MPI_LONG, rank - 1, 1, 1, MPI_LONG, window);
+        MPI_Win_unlock(rank - 1, window);
+    }
     printf("seen there %d: %ld %ld\n", rank, seen, *there);
     MPI_Win_free(&window);
 }
