@@ -137,7 +137,7 @@ pub trait Abi: 'static {
     const NO_CHECK: c_int = 1_024;
     /// `MPI_ERR_LASTCODE`: codes of the program are larger.
     const LAST_CODE: c_int = 0x3fff_ffff;
-    /// The numbers from that on: a program gets the address of one.
+    /// The numbers from that on: a program gets the address of one as `MPI_LASTUSEDCODE`, of the last one if it has made more.
     const CODES: &'static [c_int; 1024] = &numbers_from(Self::LAST_CODE);
     /// `MPI_MODE_NOSUCCEED`.
     const NO_SUCCEED: c_int = 16_384;

@@ -35,18 +35,18 @@ pub enum Basic {
     C64,
     /// Floating point of 80 bits in 16 bytes (`long double` of C).
     F80,
-    /// Floating point of 128 bits (`REAL(16)` of Fortran).
-    F128,
-    /// Two `F80`: a complex number.
-    C80,
-    /// Two `F128`: a complex number.
-    C128,
     /// `long` of C: as [`Basic::I64`], but in external32 it has four bytes.
     Long,
     /// `unsigned long` of C: as [`Basic::U64`], but in external32 it has four bytes.
     UnsignedLong,
     /// `wchar_t` of C: as [`Basic::I32`], but in external32 it has two bytes.
     WideChar,
+    /// Floating point of 128 bits (`REAL(16)` of Fortran).
+    F128,
+    /// Two `F80`: a complex number.
+    C80,
+    /// Two `F128`: a complex number.
+    C128,
 }
 
 /// In the order of their handles. The others have no handle of their own.

@@ -109,7 +109,36 @@ fn external32_has_lengths_of_its_own() {
     let long_double = [&0xc000_0000_0000_0000u64.to_le_bytes()[..], &[0xff, 0xbf], &[0; 6]].concat();
     let mut expected = vec![0xbf, 0xff, 0x80];
     expected.resize(16, 0);
-    assert_eq!(written(Basic::F80, &long_double), (expected, true));
+    assert_eq!(written(Basic::F80, &long_double), (expected.clone(), true));
+    assert_eq!(written(Basic::C80, &long_double.repeat(2)), (expected.repeat(2), true));
+    // One of 128 bits only changes the order of its bytes, and each half of a complex one does.
+    let (ordered, swapped): (Vec<u8>, Vec<u8>) = ((0..16).collect(), (0..16).rev().collect());
+    assert_eq!(written(Basic::F128, &ordered), (swapped.clone(), true));
+    assert_eq!(written(Basic::C128, &ordered.repeat(2)), (swapped.repeat(2), true));
+}
+
+#[test]
+fn structures_of_numbers_of_128_bits_are_as_long_as_a_compiler_makes_them() {
+    for (basic, size) in [(Basic::F128, 16), (Basic::C80, 32), (Basic::C128, 32)] {
+        assert_eq!((basic.size(), basic.align()), (size, 16), "{basic:?}");
+    }
+}
+
+#[test]
+fn predefined_datatypes_are_renamed_and_made_ones_are_found_by_how_they_were_made() {
+    let mut datatypes = Datatypes::default();
+    let number = Named::handle("MPI_INT").unwrap();
+    assert_eq!(datatypes.name(number), Ok("MPI_INT"));
+    datatypes.rename(number, "a number".into()).unwrap();
+    assert_eq!(datatypes.name(number), Ok("a number"));
+    let envelope = Envelope { combiner: Combiner::F90Real, integers: vec![6, 30], ..Envelope::NAMED };
+    assert_eq!(datatypes.made_by(&envelope), None);
+    let made = datatypes.insert_made(Datatype::of(Basic::F32), envelope.clone());
+    datatypes.rename(made, "mine".into()).unwrap();
+    assert_eq!((datatypes.made_by(&envelope), datatypes.name(made)), (Some(made), Ok("mine")));
+    datatypes.release(made).unwrap();
+    assert_eq!(datatypes.made_by(&envelope), None, "it was freed");
+    assert!(datatypes.name(made).is_err() && datatypes.rename(made, String::new()).is_err());
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod activity;
 mod agenda;
 mod blocking;
 mod element;
+mod giving;
 mod held;
 mod lending;
 mod memory;

@@ -15,7 +15,7 @@ use super::neighbors::Neighbor;
 use super::operations::call_operations;
 use super::waiting::{not_in_operation, suspend_until};
 use super::{Agenda, Outgoing, Outside, Rank, RankError, Site, Texts, neighbors};
-use crate::engine::{Actions, Condition, Frame, Payload, Token, Whole};
+use crate::engine::{Actions, Condition, Token, Whole};
 use crate::process::{Incoming, PerformError, Process};
 use crate::slot::Allocating;
 use crate::thread::{Next as NextThread, suspend};
@@ -24,9 +24,6 @@ thread_local! {
     /// What the rank that runs on this thread may call; null while none does.
     static RUNNING: Cell<*mut ()> = const { Cell::new(null_mut()) };
 }
-
-/// A rank asks others of its PE so often for something that they do at once, until it has its next turn.
-const ASKS: u32 = 32;
 
 /// What the rank that runs works on.
 pub(super) struct Running<'a> {
@@ -40,9 +37,9 @@ pub(super) struct Running<'a> {
     /// Frames that have left while it ran.
     pub(super) left: usize,
     /// Frames that it has got while it ran.
-    got: usize,
-    /// How often it has asked others for something that they have done at once.
-    asked: u32,
+    pub(super) got: usize,
+    /// How often it has asked for something of a window that was done at once.
+    pub(super) asked: u32,
     /// A panic of the runtime while it was called: it is not the rank's, and does not unwind it.
     panic: Option<Box<dyn Any + Send>>,
 }
@@ -161,19 +158,18 @@ impl<'a> Running<'a> {
 
     /// Does what is to be done, up to an operation of the program.
     pub fn perform(&mut self) -> Result<(), PerformError> {
-        let mut done;
-        loop {
+        let done = loop {
             let Slots { process, agenda, sent, outside, lender, .. } = &mut self.slots;
             // SAFETY: the rank runs, so its slot is in place, as are those of all that lend; addresses are those of calls
             // that have not ended, by `call`'s promise.
             let mut program = unsafe { ProgramMemory::of_running(*lender, &**outside) };
             // One that is woken looks itself whether what it waits for has come.
-            done = agenda.perform(process, &mut program, sent).map(|_is_woken| ());
+            let done = agenda.perform(process, &mut program, sent).map(|_is_woken| ());
             self.left += program.left();
             if done.is_err() || !self.give_now() {
-                break;
+                break done;
             }
-        }
+        };
         let Slots { sent, outside, .. } = &mut self.slots;
         // The program may compute before it waits again.
         if !sent.is_empty() {
@@ -182,51 +178,6 @@ impl<'a> Running<'a> {
             self.left += all - sent.len();
         }
         done
-    }
-
-    /// What the rank sends itself it gets at once, and what other ranks of this PE are asked to do with their windows they do at once: who
-    /// asks need not be suspended for that. Whether anything has come of it for the rank that runs. Who asks again and again lets
-    /// others run in between, as one that waits for what they write.
-    fn give_now(&mut self) -> bool {
-        let Slots { process, agenda, sent, outside, failure, .. } = &mut self.slots;
-        let own = process.engine.rank();
-        // A rank may look at its own window too until another one has put something there.
-        let is_due = |to, frame: &Frame<Payload>, asked| match frame.body.is_access() {
-            true => asked < ASKS,
-            false => to == own,
-        };
-        if !sent.iter().any(|(to, frame)| is_due(*to, frame, self.asked)) {
-            return false;
-        }
-        let (mut all, mut led_to) = (std::mem::take(*sent), Vec::new());
-        for (to, frame) in all.drain(..) {
-            let is_access = frame.body.is_access();
-            let given = match is_due(to, &frame, self.asked) {
-                true => outside.give_now(to, frame, &mut led_to),
-                false => Err(frame),
-            };
-            match given {
-                Ok(()) => (self.asked, self.left) = (self.asked + u32::from(is_access), self.left + 1),
-                Err(frame) => sent.push((to, frame)),
-            }
-        }
-        if sent.is_empty() {
-            // With its room.
-            **sent = all;
-        }
-        let mut any = false;
-        for (to, frame) in led_to {
-            if to != own {
-                sent.push((to, frame));
-                continue;
-            }
-            (any, self.got) = (true, self.got + 1);
-            if let Err(error) = process.on_frame(frame, &mut agenda.actions) {
-                // Said where it is suspended, as of a frame that comes then.
-                **failure = Some(error.to_string());
-            }
-        }
-        any
     }
 
     /// Work on MPI's state, and what it leads to.
