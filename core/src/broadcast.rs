@@ -15,6 +15,7 @@ use state::Uncertain;
 pub use state::{BroadcastState, BroadcastsOfCollection};
 
 use std::borrow::Cow;
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 use easy_ext::ext;
@@ -33,9 +34,11 @@ use talisman_base::ids::ReductionKey;
 use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId};
 use talisman_base::limits::BROADCASTS;
 use talisman_kernel::collection::Collection;
+use talisman_kernel::entry_info::EntryInfo;
 use talisman_kernel::location::Place;
+use talisman_kernel::message::cell::WORDS;
 use talisman_kernel::message::control::{Cast, CastCall, ObjectMessage};
-use talisman_kernel::message::envelope::{Envelope, Extra};
+use talisman_kernel::message::envelope::{Body, Envelope, Extra};
 use talisman_kernel::message::service::PeMessage;
 use talisman_kernel::object::{Head, flag};
 use talisman_kernel::pe::Pe;
@@ -44,6 +47,7 @@ use talisman_kernel::route::{Collect, Route};
 use talisman_kernel::witness::{self, Seen};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
+use talisman_pup::Packed;
 
 /// So many elements before it receives a broadcast, an element is fetched from memory: there are more than a cache holds.
 const AHEAD: usize = 8;
@@ -115,13 +119,25 @@ pub impl Pe {
 
     fn on_cast(&self, id: CollectionId, number: u32, cast: Cast) {
         let Some(collection) = self.collections.get(id) else { return };
-        if number != collection.casts().passed.get() {
+        let is_next = number == collection.casts().passed.get();
+        if !is_next {
             sometimes("a broadcast overtook another");
         }
         if mutated("broadcasts-out-of-order") && self.lacks(cast.args.needs()).is_none() {
             return self.pass(collection, number, &cast);
         }
-        collection.casts().early.borrow_mut().insert(number, cast);
+        if is_next && self.lacks(cast.args.needs()).is_none() {
+            self.pass(collection, number, &cast);
+        } else {
+            collection.casts().early.borrow_mut().insert(number, cast);
+        }
+        if !collection.casts().early.borrow().is_empty() {
+            self.pass_early(collection);
+        }
+    }
+
+    /// Those that overtook another, or could not be read yet, and are next now.
+    fn pass_early(&self, collection: &Collection) {
         loop {
             let number = collection.casts().passed.get();
             let Some(cast) = collection.casts().early.borrow_mut().remove(&number) else { break };
@@ -130,7 +146,7 @@ pub impl Pe {
             // passed a PE can be read there, and so can what is sent there after an element.
             if let Some(lacking) = self.lacks(cast.args.needs()) {
                 sometimes("a broadcast came before a shared value in it");
-                let again = self.pe_message(BroadcastMessage::Cast { collection: id, number, cast });
+                let again = self.pe_message(BroadcastMessage::Cast { collection: collection.id, number, cast });
                 return self.defer(lacking, again);
             }
             self.pass(collection, number, &cast);
@@ -146,12 +162,16 @@ pub impl Pe {
                 BroadcastMessage::Cast { collection: collection.id, number, cast: cast.clone() },
             );
         }
+        if cast.collect.is_some() {
+            self.await_reports(collection, number);
+        }
         // Elements that come while this one is delivered count it as received.
         collection.casts().passed.set(number + 1);
         if let CastCall::Destroy = cast.call {
             collection.going.set(true);
         }
         let (casts, frozen) = (collection.casts(), self.frozen.get());
+        let bare = if frozen { None } else { bare_entry(collection, cast) };
         let mut receivers = casts.give_to_kept(number, cast) + casts.births.pass(number, cast);
         let roster = collection.roster();
         for (at, slot) in roster.iter().enumerate() {
@@ -165,9 +185,14 @@ pub impl Pe {
             };
             // SAFETY: an object in a slot is live.
             let object = unsafe { head.as_ref() };
-            if object.collection().id == collection.id {
-                receivers += u64::from(self.give(head, number, cast, frozen));
+            if object.collection().id != collection.id {
+                continue;
             }
+            let is_next = object.broadcasts.get() <= number && !object.has(flag::CATCHING_UP);
+            receivers += match bare.filter(|_| is_next) {
+                Some(entry) => self.receive_bare(head, number, cast, entry),
+                None => u64::from(self.give(head, number, cast, frozen)),
+            };
         }
         self.send_after_departed(collection, number, cast, receivers);
     }
@@ -197,6 +222,21 @@ pub impl Pe {
         }
         self.receive(head, number, cast);
         true
+    }
+
+    /// An element receives its next broadcast, which calls an entry without arguments; that is one.
+    #[inline]
+    fn receive_bare(&self, head: NonNull<Head>, number: u32, cast: &Cast, entry: &'static EntryInfo) -> u64 {
+        // SAFETY: the object is live.
+        let object = unsafe { head.as_ref() };
+        object.broadcasts.set(number + 1);
+        let id = object.id();
+        witness::see(|| Seen::Received { object: id, pe: self.id, number });
+        let mut extra = cast.extra(self, id, None, number);
+        // There is nothing in the words.
+        let words = &mut [const { MaybeUninit::uninit() }; WORDS];
+        self.run_entry(head, entry, &mut extra, words, &mut Body::Empty);
+        1
     }
 
     /// An element receives its next broadcast.
@@ -481,6 +521,14 @@ pub impl Pe {
             Place::Unknown | Place::Switching | Place::Gone { .. } => collection.home(index),
         }
     }
+}
+
+/// The entry that a broadcast calls, if it has no arguments, neither in memory nor in the broadcast: nothing is read of them for each element.
+fn bare_entry(collection: &Collection, cast: &Cast) -> Option<&'static EntryInfo> {
+    let CastCall::Entry(number) = cast.call else { return None };
+    let entry = collection.chare.entries.get(number as usize)?;
+    let is_bare = entry.args.size == 0 && cast.args == Packed::default();
+    (is_bare && entry.args.read(Cow::Borrowed(&cast.args)).is_ok()).then_some(entry)
 }
 
 /// Broadcasts that an element had missed, and that wait with it for the end of a checkpoint.

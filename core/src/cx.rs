@@ -95,9 +95,9 @@ impl<C: Chare> Cx<C> {
 
     #[doc(hidden)]
     #[inline]
-    pub fn __reply<R: Pup>(&mut self, value: &R) {
+    pub fn __reply<R: Pup + 'static>(&mut self, value: R) {
         if let Some(to) = self.__take_reply() {
-            self.run().send_answer(&to, value);
+            self.run().give_answer(&to, value);
         }
     }
 

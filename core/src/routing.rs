@@ -16,6 +16,15 @@ use talisman_pup::{Packed, Pup, Purpose, Unpacker};
 
 #[ext(RoutingOnPe)]
 pub impl Pe {
+    /// Gives what an entry returned to whoever wants it. Answers of many are reduced here as they are.
+    #[inline]
+    fn give_answer<R: Pup + 'static>(&self, to: &Route, value: R) {
+        match to {
+            Route::Collect(collect) if !self.node.config.pack_all => self.answer_as_is(*collect, value),
+            _ => self.send_answer(to, &value),
+        }
+    }
+
     /// Sends what an entry returned to whoever wants it. Answers of many are reduced here: they need no memory of their own.
     fn send_answer<R: Pup>(&self, to: &Route, value: &R) {
         if let Route::Collect(collect) = to

@@ -13,6 +13,18 @@ pub fn children(pe: PeId, root: PeId, pes: u32) -> impl Iterator<Item = PeId> {
         .map(move |rank| at(rank as u32, root, pes))
 }
 
+/// How many PEs are in the branch of the tree whose top is `pe`, itself among them.
+pub fn branch(pe: PeId, root: PeId, pes: u32) -> u32 {
+    let (pes, fanout) = (u64::from(pes), u64::from(FANOUT));
+    let top = u64::from(rank(pe, root, pes as u32));
+    let (mut first, mut last, mut count) = (top, top, 0);
+    while first < pes {
+        count += last.min(pes - 1) - first + 1;
+        (first, last) = (first * fanout + 1, last * fanout + fanout);
+    }
+    count as u32
+}
+
 /// The PE above `pe`; none above the root.
 pub fn parent(pe: PeId, root: PeId, pes: u32) -> Option<PeId> {
     match rank(pe, root, pes) {
@@ -43,8 +55,10 @@ mod tests {
                     assert_eq!(parent(child, root, pes), Some(pe));
                     seen += 1;
                 }
+                let below: u32 = children(pe, root, pes).map(|child| branch(child, root, pes)).sum();
+                assert_eq!(branch(pe, root, pes), 1 + below);
             }
-            assert_eq!(seen, pes);
+            assert_eq!((seen, branch(root, root, pes)), (pes, pes));
         }
     }
 }

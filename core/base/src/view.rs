@@ -137,6 +137,11 @@ impl View {
         tree::children(pe, root, self.pes()).map(|rank| self.at(rank))
     }
 
+    /// How many PEs are in the branch of the same tree whose top is `pe`, itself among them.
+    pub fn branch(&self, pe: PeId, root: PeId) -> u32 {
+        tree::branch(self.rank(pe), self.rank(self.acting_for(root)), self.pes())
+    }
+
     /// The PE above `pe` in the same tree; none above the root.
     pub fn parent(&self, pe: PeId, root: PeId) -> Option<PeId> {
         let (pe, root) = (self.rank(pe), self.rank(self.acting_for(root)));

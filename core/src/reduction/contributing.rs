@@ -81,11 +81,24 @@ pub impl Pe {
         self.see_contribution(collection.object(to.index), to.key());
         let add = |pending: &mut Pending| {
             pending.tally.add(&Tally { old: 1, ..Tally::default() });
-            match &mut pending.value {
-                Some(total) => total.add_packed(to.reducer, value, to.index),
-                empty => {
-                    *empty = Some(AnyPartial::lift_packed(to.reducer, value, to.index)?);
-                    Ok(())
+            add_packed(&mut pending.value, to, value)
+        };
+        self.with_pending(collection, to.key(), By::Element(to.index), add);
+    }
+
+    /// The same of an answer that is not packed.
+    fn answer_as_is<R: Pup + 'static>(&self, to: Collect, value: R) {
+        let Some(collection) = self.collections.get(to.collection) else { return };
+        self.see_contribution(collection.object(to.index), to.key());
+        let add = |pending: &mut Pending| {
+            pending.tally.old = pending.tally.old.saturating_add(1);
+            match AnyPartial::take_in(&mut pending.value, to.reducer, value, to.index) {
+                None => Ok(()),
+                // The reducer is not one of such values: what it says of its bytes is told.
+                Some(value) => {
+                    let (bytes, segments) = Packed::of(&value).into_parts();
+                    let value = &mut Unpacker::with_segments(&bytes, Purpose::Message, segments);
+                    add_packed(&mut pending.value, to, value)
                 }
             }
         };
@@ -159,7 +172,7 @@ pub impl Pe {
         self.with_pending(collection, key, By::Element(index), add);
     }
 
-    /// Changes a reduction's parts here, and sends them on if nothing more will come from this PE.
+    /// Changes a reduction's parts here, and sends them on if nothing more will come from this PE, or from below.
     fn with_pending(
         &self,
         collection: &Collection,
@@ -167,27 +180,46 @@ pub impl Pe {
         by: By,
         change: impl FnOnce(&mut Pending) -> Result<(), ReduceError>,
     ) {
-        let (changed, full) = {
-            let mut all = collection.pending().borrow_mut();
-            let first = all.is_empty();
-            let pending = all.entry(key).or_default();
+        let change = |pending: &mut Pending| {
             pending.made_here += u64::from(matches!(by, By::Element(_)));
-            let changed = change(pending);
-            if first {
-                self.unflushed.borrow_mut().push(collection.id);
-                self.chores.set(true);
+            change(pending)
+        };
+        if let ReductionKey::Answers(number) = key
+            && collection.answers_here().is_open(number)
+        {
+            match collection.answers_here().change(number, change) {
+                Err(error) => self.reduction_failed(collection, Some(by), &error),
+                Ok(None) => {}
+                Ok(Some(part)) => self.all_have_told(collection, key, part),
             }
-            (changed, pending.made_here >= u64::from(collection.members.get()))
+            return;
+        }
+        let (changed, is_due) = {
+            let mut all = collection.pending().borrow_mut();
+            let pending = all.entry(key).or_default();
+            let changed = change(pending);
+            (changed, pending.is_due(key, collection.members.get()))
         };
         match changed {
             Err(error) => self.reduction_failed(collection, Some(by), &error),
-            Ok(()) if full => self.send_up(collection, key),
-            Ok(()) => {}
+            Ok(()) if is_due => self.send_up(collection, key),
+            Ok(()) => self.flush_later(collection),
         }
     }
 
     fn see_contribution(&self, object: ObjId, key: ReductionKey) {
         witness::see(|| Seen::Contributed { object, pe: self.id, reduction: key.into() });
+    }
+}
+
+/// Takes in a packed answer.
+fn add_packed(total: &mut Option<AnyPartial>, to: Collect, value: &mut Unpacker<'_>) -> Result<(), ReduceError> {
+    match total {
+        Some(total) => total.add_packed(to.reducer, value, to.index),
+        empty => {
+            *empty = Some(AnyPartial::lift_packed(to.reducer, value, to.index)?);
+            Ok(())
+        }
     }
 }
 

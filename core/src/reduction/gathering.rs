@@ -65,21 +65,82 @@ pub impl Pe {
         }
     }
 
-    /// Sends on what has gathered; whether that was anything.
+    /// Of a broadcast whose answers are reduced: so many PEs, this one among them, tell how many receive it before what gathers here of
+    /// the answers goes on.
+    fn await_reports(&self, collection: &Collection, number: u32) {
+        // At the root, what comes from below is not kept with what has gathered there.
+        let root = collection.root_pe();
+        let pes = if collection.root().is_some() { 1 } else { self.view().branch(self.id, root) };
+        collection.answers_here().expect(number, pes);
+        self.note_unflushed(collection);
+    }
+
+    /// All from whom this PE awaits that have told how many receive a broadcast: what has gathered of the answers goes on.
+    fn all_have_told(&self, collection: &Collection, key: ReductionKey, part: Pending) {
+        if part.is_due(key, collection.members.get()) {
+            return self.send_pending_up(collection, key, part);
+        }
+        sometimes("all PEs below had told of a broadcast before all here had answered");
+        self.put_pending(collection, key, part);
+        self.flush_later(collection);
+    }
+
+    fn put_pending(&self, collection: &Collection, key: ReductionKey, part: Pending) {
+        let put = {
+            let mut all = collection.pending().borrow_mut();
+            let pending = all.entry(key).or_default();
+            pending.made_here += part.made_here;
+            pending.absorb(&part.tally, part.value, part.to)
+        };
+        if let Err(error) = put {
+            self.reduction_failed(collection, None, &error);
+        }
+    }
+
+    /// What waits for PEs below does not any longer.
+    fn take_awaited(&self, collection: &Collection) {
+        for (number, part) in collection.answers_here().take_parts() {
+            self.put_pending(collection, ReductionKey::Answers(number), part);
+        }
+    }
+
+    /// Sends on what has gathered, but for answers that wait for PEs below; whether that was anything. A frozen PE keeps nothing.
     fn flush_reductions(&self) -> bool {
-        let collections = self.unflushed.take();
-        for id in &collections {
-            let Some(collection) = self.collections.get(*id) else { continue };
+        let mut any = false;
+        for id in self.unflushed.take() {
+            let Some(collection) = self.collections.get(id) else { continue };
+            collection.is_unflushed().set(false);
+            if self.frozen.get() {
+                self.take_awaited(collection);
+            }
             let mut keys: Vec<_> = collection.pending().borrow().keys().copied().collect();
             if mutated("partial-result-kept-back") && keys.len() > 1 {
                 keys.pop();
             }
+            any |= !keys.is_empty();
             for key in keys {
                 self.mark_partial(collection, key);
                 self.send_up(collection, key);
             }
+            if collection.answers_here().is_waiting() {
+                sometimes("answers to a broadcast waited for PEs below");
+                self.note_unflushed(collection);
+            }
         }
-        !collections.is_empty()
+        any
+    }
+
+    /// What has gathered goes on when nothing else is to do.
+    fn flush_later(&self, collection: &Collection) {
+        self.note_unflushed(collection);
+        self.chores.set(true);
+    }
+
+    /// There is something here that is not sent on yet.
+    fn note_unflushed(&self, collection: &Collection) {
+        if !collection.is_unflushed().replace(true) {
+            self.unflushed.borrow_mut().push(collection.id);
+        }
     }
 
     fn mark_partial(&self, collection: &Collection, key: ReductionKey) {
@@ -90,17 +151,26 @@ pub impl Pe {
     }
 
     fn send_up(&self, collection: &Collection, key: ReductionKey) {
-        if collection.going.get() && matches!(key, ReductionKey::Answers(_)) {
-            // That all elements have gone is told behind all that they had contributed.
-            let others: Vec<_> =
-                collection.pending().borrow().keys().copied().filter(|other| *other != key).collect();
-            others.into_iter().for_each(|other| self.send_part_up(collection, other));
+        if let Some(pending) = collection.take_pending(key) {
+            self.send_pending_up(collection, key, pending);
         }
-        self.send_part_up(collection, key);
     }
 
-    fn send_part_up(&self, collection: &Collection, key: ReductionKey) {
-        let Some(pending) = collection.take_pending(key) else { return };
+    fn send_pending_up(&self, collection: &Collection, key: ReductionKey, pending: Pending) {
+        if collection.going.get() && matches!(key, ReductionKey::Answers(_)) {
+            // That all elements have gone is told behind all that they had contributed.
+            self.take_awaited(collection);
+            let others: Vec<_> =
+                collection.pending().borrow().keys().copied().filter(|other| *other != key).collect();
+            for other in others {
+                let part = collection.take_pending(other);
+                part.into_iter().for_each(|part| self.send_part_up(collection, other, part));
+            }
+        }
+        self.send_part_up(collection, key, pending);
+    }
+
+    fn send_part_up(&self, collection: &Collection, key: ReductionKey, pending: Pending) {
         let Pending { tally, value, to, .. } = pending;
         if self.ends_here(collection, key) {
             return self

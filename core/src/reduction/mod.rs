@@ -8,6 +8,7 @@
 //! the root waits for all newborn that were announced, and tells them apart; one that goes says so too. See
 //! `Tally::is_complete`. Members of groups on PEs that come later are a case of their own ([`late`]).
 
+mod awaited;
 pub mod blame;
 pub mod contributing;
 pub mod gathering;
@@ -16,11 +17,12 @@ pub mod message;
 mod root;
 mod tally;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use easy_ext::ext;
 
+use awaited::Awaited;
 use blame::By;
 use talisman_kernel::collection::Collection;
 use talisman_kernel::collection::states::{CollectionState, Keeper};
@@ -95,6 +97,15 @@ impl Pending {
         self.tally.expected
     }
 
+    /// Whether nothing more is to come of it on its PE, where all of so many members may contribute, or from below that PE.
+    fn is_due(&self, key: ReductionKey, members: u32) -> bool {
+        let have_answered = || {
+            let is_told = matches!(key, ReductionKey::Answers(_)) && self.tally.reports > 0;
+            is_told && self.tally.contributions() >= self.tally.expected
+        };
+        self.made_here >= u64::from(members) || have_answered()
+    }
+
     fn absorb(
         &mut self,
         tally: &Tally,
@@ -119,6 +130,10 @@ impl Pending {
 struct Reductions {
     /// With contributions on this PE, or from below in the tree, not sent on yet.
     pending: RefCell<BTreeMap<ReductionKey, Pending>>,
+    /// Whether this PE knows that there are some.
+    is_unflushed: Cell<bool>,
+    /// Which parts of answers are not sent on before PEs below have said something.
+    awaited: Awaited,
     /// At the creator, or the PE that acts for it: what the trees end in.
     root: Option<RefCell<Root>>,
 }
@@ -128,7 +143,8 @@ impl CollectionState for Reductions {
 
     fn new(of: &Collection) -> Self {
         let root = of.is_root.then(|| RefCell::new(Root::new(of.elements)));
-        Reductions { pending: RefCell::default(), root }
+        let (pending, is_unflushed, awaited) = Default::default();
+        Reductions { pending, is_unflushed, awaited, root }
     }
 }
 
@@ -137,6 +153,16 @@ pub impl Collection {
     /// Reductions with contributions on this PE, or from below in the tree, not sent on yet.
     fn pending(&self) -> &RefCell<BTreeMap<ReductionKey, Pending>> {
         &self.state::<Reductions>().pending
+    }
+
+    /// Whether this PE knows that there are some.
+    fn is_unflushed(&self) -> &Cell<bool> {
+        &self.state::<Reductions>().is_unflushed
+    }
+
+    /// Which parts of answers wait for PEs below.
+    fn answers_here(&self) -> &Awaited {
+        &self.state::<Reductions>().awaited
     }
 
     /// At the creator, or the PE that acts for it: what the trees end in.

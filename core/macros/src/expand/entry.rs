@@ -70,9 +70,9 @@ fn run(chare: &Chare, flows: &Flows, method: &Method) -> TokenStream {
     let (names, context) = (method.arg_names(), context(method));
     let call = quote!(<Self as #local<#(#generics),*>>::#name(self, #context #(#names),*));
     let answer = match &method.ret {
-        Some(ty) => quote_spanned!(ty.span()=> __cx.__reply(&__value);),
+        Some(ty) => quote_spanned!(ty.span()=> __cx.__reply(__value);),
         // Whoever waits for a broadcast hears when each element has run it.
-        None => quote!(__cx.__reply(&());),
+        None => quote!(__cx.__reply(());),
     };
     let poll = flows.poll_after_bodies();
     let let_value = if method.ret.is_some() { quote!(let __value =) } else { quote!() };

@@ -1,7 +1,7 @@
 //! What can be done with the partial results of a reducer, and the table of the reducers by their id.
 
 use std::any::{Any, TypeId, type_name};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::FxHashMap;
@@ -25,6 +25,11 @@ pub struct ReduceInfo {
     /// The types of the reducer and of the values, for people.
     pub name: &'static str,
     types: TypeId,
+    /// The type of the values alone.
+    value: TypeId,
+    /// The same as `lift` and `add` of a value that is there, an `Option<T>`, and is taken out.
+    pub(super) lift_value: fn(&mut dyn Any, u128) -> Total,
+    pub(super) add_value: fn(&mut dyn Any, &mut dyn Any, u128),
     pub(super) lift: fn(&mut Unpacker<'_>, u128) -> Result<Total, PupError>,
     pub(super) add: fn(&mut dyn Any, &mut Unpacker<'_>, u128) -> Result<(), PupError>,
     pub(super) combine: fn(&mut dyn Any, Total),
@@ -61,7 +66,22 @@ impl ReduceInfo {
     /// The reducer with this id, if the program lists it or this process has met it. Ids may come from anyone: they are
     /// only looked up.
     pub fn known(id: u64) -> Option<&'static ReduceInfo> {
-        KNOWN.lock().get(&id).copied()
+        thread_local! {
+            /// The one that this thread found last: the table has a lock, whose memory goes from core to core.
+            static LAST: Cell<Option<&'static ReduceInfo>> = const { Cell::new(None) };
+        }
+        if let Some(last) = LAST.get().filter(|last| last.id == id) {
+            return Some(last);
+        }
+        let found = KNOWN.lock().get(&id).copied();
+        LAST.set(found.or(LAST.get()));
+        found
+    }
+
+    /// Whether it is one of values of type `T`.
+    #[inline]
+    pub fn is_of<T: 'static>(&self) -> bool {
+        self.value == TypeId::of::<T>()
     }
 
     /// Whether this is the reducer `R` of values of type `T`.
@@ -76,6 +96,9 @@ impl ReduceInfo {
             id: key(name),
             name,
             types: TypeId::of::<(R, T)>(),
+            value: TypeId::of::<T>(),
+            lift_value: |value, at| Box::new(R::lift(taken(value), at)),
+            add_value: |total, value, at| R::add(typed(total), taken(value), at),
             lift: |value, at| Ok(Box::new(R::lift(T::unpack(value)?, at))),
             add: |total, value, at| {
                 R::add(typed(total), T::unpack(value)?, at);
@@ -87,6 +110,11 @@ impl ReduceInfo {
             finish: |total| Ok(Packed::of(&R::finish(owned(total))?)),
         }
     }
+}
+
+/// The value that is to be taken in; whoever has it looked at its type.
+fn taken<T: 'static>(value: &mut dyn Any) -> T {
+    value.downcast_mut::<Option<T>>().and_then(Option::take).expect("a value of the reducer's type")
 }
 
 const PAIRED: &str = "a partial result is kept together with the info that made it";

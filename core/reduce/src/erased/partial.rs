@@ -49,6 +49,29 @@ impl AnyPartial {
         Ok(AnyPartial { state, sole: Some(at) })
     }
 
+    /// Takes in a contribution of the reducer with this id, the first or one more. The value comes back if that is not known here, or is not
+    /// one of such values, or if what is there is of another.
+    #[inline]
+    pub fn take_in<T: 'static>(total: &mut Option<Self>, id: u64, value: T, at: u128) -> Option<T> {
+        let mut value = Some(value);
+        match total {
+            Some(AnyPartial { state: State::Known { info, total }, sole }) => {
+                if info.id == id && info.is_of::<T>() {
+                    *sole = None;
+                    (info.add_value)(&mut **total, &mut value, at);
+                }
+            }
+            None => {
+                if let Some(info) = ReduceInfo::known(id).filter(|info| info.is_of::<T>()) {
+                    let state = State::Known { info, total: (info.lift_value)(&mut value, at) };
+                    *total = Some(AnyPartial { state, sole: Some(at) });
+                }
+            }
+            Some(AnyPartial { state: State::Foreign { .. }, .. }) => {}
+        }
+        value
+    }
+
     /// Takes in one more contribution.
     ///
     /// # Errors
@@ -243,6 +266,22 @@ mod tests {
         assert!(matches!(unknown, Err(ReduceError::Unknown { id }) if id == !info.id));
         a.combine(sent(&b)).unwrap();
         assert_eq!(finished::<(f64, Vec<u8>)>(a), (16.75, vec![2, 3, 1, 3]));
+    }
+
+    #[test]
+    fn values_are_taken_in_as_they_are_where_the_reducer_is_of_such() {
+        let info = ReduceInfo::of::<u32, Sum>().unwrap();
+        let mut total = None;
+        assert_eq!(AnyPartial::take_in(&mut total, !info.id, 3u32, 1), Some(3), "nobody knows it");
+        assert_eq!(AnyPartial::take_in(&mut total, info.id, 3u64, 1), Some(3), "of other values");
+        assert!(total.is_none());
+        for (value, at) in [(3u32, 1), (4, 2)] {
+            assert_eq!(AnyPartial::take_in(&mut total, info.id, value, at), None);
+        }
+        let max = ReduceInfo::of::<u32, Max>().unwrap();
+        assert_eq!(AnyPartial::take_in(&mut total, max.id, 9u32, 3), Some(9), "another reducer");
+        assert_eq!(AnyPartial::take_in(&mut total, info.id, "9", 3), Some("9"));
+        assert_eq!(finished::<u32>(total.unwrap()), 7);
     }
 
     #[test]
