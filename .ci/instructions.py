@@ -15,12 +15,14 @@ import re
 import subprocess
 import sys
 
-# (way, test, most instructions of a message in the tests' build)
+# (way, test, most instructions of a message, or of a round, in the tests' build)
 WAYS = [
     ("8 bytes on one PE", "a_number_on_a_pe", 1_300),
     ("8 bytes between PEs of a node", "a_number_between_pes", 1_830),
     ("8 bytes between nodes of a host", "a_number_between_nodes", 3_210),
     ("1 KiB between nodes of a host", "bytes_between_nodes", 5_670),
+    ("a broadcast and its reduction over two PEs", "a_broadcast_and_its_reduction_over_two_pes", 25_700),
+    ("an element that answers a broadcast", "an_element_that_answers_a_broadcast", 1_040),
 ]
 # As the tests have it.
 MESSAGES = 2_000

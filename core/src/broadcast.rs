@@ -9,6 +9,7 @@
 
 pub mod births;
 pub mod message;
+mod short;
 mod state;
 
 use state::Uncertain;
@@ -39,7 +40,7 @@ use talisman_kernel::location::Place;
 use talisman_kernel::message::cell::WORDS;
 use talisman_kernel::message::control::{Cast, CastCall, ObjectMessage};
 use talisman_kernel::message::envelope::{Body, Envelope, Extra};
-use talisman_kernel::message::service::PeMessage;
+use talisman_kernel::message::service::{PeMessage, Service};
 use talisman_kernel::object::{Head, flag};
 use talisman_kernel::pe::Pe;
 use talisman_kernel::pe::execute::Call;
@@ -146,7 +147,8 @@ pub impl Pe {
             // passed a PE can be read there, and so can what is sent there after an element.
             if let Some(lacking) = self.lacks(cast.args.needs()) {
                 sometimes("a broadcast came before a shared value in it");
-                let again = self.pe_message(BroadcastMessage::Cast { collection: collection.id, number, cast });
+                let again =
+                    self.pe_message(BroadcastMessage::Cast { collection: collection.id, number, cast });
                 return self.defer(lacking, again);
             }
             self.pass(collection, number, &cast);
@@ -157,10 +159,10 @@ pub impl Pe {
     /// The next broadcast in order: on to the children, and to every element here.
     fn pass(&self, collection: &Collection, number: u32, cast: &Cast) {
         for child in self.view().children(self.id, collection.root_pe()) {
-            self.tell(
-                child,
-                BroadcastMessage::Cast { collection: collection.id, number, cast: cast.clone() },
-            );
+            let id = collection.id;
+            if !self.tell_in_words(child, Service::Broadcasts, || short::to_words(id, number, cast)) {
+                self.tell(child, BroadcastMessage::Cast { collection: id, number, cast: cast.clone() });
+            }
         }
         if cast.collect.is_some() {
             self.await_reports(collection, number);

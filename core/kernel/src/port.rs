@@ -15,6 +15,7 @@ use std::sync::Arc;
 use crate::entry_info::EntryInfo;
 use crate::message::cell::{WORDS, Words};
 use crate::message::envelope::{Body, Envelope};
+use crate::message::service::{self, PeMessage, Service, ShortWords};
 use crate::net::Net;
 use crate::node::Node;
 use crate::pe::Pe;
@@ -78,6 +79,10 @@ type RingWords = [MaybeUninit<u64>; 7];
 
 /// Words of the arguments that travel in a ring's slot. The others are: entry, collection, index (two words).
 const SMALL: usize = 3;
+
+/// Set in the first word of what is no call: the others have the address of an entry there. Above it is the number of the service that a
+/// message for a PE is of, from 1 on; 0 if the second word is the address of an envelope.
+const IS_PE: u8 = 1;
 
 /// Slots taken from one ring before looking at the next: no PE is kept waiting by a busy neighbour.
 const BURST: usize = 64;
@@ -319,6 +324,26 @@ impl Port {
         true
     }
 
+    /// Sends a message of this service, which `words` gives, to another PE of the node by value. `false` if it is to be sent otherwise.
+    #[inline]
+    pub fn send_words(
+        &self,
+        pe: &Pe,
+        to: PeId,
+        service: Service,
+        words: impl FnOnce() -> Option<ShortWords>,
+    ) -> bool {
+        let Port::Threads(threads) = self else { return false };
+        if witness::is_present() || !pe.input_log.is_off() {
+            return false;
+        }
+        let Some(rank) = threads.rank(pe, to) else { return false };
+        let Some(mut words) = words() else { return false };
+        words[0] |= u64::from(IS_PE) | (service as u64 + 1) << 1;
+        threads.put(rank, words.map(word));
+        true
+    }
+
     /// The same to another node, with arguments that `lend` packs, up to their last bytes, `end`. They stay where they are.
     #[inline]
     pub fn send_lent<'a>(
@@ -446,6 +471,14 @@ pub fn take_in_message(pe: &Pe, mut envelope: NonNull<Envelope>, origin: Option<
     // SAFETY: the simulator gives the envelope away.
     let message = unsafe { envelope.as_mut() };
     let shadow = message.shadow;
+    if let Some(short) = message.pe_message()
+        && short.runs_as_it_comes()
+        && short.to_words().is_some()
+        && pe.may_run_as_it_comes(short.collection())
+    {
+        pe.trace_keep(envelope, origin);
+        return pe.run_as_it_comes(envelope);
+    }
     let ran = small_entry(message)
         .is_some_and(|entry| pe.run_at_once(message.to(), entry, &mut message.words, shadow, origin));
     match ran {
@@ -487,12 +520,30 @@ fn take_in(pe: &Pe, from: PeId, words: &RingWords, at_once: bool) {
                 pe.accept(envelope);
             }
         }
-        None if at_once && witness::is_present() => take_in_watched(pe, envelope_in(words), origin),
-        None => {
-            pe.trace_keep(envelope_in(words), origin);
-            take_in_whole(pe, envelope_in(words));
-        }
+        None => match short_message(words) {
+            Some((service, words)) => take_in_short(pe, from + pe.first_pe, service, &words, at_once),
+            None if at_once && witness::is_present() => take_in_watched(pe, envelope_in(words), origin),
+            None => {
+                pe.trace_keep(envelope_in(words), origin);
+                take_in_whole(pe, envelope_in(words));
+            }
+        },
     }
+}
+
+/// A message for this PE came by value: it runs, or is queued.
+fn take_in_short(pe: &Pe, from: PeId, service: usize, words: &ShortWords, at_once: bool) {
+    if let Some(message) = service::take_words_of(service, pe, from, words, at_once) {
+        pe.accept(short_envelope(pe, from, message));
+    }
+}
+
+/// An envelope for a message that came by value.
+fn short_envelope(pe: &Pe, from: PeId, message: Box<dyn PeMessage>) -> NonNull<Envelope> {
+    let mut envelope = pe.with_pe_message(message);
+    // SAFETY: just made.
+    unsafe { envelope.as_mut() }.from = from;
+    envelope
 }
 
 /// A message that has an envelope only because it is watched runs like one that has none.
@@ -567,16 +618,37 @@ fn from_words(pe: &Pe, from: PeId, words: &RingWords) -> NonNull<Envelope> {
             args[..SMALL].copy_from_slice(&words[4..]);
             pe.filled(object, entry, &args, from + pe.first_pe)
         }
-        None => envelope_in(words),
+        None => match short_message(words) {
+            Some((service, words)) => {
+                let message =
+                    service::of_words(service, &words).expect("the service reads what it has written");
+                short_envelope(pe, from + pe.first_pe, message)
+            }
+            None => envelope_in(words),
+        },
     }
+}
+
+/// The service of a message for a PE that travels by value, and its words.
+#[inline(always)]
+fn short_message(words: &RingWords) -> Option<(usize, ShortWords)> {
+    // SAFETY: the first word was written by `by_pointer` or `send_words`.
+    let tag = unsafe { words[0].assume_init() } as u8;
+    if tag == IS_PE {
+        return None;
+    }
+    // SAFETY: all were written by `send_words`.
+    let mut words = words.map(|word| unsafe { word.assume_init() });
+    words[0] &= !0xff;
+    Some(((tag >> 1) as usize - 1, words))
 }
 
 /// The receiver and the entry of a message that travels by value.
 #[inline(always)]
 fn small_message(words: &RingWords) -> Option<(ObjId, &'static EntryInfo)> {
-    // SAFETY: the four words that are not arguments were written by `small_words` or `by_pointer`.
+    // SAFETY: the four words that are not arguments were written by `small_words`, `send_words` or `by_pointer`.
     let [entry, collection, low, high] = std::array::from_fn(|i| unsafe { words[i].assume_init() });
-    if entry == 0 {
+    if entry & u64::from(IS_PE) != 0 {
         return None;
     }
     let object = ObjId {
@@ -596,7 +668,7 @@ fn envelope_in(words: &RingWords) -> NonNull<Envelope> {
 
 fn by_pointer(envelope: NonNull<Envelope>) -> RingWords {
     let pointer = envelope.as_ptr().expose_provenance() as u64;
-    [word(0), word(pointer), word(0), word(0), word(0), word(0), word(0)]
+    [word(IS_PE.into()), word(pointer), word(0), word(0), word(0), word(0), word(0)]
 }
 
 #[inline(always)]

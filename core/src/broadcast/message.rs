@@ -2,11 +2,12 @@
 
 use crate::broadcast::BroadcastsOnPe;
 use crate::broadcast::births::BirthsOnPe;
+use crate::broadcast::short;
 use talisman_base::birth::BirthId;
 use talisman_base::ids::{CollectionId, ObjId, PeId, wire};
 use talisman_base::limits::BROADCASTS;
 use talisman_kernel::message::control::{Cast, CastCall};
-use talisman_kernel::message::service::{About, Service, ServiceMessage, WhenFrozen, service};
+use talisman_kernel::message::service::{About, Service, ServiceMessage, ShortWords, WhenFrozen, service};
 use talisman_kernel::pe::Pe;
 use talisman_kernel::wire::check::{Checked, check_collection, check_moves, check_root};
 use talisman_pup::Pup;
@@ -107,6 +108,20 @@ impl ServiceMessage for BroadcastMessage {
             BroadcastMessage::Request { .. } => Some("a broadcast to a destroyed collection"),
             _ => None,
         }
+    }
+
+    fn to_words(&self) -> Option<ShortWords> {
+        match self {
+            BroadcastMessage::Cast { collection, number, cast } => {
+                short::to_words(*collection, *number, cast)
+            }
+            _ => None,
+        }
+    }
+
+    fn of_words(words: &ShortWords) -> Option<Self> {
+        let (collection, number, cast) = short::of_words(words);
+        Some(BroadcastMessage::Cast { collection, number, cast })
     }
 
     fn request_again(self, pe: &Pe) {

@@ -69,12 +69,13 @@ mod tests {
     #[test]
     fn what_has_gathered_is_given_out_when_all_have_told() {
         let awaited = Awaited::default();
-        let mut tell = |number, old, reports| {
+        let tell = |number, old, reports| {
             let tally = Tally { old, reports, ..Tally::default() };
-            let told = awaited.change(number, |part| part.absorb(&tally, None, None)).expect("there is no value");
+            let told =
+                awaited.change(number, |part| part.absorb(&tally, None, None)).expect("there is no value");
             told.map(|part| (part.contributions(), part.tally.reports))
         };
-        (awaited.expect(3, 2), awaited.expect(4, 3), awaited.expect(5, 2));
+        [(3, 2), (4, 3), (5, 2)].into_iter().for_each(|(number, pes)| awaited.expect(number, pes));
         assert_eq!((tell(3, 7, 0), tell(3, 1, 1), tell(4, 1, 1)), (None, None, None));
         assert_eq!(tell(3, 2, 1), Some((10, 2)));
         assert!(!awaited.is_open(3) && awaited.is_open(4));

@@ -213,7 +213,11 @@ pub impl Pe {
 }
 
 /// Takes in a packed answer.
-fn add_packed(total: &mut Option<AnyPartial>, to: Collect, value: &mut Unpacker<'_>) -> Result<(), ReduceError> {
+fn add_packed(
+    total: &mut Option<AnyPartial>,
+    to: Collect,
+    value: &mut Unpacker<'_>,
+) -> Result<(), ReduceError> {
     match total {
         Some(total) => total.add_packed(to.reducer, value, to.index),
         empty => {

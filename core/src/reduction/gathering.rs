@@ -12,6 +12,7 @@ use crate::section::SectionsOnPe;
 use talisman_base::ids::ReductionKey;
 use talisman_base::ids::{CollectionId, PeId};
 use talisman_kernel::collection::Collection;
+use talisman_kernel::message::service::Service;
 use talisman_kernel::pe::Pe;
 use talisman_kernel::route::Route;
 use talisman_kernel::witness::{self, Seen};
@@ -77,6 +78,9 @@ pub impl Pe {
 
     /// All from whom this PE awaits that have told how many receive a broadcast: what has gathered of the answers goes on.
     fn all_have_told(&self, collection: &Collection, key: ReductionKey, part: Pending) {
+        if mutated("told-answers-lost") {
+            return;
+        }
         if part.is_due(key, collection.members.get()) {
             return self.send_pending_up(collection, key, part);
         }
@@ -177,7 +181,10 @@ pub impl Pe {
                 .absorb_at_root(collection, key, By::Pe(self.id), |sum| sum.absorb(&tally, value, to));
         }
         let part = Contribution { value, to, ..Contribution::count(collection.id, key, tally) };
-        self.tell(self.above(collection, key), ReductionMessage::Contribution(Box::new(part)));
+        let above = self.above(collection, key);
+        if !self.tell_in_words(above, Service::Reductions, || part.to_words()) {
+            self.tell(above, ReductionMessage::Contribution(Box::new(part)));
+        }
     }
 
     fn above(&self, collection: &Collection, key: ReductionKey) -> PeId {

@@ -6,7 +6,7 @@ use crate::reduction::late::LateElementsOnPe;
 use talisman_base::ids::ReductionKey;
 use talisman_base::ids::{CollectionId, ObjId, PeId, wire};
 use talisman_base::limits::REDUCTIONS;
-use talisman_kernel::message::service::{About, Service, ServiceMessage, service};
+use talisman_kernel::message::service::{About, Service, ServiceMessage, ShortWords, service};
 use talisman_kernel::pe::Pe;
 use talisman_kernel::wire::check::{Checked, check_collection, check_root, stays_in_node};
 use talisman_pup::{Packed, Pup};
@@ -108,6 +108,21 @@ impl ServiceMessage for ReductionMessage {
             }
             _ => None,
         }
+    }
+
+    fn to_words(&self) -> Option<ShortWords> {
+        match self {
+            ReductionMessage::Contribution(part) => part.to_words(),
+            _ => None,
+        }
+    }
+
+    fn of_words(words: &ShortWords) -> Option<Self> {
+        Some(ReductionMessage::Contribution(Box::new(Contribution::of_words(words)?)))
+    }
+
+    fn runs_as_it_comes(&self) -> bool {
+        matches!(self, ReductionMessage::Contribution(_))
     }
 
     /// A part has values of the program in it, which the receiver may not be able to read at once.

@@ -15,6 +15,7 @@ pub mod gathering;
 pub mod late;
 pub mod message;
 mod root;
+mod short;
 mod tally;
 
 use std::cell::{Cell, RefCell};

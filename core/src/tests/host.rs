@@ -67,6 +67,17 @@ impl Host {
         Host { pes: (0..NODES).flat_map(node).collect() }
     }
 
+    /// The PEs of one node, which is alone.
+    pub fn alone() -> Host {
+        let shape = Shape { nodes: 1, pes_per_node: PES };
+        let node = Node::new(shape, 0, Config::of(&RunArgs::default()), Job::new(Output::capture()));
+        let ports = Threads::connect(&node, (0..PES).map(|_| None).collect());
+        let pe = |(id, port)| {
+            Pe::new(id, node.clone(), Clock::Real(Instant::now()), Port::Threads(port), SERVICES)
+        };
+        Host { pes: (0..PES).zip(ports).map(pe).collect() }
+    }
+
     /// So many rounds in which each PE has a turn.
     pub fn run(&self, rounds: usize) {
         (0..rounds).for_each(|_| self.pes.iter().for_each(turn));

@@ -92,6 +92,101 @@ fn count(other: PeId, bytes: usize) {
     assert!(host.ran() - before < MESSAGES + 2, "one ball is in the air");
 }
 
+/// All elements of a group or of an array answer a broadcast, again and again.
+mod asking {
+    use talisman::prelude::*;
+
+    #[derive(Pup)]
+    struct Member;
+
+    #[chare(group)]
+    impl Member {
+        #[init]
+        fn new() -> Self {
+            Member
+        }
+
+        #[entry]
+        fn one(&mut self) -> u64 {
+            1
+        }
+
+        #[entry]
+        async fn ask_members(&mut self, cx: &mut Cx<Self>) {
+            loop {
+                let _all: u64 = cx.group().one().reduce(Sum).await;
+            }
+        }
+
+        #[entry]
+        async fn ask_elements(&mut self, elements: u32) {
+            let all: Array<Element> = Element::array(elements as i32).new();
+            loop {
+                let _all: u64 = all.one().reduce(Sum).await;
+            }
+        }
+    }
+
+    #[derive(Pup)]
+    struct Element;
+
+    #[chare(array1d)]
+    impl Element {
+        #[init]
+        fn new() -> Self {
+            Element
+        }
+
+        #[entry]
+        fn one(&mut self) -> u64 {
+            1
+        }
+    }
+
+    #[derive(Pup)]
+    pub struct Main;
+
+    #[talisman::main]
+    impl Main {
+        /// Of so many elements, or the members of a group.
+        #[init]
+        fn new(elements: u32) -> Self {
+            let first = Member::group().new().on(0);
+            if elements == 0 {
+                first.ask_members()
+            } else {
+                first.ask_elements(elements)
+            }
+            Main
+        }
+    }
+}
+
+/// Broadcasts whose answers are reduced, until so many entries have run.
+fn count_rounds(elements: u32, entries: u64) {
+    let host = Host::alone();
+    create_main::<asking::Main, _>(&host.pes[0], (elements,));
+    host.run(BEFORE);
+    let before = host.ran();
+    callgrind::toggle();
+    while host.ran() - before < entries {
+        host.pes.iter().for_each(turn);
+    }
+    callgrind::toggle();
+    assert!(host.ran() - before < entries + u64::from(elements) + 3, "there is one at a time");
+}
+
+#[test]
+fn a_broadcast_and_its_reduction_over_two_pes() {
+    // Two members and whoever waits.
+    count_rounds(0, 3 * MESSAGES);
+}
+
+#[test]
+fn an_element_that_answers_a_broadcast() {
+    count_rounds(1_000, MESSAGES);
+}
+
 #[test]
 fn a_number_on_a_pe() {
     count(0, 0);

@@ -174,6 +174,8 @@ pub const MARKS: &[Mark] = &[
     may("an element contributed before it was announced"),
     must("an element was inserted from outside into an array that was complete"),
     must("the receivers of a broadcast were counted before all had answered"),
+    must("answers to a broadcast waited for PEs below"),
+    must("all PEs below had told of a broadcast before all here had answered"),
     must("a partial result was sent on before every element here had contributed"),
     must("a contribution came for a reduction whose former one was open"),
     must("a reduction was complete because everybody went"),

@@ -54,6 +54,9 @@ pub enum WhenFrozen {
     IsPutOff,
 }
 
+/// A short message as words, for another PE of its node. The lowest byte of the first is not the message's.
+pub type ShortWords = [u64; 7];
+
 /// What a message is about, for people.
 #[derive(Clone, Copy)]
 pub struct About {
@@ -137,6 +140,22 @@ pub trait ServiceMessage: Pup + fmt::Debug + Send + 'static {
         self
     }
 
+    /// All of it that another PE of the node needs, if that is so short: it travels so, without memory of its own. Such a message has its
+    /// turn among others, and refers to no shared value.
+    fn to_words(&self) -> Option<ShortWords> {
+        None
+    }
+
+    /// The message that is in those words, if it is one of those.
+    fn of_words(_: &ShortWords) -> Option<Self> {
+        None
+    }
+
+    /// Whether such a message may run where it comes if none waits before it, in the midst of taking in others: no entry runs over it.
+    fn runs_as_it_comes(&self) -> bool {
+        false
+    }
+
     /// The program had asked for it before a checkpoint, and the PE that it had asked may be lost.
     fn request_again(self, pe: &Pe) {
         pe.tell(pe.id, self);
@@ -159,6 +178,9 @@ pub trait PeMessage: fmt::Debug + Send {
     fn missed(&self) -> Option<&'static str>;
     fn too_late(&self, pe: &Pe);
     fn request_again(self: Box<Self>, pe: &Pe);
+    fn service(&self) -> Service;
+    fn to_words(&self) -> Option<ShortWords>;
+    fn runs_as_it_comes(&self) -> bool;
     /// Packs a copy.
     fn lend<'a>(&'a self, l: &mut Lender<'a>);
     /// Packs it for another node, and gives it up.
@@ -215,6 +237,18 @@ impl<M: ServiceMessage> PeMessage for M {
         M::request_again(*self, pe);
     }
 
+    fn service(&self) -> Service {
+        M::SERVICE
+    }
+
+    fn to_words(&self) -> Option<ShortWords> {
+        M::to_words(self)
+    }
+
+    fn runs_as_it_comes(&self) -> bool {
+        M::runs_as_it_comes(self)
+    }
+
     fn lend<'a>(&'a self, l: &mut Lender<'a>) {
         M::SERVICE.pack(l.packer());
         Pup::lend(self, l);
@@ -227,39 +261,82 @@ impl<M: ServiceMessage> PeMessage for M {
 }
 
 /// How a service's messages are read. Each has one, by `service`.
+#[derive(Clone, Copy)]
 pub struct Reader {
     /// Whose messages it reads.
     pub service: Service,
     read: fn(&mut Unpacker<'_>) -> Result<Box<dyn PeMessage>, PupError>,
+    of_words: fn(&ShortWords) -> Option<Box<dyn PeMessage>>,
+    take_words: TakeWords,
 }
+
+type TakeWords = fn(&Pe, PeId, &ShortWords, bool) -> Option<Box<dyn PeMessage>>;
 
 inventory::collect!(Reader);
 
 impl Reader {
     pub const fn of<M: ServiceMessage>() -> Reader {
-        Reader { service: M::SERVICE, read: |u| Ok(Box::new(M::unpack(u)?)) }
+        Reader {
+            service: M::SERVICE,
+            read: |u| Ok(Box::new(M::unpack(u)?)),
+            of_words: |words| Some(Box::new(M::of_words(words)?)),
+            take_words: take_words::<M>,
+        }
+    }
+
+    fn find(service: usize) -> Option<Reader> {
+        static READERS: OnceLock<[Option<Reader>; SERVICES]> = OnceLock::new();
+        let readers = READERS.get_or_init(|| {
+            let mut readers = [None; SERVICES];
+            // Those of the program itself come last: its unit tests may be linked with another copy of a crate.
+            for reader in inventory::iter::<Reader>() {
+                readers[reader.service as usize] = Some(*reader);
+            }
+            readers
+        });
+        *readers.get(service)?
     }
 }
-
-type Read = fn(&mut Unpacker<'_>) -> Result<Box<dyn PeMessage>, PupError>;
 
 /// Reads what [`PeMessage::lend`] and [`PeMessage::pack_away`] pack.
 ///
 /// # Errors
 /// When it is none.
 pub fn read(u: &mut Unpacker<'_>) -> Result<Box<dyn PeMessage>, PupError> {
-    static READERS: OnceLock<[Option<Read>; SERVICES]> = OnceLock::new();
-    let readers = READERS.get_or_init(|| {
-        let mut readers = [None; SERVICES];
-        // Those of the program itself come last: its unit tests may be linked with another copy of a crate.
-        for reader in inventory::iter::<Reader>() {
-            readers[reader.service as usize] = Some(reader.read);
-        }
-        readers
-    });
     let service = Service::unpack(u)?;
-    let read = readers[service as usize];
-    read.ok_or_else(|| u.invalid(format!("this program has no messages of {service:?}")))?(u)
+    let reader = Reader::find(service as usize);
+    (reader.ok_or_else(|| u.invalid(format!("this program has no messages of {service:?}")))?.read)(u)
+}
+
+/// The message of this service that is in the words.
+pub fn of_words(service: usize, words: &ShortWords) -> Option<Box<dyn PeMessage>> {
+    (Reader::find(service)?.of_words)(words)
+}
+
+/// Takes in the message of this service that is in the words. It comes back if it is to be queued.
+pub(crate) fn take_words_of(
+    service: usize,
+    pe: &Pe,
+    from: PeId,
+    words: &ShortWords,
+    at_once: bool,
+) -> Option<Box<dyn PeMessage>> {
+    (Reader::find(service)?.take_words)(pe, from, words, at_once)
+}
+
+fn take_words<M: ServiceMessage>(
+    pe: &Pe,
+    from: PeId,
+    words: &ShortWords,
+    at_once: bool,
+) -> Option<Box<dyn PeMessage>> {
+    let message = M::of_words(words)?;
+    if !at_once || !message.runs_as_it_comes() || !pe.may_run_as_it_comes(message.collection()) {
+        return Some(Box::new(message));
+    }
+    pe.count_taken();
+    message.run(pe, from);
+    None
 }
 
 /// Says that an enum is what a service says.

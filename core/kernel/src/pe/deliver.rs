@@ -17,7 +17,7 @@ use crate::object::{Head, flag};
 use crate::trace::Origin;
 use crate::wire::{self, WireError};
 use crate::witness::{Seen, Shadow};
-use talisman_base::ids::{ObjId, PeId};
+use talisman_base::ids::{CollectionId, ObjId, PeId};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_observe::stats::count;
@@ -208,6 +208,26 @@ impl Pe {
         self.run_entry(head, entry, &mut None, words, &mut Body::Empty);
         self.trace_cause(None);
         true
+    }
+
+    /// Whether a message for this PE, about this collection if it is about one, may run as it comes.
+    pub(crate) fn may_run_as_it_comes(&self, collection: Option<CollectionId>) -> bool {
+        let is_known = || collection.is_none_or(|id| self.collections.get(id).is_some());
+        self.is_queue_empty() && !self.stopped.get() && is_known()
+    }
+
+    /// A message that is counted has come.
+    pub(crate) fn count_taken(&self) {
+        count(&self.stats.received, 1);
+    }
+
+    /// Runs such a message, which has an envelope.
+    pub fn run_as_it_comes(&self, envelope: NonNull<Envelope>) {
+        // SAFETY: the caller gives the envelope away.
+        let shadow = unsafe { envelope.as_ref() }.shadow;
+        self.count_taken();
+        self.see_message(shadow, |message, pe| Seen::Taken { message, pe });
+        self.run_pe_message_at_once(envelope);
     }
 
     /// Whether the next message from another node may run as it comes: nothing waits before it, and nobody has to be told first what

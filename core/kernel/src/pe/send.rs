@@ -12,7 +12,7 @@ use crate::message::control::ObjectMessage;
 use crate::message::envelope::{Body, Envelope, Extra};
 use crate::message::queue::prefetch;
 use crate::message::send_options::{EXPEDITED, SendOptions};
-use crate::message::service::{PeMessage, ServiceMessage};
+use crate::message::service::{PeMessage, Service, ServiceMessage, ShortWords};
 use crate::route::Route;
 use crate::witness::{Seen, Until, Why};
 use talisman_base::ids::{CollectionId, ObjId, PeId};
@@ -250,8 +250,28 @@ impl Pe {
     }
 
     /// Sends a message to a PE, this one included.
-    pub fn tell(&self, to: PeId, message: impl ServiceMessage) {
-        self.tell_any(to, Box::new(message));
+    pub fn tell<M: ServiceMessage>(&self, to: PeId, message: M) {
+        if !self.tell_in_words(to, M::SERVICE, || message.to_words()) {
+            self.tell_any(to, Box::new(message));
+        }
+    }
+
+    /// The same of a short message, by value, if it goes to another PE of the node, and nobody has to be told or has to see it; whether
+    /// it was sent.
+    #[inline]
+    pub fn tell_in_words(
+        &self,
+        to: PeId,
+        service: Service,
+        words: impl FnOnce() -> Option<ShortWords>,
+    ) -> bool {
+        let may_go = to != self.id && !self.admissions_open.get();
+        let is_sent = may_go && self.port.send_words(self, to, service, words);
+        if is_sent {
+            debug_assert!(!self.still.get(), "a PE says nothing while it is still");
+            count(&self.stats.sent, 1);
+        }
+        is_sent
     }
 
     /// The same of any service.

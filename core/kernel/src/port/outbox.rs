@@ -10,6 +10,7 @@ use super::shelf::Shelf;
 use crate::entry_info::EntryInfo;
 use crate::message::cell::Words;
 use crate::message::envelope::Envelope;
+use crate::message::service;
 use crate::pe::Pe;
 use crate::wire;
 use talisman_base::ballast::take_ballast;
@@ -92,6 +93,7 @@ impl Outbox {
         let is_near = pe.node.shape.node_of(to) == pe.node.number;
         pe.trace_take(envelope);
         let parcel = if is_near && !pe.node.config.packs_within {
+            through_words(envelope);
             Parcel::Message(envelope)
         } else {
             take_ballast();
@@ -185,5 +187,18 @@ impl Outbox {
     pub fn swap(&self, sent: &mut Vec<Sent>) {
         debug_assert!(sent.is_empty(), "what it holds would be sent");
         std::mem::swap(&mut *self.sent.borrow_mut(), sent);
+    }
+}
+
+/// What would travel by value between threads is what comes of its words.
+fn through_words(mut envelope: NonNull<Envelope>) {
+    // SAFETY: the sender has given the envelope away.
+    let message = unsafe { envelope.as_mut() };
+    let words = message.pe_message().and_then(|said| Some((said.service(), said.to_words()?)));
+    if let Some((service, words)) = words {
+        let read =
+            service::of_words(service as usize, &words).expect("the service reads what it has written");
+        drop(message.take_pe_message());
+        message.put_pe_message(read);
     }
 }

@@ -27,6 +27,8 @@ pub struct ReduceInfo {
     types: TypeId,
     /// The type of the values alone.
     value: TypeId,
+    /// Whether a partial result is a few bytes and nothing else.
+    pub(super) is_short: bool,
     /// The same as `lift` and `add` of a value that is there, an `Option<T>`, and is taken out.
     pub(super) lift_value: fn(&mut dyn Any, u128) -> Total,
     pub(super) add_value: fn(&mut dyn Any, &mut dyn Any, u128),
@@ -97,6 +99,7 @@ impl ReduceInfo {
             name,
             types: TypeId::of::<(R, T)>(),
             value: TypeId::of::<T>(),
+            is_short: size_of::<R::Partial>() <= SHORT && !std::mem::needs_drop::<R::Partial>(),
             lift_value: |value, at| Box::new(R::lift(taken(value), at)),
             add_value: |total, value, at| R::add(typed(total), taken(value), at),
             lift: |value, at| Ok(Box::new(R::lift(T::unpack(value)?, at))),
@@ -116,6 +119,9 @@ impl ReduceInfo {
 fn taken<T: 'static>(value: &mut dyn Any) -> T {
     value.downcast_mut::<Option<T>>().and_then(Option::take).expect("a value of the reducer's type")
 }
+
+/// Bytes of the longest partial results that travel beside counts in a few words.
+pub(super) const SHORT: usize = 16;
 
 const PAIRED: &str = "a partial result is kept together with the info that made it";
 

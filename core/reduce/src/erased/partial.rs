@@ -1,8 +1,8 @@
 //! Partial results on their way up the tree.
 
-use talisman_pup::{Packed, Packer, Pup, PupError, Unpacker};
+use talisman_pup::{Packed, Packer, Pup, PupError, Purpose, Unpacker};
 
-use super::info::{ReduceInfo, Total, typed};
+use super::info::{ReduceInfo, SHORT, Total, typed};
 use crate::{ReduceError, Reducer};
 
 /// A partial result of any reducer: what a PE holds of a reduction, and what it sends to its parent in the tree.
@@ -132,6 +132,36 @@ impl AnyPartial {
         Ok(())
     }
 
+    /// Its packed bytes, as few as they are, if it is so short by its type: number and words. [`AnyPartial::of_short`] reads them.
+    pub fn short(&self) -> Option<(usize, [u64; 2])> {
+        let State::Known { info, total } = &self.state else { return None };
+        if !info.is_short {
+            return None;
+        }
+        let mut packer = Packer::with_capacity(Purpose::Message, SHORT);
+        (info.pack)(&**total, &mut packer);
+        let is_alone = packer.refusal().is_none() && packer.needs().is_empty();
+        let bytes = packer.finish();
+        let mut words = [0; SHORT];
+        words.get_mut(..bytes.len()).filter(|_| is_alone)?.copy_from_slice(&bytes);
+        let (low, high) = words.split_at(8);
+        let word = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_le_bytes);
+        Some((bytes.len(), [word(low), word(high)]))
+    }
+
+    /// One of the reducer with this id, of so many bytes in these words.
+    ///
+    /// # Errors
+    /// As for [`AnyPartial::lift_packed`].
+    pub fn of_short(id: u64, len: usize, words: [u64; 2]) -> Result<Self, ReduceError> {
+        let info = ReduceInfo::known(id).ok_or(ReduceError::Unknown { id })?;
+        let mut bytes = [0; SHORT];
+        bytes[..8].copy_from_slice(&words[0].to_le_bytes());
+        bytes[8..].copy_from_slice(&words[1].to_le_bytes());
+        let total = unpack_part(info, bytes.get(..len).ok_or(ReduceError::Empty)?)?;
+        Ok(AnyPartial { state: State::Known { info, total }, sole: None })
+    }
+
     /// The packed result.
     ///
     /// # Errors
@@ -180,7 +210,7 @@ fn unpack_parts(info: &'static ReduceInfo, parts: &[Vec<u8>]) -> Result<Total, R
 }
 
 fn unpack_part(info: &'static ReduceInfo, part: &[u8]) -> Result<Total, PupError> {
-    let mut u = Unpacker::new(part, talisman_pup::Purpose::Message);
+    let mut u = Unpacker::new(part, Purpose::Message);
     let total = (info.unpack)(&mut u)?;
     u.finish()?;
     Ok(total)
@@ -232,7 +262,7 @@ fn pack_part(info: &ReduceInfo, total: &Total, p: &mut Packer) {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use talisman_pup::{Purpose, from_bytes, to_bytes};
+    use talisman_pup::{from_bytes, to_bytes};
 
     use super::*;
     use crate::{Concat, Max, Sum};
@@ -282,6 +312,23 @@ mod tests {
         assert_eq!(AnyPartial::take_in(&mut total, max.id, 9u32, 3), Some(9), "another reducer");
         assert_eq!(AnyPartial::take_in(&mut total, info.id, "9", 3), Some("9"));
         assert_eq!(finished::<u32>(total.unwrap()), 7);
+    }
+
+    #[test]
+    fn a_short_one_goes_in_words() {
+        fn gone<T: Pup + Send + 'static, R: Reducer<T>>(value: T) -> Option<AnyPartial> {
+            let partial = AnyPartial::lift::<T, R>(value, 5).unwrap();
+            let (len, words) = partial.short()?;
+            Some(AnyPartial::of_short(partial.id(), len, words).unwrap())
+        }
+        assert_eq!(finished::<i64>(gone::<_, Sum>(-7i64).unwrap()), -7);
+        assert_eq!(finished::<f64>(gone::<_, Max>(-0.5f64).unwrap()), -0.5);
+        finished::<()>(gone::<_, crate::Nothing>(()).unwrap());
+        assert!(gone::<_, Concat>(1u8).is_none() && gone::<_, Sum>(1.5f64).is_none(), "these may be long");
+        let info = ReduceInfo::of::<i64, Sum>().unwrap();
+        assert!(AnyPartial::of_short(info.id, 15, [0; 2]).is_err());
+        assert!(AnyPartial::of_short(info.id, 17, [0; 2]).is_err());
+        assert!(AnyPartial::of_short(!info.id, 16, [0; 2]).is_err());
     }
 
     #[test]

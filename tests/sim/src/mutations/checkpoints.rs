@@ -22,7 +22,7 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["checkpoint/restore.rs"],
         rule: "An object of a checkpoint that waits for a shared value is made again when that has come.",
         level: Level::World,
-        seen_by: "--seed 0x400001f --workload storm --nodes 2 --pes 1 --ft 93us --respawn false --succession false --faults 6 --calm limits",
+        seen_by: "--seed 0x2 --workload storm --pes 2 --ft 284us --respawn false --faults 7 --calm late,pause,limits",
     },
     Mutation {
         name: "slots-named-again",
@@ -36,7 +36,7 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["checkpoint/capture.rs"],
         rule: "A part has every message that waits on its PE.",
         level: Level::Messages,
-        seen_by: "--seed 0x4000001 --workload towers --size 1 --nodes 1 --ft 15us --respawn false --succession false --lingers false --faults none --calm pause,limits",
+        seen_by: "--seed 0x0 --workload timers --size 1 --pes 1 --ft disk:253us --spares 0 --faults none --calm lost,pause,limits",
     },
     Mutation {
         name: "held-once-for-a-period",
@@ -57,7 +57,7 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["checkpoint/joiners.rs"],
         rule: "A node that is added knows where the objects are whose home it is.",
         level: Level::World,
-        seen_by: "--seed 0x52 --workload storm --ft 457us --succession false --lingers false --faults 0,1,2 --calm limits,disk",
+        seen_by: "--seed 0x5 --workload storm --size 1 --nodes 2 --ft 457us --succession false --lingers false --faults 11 --calm limits,disk",
     },
     Mutation {
         name: "single-chares-stay-away",
@@ -106,7 +106,7 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["store/disk/checked.rs"],
         rule: "What is read from a file is what was written.",
         level: Level::World,
-        seen_by: "--seed 0x4000059 --workload chorus --nodes 4 --ft off --faults 5 --calm doubled,altered,truncated,limits",
+        seen_by: "--seed 0xa --workload chorus --nodes 2 --ft off --faults none --calm doubled,altered,truncated,limits",
     },
     Mutation {
         name: "other-part-believed",

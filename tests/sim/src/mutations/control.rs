@@ -71,7 +71,7 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["control/recovery.rs"],
         rule: "An end that a node announced before it heard of a loss does not hold.",
         level: Level::World,
-        seen_by: "--seed 0x1c6 --workload leanmd --nodes 4 --pes 2 --ft asked --respawn false --faults 3 --calm lost,limits",
+        seen_by: "--seed 0x65 --workload leanmd --nodes 4 --pes 2 --ft asked --respawn false --lingers false --faults 13 --calm lost,limits,truncated,reset,disk",
     },
     Mutation {
         name: "lines-printed-again",
@@ -127,14 +127,14 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["control/coordinator/surviving.rs"],
         rule: "A node that is lost before it has said all is a loss, though the program has ended.",
         level: Level::World,
-        seen_by: "--seed 0xc000001 --workload chorus --ft 1000us --heirs false --faults 1,2 --calm limits",
+        seen_by: "--seed 0x9 --workload chorus --size 1 --nodes 3 --pes 1 --ft 1000us --heirs false --respawn false --faults 8 --calm limits,altered,truncated,pause,disk",
     },
     Mutation {
         name: "end-not-withdrawn",
         places: &["control/coordinator/surviving.rs"],
         rule: "The end of a program that goes back does not hold.",
         level: Level::World,
-        seen_by: "--seed 0x4000001 --workload towers --size 1 --nodes 3 --ft 15us --respawn false --succession false --lingers false --faults 1 --calm pause,limits",
+        seen_by: "--seed 0x50 --workload towers --nodes 3 --ft 15us --respawn false --succession false --lingers false --calm pause,limits",
     },
     Mutation {
         name: "leaving-before-all-are-done",
@@ -162,7 +162,7 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["cluster/takeover/missing.rs"],
         rule: "Who takes the launcher's place waits for all that live.",
         level: Level::World,
-        seen_by: "--seed 0x7b000000 --workload imbalance --size 1 --pes 1 --ft 200us --heirs true --only launcher-loss,stop,crash --faults 3 --calm limits",
+        seen_by: "--seed 0x1 --workload imbalance --nodes 2 --pes 1 --ft 200us --heirs true --only launcher-loss,stop,crash --faults 3 --calm limits,pause",
     },
     Mutation {
         name: "who-does-not-follow-lives",

@@ -50,7 +50,7 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["ft/double/survey.rs"],
         rule: "A version is gone back to if every part of it is held.",
         level: Level::World,
-        seen_by: "--seed 0xc000001 --workload chorus --size 1 --nodes 2 --pes 1 --ft 300us --spares 0 --faults 2 --calm limits",
+        seen_by: "--seed 0x14 --workload chorus --nodes 2 --pes 1 --ft 300us --spares 0 --faults 0,3,5,6,8 --calm limits,lost,altered,truncated,pause",
     },
     Mutation {
         name: "back-behind-what-was-committed",

@@ -43,7 +43,7 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["kernel/location.rs"],
         rule: "What comes to the home while the news of an end is in its queue waits for it, and does not go backwards.",
         level: Level::Messages,
-        seen_by: "--seed 0x24 --workload storm --ft off",
+        seen_by: "--seed 0xb --workload storm --ft off --faults none --calm lost,altered,disk",
     },
     Mutation {
         name: "order-not-inherited",
@@ -295,14 +295,14 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["kernel/location.rs"],
         rule: "The news of where an object was restored does not count against what its home has heard since.",
         level: Level::World,
-        seen_by: "--seed 0xc000869 --workload chorus --size 1 --nodes 3 --pes 2 --ft 1000us --faults 0,2,5,6,7,8,9 --calm limits",
+        seen_by: "--seed 0x2df --workload chorus --nodes 3 --pes 2 --ft 1000us --faults 2,4 --calm limits,doubled,pause,disk",
     },
     Mutation {
         name: "timers-fire-while-frozen",
         places: &["kernel/pe/timers.rs"],
         rule: "No timer of the program fires while a checkpoint is taken.",
         level: Level::Messages,
-        seen_by: "--seed 0xa6 --workload timers --size 2 --nodes 2 --ft 3703us --spares 0 --succession false --lingers false --faults none --calm reset,limits",
+        seen_by: "--seed 0x1b --workload timers --ft 185us --respawn false --faults none --calm lost",
     },
     Mutation {
         name: "later-epoch-delivered",

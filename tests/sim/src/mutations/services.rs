@@ -92,7 +92,7 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["reduction/tally.rs"],
         rule: "Newborn elements are told apart, lest a child stand in for its parent.",
         level: Level::Messages,
-        seen_by: "--seed 0x2 --workload storm --pes 1 --ft 284us --respawn false --succession false --faults none --calm late,pause,limits",
+        seen_by: "--seed 0x2 --workload storm --ft 284us --respawn false --faults none --calm late,pause",
     },
     Mutation {
         name: "partial-results-not-combined",
@@ -134,7 +134,14 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["reduction/gathering.rs"],
         rule: "What has gathered on a PE goes up the tree when the PE has nothing else to do.",
         level: Level::Messages,
-        seen_by: "--seed 0x4000003 --workload storm --nodes 1 --pes 1 --ft off --faults none --calm late,pause,limits",
+        seen_by: "--seed 0x2 --workload storm --nodes 1 --pes 1 --ft 284us --respawn false --more 0 --faults none --calm late,pause,limits",
+    },
+    Mutation {
+        name: "told-answers-lost",
+        places: &["reduction/gathering.rs"],
+        rule: "What has gathered of the answers to a broadcast goes up the tree when all PEs below have told how many receive it.",
+        level: Level::Messages,
+        seen_by: "--seed 0x0 --workload chorus --nodes 2 --ft off --faults none",
     },
     Mutation {
         name: "section-complete-too-early",
@@ -183,7 +190,7 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["balance/part.rs"],
         rule: "An element that is to be balanced goes when it has caught up with the broadcasts.",
         level: Level::Messages,
-        seen_by: "--seed 0x23 --workload sync --ft off --calm pause,limits,disk",
+        seen_by: "--seed 0x1d --workload sync --nodes 1 --ft off --faults none --calm pause,limits,disk,lost,reset",
     },
     Mutation {
         name: "balancing-steps-overlap",
