@@ -15,7 +15,7 @@ use std::sync::Arc;
 use crate::entry_info::EntryInfo;
 use crate::message::cell::{WORDS, Words};
 use crate::message::envelope::{Body, Envelope};
-use crate::message::service::{self, PeMessage, Service, ShortWords};
+use crate::message::service::{self, PeMessage, SERVICES, Service, ShortWords};
 use crate::net::Net;
 use crate::node::Node;
 use crate::pe::Pe;
@@ -83,6 +83,7 @@ const SMALL: usize = 3;
 /// Set in the first word of what is no call: the others have the address of an entry there. Above it is the number of the service that a
 /// message for a PE is of, from 1 on; 0 if the second word is the address of an envelope.
 const IS_PE: u8 = 1;
+const _: () = assert!(SERVICES < 1 << 7, "the number of a service has seven bits there");
 
 /// Slots taken from one ring before looking at the next: no PE is kept waiting by a busy neighbour.
 const BURST: usize = 64;
@@ -620,9 +621,7 @@ fn from_words(pe: &Pe, from: PeId, words: &RingWords) -> NonNull<Envelope> {
         }
         None => match short_message(words) {
             Some((service, words)) => {
-                let message =
-                    service::of_words(service, &words).expect("the service reads what it has written");
-                short_envelope(pe, from + pe.first_pe, message)
+                short_envelope(pe, from + pe.first_pe, service::of_words(service, &words))
             }
             None => envelope_in(words),
         },

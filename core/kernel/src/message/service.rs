@@ -146,7 +146,7 @@ pub trait ServiceMessage: Pup + fmt::Debug + Send + 'static {
         None
     }
 
-    /// The message that is in those words, if it is one of those.
+    /// The message that is in those words, which are those of one.
     fn of_words(_: &ShortWords) -> Option<Self> {
         None
     }
@@ -266,9 +266,12 @@ pub struct Reader {
     /// Whose messages it reads.
     pub service: Service,
     read: fn(&mut Unpacker<'_>) -> Result<Box<dyn PeMessage>, PupError>,
-    of_words: fn(&ShortWords) -> Option<Box<dyn PeMessage>>,
+    of_words: fn(&ShortWords) -> Box<dyn PeMessage>,
     take_words: TakeWords,
 }
+
+/// Words come from PEs of this process only, whose service made them of a message.
+const AS_WRITTEN: &str = "the service reads what it has written";
 
 type TakeWords = fn(&Pe, PeId, &ShortWords, bool) -> Option<Box<dyn PeMessage>>;
 
@@ -279,7 +282,7 @@ impl Reader {
         Reader {
             service: M::SERVICE,
             read: |u| Ok(Box::new(M::unpack(u)?)),
-            of_words: |words| Some(Box::new(M::of_words(words)?)),
+            of_words: |words| Box::new(M::of_words(words).expect(AS_WRITTEN)),
             take_words: take_words::<M>,
         }
     }
@@ -309,8 +312,8 @@ pub fn read(u: &mut Unpacker<'_>) -> Result<Box<dyn PeMessage>, PupError> {
 }
 
 /// The message of this service that is in the words.
-pub fn of_words(service: usize, words: &ShortWords) -> Option<Box<dyn PeMessage>> {
-    (Reader::find(service)?.of_words)(words)
+pub fn of_words(service: usize, words: &ShortWords) -> Box<dyn PeMessage> {
+    (Reader::find(service).expect(AS_WRITTEN).of_words)(words)
 }
 
 /// Takes in the message of this service that is in the words. It comes back if it is to be queued.
@@ -321,7 +324,7 @@ pub(crate) fn take_words_of(
     words: &ShortWords,
     at_once: bool,
 ) -> Option<Box<dyn PeMessage>> {
-    (Reader::find(service)?.take_words)(pe, from, words, at_once)
+    (Reader::find(service).expect(AS_WRITTEN).take_words)(pe, from, words, at_once)
 }
 
 fn take_words<M: ServiceMessage>(
@@ -330,7 +333,7 @@ fn take_words<M: ServiceMessage>(
     words: &ShortWords,
     at_once: bool,
 ) -> Option<Box<dyn PeMessage>> {
-    let message = M::of_words(words)?;
+    let message = M::of_words(words).expect(AS_WRITTEN);
     if !at_once || !message.runs_as_it_comes() || !pe.may_run_as_it_comes(message.collection()) {
         return Some(Box::new(message));
     }

@@ -27,7 +27,7 @@ pub struct ReduceInfo {
     types: TypeId,
     /// The type of the values alone.
     value: TypeId,
-    /// Whether a partial result is a few bytes and nothing else.
+    /// Whether a partial result is a few bytes and nothing else, which nobody but the runtime reads.
     pub(super) is_short: bool,
     /// The same as `lift` and `add` of a value that is there, an `Option<T>`, and is taken out.
     pub(super) lift_value: fn(&mut dyn Any, u128) -> Total,
@@ -99,7 +99,7 @@ impl ReduceInfo {
             name,
             types: TypeId::of::<(R, T)>(),
             value: TypeId::of::<T>(),
-            is_short: size_of::<R::Partial>() <= SHORT && !std::mem::needs_drop::<R::Partial>(),
+            is_short: is_short::<R::Partial>(),
             lift_value: |value, at| Box::new(R::lift(taken(value), at)),
             add_value: |total, value, at| R::add(typed(total), taken(value), at),
             lift: |value, at| Ok(Box::new(R::lift(T::unpack(value)?, at))),
@@ -118,6 +118,12 @@ impl ReduceInfo {
 /// The value that is to be taken in; whoever has it looked at its type.
 fn taken<T: 'static>(value: &mut dyn Any) -> T {
     value.downcast_mut::<Option<T>>().and_then(Option::take).expect("a value of the reducer's type")
+}
+
+/// Whether values of this type always are few bytes, and come of these as they were: what the program itself packs may not.
+fn is_short<P: Pup + 'static>() -> bool {
+    let sure = [TypeId::of::<()>(), TypeId::of::<bool>(), TypeId::of::<usize>(), TypeId::of::<isize>()];
+    size_of::<P>() <= SHORT && (P::PLAIN.is_some() || sure.contains(&TypeId::of::<P>()))
 }
 
 /// Bytes of the longest partial results that travel beside counts in a few words.

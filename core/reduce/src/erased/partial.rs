@@ -49,8 +49,8 @@ impl AnyPartial {
         Ok(AnyPartial { state, sole: Some(at) })
     }
 
-    /// Takes in a contribution of the reducer with this id, the first or one more. The value comes back if that is not known here, or is not
-    /// one of such values, or if what is there is of another.
+    /// Takes in a contribution of the reducer with this id, the first or one more. The value comes back if that is not known here, or is
+    /// not one of such values, or if what is there is of another.
     #[inline]
     pub fn take_in<T: 'static>(total: &mut Option<Self>, id: u64, value: T, at: u128) -> Option<T> {
         let mut value = Some(value);
@@ -324,11 +324,36 @@ mod tests {
         assert_eq!(finished::<i64>(gone::<_, Sum>(-7i64).unwrap()), -7);
         assert_eq!(finished::<f64>(gone::<_, Max>(-0.5f64).unwrap()), -0.5);
         finished::<()>(gone::<_, crate::Nothing>(()).unwrap());
+        assert!(finished::<bool>(gone::<_, crate::All>(true).unwrap()));
+        assert_eq!(finished::<usize>(gone::<_, Max>(7usize).unwrap()), 7);
         assert!(gone::<_, Concat>(1u8).is_none() && gone::<_, Sum>(1.5f64).is_none(), "these may be long");
+        assert!(gone::<_, Latest>(1u8).is_none(), "the program reads it, and may find fault with it");
         let info = ReduceInfo::of::<i64, Sum>().unwrap();
         assert!(AnyPartial::of_short(info.id, 15, [0; 2]).is_err());
         assert!(AnyPartial::of_short(info.id, 17, [0; 2]).is_err());
         assert!(AnyPartial::of_short(!info.id, 16, [0; 2]).is_err());
+    }
+
+    /// Partial results of the program's own that are short as they are.
+    #[derive(Clone, Copy)]
+    struct Latest;
+
+    #[derive(Pup)]
+    struct Day(u8);
+
+    impl Reducer<u8> for Latest {
+        type Partial = Day;
+        type Output = u8;
+
+        fn lift(value: u8, _: u128) -> Day {
+            Day(value)
+        }
+        fn combine(total: &mut Day, next: Day) {
+            total.0 = total.0.max(next.0);
+        }
+        fn finish(total: Day) -> Result<u8, ReduceError> {
+            Ok(total.0)
+        }
     }
 
     #[test]
