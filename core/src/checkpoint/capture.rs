@@ -404,6 +404,7 @@ pub(super) fn is_live(head: NonNull<Head>) -> bool {
 fn saved_collection(collection: &Collection, casts: &mut BroadcastState) -> SavedCollection {
     debug_assert!(collection.casts().is_at_rest(), "nothing is on its way after any element");
     debug_assert!(collection.pending().borrow().is_empty(), "contributions are at their roots");
+    debug_assert!(!collection.answers_here().is_waiting(), "all have told how many receive each broadcast");
     SavedCollection {
         of: collection.description(),
         passed: collection.casts().passed(),

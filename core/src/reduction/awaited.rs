@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use super::{Pending, Tally};
 use talisman_reduce::ReduceError;
 
-/// The answers to those broadcasts; hardly ever to more than one.
+/// The answers to those broadcasts, in their order: mostly to one, but a program need not wait for one before it asks for the next.
 #[derive(Default)]
 pub struct Awaited(RefCell<Vec<Gathering>>);
 
@@ -23,7 +23,15 @@ struct Gathering {
 impl Awaited {
     /// A broadcast passes: so many PEs tell how many receive it.
     pub fn expect(&self, number: u32, pes: u32) {
-        self.0.borrow_mut().push(Gathering { number, left: pes, part: Pending::default() });
+        let mut all = self.0.borrow_mut();
+        let one = Gathering { number, left: pes, part: Pending::default() };
+        match all.last() {
+            Some(last) if last.number > number => {
+                let at = all.partition_point(|one| one.number < number);
+                all.insert(at, one);
+            }
+            _ => all.push(one),
+        }
     }
 
     /// Whether some have not told how many receive a broadcast.
@@ -31,27 +39,32 @@ impl Awaited {
         !self.0.borrow().is_empty()
     }
 
-    /// The same of this broadcast.
+    /// The place of this broadcast among those of which that is so. It has it until the next change.
     #[inline]
-    pub fn is_open(&self, number: u32) -> bool {
-        self.0.borrow().iter().any(|one| one.number == number)
+    pub(super) fn place_of(&self, number: u32) -> Option<usize> {
+        let all = self.0.borrow();
+        match all.last() {
+            None => None,
+            // Answers are given most often while a broadcast passes.
+            Some(last) if last.number == number => Some(all.len() - 1),
+            Some(_) => all.binary_search_by_key(&number, |one| one.number).ok(),
+        }
     }
 
-    /// Changes what has gathered of the answers to a broadcast that is open. If all have told with that, it is given out.
+    /// Changes what has gathered of the answers to the broadcast at this place. If all have told with that, it is given out.
     #[inline]
     pub(super) fn change(
         &self,
-        number: u32,
+        at: usize,
         change: impl FnOnce(&mut Pending) -> Result<(), ReduceError>,
     ) -> Result<Option<Pending>, ReduceError> {
         let mut all = self.0.borrow_mut();
-        let Some(at) = all.iter().position(|one| one.number == number) else { return Ok(None) };
-        let Gathering { left, part, .. } = &mut all[at];
+        let Some(Gathering { left, part, .. }) = all.get_mut(at) else { return Ok(None) };
         let before = part.tally.reports;
         change(part)?;
         *left = left.saturating_sub(part.tally.reports.saturating_sub(before));
         let is_told = *left == 0;
-        Ok(is_told.then(|| all.swap_remove(at).part))
+        Ok(is_told.then(|| all.remove(at).part))
     }
 
     /// All that has gathered, to go on at once. What comes later of the same waits again.
@@ -71,20 +84,20 @@ mod tests {
         let awaited = Awaited::default();
         let tell = |number, old, reports| {
             let tally = Tally { old, reports, ..Tally::default() };
-            let told =
-                awaited.change(number, |part| part.absorb(&tally, None, None)).expect("there is no value");
+            let at = awaited.place_of(number).expect("it is open");
+            let told = awaited.change(at, |part| part.absorb(&tally, None, None)).expect("there is no value");
             told.map(|part| (part.contributions(), part.tally.reports))
         };
         [(3, 2), (4, 3), (5, 2)].into_iter().for_each(|(number, pes)| awaited.expect(number, pes));
         assert_eq!((tell(3, 7, 0), tell(3, 1, 1), tell(4, 1, 1)), (None, None, None));
-        assert_eq!(tell(3, 2, 1), Some((10, 2)));
-        assert!(!awaited.is_open(3) && awaited.is_open(4));
         assert_eq!(tell(4, 0, u32::MAX), Some((1, u32::MAX)), "whoever makes up more is no reason to wait");
+        assert_eq!([3, 4, 5, 6].map(|number| awaited.place_of(number)), [Some(0), None, Some(1), None]);
+        assert_eq!(tell(3, 2, 1), Some((10, 2)));
         // What goes on early is not waited for again.
         assert_eq!(tell(5, 4, 1), None);
         let early = awaited.take_parts().into_iter().map(|(number, part)| (number, part.contributions()));
         assert_eq!(early.collect::<Vec<_>>(), [(5, 4)]);
-        assert!(awaited.take_parts().is_empty() && awaited.is_open(5));
+        assert!(awaited.take_parts().is_empty() && awaited.is_waiting());
         assert_eq!(tell(5, 1, 1), Some((1, 1)));
     }
 }

@@ -185,9 +185,9 @@ pub impl Pe {
             change(pending)
         };
         if let ReductionKey::Answers(number) = key
-            && collection.answers_here().is_open(number)
+            && let Some(at) = collection.answers_here().place_of(number)
         {
-            match collection.answers_here().change(number, change) {
+            match collection.answers_here().change(at, change) {
                 Err(error) => self.reduction_failed(collection, Some(by), &error),
                 Ok(None) => {}
                 Ok(Some(part)) => self.all_have_told(collection, key, part),
