@@ -92,7 +92,7 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["control/exit_cause.rs"],
         rule: "A node that cannot go on is lost, whether anybody has heard why or not.",
         level: Level::World,
-        seen_by: "--seed 0x7e200215 --workload chorus --size 1 --ft disk:200us --respawn true --only disk,crash,launcher-loss",
+        seen_by: "--seed 0x7e200215 --workload chorus --ft disk:200us --respawn true --only disk,crash,launcher-loss",
     },
     Mutation {
         name: "epochs-begin-again",

@@ -134,7 +134,7 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         places: &["reduction/gathering.rs"],
         rule: "What has gathered on a PE goes up the tree when the PE has nothing else to do.",
         level: Level::Messages,
-        seen_by: "--seed 0x2 --workload storm --nodes 1 --pes 1 --ft 284us --respawn false --more 0 --faults none --calm late,pause,limits",
+        seen_by: "--seed 0x0 --workload storm --size 1 --nodes 1 --pes 1 --ft off --faults none --calm lost,pause,limits",
     },
     Mutation {
         name: "told-answers-lost",
