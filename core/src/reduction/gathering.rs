@@ -142,9 +142,15 @@ pub impl Pe {
 
     /// There is something here that is not sent on yet.
     fn note_unflushed(&self, collection: &Collection) {
-        if !collection.is_unflushed().replace(true) {
-            self.unflushed.borrow_mut().push(collection.id);
+        if collection.is_unflushed().replace(true) {
+            return;
         }
+        let mut all = self.unflushed.borrow_mut();
+        // Answers that wait for others are looked for at the next flush, which may not come as long as nobody has anything to send on.
+        if all.len() == all.capacity() {
+            all.retain(|id| self.collections.get(*id).is_some());
+        }
+        all.push(collection.id);
     }
 
     fn mark_partial(&self, collection: &Collection, key: ReductionKey) {
