@@ -8,8 +8,9 @@ use crate::api::request::{count_look, count_probe};
 use crate::engine::{Actions, Buffer, Condition, Envelope, Mode, Pattern, Status, Token, UnknownRequest};
 use crate::process::Process;
 pub use crate::rank::TracedCall;
-use crate::rank::{CallError, Caller, call_outside_operations, outside, state, wait_in_call};
-use crate::thread::suspend;
+use crate::rank::{
+    CallError, Caller, call_outside_operations, give_way, is_other_thread, outside, state, wait_in_call,
+};
 
 /// Suspends the rank that calls until these requests have ended, in this call of the program.
 ///
@@ -97,8 +98,11 @@ pub fn wait_message(name: &'static str, pattern: Pattern) -> Result<(), CallErro
 /// Time since the job started.
 ///
 /// # Errors
-/// If no rank calls.
+/// If no rank calls, or another thread of one: that is not to wait for it.
 pub fn now() -> Result<Duration, CallError> {
+    if is_other_thread() {
+        return Err(CallError::NoRank);
+    }
     outside(|outside| outside.now())
 }
 
@@ -126,5 +130,5 @@ pub fn has_probed(found: bool) -> bool {
 /// # Panics
 /// If no rank calls.
 pub fn yield_now() {
-    suspend();
+    give_way();
 }

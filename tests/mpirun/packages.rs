@@ -1,5 +1,6 @@
 //! Programs as a distribution ships them.
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -14,6 +15,7 @@ checks!(
     netpipe_of_open_mpi_measures needs netpipe_of_open_mpi,
     phyml_finds_the_same_trees needs phyml,
     hpcc_comes_to_its_end_with_the_verdicts_of_open_mpi needs hpcc,
+    pt_scotch_orders_by_threads_that_call_mpi needs pt_scotch,
     python_sends_objects_as_under_open_mpi needs mpi4py,
     python_adds_arrays_as_under_open_mpi needs numpy,
 );
@@ -40,6 +42,10 @@ fn phyml() -> Option<String> {
 
 fn hpcc() -> Option<String> {
     missing("hpcc").or_else(|| missing("mpirun.openmpi"))
+}
+
+fn pt_scotch() -> Option<String> {
+    missing("dgord")
 }
 
 fn script() -> String {
@@ -211,4 +217,43 @@ fn same_python_as_under_open_mpi(script: &str) -> String {
     let own = printed(&mut mpirun(&["-n", "3", "--nodes", "3", PYTHON, script]));
     assert_eq!(sorted(&own), sorted(&expected));
     expected
+}
+
+/// A grid of cubes, each joined with those that it touches, as Scotch reads graphs.
+fn grid(side: usize) -> String {
+    let place = |x: usize, y: usize, z: usize| (x * side + y) * side + z;
+    let one_less = |at: usize| at.checked_sub(1);
+    let one_more = |at: usize| Some(at + 1).filter(|at| *at < side);
+    let mut lines = Vec::new();
+    for (x, y, z) in (0..side.pow(3)).map(|at| (at / side / side, at / side % side, at % side)) {
+        let near = [
+            one_less(x).map(|x| place(x, y, z)),
+            one_more(x).map(|x| place(x, y, z)),
+            one_less(y).map(|y| place(x, y, z)),
+            one_more(y).map(|y| place(x, y, z)),
+            one_less(z).map(|z| place(x, y, z)),
+            one_more(z).map(|z| place(x, y, z)),
+        ];
+        lines.push(near.into_iter().flatten().map(|near| near.to_string()).collect::<Vec<_>>());
+    }
+    let edges: usize = lines.iter().map(Vec::len).sum();
+    let lines: Vec<String> = lines.iter().map(|near| format!("{} {}", near.len(), near.join(" "))).collect();
+    format!("0\n{} {edges}\n0 000\n{}\n", lines.len(), lines.join("\n"))
+}
+
+/// It folds a graph onto two halves of its ranks, and a thread of each rank does so for the second one. In which order the cubes come
+/// depends on when threads run, under Open MPI too: each has one place.
+fn pt_scotch_orders_by_threads_that_call_mpi() {
+    let graph = folder().join("grid.grf");
+    fs::write(&graph, grid(16)).expect("the folder of this run");
+    for (ranks, nodes) in [("4", "1"), ("4", "2"), ("3", "3")] {
+        let order = folder().join(format!("grid-{ranks}-{nodes}.ord"));
+        let [graph, order] = [&graph, &order].map(|file| file.to_str().expect("a name that is text"));
+        printed(&mut mpirun(&["-n", ranks, "--nodes", nodes, "dgord", graph, order]));
+        let written = fs::read_to_string(order).expect("it was written");
+        let mut places: Vec<usize> =
+            written.lines().skip(1).filter_map(|line| line.split_whitespace().nth(1)?.parse().ok()).collect();
+        places.sort_unstable();
+        assert_eq!(places, (0..16 * 16 * 16).collect::<Vec<_>>(), "{ranks} ranks on {nodes} nodes");
+    }
 }

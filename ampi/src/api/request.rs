@@ -23,8 +23,7 @@ use std::panic::Location;
 use super::point_to_point::wait;
 use super::{Communicator, Error, Status};
 use crate::engine::{AnyOf, Condition, Token};
-use crate::rank::{call, hear_all, outside, state, wait_for};
-use crate::thread::suspend;
+use crate::rank::{call, give_way, hear_all, outside, state, wait_for};
 
 /// Where requests are made that borrow for `'a`.
 #[derive(Debug)]
@@ -225,7 +224,7 @@ pub(crate) fn count_look(found: bool) -> bool {
     let may_have_come = || outside(|outside| outside.may_have_come());
     let gives_way = looks == Ok(true) || !found && may_have_come() == Ok(true);
     if gives_way {
-        suspend();
+        give_way();
     }
     gives_way
 }

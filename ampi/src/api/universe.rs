@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{Communicator, Error};
 use crate::comm::Communicators;
-use crate::rank::{Wish, outside, pause};
+use crate::rank::{Wish, is_other_thread, outside, pause};
 use crate::thread::{running, suspend};
 
 /// What a rank's program is given. A rank has one; it can be copied.
@@ -18,9 +18,9 @@ impl Universe {
         Universe(())
     }
 
-    /// That of the rank that calls; none if no rank does.
+    /// That of the rank that calls, or that has started the thread that does; none if there is none.
     pub fn of_caller() -> Option<Universe> {
-        running().map(|_| Universe(()))
+        (running().is_some() || is_other_thread()).then_some(Universe(()))
     }
 
     /// All ranks (`MPI_COMM_WORLD`).

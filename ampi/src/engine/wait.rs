@@ -62,6 +62,22 @@ impl Engine {
         missing == 0
     }
 
+    /// Whether this holds, for somebody else than who is suspended.
+    pub fn holds(&self, condition: &Condition) -> bool {
+        let is_active = |token: &Token| {
+            let request = self.requests.get(*token);
+            request.is_some_and(|request| !matches!(request.state, State::Complete(_) | State::Inactive))
+        };
+        match condition {
+            Condition::One(request) => !is_active(request),
+            Condition::All(requests) => !requests.iter().any(is_active),
+            Condition::Any(requests) => !self.none_ended(requests),
+            Condition::Message(pattern) => self.unexpected.peek(pattern).is_some(),
+            // Made for who is suspended only.
+            Condition::Receive(..) => false,
+        }
+    }
+
     /// What the rank waits for, if it does.
     pub fn waits_for(&self) -> Option<&Condition> {
         self.waiting.as_ref().map(|waiting| &waiting.condition)

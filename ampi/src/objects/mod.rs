@@ -72,6 +72,9 @@ pub struct Life {
     pub threads: i32,
     /// The number of the program among those of the job.
     pub program: u32,
+    /// Another thread than the rank's first has called `MPI_Init`: it is the main one of MPI.
+    #[pup(skip)]
+    pub is_of_other: bool,
 }
 
 /// An error handler of the program.

@@ -8,7 +8,7 @@ use super::memory::ProgramMemory;
 use super::operations::call_operations;
 use super::running::{Next, Running, in_turn, state};
 use super::waiting::{end_wait, suspend_until_turn, wait_in_call, wait_until_come_later};
-use super::{CallError, Caller, TracedCall, neighbors};
+use super::{CallError, Caller, TracedCall, neighbors, other_threads};
 use crate::engine::{Buffer, Condition, Envelope, Mode, Owner, Pattern, Status, Token, UnknownRequest};
 use crate::process::{PerformError, Process};
 use crate::thread::Next as NextThread;
@@ -54,12 +54,17 @@ pub(crate) unsafe fn receive<T: Copy, E: Copy + From<UnknownRequest>>(
     place: &'static Location<'static>,
 ) -> Result<Result<Option<T>, E>, CallError> {
     let _traced = TracedCall::begin(call);
+    let is_other = other_threads::is_other_thread();
     let begun = in_turn(caller, |running| {
         let (pattern, into) = match what(running.slots.process) {
             Ok(Some(what)) => what,
             Ok(None) => return Ok(Receiving::Over(Ok(None))),
             Err(error) => return Ok(Receiving::Over(Err(error))),
         };
+        // What the rank waits for, where it calls or suspended, its first thread waits for.
+        if is_other {
+            return Ok(Receiving::Begun(running.begin_receive(pattern, into)?, Next::Ask));
+        }
         Ok(match running.receive_now(&pattern, &into)? {
             Some(status) => Receiving::Over(told(running.slots.process, &status).map(Some)),
             None if running.awaits_message(pattern, into) => {
@@ -173,7 +178,10 @@ impl Running<'_> {
     /// Whether the rank waits for such a message from now on, without a request: not if one is announced, or something comes before.
     fn awaits_message(&mut self, pattern: Pattern, into: Buffer) -> bool {
         let slots = &mut self.slots;
-        let awaits = slots.agenda.is_without_operation() && !slots.process.engine.has_for(&pattern);
+        let awaits = slots.agenda.is_without_operation()
+            && !slots.process.engine.has_for(&pattern)
+            // Their receives come in the order in which they are posted.
+            && !other_threads::may_ask();
         if awaits {
             slots.process.engine.await_message(pattern, into);
         }

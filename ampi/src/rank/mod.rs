@@ -15,6 +15,7 @@ mod memory;
 mod neighbor_memory;
 mod neighbors;
 mod operations;
+mod other_threads;
 mod outside;
 mod program;
 mod rollback;
@@ -45,6 +46,7 @@ use lending::Lending;
 use memory::ProgramMemory;
 use neighbors::Place;
 pub use operations::is_in_operation;
+pub use other_threads::{Threads, give_way, is_asked, is_other_thread, let_threads_call, nap, set_threads};
 pub use outside::{Alone, Outside, Wish};
 pub use program::{Memory, Program, end};
 use running::Running;
@@ -81,6 +83,9 @@ pub struct Rank {
     agenda: Agenda,
     /// It is called by a message that is on its way.
     is_called: bool,
+    /// It waits, and goes on to look again, as it has threads beside its first one: such a rank stays where it is.
+    #[pup(skip)]
+    looks_again: bool,
     /// Why it cannot go on, of what was found when it did not run.
     failure: Option<String>,
     #[pup(skip)]
@@ -132,6 +137,7 @@ impl Rank {
             site: Site::default(),
             agenda: Agenda::default(),
             is_called: false,
+            looks_again: false,
             failure: None,
             lending: Lending::default(),
             place: Place::default(),
@@ -321,6 +327,7 @@ impl Rank {
     /// It may have passed its turn to another one, which is the one that waits then, or is over: see [`Outside::pass_turn`].
     fn run_in(&mut self, outside: &mut dyn Outside, sent: &mut Vec<Outgoing>) -> Result<bool, RankError> {
         self.activity.runs();
+        self.looks_again = false;
         let at = NonNull::from(self);
         // SAFETY: this one is borrowed for the time of this call, and used by what is made here alone.
         let mut running = unsafe { Running::new(at, outside, sent) };
@@ -358,7 +365,7 @@ impl Rank {
     /// operation is called in waits for.
     fn waits(&self) -> bool {
         let waits = self.process.engine.waits_for().is_some() || self.is_paused || self.texts.awaits_post;
-        waits && !self.agenda.is_in_operation()
+        waits && !self.agenda.is_in_operation() && !self.looks_again
     }
 
     /// A chare has sent this, packed.

@@ -14,7 +14,7 @@ use super::memory::ProgramMemory;
 use super::neighbors::Neighbor;
 use super::operations::call_operations;
 use super::waiting::{not_in_operation, suspend_until};
-use super::{Agenda, Outgoing, Outside, Rank, RankError, Site, Texts, neighbors};
+use super::{Agenda, Outgoing, Outside, Rank, RankError, Site, Texts, give_way, neighbors, other_threads};
 use crate::engine::{Actions, Condition, Token, Whole};
 use crate::process::{Incoming, PerformError, Process};
 use crate::slot::Allocating;
@@ -53,6 +53,7 @@ pub(super) struct Slots<'a> {
     pub texts: &'a mut Texts,
     pub site: &'a mut Site,
     pub is_paused: &'a mut bool,
+    pub looks_again: &'a mut bool,
     pub released: &'a mut u32,
     /// Why it cannot go on.
     pub failure: &'a mut Option<String>,
@@ -280,6 +281,26 @@ impl<'a> Running<'a> {
         holds
     }
 
+    /// Whether this holds, for one of its threads that waits for it.
+    pub(super) fn holds(&self, condition: &Condition) -> bool {
+        self.slots.process.engine.holds(condition)
+    }
+
+    /// Whether operations of the program are to be called.
+    pub(super) fn has_due(&self) -> bool {
+        self.slots.agenda.has_due()
+    }
+
+    /// Whether all that messages have led to is done, and no operation of the program is called.
+    pub(super) fn is_without_operation(&self) -> bool {
+        self.slots.agenda.is_without_operation()
+    }
+
+    /// It gives the PE back, and goes on when others have had their turns, whatever it waits for.
+    pub(super) fn keeps_looking(&mut self) {
+        *self.slots.looks_again = true;
+    }
+
     /// An operation that was called has this result.
     pub fn end_operation(&mut self, result: &[u8]) -> Result<(), PerformError> {
         // SAFETY: as in `perform`.
@@ -292,7 +313,9 @@ impl<'a> Running<'a> {
 impl<'a> Slots<'a> {
     /// They are those of another rank of the same PE from now on.
     fn are_of(&mut self, rank: &'a mut Rank) {
-        let Rank { process, is_paused, released, texts, site, agenda, failure, lending, .. } = rank;
+        let Rank { process, is_paused, looks_again, released, texts, site, agenda, failure, lending, .. } =
+            rank;
+        self.looks_again = looks_again;
         (self.process, self.agenda, self.texts, self.site) = (process, agenda, texts, site);
         (self.is_paused, self.released, self.failure) = (is_paused, released, failure);
         self.lender = lending.lender();
@@ -302,9 +325,22 @@ impl<'a> Slots<'a> {
 impl Rank {
     /// What its calls work on.
     fn slots<'a>(&'a mut self, outside: &'a mut dyn Outside, sent: &'a mut Vec<Outgoing>) -> Slots<'a> {
-        let Rank { process, is_paused, released, texts, site, agenda, failure, lending, .. } = self;
+        let Rank { process, is_paused, looks_again, released, texts, site, agenda, failure, lending, .. } =
+            self;
         let lender = lending.lender();
-        Slots { process, agenda, sent, outside, texts, site, is_paused, released, failure, lender }
+        Slots {
+            process,
+            agenda,
+            sent,
+            outside,
+            texts,
+            site,
+            is_paused,
+            looks_again,
+            released,
+            failure,
+            lender,
+        }
     }
 }
 
@@ -434,7 +470,7 @@ pub(crate) fn outside<T: Copy>(work: impl FnOnce(&mut dyn Outside) -> T) -> Resu
 pub fn end_job(status: u8, why: &str) -> ! {
     outside(|outside| outside.end_job(status, why)).expect("a rank calls");
     loop {
-        suspend();
+        give_way();
     }
 }
 
@@ -445,7 +481,10 @@ pub(super) fn texts<T: Copy>(work: impl FnOnce(&mut Texts) -> T) -> Result<T, Ca
 
 /// Looks at what the rank that calls works on, if one does.
 pub(super) fn look<T>(at: impl FnOnce(&Running<'_>) -> T) -> Option<T> {
-    let running = NonNull::new(running().cast::<Running<'static>>())?;
+    let Some(running) = NonNull::new(running().cast::<Running<'static>>()) else {
+        let mut at = Some(at);
+        return other_threads::ask(|running| at.take().map(|at| at(running)));
+    };
     // SAFETY: set by `run`, which has not returned while the rank runs; `with` takes it away while it is lent.
     Some(at(unsafe { running.as_ref() }))
 }
@@ -453,7 +492,10 @@ pub(super) fn look<T>(at: impl FnOnce(&Running<'_>) -> T) -> Option<T> {
 /// Works on the rank that calls, on the process's heap.
 #[inline]
 pub(super) fn with<T: Copy>(work: impl FnOnce(&mut Running<'_>) -> T) -> Result<T, CallError> {
-    let mut taken = take().ok_or(CallError::NoRank)?;
+    let Some(mut taken) = take() else {
+        let mut work = Some(work);
+        return other_threads::ask(|running| work.take().map(|work| work(running))).ok_or(CallError::NoRank);
+    };
     // SAFETY: set by `run`, which has not returned while the rank runs, and has lent it; and it is used once at a time.
     let running = unsafe { taken.running.as_mut() };
     let mut result = None;
@@ -488,6 +530,12 @@ fn take() -> Option<Taken> {
 fn put_back(taken: Taken) {
     taken.rank.resume();
     RUNNING.set(taken.running.as_ptr().cast());
+}
+
+/// Whether a rank runs on this thread, and is not worked on.
+#[inline]
+pub(super) fn is_running() -> bool {
+    !running().is_null()
 }
 
 #[inline(never)]

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::is_other_thread;
 use super::running::outside;
 
 /// Whether calls of this process's ranks are told.
@@ -36,5 +37,5 @@ impl Drop for TracedCall {
 /// Whether it could be told: a thread that no rank runs on may call some functions.
 #[cold]
 fn tell(call: Option<&str>) -> bool {
-    outside(|outside| outside.trace_call(call)).is_ok()
+    !is_other_thread() && outside(|outside| outside.trace_call(call)).is_ok()
 }

@@ -4,7 +4,7 @@ use std::panic::Location;
 
 use super::operations::call_operations;
 use super::running::{CallError, Slots, look, state, with};
-use super::{TracedCall, neighbors};
+use super::{TracedCall, neighbors, other_threads};
 use crate::engine::{Condition, Pattern, Token};
 use crate::process::Process;
 use crate::thread::{Next as NextThread, suspend, suspend_for};
@@ -63,6 +63,9 @@ pub(crate) fn wait_in_call(
     call: &'static str,
     place: &'static Location<'static>,
 ) -> Result<(), CallError> {
+    if other_threads::is_other_thread() {
+        return other_threads::wait_until(&condition());
+    }
     not_in_operation()?;
     call_operations()?;
     let holds = with(|running| running.block_on(condition(), call, place))?;
@@ -99,6 +102,9 @@ pub(super) fn end_wait<T: Copy>(end: impl Fn(&mut Process) -> T) -> Result<T, Ca
 
 /// The rank that calls waits: it is suspended, and the one that it has given something to goes on, or the PE.
 fn wait_for_turn() -> Result<(), CallError> {
+    if other_threads::may_ask() {
+        return other_threads::wait_a_turn();
+    }
     let next = if neighbors::has_given() { with(|running| running.pass_on())? } else { None };
     suspend_until_turn(next);
     Ok(())

@@ -4,7 +4,7 @@ use std::ptr::NonNull;
 
 use talisman_ampi::slot::{Images, PAGE, SlotSpace};
 use talisman_ampi::thread;
-use talisman_loader::libc::State;
+use talisman_loader::libc::{State, owner_of_thread};
 
 use crate::images;
 use crate::programs;
@@ -40,27 +40,33 @@ impl Control {
 /// Bytes that it takes in a slot.
 pub const LEN: usize = size_of::<Control>().next_multiple_of(PAGE);
 
-/// Where the images of the rank that runs begin.
+/// The rank that runs on this thread, or that has started it.
+pub fn caller() -> Option<u32> {
+    thread::running().or_else(owner_of_thread)
+}
+
+/// Where the images of the rank that calls begin.
 pub fn base_of_caller() -> Option<usize> {
-    let (space, rank) = (SlotSpace::get().ok()?, thread::running()?);
+    let (space, rank) = (SlotSpace::get().ok()?, caller()?);
     let fixed = images::of_process().and_then(|images| images.fixed());
     let place = programs::of_caller().map_or(0, |(place, _)| place);
     fixed.or_else(|| Some(space.address(rank).ok()? + space.layout().images_start() + place))
 }
 
-/// That of the rank that runs on this thread.
+/// That of the rank that calls.
 fn of_caller() -> Option<NonNull<Control>> {
     let images = images::of_process()?;
     NonNull::new((base_of_caller()? + images.control()) as *mut Control)
 }
 
-/// Works on that of the rank that runs on this thread.
+/// Works on that of the rank that calls.
 ///
 /// # Panics
 /// If none does.
 pub fn with<T>(work: impl FnOnce(&mut Control) -> T) -> T {
     let mut control = of_caller().expect("a rank calls");
-    // SAFETY: made when the rank's program was loaded; the rank runs on this thread, and works on it once at a time.
+    // SAFETY: made when the rank's program was loaded; the rank runs on this thread, and works on it once at a time. Its other
+    // threads note here alone that they have begun or ended MPI.
     work(unsafe { control.as_mut() })
 }
 

@@ -51,17 +51,26 @@ fn fail(status: u8, why: &str) -> ! {
 /// The job ends with this, or with what has failed before.
 pub fn abort(status: u8, why: &str) -> ! {
     if is_own_thread() {
-        end_of_thread(status, why);
+        end_by_thread(status, why);
     }
     let (status, why) = FIRST.get().map_or((status, why), |(status, why)| (*status, why));
     rank::end_job(status, why)
 }
 
-/// A thread is no rank, and cannot leave its rank's stack: its process ends, and with it the job.
-fn end_of_thread(status: u8, why: &str) -> ! {
-    on_process_heap(|| eprintln!("talisman-mpi: error: {why}; a thread that a rank has started called it"));
-    // SAFETY: a number.
-    unsafe { libc::_exit(status.into()) }
+/// For how long a thread waits for its rank to end the job.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A thread has its rank end the job. If that is where nobody hears it, its process ends, and with it the job.
+fn end_by_thread(status: u8, why: &str) -> ! {
+    let why = format!("{why}; a thread that the rank has started called it");
+    let (told, process) = (why.clone(), status);
+    std::thread::spawn(move || {
+        std::thread::sleep(PATIENCE);
+        eprintln!("talisman-mpi: error: {told}");
+        // SAFETY: a number.
+        unsafe { libc::_exit(process.into()) }
+    });
+    rank::end_job(status, &why)
 }
 
 /// As a shell sees it.

@@ -277,6 +277,7 @@ impl Images for ProgramImages {
             let mut state = State::new(&self.program, base);
             state.number_descriptors(self.ranks.numbers.of_rank(rank));
             state.set_stack(stack());
+            state.set_owner(rank);
             control.write(Control::new(rank, state, self.ranks.is_labelled));
             (*control).streams.open()?;
             // What an executable has copied of the C library's variables are the rank's streams.

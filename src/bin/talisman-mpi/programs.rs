@@ -12,9 +12,10 @@ use std::sync::OnceLock;
 
 use talisman::prelude::*;
 use talisman_ampi::slot::{Held, Images, ImagesError, Noted, SlotSpace, on_process_heap};
-use talisman_ampi::thread::{self, Saved};
+use talisman_ampi::thread::Saved;
 use talisman_loader::Search;
 
+use crate::control;
 use crate::images::{OfRanks, ProgramImages};
 
 /// A program beside the first one.
@@ -64,7 +65,7 @@ pub fn prepare(first: &Path, others: &[Other], ranks: OfRanks) -> Result<&'stati
 /// The program of the rank that calls and its place in the room, if the process has several.
 pub fn of_caller() -> Option<(usize, &'static ProgramImages)> {
     let programs = PROGRAMS.get()?.as_ref().ok().copied()?;
-    let (place, images) = programs.of_rank(thread::running()?)?;
+    let (place, images) = programs.of_rank(control::caller()?)?;
     Some((place, images))
 }
 

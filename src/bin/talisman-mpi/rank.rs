@@ -10,9 +10,9 @@ use talisman::prelude::*;
 use talisman_abi::Hooks;
 use talisman_ampi::api::Universe;
 use talisman_ampi::api::traits::*;
-use talisman_ampi::rank::{self, Program};
+use talisman_ampi::rank::{self, Program, Threads};
 use talisman_ampi::slot::{Images, ImagesError};
-use talisman_loader::libc::{Numbers, begin_in, is_own_thread, run};
+use talisman_loader::libc::{Numbers, begin_in, has_live_threads, is_own_thread, owner_of_thread, run};
 
 use crate::builds;
 use crate::images::{self, OfRanks, ProgramImages};
@@ -77,6 +77,11 @@ impl Program for MpiProgram {
             open: mpi_files::open(),
             close: mpi_files::close(),
             delete: mpi_files::delete(),
+        });
+        rank::set_threads(Threads {
+            are_live: has_live_threads,
+            rank_of_caller: owner_of_thread,
+            interrupt: slice::interrupt_owner,
         });
         let prepared = self.prepare()?;
         slice::set(Duration::from_nanos(self.slice)).map_err(ImagesError::Load)?;

@@ -7,6 +7,9 @@
 //! that suspends the rank as a call of it would; when it is resumed, maybe in another process, it loads all registers
 //! again. So a rank that was interrupted is like one that waits: it may move, and be copied.
 //!
+//! A rank with threads of its own, one of which waits for what the rank is to do for it (`rank::other_threads`), is
+//! interrupted in the same way by that thread, also where it waits for its threads.
+//!
 //! ```text
 //!   addresses      ┌──────────────────────────┐
 //!   fall           │ 128 bytes: may be in use │ System V ABI, 3.2.2: the red zone
@@ -21,6 +24,7 @@ use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::mem::{MaybeUninit, zeroed};
 use std::ptr::null_mut;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -29,7 +33,8 @@ use libc::{
     REG_RCX, REG_RDI, REG_RDX, REG_RIP, REG_RSI, REG_RSP, ucontext_t,
 };
 use talisman_ampi::slot::{SlotSpace, on_process_heap};
-use talisman_ampi::thread;
+use talisman_ampi::{rank, thread};
+use talisman_loader::libc::{set_waits_for_threads, thread_of_owner, waits_for_threads};
 
 use crate::control;
 use crate::images;
@@ -100,23 +105,34 @@ pub fn begin() {
     }
 }
 
-/// It ends with the thread, whose time it counts.
-fn start_timer(slice: Duration) -> std::io::Result<()> {
-    let done = |result: c_int| if result == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) };
-    // SAFETY: all zeroes are values of these structures.
-    let (mut action, mut event): (libc::sigaction, libc::sigevent) = unsafe { (zeroed(), zeroed()) };
+fn done(result: c_int) -> std::io::Result<()> {
+    if result == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}
+
+/// The signal has its handler from now on.
+fn handle() -> std::io::Result<()> {
+    // SAFETY: all zeroes are a value of this structure.
+    let mut action: libc::sigaction = unsafe { zeroed() };
     action.sa_sigaction = on_slice as *const () as usize;
     action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
+    // SAFETY: the structure is whole, and the handler calls nothing that may not be called in one.
+    done(unsafe { libc::sigaction(SIGNAL, &raw const action, null_mut()) })
+}
+
+/// It ends with the thread, whose time it counts.
+fn start_timer(slice: Duration) -> std::io::Result<()> {
+    handle()?;
+    // SAFETY: all zeroes are a value of this structure.
+    let mut event: libc::sigevent = unsafe { zeroed() };
     event.sigev_notify = libc::SIGEV_THREAD_ID;
     event.sigev_signo = SIGNAL;
     let (seconds, nanoseconds) = (slice.as_secs() as i64, slice.subsec_nanos().into());
     let every = libc::timespec { tv_sec: seconds, tv_nsec: nanoseconds };
     let times = libc::itimerspec { it_interval: every, it_value: every };
     let mut timer = MaybeUninit::uninit();
-    // SAFETY: the structures are whole, and the handler calls nothing that may not be called in one.
+    // SAFETY: the structures are whole.
     unsafe {
         event.sigev_notify_thread_id = libc::gettid();
-        done(libc::sigaction(SIGNAL, &raw const action, null_mut()))?;
         done(libc::timer_create(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut event, timer.as_mut_ptr()))?;
         done(libc::timer_settime(timer.assume_init(), 0, &raw const times, null_mut()))
     }
@@ -124,7 +140,7 @@ fn start_timer(slice: Duration) -> std::io::Result<()> {
 
 unsafe extern "C" fn on_slice(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
     let runs = images::runs();
-    if SEEN.replace(runs) != runs {
+    if SEEN.replace(runs) != runs && !rank::is_asked() {
         return;
     }
     // SAFETY: a handler of this kind is given what was interrupted, which is on this thread.
@@ -139,7 +155,7 @@ unsafe fn interrupt(context: &mut ucontext_t) {
     let registers = &mut context.uc_mcontext.gregs;
     let (code, stack) = (registers[REG_RIP as usize] as usize, registers[REG_RSP as usize] as usize);
     // While the runtime works for a rank, or allocates for the process, no rank runs by this.
-    let Some(lowest) = lowest_stack(code, stack) else { return };
+    let Some((lowest, waits)) = lowest_stack(code, stack) else { return };
     let state = context.uc_mcontext.fpregs.cast::<u8>();
     // SAFETY: the system has saved the state there, as these words tell.
     let (magic, features, len) = unsafe {
@@ -165,7 +181,10 @@ unsafe fn interrupt(context: &mut ucontext_t) {
         // Where the words are, and what of the state is to be loaded: `xrstor` does not read these bytes.
         saved.add(SOFTWARE).cast::<u64>().write(words as u64);
         saved.add(SOFTWARE + 8).cast::<u64>().write(features);
+        saved.add(SOFTWARE + 16).cast::<u64>().write(waits.into());
     }
+    // Not where it does what its threads ask for.
+    set_waits_for_threads(false);
     /// The direction of copying, which functions find to be up (System V ABI, 3.2.1).
     const DOWN: i64 = 1 << 10;
     registers[REG_EFL as usize] &= !DOWN;
@@ -173,13 +192,18 @@ unsafe fn interrupt(context: &mut ucontext_t) {
     registers[REG_RIP as usize] = suspended as *const () as i64;
 }
 
-/// The lowest address of the stack of the rank that runs, if it runs there, and its own code.
-fn lowest_stack(code: usize, stack: usize) -> Option<usize> {
+/// The lowest address of the stack of the rank that runs, if it runs there, and its own code, or waits for its threads; and whether
+/// it does.
+fn lowest_stack(code: usize, stack: usize) -> Option<(usize, bool)> {
     let (rank, space) = (thread::running()?, SlotSpace::get().ok()?);
     let start = space.address(rank).ok()? + space.layout().guard;
     let base = control::base_of_caller()?;
+    if !(start..start + space.layout().stack).contains(&stack) {
+        return None;
+    }
     let is_own = (base..base + images::of_process()?.control()).contains(&code);
-    (is_own && (start..start + space.layout().stack).contains(&stack)).then_some(start)
+    let waits = waits_for_threads();
+    (is_own || waits).then_some((start, waits))
 }
 
 /// Suspends the rank, and goes on where it was interrupted. Gone to with the stack pointer at the area of the state.
@@ -193,6 +217,7 @@ unsafe extern "sysv64" fn suspended() {
         "push {mxcsr}",
         "ldmxcsr [rsp]",
         "add rsp, 8",
+        "mov rdi, rsp",
         "call {suspend}",
         "mov eax, [rsp + {features}]",
         "mov edx, [rsp + {features} + 4]",
@@ -224,6 +249,20 @@ unsafe extern "sysv64" fn suspended() {
     )
 }
 
-extern "sysv64" fn suspend() {
-    thread::suspend();
+/// With the area of the state.
+extern "sysv64" fn suspend(area: *const u8) {
+    rank::give_way();
+    // SAFETY: written by `interrupt`.
+    let waits = unsafe { area.add(SOFTWARE + 16).cast::<u64>().read() };
+    set_waits_for_threads(waits != 0);
+}
+
+/// Interrupts the rank that has started the thread that calls.
+pub fn interrupt_owner() {
+    static HANDLES: OnceLock<bool> = OnceLock::new();
+    let handles = *HANDLES.get_or_init(|| std::arch::is_x86_feature_detected!("xsave") && handle().is_ok());
+    if let Some(thread) = thread_of_owner().filter(|_| handles) {
+        // SAFETY: a signal that has a handler, for a thread of this process.
+        unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, SIGNAL) };
+    }
 }

@@ -13,9 +13,9 @@ static void last_words(void) { printf("last words\n"); }
 
 __attribute__((noinline)) int fault_here(volatile int *nowhere) { return *nowhere; }
 
-/* A thread is no rank. */
-static void *calls(void *nothing) {
-    MPI_Barrier(MPI_COMM_WORLD);
+/* In a thread. */
+static void *aborts(void *nothing) {
+    MPI_Abort(MPI_COMM_WORLD, 9);
     return nothing;
 }
 
@@ -35,9 +35,10 @@ static void end(const char *how, int rank) {
         usleep(1000);
         for (volatile int turn = 0;;) turn++;
     }
-    if (!strcmp(how, "thread")) {
+    if (!strcmp(how, "thread") || !strcmp(how, "deaf")) {
         pthread_t thread;
-        pthread_create(&thread, NULL, calls, NULL);
+        pthread_create(&thread, NULL, aborts, NULL);
+        while (!strcmp(how, "deaf")) pause();
         pthread_join(thread, NULL);
     }
     if (!strcmp(how, "abort")) MPI_Abort(MPI_COMM_WORLD, 7);

@@ -1,11 +1,12 @@
 //! Beginning, ending, time, names (MPI-3.1, chapter 8).
 
+use std::cell::Cell;
 use std::ffi::c_int;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
 use talisman_ampi::comm::Communicators;
+use talisman_ampi::rank::{is_other_thread, let_threads_call};
 use talisman_ampi::raw;
 
 use super::call::{Outcome, done_anywhere, fatal, local, put};
@@ -17,28 +18,24 @@ use crate::class::Class;
 use crate::hooks::hooks;
 
 fn begin(threads: c_int) -> Outcome {
+    let is_other = is_other_thread();
     local(|process| {
         let life = &mut process.objects.life;
         if life.has_begun {
             return Err(Class::Other);
         }
-        (life.has_begun, life.threads) = (true, threads);
+        (life.has_begun, life.threads, life.is_of_other) = (true, threads, is_other);
         Ok(())
     })?;
-    LEVEL.store(threads, Ordering::Relaxed);
+    HAS_BEGUN.set(is_other);
     wtime();
     (hooks().init)();
     Ok(())
 }
 
-/// What threads that are no ranks are told, as they may ask for that: the level of threads of a rank of their process that
-/// has begun, or that none has.
-static LEVEL: AtomicI32 = AtomicI32::new(NOT_BEGUN);
-const NOT_BEGUN: c_int = c_int::MIN;
-
-fn level_for_others() -> Result<c_int, Class> {
-    let level = LEVEL.load(Ordering::Relaxed);
-    if level == NOT_BEGUN { Err(Class::Other) } else { Ok(level) }
+thread_local! {
+    /// This thread, which a rank has started, has called `MPI_Init`.
+    static HAS_BEGUN: Cell<bool> = const { Cell::new(false) };
 }
 
 /// All ranks come before any goes.
@@ -79,6 +76,10 @@ pub extern "C" fn wtick() -> f64 {
 /// # Safety
 /// Arguments are as MPI says.
 pub unsafe extern "C" fn abort<A: Abi>(_: A::Handle, code: c_int) -> c_int {
+    if is_other_thread() {
+        // Its rank may be where it does not hear of it.
+        fatal(code, &format!("MPI_Abort was called with {code}"));
+    }
     let rank = local(|process| Ok(process.engine.rank()));
     match rank {
         Ok(rank) => fatal(code, &format!("rank {rank}: MPI_Abort was called with {code}")),
@@ -141,25 +142,29 @@ pub fn others<A: Abi>() -> Vec<(&'static str, usize)> {
 super::calls! {
     "Init" init<>(_argc: usize, _argv: usize) => begin(0);
     "Init_thread" init_thread<>(_argc: usize, _argv: usize, wanted: c_int, granted: *mut c_int) => {
-        // A rank has one thread, which may be any.
-        let [single, _, serialized, _] = A::THREADS;
-        let level = wanted.clamp(single, serialized);
+        let [single, _, serialized, multiple] = A::THREADS;
+        let level = wanted.clamp(single, multiple);
         put(granted, level)?;
+        if level >= serialized {
+            let_threads_call();
+        }
         begin(level)
     };
     "Initialized" initialized<>(flag: *mut c_int) => {
-        let of_others = || level_for_others().is_ok();
-        put(flag, c_int::from(local(|process| Ok(process.objects.life.has_begun)).unwrap_or_else(|_| of_others())))
+        put(flag, c_int::from(local(|process| Ok(process.objects.life.has_begun)).unwrap_or(false)))
     };
     "Finalize" finalize<>() => end::<A>();
     "Finalized" finalized<>(flag: *mut c_int) => {
         put(flag, c_int::from(local(|process| Ok(process.objects.life.has_ended)).unwrap_or(false)))
     };
     "Query_thread" query_thread<>(level: *mut c_int) => {
-        put(level, local(|process| Ok(process.objects.life.threads)).or_else(|_| level_for_others())?)
+        put(level, local(|process| Ok(process.objects.life.threads))?)
     };
     "Is_thread_main" is_thread_main<>(flag: *mut c_int) => {
-        put(flag, c_int::from(local(|_| Ok(())).is_ok()))
+        put(flag, c_int::from(match is_other_thread() {
+            true => HAS_BEGUN.get(),
+            false => local(|process| Ok(!process.objects.life.is_of_other)).unwrap_or(false),
+        }))
     };
     "Get_version" get_version<>(version: *mut c_int, subversion: *mut c_int) => {
         put(version, A::VERSION[0])?;

@@ -30,6 +30,7 @@ mod signals;
 mod start;
 mod state;
 mod text;
+mod thread_waits;
 mod threads;
 
 use std::cell::Cell;
@@ -45,10 +46,13 @@ pub(crate) use list::List;
 pub(crate) use named::object_at;
 pub use named::{function_at, prepare_names};
 pub(crate) use own_threads::place_in_thread;
-pub use own_threads::{has_started_threads, is_own_thread};
+pub use own_threads::{
+    has_live_threads, has_started_threads, is_own_thread, owner_of_thread, thread_of_owner,
+};
 pub use pause::{Hooks, set_hooks};
 pub use start::run;
 pub use state::{Ended, State};
+pub use thread_waits::{set_waits_for_threads, waits_for_threads};
 
 thread_local! {
     /// The state of the rank that runs on this thread.
@@ -82,7 +86,7 @@ pub fn leave() {
 
 /// The function that answers for this one of the C library.
 pub fn symbol(name: &str) -> Option<usize> {
-    let parts: [fn(&str) -> Option<usize>; 21] = [
+    let parts: [fn(&str) -> Option<usize>; 22] = [
         start::symbol,
         exit::symbol,
         environment::symbol,
@@ -104,6 +108,7 @@ pub fn symbol(name: &str) -> Option<usize> {
         clocks_and_random::symbol,
         own_stack::symbol,
         own_threads::symbol,
+        thread_waits::symbol,
     ];
     parts.iter().find_map(|part| part(name))
 }

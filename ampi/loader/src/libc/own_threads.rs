@@ -1,7 +1,8 @@
 //! Threads that a rank starts: threads of the system, beside that of the PE. They have the rank's state of the C library,
 //! thread-locals of their own, and the process's memory. So the rank stays where it is from then on.
 //!
-//! They are not the rank: MPI is for its first thread. That one goes on to take turns with other ranks.
+//! They are not the rank: its first thread does for them what they ask MPI for. That one goes on to take turns with other
+//! ranks.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::arch::{asm, global_asm};
@@ -103,6 +104,8 @@ unsafe extern "C" {
 /// Of one thread, in the process's memory.
 struct Thread {
     state: *mut State,
+    /// The thread of the system that the rank runs on, which stays there.
+    of_rank: ::libc::pid_t,
     function: Function,
     argument: *mut c_void,
     values: [*mut c_void; KEYS],
@@ -127,6 +130,27 @@ pub fn has_started_threads() -> bool {
     let state = CURRENT.get();
     // SAFETY: a state that is entered is there.
     !state.is_null() && unsafe { (*state).threads.have_begun }
+}
+
+/// Whether the rank that runs on this thread has started any that has not ended.
+pub fn has_live_threads() -> bool {
+    let state = CURRENT.get();
+    // SAFETY: a state that is entered is there.
+    !state.is_null() && unsafe { (*state).threads.are_live() }
+}
+
+/// The number of the rank that has started the thread that calls, if one has.
+pub fn owner_of_thread() -> Option<u32> {
+    let own = OWN.get();
+    // SAFETY: both are there as long as the thread.
+    (!own.is_null()).then(|| unsafe { (*(*own).state).owner })
+}
+
+/// The thread of the system on which the rank runs that has started the thread that calls, if one has.
+pub fn thread_of_owner() -> Option<::libc::pid_t> {
+    let own = OWN.get();
+    // SAFETY: it is there as long as the thread.
+    (!own.is_null()).then(|| unsafe { (*own).of_rank })
 }
 
 /// Where this thread has the value of a key, if a rank has started it.
@@ -297,7 +321,9 @@ impl Thread {
                 std::ptr::copy_nonoverlapping((base + from) as *const u8, place, *len);
             }
         }
-        Some(Thread { state, function, argument, values: [null_mut(); KEYS], locals, layout, begin })
+        // SAFETY: takes nothing.
+        let of_rank = thread_of_owner().unwrap_or_else(|| unsafe { ::libc::gettid() });
+        Some(Thread { state, of_rank, function, argument, values: [null_mut(); KEYS], locals, layout, begin })
     }
 
     /// Thread-locals of the thread that calls are these from now on.

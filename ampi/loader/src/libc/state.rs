@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_int};
 use std::ops::Range;
 use std::ptr::null_mut;
+use std::sync::atomic::AtomicBool;
 
 use super::exit::Exits;
 use super::files::{Departed, Descriptors};
@@ -27,6 +28,10 @@ use crate::Program;
 pub struct State {
     /// Where the program is.
     pub(super) base: usize,
+    /// The number of the rank, if it was told.
+    pub(super) owner: u32,
+    /// Its first thread is in a function that waits for its others.
+    pub(super) waits_for_threads: AtomicBool,
     /// The stack pointer of [`super::run`].
     pub(super) stack: usize,
     /// Where its stack is; empty if that is not known.
@@ -88,6 +93,8 @@ impl State {
         let at = program.variables();
         State {
             base,
+            owner: u32::MAX,
+            waits_for_threads: AtomicBool::new(false),
             stack: 0,
             own_stack: 0..0,
             ended: RUNNING,
@@ -124,6 +131,11 @@ impl State {
     /// Whether threads run that the rank has started: its memory has to stay.
     pub fn has_live_threads(&self) -> bool {
         self.threads.are_live()
+    }
+
+    /// Says which rank it is of: threads that this starts are [of that](super::owner_of_thread).
+    pub fn set_owner(&mut self, rank: u32) {
+        self.owner = rank;
     }
 
     /// Says where the rank's stack is, for programs that ask. Without that they are told where the thread's is.
