@@ -240,14 +240,18 @@ pub(super) fn wait_a_turn() -> Result<(), CallError> {
     Ok(())
 }
 
-/// The PE's thread sleeps for so long, or until a thread of a rank asks for something. Returns for how long it has slept.
+/// The PE's thread sleeps for so long, or until a thread of a rank asks for something. Returns for how long: if nobody has asked
+/// that is what it was to be, so that who does this again does it as often.
 pub fn nap(time: Duration) -> Duration {
     let begun = Instant::now();
     on_process_heap(|| {
         let desk = desk();
         let times = TIMES.load(Ordering::Relaxed);
         let is_as_before = |_: &mut Vec<Asked>| TIMES.load(Ordering::Relaxed) == times;
-        drop(HAS_COME.wait_timeout_while(desk, time, is_as_before));
-    });
-    begun.elapsed()
+        let waited = HAS_COME.wait_timeout_while(desk, time, is_as_before);
+        match waited.is_ok_and(|(_, waited)| waited.timed_out()) {
+            true => time,
+            false => begun.elapsed(),
+        }
+    })
 }

@@ -462,6 +462,9 @@ impl Coordinator {
         if self.is_arriving(node) {
             return self.on_arriving_ended(now, node, &why);
         }
+        if self.roster[node].stage == Stage::Running && self.had_finished(node) {
+            return self.go_on_without_finished(now, node, &why);
+        }
         let has_said_all = self.roster[node].stage == Stage::Done;
         let is_missed = !(self.leaves && has_said_all);
         self.roster[node].stage = Stage::Gone;
@@ -489,6 +492,11 @@ impl Coordinator {
         if self.is_arriving(node) {
             let why = self.fate(node, how, false).in_short();
             return self.on_arriving_ended(now, node, &why);
+        }
+        let is_killed = matches!(how, How::Signalled(_)) || self.roster[node].doom.is_some();
+        if is_killed && self.roster[node].stage == Stage::Running && self.had_finished(node) {
+            let what = self.fate(node, how, false).in_short();
+            return self.go_on_without_finished(now, node, &what);
         }
         if self.survives_end(node, how) {
             let out_of_memory = how == How::Signalled(9) && out_of_memory();

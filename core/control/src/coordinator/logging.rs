@@ -20,7 +20,7 @@ use crate::logging::messages::{FromMember, Said, ToMember};
 use crate::logging::succession::piece_of;
 use crate::logging::{Begin, Logging};
 use crate::members::Stage;
-use crate::protocol::{Place, Stop, ToNode};
+use crate::protocol::{NodeReport, Place, Stop, ToNode};
 use crate::recovery::{Loss as LostNode, Unnoticed, detected_by};
 use talisman_job::Failure;
 use talisman_observe::sometimes::sometimes;
@@ -57,6 +57,21 @@ impl Coordinator {
         }
         let lost = self.loss(now, node, what, detected);
         self.go_on_logged(now, node, lost);
+    }
+
+    /// Whether a node that is lost now had nothing left to do: the job has come to its end, and all that the node had to say is known.
+    pub(super) fn had_finished(&self, node: u32) -> bool {
+        let has_said_all = self.roster[node].report.is_some();
+        self.logging.is_some() && self.verdict.is_success() && has_said_all
+    }
+
+    /// Such a node is gone.
+    pub(super) fn go_on_without_finished(&mut self, now: Duration, node: u32, what: &str) {
+        self.roster[node].stage = Stage::Gone;
+        self.let_go_on();
+        self.actions
+            .push(Action::Warn(format!("{what}; the job had come to its end, and nothing is missing")));
+        self.let_leave(now);
     }
 
     /// A node's host is out of reach.
@@ -137,7 +152,9 @@ impl Coordinator {
             FromMember::Said { rank, number, said } => {
                 self.on_said_logged(now, LogId { node, rank }, number, said);
             }
-            FromMember::Finished => {
+            FromMember::Finished(results) => {
+                // Nothing else of it would be missed.
+                self.roster[node].report = Some(NodeReport { results, ..NodeReport::default() });
                 self.logging.iter_mut().for_each(|logging| logging.on_finished(node));
                 self.end_if_all_is_printed(now);
             }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use talisman_ft::Version;
 use talisman_ft::double::Contents;
 use talisman_ft::logging::{Holdings, LogId, Membership, Order, Session, Standing};
-use talisman_job::CheckpointTaken;
+use talisman_job::{CheckpointTaken, Results};
 
 use crate::protocol::{Place, Stop};
 
@@ -96,8 +96,8 @@ pub enum FromMember {
         /// Why it is not on disk, if it is not.
         wrong: Option<String>,
     },
-    /// The answer to [`ToMember::Finish`]: all that its program has said is printed.
-    Finished,
+    /// The answer to [`ToMember::Finish`]: all that its program has said is printed, and these are its results.
+    Finished(Results),
     /// The answer to [`ToMember::Introduce`].
     Standing {
         /// Where it is.

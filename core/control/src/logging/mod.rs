@@ -314,7 +314,7 @@ impl Logging {
             FromMember::AtHorizon(session) => self.lead(Event::AtHorizon(node, session)),
             FromMember::Covered(session) => self.lead(Event::Covered(node, session)),
             FromMember::Said { .. }
-            | FromMember::Finished
+            | FromMember::Finished(_)
             | FromMember::Holds { .. }
             | FromMember::Written { .. }
             | FromMember::Standing { .. }

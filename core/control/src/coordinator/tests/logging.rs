@@ -7,6 +7,7 @@ use super::*;
 use crate::logging::fragments::{Joined, pieces_of};
 use crate::logging::messages::{FromMember, Said, ToMember};
 use crate::protocol::Stop;
+use talisman_job::Results;
 use talisman_job::checkpoints::FaultTolerance;
 
 const SHAPE: Shape = Shape { nodes: 3, pes_per_node: 1 };
@@ -72,6 +73,11 @@ fn line(version: u64) -> ToMember {
 /// A node holds its part of the first cut.
 fn holds_first() -> FromMember {
     FromMember::Holds { version: 1, session: 0, membership: 0, contents: Contents::default() }
+}
+
+/// A node has printed all that its program has said.
+fn finished() -> FromMember {
+    FromMember::Finished(Results::default())
 }
 
 /// What a survivor that has taken nothing says; it keeps what the node before it has.
@@ -149,9 +155,9 @@ fn lines_are_printed_once_and_the_job_ends_when_all_have_said_what_they_had_to()
     let (told, _) = coordinator.tell(20, 0, &end);
     let finish = [(0, "finish"), (1, "finish"), (2, "finish")];
     assert_eq!(orders(&told), [&finish[..], &[(1, "printed"), (0, "printed")]].concat());
-    assert_eq!(coordinator.tell(21, 0, &FromMember::Finished).1, []);
-    assert_eq!(coordinator.tell(22, 1, &FromMember::Finished).1, []);
-    let (_, others) = coordinator.tell(23, 2, &FromMember::Finished);
+    assert_eq!(coordinator.tell(21, 0, &finished()).1, []);
+    assert_eq!(coordinator.tell(22, 1, &finished()).1, []);
+    let (_, others) = coordinator.tell(23, 2, &finished());
     assert_eq!(others, to_all(3, &ToNode::Stop(Stop::default())));
     // Nobody leaves before all know that the job is over.
     for node in [0, 1] {
@@ -163,6 +169,28 @@ fn lines_are_printed_once_and_the_job_ends_when_all_have_said_what_they_had_to()
         assert_eq!(coordinator.say(at(26), node, ToLauncher::Settled), []);
     }
     assert_eq!(coordinator.say(at(27), 2, ToLauncher::Settled), to_all(3, &ToNode::Leave));
+}
+
+/// Between the last line that is printed and the last node that leaves.
+#[test]
+fn a_node_that_is_lost_when_the_job_has_come_to_its_end_is_not_missed() {
+    let mut coordinator = logging();
+    let end = FromMember::Said { rank: 0, number: 0, said: Said::End(Stop::default()) };
+    coordinator.tell(20, 0, &end);
+    let mut results = Results::default();
+    results.set("energy", 1.5_f64);
+    assert_eq!(coordinator.tell(21, 0, &finished()).1, []);
+    assert_eq!(coordinator.tell(22, 1, &FromMember::Finished(results.clone())).1, []);
+    assert_eq!(coordinator.tell(23, 2, &finished()).1, to_all(3, &ToNode::Stop(Stop::default())));
+    assert_eq!(coordinator.say(at(24), 0, ToLauncher::Done(Box::default())), []);
+    let said = coordinator.happen(at(25), 1, killed());
+    assert!(matches!(&said[..], [Action::Warn(line)] if line.contains("nothing is missing")), "{said:?}");
+    let settle = coordinator.say(at(26), 2, ToLauncher::Done(Box::default()));
+    let settle_those = [0, 2].map(|node| Action::Send(node, ToNode::Settle(results.clone())));
+    assert_eq!(settle, settle_those);
+    assert_eq!(coordinator.say(at(27), 0, ToLauncher::Settled), []);
+    let leave = [0, 2].map(|node| Action::Send(node, ToNode::Leave));
+    assert_eq!(coordinator.say(at(28), 2, ToLauncher::Settled), leave);
 }
 
 #[test]

@@ -197,7 +197,8 @@ impl Driver<'_> {
             && !self.is_any_out()
             && !self.member.has_unprinted();
         if is_finished && !std::mem::replace(&mut self.has_finished, true) {
-            self.say(&FromMember::Finished);
+            let results = self.of.job.results();
+            self.say(&FromMember::Finished(results));
         }
     }
 }
