@@ -21,6 +21,7 @@ checks!(
     predefined needs wrappers,
     windows needs wrappers,
     windows_that_are_misused_are_named needs wrappers,
+    memory_that_ranks_share needs wrappers,
     classes needs wrappers,
     fortran_with_its_header needs fortran,
     fortran_with_its_module needs fortran,
@@ -59,12 +60,27 @@ fn windows() {
     everywhere("windows.c", "3");
 }
 
+/// Where it is mapped they stay.
+fn memory_that_ranks_share() {
+    let lines =
+        |kind: &str, rest: &str| (0..4).map(|rank| format!("{kind} {rank}: {rest}")).collect::<Vec<_>>();
+    let found = "wrong 0, base 1, shared 1, follows 1";
+    let expected = [lines("apart", found), lines("signals", "20"), lines("together", found)].concat();
+    for interface in BOTH {
+        let file = built("shared_memory.c", interface);
+        let file = file.to_str().expect("a name that is text");
+        for way in &WAYS[..4] {
+            let printed = printed(&mut mpirun(&[&["-n", RANKS], *way, &[file, "1"]].concat()));
+            assert_eq!(sorted(&printed), expected, "{interface:?} {way:?}");
+        }
+    }
+}
+
 fn windows_that_are_misused_are_named() {
     for interface in BOTH {
         let file = built("misused.c", interface);
         let file = file.to_str().expect("a name that is text");
         for (how, why) in [
-            ("shared", "MPI_Win_allocate_shared failed: memory that cannot be shared (MPI_ERR_RMA_SHARED)"),
             ("outside", "rank 0 cannot go on: rank 1 accesses values from displacement 4 on"),
             ("closed", "rank 1: MPI_Put failed: MPI_ERR_RMA_SYNC"),
             ("locked", "rank 1: MPI_Win_free failed: wrong synchronisation of a window (MPI_ERR_RMA_SYNC)"),

@@ -1,6 +1,6 @@
 //! What the program that embeds the interfaces does at the calls that are not only MPI's.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::{c_char, c_int, c_void};
 use std::io::Write;
 use std::sync::OnceLock;
 
@@ -20,6 +20,10 @@ pub struct Hooks {
     pub close: unsafe extern "C" fn(c_int) -> c_int,
     /// Deletes a file.
     pub delete: unsafe extern "C" fn(*const c_char) -> c_int,
+    /// Maps memory for the rank that calls, as C's `mmap` does.
+    pub map: unsafe extern "C" fn(*mut c_void, usize, c_int, c_int, c_int, i64) -> *mut c_void,
+    /// Unmaps it.
+    pub unmap: unsafe extern "C" fn(*mut c_void, usize) -> c_int,
 }
 
 static HOOKS: OnceLock<Hooks> = OnceLock::new();
@@ -32,6 +36,8 @@ const ALONE: Hooks = Hooks {
     open: open_for_the_process,
     close: libc::close,
     delete: libc::unlink,
+    map: libc::mmap,
+    unmap: libc::munmap,
 };
 
 /// Says what is done at these calls. Once in a process, before the first rank runs; later calls change nothing.

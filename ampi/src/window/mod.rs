@@ -36,8 +36,30 @@ pub enum Flavor {
     Allocate,
     /// Without memory, which is attached to it later.
     Dynamic,
-    /// With memory that others could address: here of one rank alone.
+    /// With memory that all address.
     Shared,
+}
+
+/// Memory that all ranks of a window address, as one of them has mapped it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Pup)]
+pub struct SharedMemory {
+    /// Its first address in this rank.
+    pub start: u64,
+    /// Its length in bytes.
+    pub len: u64,
+    /// That of each rank of the window.
+    pub parts: Vec<Part>,
+}
+
+/// The part of one rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pup)]
+pub struct Part {
+    /// Where it begins.
+    pub offset: u64,
+    /// Its length in bytes.
+    pub size: u64,
+    /// The unit of its displacements.
+    pub unit: u64,
 }
 
 /// The memory of one rank in a window.
@@ -148,6 +170,8 @@ pub struct Window {
     pub communicator: u32,
     /// The rank's own memory in it.
     pub region: Region,
+    /// Of one whose ranks address each other's.
+    pub shared: Option<SharedMemory>,
     /// Who has that locked.
     pub lock: Lock,
     /// What those have asked for that wait for the lock.
@@ -173,6 +197,7 @@ impl Window {
         Window {
             communicator,
             region,
+            shared: None,
             lock: Lock::default(),
             deferred: BTreeMap::new(),
             epochs: Epochs::default(),

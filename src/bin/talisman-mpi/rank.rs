@@ -77,6 +77,8 @@ impl Program for MpiProgram {
             open: mpi_files::open(),
             close: mpi_files::close(),
             delete: mpi_files::delete(),
+            map: mpi_files::map(),
+            unmap: mpi_files::unmap(),
         });
         rank::set_threads(Threads {
             are_live: has_live_threads,

@@ -208,21 +208,29 @@ pub unsafe fn files_restored(
     result
 }
 
-/// Closes what a rank has open that is never to run again.
+/// Closes what a rank has open that is never to run again; unless threads of it run on, which may wait for any of that: they end
+/// with the process.
 ///
 /// # Safety
 /// As for [`files_depart`].
 pub unsafe fn files_end(state: *mut State, slot: Range<usize>) {
+    // SAFETY: the caller's promise.
+    let runs_on = unsafe { (*state).has_live_threads() };
     for file in stream::streams_in(&slot) {
         stream::write_out(file);
+        if runs_on {
+            continue;
+        }
         // SAFETY: a stream of the library's list, which nobody uses.
         unsafe {
             stream::take_from_list(file);
             ::libc::close(stream::descriptor(file));
         }
     }
-    // SAFETY: the caller's promise.
-    unsafe { (*state).descriptors.close_all() };
+    if !runs_on {
+        // SAFETY: the caller's promise.
+        unsafe { (*state).descriptors.close_all() };
+    }
 }
 
 fn gone(path: &CStr) -> FilesError {

@@ -3,12 +3,11 @@
 #include <string.h>
 
 int main(int argc, char **argv) {
-    int rank, memory[4] = {0}, value = 1, *shared;
+    int rank, memory[4] = {0}, value = 1;
     MPI_Win window;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     const char *how = argv[1];
-    if (!strcmp(how, "shared")) MPI_Win_allocate_shared(64, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &shared, &window);
     MPI_Win_create(memory, sizeof memory, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
     if (!strcmp(how, "outside")) {
         MPI_Win_fence(0, window);

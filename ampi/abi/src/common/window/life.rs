@@ -4,8 +4,9 @@ use std::ffi::c_int;
 
 use talisman_ampi::comm::Attributes;
 use talisman_ampi::objects::{Info, Kind};
-use talisman_ampi::window::{Flavor, Region, Window};
+use talisman_ampi::window::{Flavor, Region, SharedMemory, Window};
 
+use super::shared_memory::{self, Share};
 use super::{known_window, window};
 use crate::abi::{Abi, Count, NULL};
 use crate::class::Class;
@@ -29,7 +30,6 @@ pub struct Facts {
 }
 
 /// What a window is made with.
-#[derive(Clone, Copy)]
 struct Asked {
     name: &'static str,
     flavor: Flavor,
@@ -37,6 +37,7 @@ struct Asked {
     size: u64,
     unit: u64,
     hints: Option<u32>,
+    shared: Option<SharedMemory>,
 }
 
 /// A length in bytes that the program gives.
@@ -51,7 +52,7 @@ fn unit(bytes: i64) -> Result<u64, Class> {
 
 /// All members of a communicator make it.
 unsafe fn make<A: Abi>(parent: u32, asked: Asked, to: *mut A::Handle) -> Outcome {
-    let Asked { name, flavor, base, size, unit, hints } = asked;
+    let Asked { name, flavor, base, size, unit, hints, shared } = asked;
     let made_by_number = new_number::<A>(name, parent)?;
     let (number, communicator) = local(|process| {
         let hints = hints.map_or(Ok(Info::default()), |hints| info::copy_of(process, hints))?;
@@ -60,7 +61,9 @@ unsafe fn make<A: Abi>(parent: u32, asked: Asked, to: *mut A::Handle) -> Outcome
         made.name = format!("a window of {}", parent.name);
         let context = made.contexts().user;
         let communicator = process.comms.insert(made);
-        let window = Window::new(communicator, Region::new(flavor, base, size, unit), hints);
+        let mut window = Window::new(communicator, Region::new(flavor, base, size, unit), hints);
+        // What the state keeps is allocated here.
+        window.shared.clone_from(&shared);
         Ok((process.windows.insert(context, window), communicator))
     })?;
     let facts = Facts {
@@ -106,29 +109,36 @@ unsafe fn create<A: Abi>(
         let (parent, hints) = parent_of::<A>(communicator, hints, to)?;
         let (size, unit) = (size(bytes)?, unit(by)?);
         let (name, flavor) = ("MPI_Win_create", Flavor::Create);
-        make::<A>(parent, Asked { name, flavor, base: base as u64, size, unit, hints }, to)
+        make::<A>(parent, Asked { name, flavor, base: base as u64, size, unit, hints, shared: None }, to)
     }
 }
 
 unsafe fn allocate<A: Abi>(
     (bytes, by): (i64, i64),
-    (hints, communicator): (A::Handle, A::Handle),
+    (hints_given, communicator): (A::Handle, A::Handle),
     (at, to): (*mut usize, *mut A::Handle),
     (name, flavor): (&'static str, Flavor),
 ) -> Outcome {
     // SAFETY: the caller's promise.
     unsafe {
-        let (parent, hints) = parent_of::<A>(communicator, hints, to)?;
+        let (parent, hints) = parent_of::<A>(communicator, hints_given, to)?;
         let (size, unit) = (size(bytes)?, unit(by)?);
         let is_alone = local(|process| Ok(process.comms.get(parent)?.size() == 1))?;
         if flavor == Flavor::Shared && !is_alone {
-            // Ranks are in several processes, or come to be.
-            return Err(Class::RmaShared);
+            let may_be_apart = may_be_apart::<A>(hints_given)?;
+            let shared = shared_memory::map::<A>(name, parent, Share { size, unit, may_be_apart })?;
+            let base = local(|process| {
+                let rank = process.comms.get(parent)?.rank().ok_or(Class::Comm)?;
+                Ok(shared.start + shared.parts[rank as usize].offset)
+            })?;
+            put(at, base as usize)?;
+            let shared = Some(shared);
+            return make::<A>(parent, Asked { name, flavor, base, size, unit, hints, shared }, to);
         }
         let mut base = 0usize;
         give(bytes, &raw mut base)?;
         put(at, base)?;
-        make::<A>(parent, Asked { name, flavor, base: base as u64, size, unit, hints }, to)
+        make::<A>(parent, Asked { name, flavor, base: base as u64, size, unit, hints, shared: None }, to)
     }
 }
 
@@ -137,7 +147,7 @@ unsafe fn create_dynamic<A: Abi>(hints: A::Handle, communicator: A::Handle, to: 
     unsafe {
         let (parent, hints) = parent_of::<A>(communicator, hints, to)?;
         let (name, flavor) = ("MPI_Win_create_dynamic", Flavor::Dynamic);
-        make::<A>(parent, Asked { name, flavor, base: 0, size: 0, unit: 1, hints }, to)
+        make::<A>(parent, Asked { name, flavor, base: 0, size: 0, unit: 1, hints, shared: None }, to)
     }
 }
 
@@ -152,8 +162,10 @@ unsafe fn free<A: Abi>(handle: *mut A::Handle) -> Outcome {
     delete_all_of_window::<A>(number)?;
     super::asking::wait_until_done("MPI_Win_free", number, None)?;
     from_all::<A, 1>("MPI_Win_free", communicator, [0])?;
+    let mut shared = None;
     let (facts, flavor, base) = local(|process| {
         let freed = process.windows.remove(number).ok_or(Class::Win)?;
+        shared = freed.shared;
         let communicator = process.comms.free(freed.communicator)?;
         process.objects.retire(freed.communicator, communicator);
         Ok((freed.facts, freed.region.flavor, freed.region.base))
@@ -162,15 +174,30 @@ unsafe fn free<A: Abi>(handle: *mut A::Handle) -> Outcome {
     drop(unsafe { Box::from_raw(facts as *mut Facts) });
     // SAFETY: the memory is what `allocate` was given; nobody uses the handle any more.
     unsafe {
-        if matches!(flavor, Flavor::Allocate | Flavor::Shared) {
-            take_back(base as usize)?;
+        match &shared {
+            Some(shared) => shared_memory::unmap(shared)?,
+            None if matches!(flavor, Flavor::Allocate | Flavor::Shared) => take_back(base as usize)?,
+            None => {}
         }
         A::forget(Kind::Win, number, handle.read_unaligned());
         put(handle, A::handle(Kind::Win, NULL))
     }
 }
 
-/// The memory of a member, where the program can address that: its own.
+/// Whether the parts of ranks need not follow each other, by what the program has said.
+unsafe fn may_be_apart<A: Abi>(hints: A::Handle) -> Result<bool, Class> {
+    let mut value = [0u8; 8];
+    // SAFETY: the caller's promise.
+    let found = unsafe {
+        match known_or_null::<A>(Kind::Info, hints)? {
+            Some(_) => info::value_of::<A>(hints, b"alloc_shared_noncontig", &mut value)?,
+            None => None,
+        }
+    };
+    Ok(found.is_some_and(|len| value.get(..len) == Some(b"true")))
+}
+
+/// The memory of a member, where the program addresses that; of no member the first one's that has any.
 unsafe fn shared<A: Abi, N: Count>(
     handle: A::Handle,
     member: c_int,
@@ -179,10 +206,18 @@ unsafe fn shared<A: Abi, N: Count>(
     // SAFETY: the caller's promise.
     let number = unsafe { known_window::<A>(handle) }?;
     let found = local(|process| {
-        super::member::<A>(process, number, member)?;
-        let region = &window(process, number)?.region;
-        let found = (region.base, region.size, region.unit);
-        if region.flavor == Flavor::Shared { Ok(found) } else { Err(Class::RmaFlavor) }
+        let is_none = super::member::<A>(process, number, member)?.is_none();
+        let Window { region, shared, .. } = window(process, number)?;
+        match shared {
+            _ if region.flavor != Flavor::Shared => Err(Class::RmaFlavor),
+            None => Ok((region.base, region.size, region.unit)),
+            Some(shared) => {
+                let first = || shared.parts.iter().find(|part| part.size > 0).or(shared.parts.first());
+                let part = if is_none { first() } else { shared.parts.get(member as usize) };
+                let part = part.ok_or(Class::Rank)?;
+                Ok((shared.start + part.offset, part.size, part.unit))
+            }
+        }
     })?;
     // SAFETY: the caller's promise.
     unsafe {

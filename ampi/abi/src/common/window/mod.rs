@@ -6,6 +6,7 @@
 //! | [`access`] | reading, writing and combining values of other ranks' memory |
 //! | [`asking`] | what all that waits for others is made of |
 //! | [`active`], [`passive`] | when that may be done: fences, starting and posting; locks and flushes |
+//! | [`shared_memory`] | memory that all ranks of a window address |
 //! | [`state`] | names, hints, what a program asks of a window |
 //! | [`errors`] | error handlers of windows |
 //!
@@ -18,6 +19,7 @@ pub mod asking;
 pub mod errors;
 pub mod life;
 pub mod passive;
+pub mod shared_memory;
 pub mod state;
 
 use std::ffi::c_int;
