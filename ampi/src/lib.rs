@@ -9,6 +9,7 @@
 //! | [`datatype`] | how values lie in memory |
 //! | [`op`] | operations of reductions |
 //! | [`collective`] | collectives as schedules of messages and local operations |
+//! | [`partitioned`] | messages that are sent and received in parts |
 //! | [`comm`] | groups, communicators, topologies, attributes |
 //! | [`mod@file`] | files that a rank has open, and what it sees of them |
 //! | [`window`] | memory of a rank that others read and write |
@@ -35,6 +36,7 @@ pub mod file;
 mod launch;
 pub mod objects;
 pub mod op;
+pub mod partitioned;
 pub mod process;
 mod process_state;
 pub mod rank;

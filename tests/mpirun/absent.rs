@@ -11,17 +11,15 @@ use crate::wrappers::wrapper;
 checks!(functions_that_are_not_there_are_named_when_they_are_called needs c_compiler);
 
 /// Of each part: a function, and what is said of it.
-const OF_C: [(&str, &str); 5] = [
+const OF_C: [(&str, &str); 4] = [
     ("MPI_Session_init", "sessions"),
-    ("PMPI_Psend_init", "partitioned"),
     ("MPI_T_init_thread", "tools"),
     ("MPI_Comm_spawn", "processes are not started"),
     ("MPI_Open_port", "jobs are not connected"),
 ];
 
-const OF_FORTRAN: [(&str, &str, &str); 3] = [
+const OF_FORTRAN: [(&str, &str, &str); 2] = [
     ("mpi_session_init_", "MPI_Session_init", "sessions"),
-    ("pmpi_psend_init_", "MPI_Psend_init", "partitioned"),
     ("MPI_COMM_SPAWN", "MPI_Comm_spawn", "processes are not started"),
 ];
 

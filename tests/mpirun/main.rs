@@ -25,6 +25,7 @@ mod logging;
 mod long_messages;
 mod losses;
 mod mixed;
+mod mpi_4;
 mod mpi_files;
 #[allow(dead_code, unused_imports, reason = "other tests need more of it")]
 #[path = "../common/network/mod.rs"]
@@ -68,6 +69,7 @@ fn main() -> ExitCode {
         hosts::all(),
         groups::all(),
         mixed::all(),
+        mpi_4::all(),
         mpi_files::all(),
         fairness::all(),
         operations::all(),

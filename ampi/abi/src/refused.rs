@@ -51,9 +51,6 @@ mod names {
             MPI_T_event_handle_free MPI_T_event_handle_get_info MPI_T_event_handle_set_info MPI_T_event_read
             MPI_T_event_register_callback MPI_T_event_set_dropped_handler MPI_T_source_get_info
             MPI_T_source_get_num MPI_T_source_get_timestamp;
-        "partitioned communication is not there yet":
-            MPI_Psend_init MPI_Precv_init MPI_Pready MPI_Pready_range MPI_Pready_list MPI_Parrived
-            MPI_Precv_init_c MPI_Psend_init_c;
         "processes are not started while the job runs, and jobs are not connected":
             MPI_Close_port MPI_Comm_accept MPI_Comm_connect MPI_Comm_join MPI_Comm_spawn
             MPI_Comm_spawn_multiple MPI_Lookup_name MPI_Open_port MPI_Publish_name MPI_Unpublish_name;

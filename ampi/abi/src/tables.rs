@@ -90,6 +90,7 @@ fn of_c<A: Abi>() -> Vec<(&'static str, usize)> {
         common::op::functions::<A>(),
         common::own_request::functions::<A>(),
         common::pack::functions::<A>(),
+        common::partitioned::functions::<A>(),
         common::persistent::functions::<A>(),
         common::point_to_point::functions::<A>(),
         common::probe::functions::<A>(),

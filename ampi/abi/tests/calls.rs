@@ -15,6 +15,8 @@ mod fortran;
 mod library;
 #[path = "calls/messages.rs"]
 mod messages;
+#[path = "calls/mpi_4.rs"]
+mod mpi_4;
 #[path = "calls/objects.rs"]
 mod objects;
 #[path = "calls/requests.rs"]
@@ -87,12 +89,13 @@ fn run<L: Library>(universe: Universe) -> u64 {
     mpi!(L, "MPI_Comm_rank", L::world(), &mut number);
     mpi!(L, "MPI_Comm_size", L::world(), &mut size);
     let rank = Rank { universe, number, size };
-    let checks: [fn(Rank); 11] = [
+    let checks: [fn(Rank); 12] = [
         messages::check::<L>,
         requests::check::<L>,
         collectives::check::<L>,
         communicators::check::<L>,
         topologies::check::<L>,
+        mpi_4::check::<L>,
         datatypes::check::<L>,
         objects::check::<L>,
         objects::environment::<L>,
@@ -140,7 +143,7 @@ fn assert_all_pass(calls: Calls) {
                 "{name}, {ranks} ranks: {:?}",
                 tested.output
             );
-            assert_eq!(tested.output, ["11 checks on each rank"]);
+            assert_eq!(tested.output, ["12 checks on each rank"]);
         }
     }
 }

@@ -49,12 +49,18 @@ struct Running {
 impl Collectives {
     /// Begins one, whose schedule names ranks of the world.
     pub fn start(&mut self, schedule: Schedule, call: Call, engine: &mut Engine, out: &mut Actions) {
-        let number = self.next;
-        self.next = self.next.wrapping_add(1);
+        let number = self.number();
         out.push(Action::Allocate { scratch: number, bytes: schedule.scratch() });
         self.running.insert(number, Running { schedule, call, round: 0, pending: 0, truncated: None });
         self.go_on(number, engine, out);
         self.advance(engine, out);
+    }
+
+    /// A number that no other scratch memory has.
+    pub(crate) fn number(&mut self) -> u32 {
+        let number = self.next;
+        self.next = self.next.wrapping_add(1);
+        number
     }
 
     /// Goes on with those whose messages the engine has ended.

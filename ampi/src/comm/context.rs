@@ -29,7 +29,7 @@ impl ContextPair {
     }
 
     /// Of a communicator that has no number yet: nobody may use it.
-    pub const NONE: ContextPair = ContextPair::of(Context::MAX / 2);
+    pub const NONE: ContextPair = ContextPair::of(NUMBERS);
 
     /// By its number, as it is told to others.
     pub const fn of(number: u32) -> ContextPair {
@@ -40,6 +40,27 @@ impl ContextPair {
     pub fn number(&self) -> u32 {
         self.user / 2
     }
+
+    /// A third one: of operations in parts, which match nothing else (MPI-4.0, 4.1).
+    pub const fn of_parts(&self) -> Context {
+        self.collective | OF_PARTS
+    }
+
+    /// The pair that this is one of, or the third beside it.
+    pub fn around(context: Context) -> ContextPair {
+        ContextPair::of((context & !OF_PARTS) / 2)
+    }
+}
+
+/// What the contexts of operations in parts have, and no others.
+const OF_PARTS: Context = 1 << 31;
+
+/// Numbers are below it, so that their contexts are below that bit.
+const NUMBERS: u32 = Context::MAX / 4;
+
+/// Whether it is one of operations in parts.
+pub fn is_of_parts(context: Context) -> bool {
+    context & OF_PARTS != 0
 }
 
 /// The numbers that one rank gives.
@@ -72,11 +93,11 @@ impl Contexts {
     /// A new number.
     ///
     /// # Errors
-    /// If all are given: a world of 4,096 ranks has half a million for each.
+    /// If all are given: a world of 4,096 ranks has a quarter of a million for each.
     pub fn give(&mut self) -> Result<u32, TooMany> {
         let Contexts { ranks, rank, given } = *self;
         let number = given.checked_mul(ranks).and_then(|first| first.checked_add(rank));
-        let number = number.filter(|number| *number < Context::MAX / 2);
+        let number = number.filter(|number| *number < NUMBERS);
         self.given += u32::from(number.is_some());
         number.ok_or(TooMany { rank, made: given, ranks })
     }

@@ -25,7 +25,7 @@ use crate::engine::{Pattern, Rank, Tag};
 use topology::Topology;
 
 pub use attribute::{Asked, Attributes, Copying, Keyvals};
-pub use context::{ContextPair, Contexts, TooMany};
+pub use context::{ContextPair, Contexts, TooMany, is_of_parts};
 pub use group::{Comparison, Group, GroupError};
 pub use split::Choice;
 pub use table::{Communicators, UnknownCommunicator};

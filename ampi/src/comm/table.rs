@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use talisman_pup::Pup;
 use thiserror::Error;
 
-use super::{Communicator, Contexts, Keyvals};
+use super::{Communicator, ContextPair, Contexts, Keyvals};
 use crate::engine::{Context, Rank};
 
 /// Communicators by handle, and what new ones are made of.
@@ -73,14 +73,12 @@ impl Communicators {
 
     /// For people: the communicator of one of its contexts.
     pub fn name_of(&self, context: Context) -> String {
-        let has_context = |communicator: &&Communicator| {
-            let contexts = communicator.contexts();
-            [contexts.user, contexts.collective].contains(&context)
-        };
+        let pair = ContextPair::around(context);
+        let has_context = |communicator: &&Communicator| communicator.contexts() == pair;
         let mut all = std::iter::once(&self.world).chain(self.others.values());
         match all.find(has_context) {
             Some(found) if !found.name.is_empty() => found.name.clone(),
-            _ => format!("communicator {}", context / 2),
+            _ => format!("communicator {}", pair.number()),
         }
     }
 

@@ -72,7 +72,7 @@ pub struct Frame<P> {
     pub body: Body<P>,
 }
 
-/// What a frame is for. The first five are numbered: a receiver acts on them in the order in which they were sent.
+/// What a frame is for. The first five and the last are numbered: a receiver acts on them in the order in which they were sent.
 #[derive(Clone, Debug, PartialEq, Eq, Pup)]
 pub enum Body<P> {
     /// A whole message.
@@ -131,14 +131,24 @@ pub enum Body<P> {
         /// The sender's request.
         send: Token,
     },
+    /// The sender has made a send in parts (`MPI_Psend_init`): the receive of the frame's tag that was made first of those
+    /// without a sender gets it, and its messages have the tags from this one on. The length of all is the head's.
+    Offer {
+        /// The tag of the first part.
+        first: Tag,
+        /// How many parts.
+        parts: u32,
+    },
 }
 
 impl<P> Body<P> {
     /// Whether a receiver has to act on it after all numbered frames sent before.
     pub fn is_numbered(&self) -> bool {
-        use Body::{Access, Announce, CancelAnswer, CancelAsk, Data, Eager, Paid, Pull, Taken};
+        use Body::{Access, Announce, CancelAnswer, CancelAsk, Data, Eager, Offer, Paid, Pull, Taken};
         match self {
-            Eager(_) | Announce { .. } | Paid { .. } | CancelAsk { .. } | Access { .. } => true,
+            Eager(_) | Announce { .. } | Paid { .. } | CancelAsk { .. } | Access { .. } | Offer { .. } => {
+                true
+            }
             Pull { .. } | Data { .. } | Taken { .. } | CancelAnswer { .. } => false,
         }
     }
@@ -160,6 +170,7 @@ impl<P> Body<P> {
             Body::Pull { send, receive } => Body::Pull { send, receive },
             Body::Data { receive, payload } => Body::Data { receive, payload: change(payload) },
             Body::Taken { send } => Body::Taken { send },
+            Body::Offer { first, parts } => Body::Offer { first, parts },
             Body::CancelAnswer { send, granted } => Body::CancelAnswer { send, granted },
         }
     }

@@ -23,6 +23,7 @@ mod doing;
 mod frame;
 mod matching;
 mod order;
+mod parts;
 mod peers;
 mod persistent;
 mod posted;
@@ -46,6 +47,7 @@ pub use blocking::Begun;
 pub use doing::Doing;
 pub use frame::{Body, Context, EAGER_MAX, Frame, Head, INLINE_MAX, Inline, Loan, Payload, Rank, Tag, Token};
 pub use matching::Pattern;
+pub use parts::Offer;
 pub use persistent::StartError;
 pub use probe::Held;
 pub use receive::Met;
@@ -90,6 +92,9 @@ pub struct Engine {
     awaited: Awaited,
     /// Requests of collectives that have ended, for who drives those.
     finished: VecDeque<(u32, Status)>,
+    /// Messages of operations in parts that have ended, and offers of such operations, for who drives those.
+    ended_parts: VecDeque<u32>,
+    offers: VecDeque<Offer>,
 }
 
 /// A frame that no peer would send. The job ends with this message: state was lost or told twice.
@@ -140,6 +145,8 @@ impl Engine {
             waiting: None,
             awaited: Awaited::Nothing,
             finished: VecDeque::new(),
+            ended_parts: VecDeque::new(),
+            offers: VecDeque::new(),
         }
     }
 
@@ -228,6 +235,7 @@ impl Engine {
             Body::Data { receive, payload } => return self.data(&head, receive, payload, out),
             Body::Taken { send } => self.taken(&head, send, out),
             Body::CancelAnswer { send, granted } => self.cancel_answered(&head, send, granted, out),
+            Body::Offer { first, parts } => self.offers.push_back(Offer { head, first, parts }),
         }
         Ok(())
     }

@@ -45,6 +45,8 @@ pub enum Owner {
     User,
     /// A collective, by its number: it is told at once, and the request is gone.
     Schedule(u32),
+    /// An operation in parts, by the number of the message: as for a collective.
+    Part(u32),
     /// Nobody any more: the program has freed it (`MPI_Request_free`).
     Nobody,
 }

@@ -194,6 +194,10 @@ impl Engine {
                 self.requests.remove(token);
                 self.finished.push_back((schedule, status));
             }
+            Owner::Part(part) => {
+                self.requests.remove(token);
+                self.ended_parts.push_back(part);
+            }
             Owner::Nobody => self.requests.remove(token),
         }
     }

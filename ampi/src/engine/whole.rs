@@ -96,6 +96,7 @@ mod tests {
             Body::Paid { send, payload: payload() },
             Body::Data { receive: send, payload: payload() },
             Body::Taken { send },
+            Body::Offer { first: 0, parts: 1 },
         ] {
             assert_eq!(Whole::read(&talisman_pup::to_bytes(&Frame { head: HEAD, body }), 0), None);
         }

@@ -6,6 +6,7 @@ mod access;
 mod combine;
 mod incoming;
 mod memory;
+mod parts;
 mod perform;
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ use crate::engine::{
 };
 use crate::objects::Objects;
 use crate::op::Ops;
+use crate::partitioned::Partitioned;
 use crate::window::Windows;
 
 pub use combine::{Operands, Place};
@@ -116,6 +118,8 @@ pub struct Process {
     pub comms: Communicators,
     /// Collectives under way.
     pub collectives: Collectives,
+    /// Messages in parts.
+    pub partitioned: Partitioned,
     /// Datatypes.
     pub datatypes: Datatypes,
     /// Operations.
@@ -143,6 +147,7 @@ impl Process {
             comms: Communicators::new(ranks, engine.rank()),
             engine,
             collectives: Collectives::default(),
+            partitioned: Partitioned::default(),
             datatypes: Datatypes::default(),
             ops: Ops::default(),
             objects: Objects::default(),
@@ -171,9 +176,15 @@ impl Process {
             _ => {}
         }
         self.engine.on_frame(frame, out)?;
-        self.collectives.advance(&mut self.engine, out);
+        self.advance(out);
         self.forget_packed();
         Ok(())
+    }
+
+    /// Goes on with what consists of messages that the engine has ended.
+    pub(super) fn advance(&mut self, out: &mut Actions) {
+        self.collectives.advance(&mut self.engine, out);
+        self.partitioned.advance(&mut self.engine, out);
     }
 
     /// Messages that are not announced any more need not be packed any more.
@@ -186,20 +197,20 @@ impl Process {
     /// The bytes that a receive waits for were copied from the sender's memory.
     pub(crate) fn took(&mut self, receive: Token, out: &mut Actions) {
         self.engine.took(receive, out);
-        self.collectives.advance(&mut self.engine, out);
+        self.advance(out);
     }
 
     /// A message that was announced was [given](Host::give) to its receiver.
     pub(crate) fn gave(&mut self, send: Token, out: &mut Actions) {
         self.engine.gave(send, out);
-        self.collectives.advance(&mut self.engine, out);
+        self.advance(out);
     }
 
     /// The rank leaves for another place: what it has announced goes to the receivers now. Collectives go on with what that
     /// ends, and what they announce then goes as well.
     pub fn pay(&mut self, out: &mut Actions) {
         while self.engine.pay(out) {
-            self.collectives.advance(&mut self.engine, out);
+            self.advance(out);
         }
         // Nobody reads them where the rank was.
         self.packed.clear();
@@ -231,9 +242,14 @@ impl Process {
     /// # Errors
     /// If it is not there, not persistent or active.
     pub fn start(&mut self, request: Token, out: &mut Actions) -> Result<(), StartError> {
-        let is_collective = self.engine.start(request, out)?;
-        if let (true, Some((schedule, call))) = (is_collective, self.kept.get(&request)) {
-            self.collectives.start(schedule.clone(), *call, &mut self.engine, out);
+        if !self.engine.start(request, out)? {
+            return Ok(());
+        }
+        match self.kept.get(&request) {
+            Some((schedule, call)) => {
+                self.collectives.start(schedule.clone(), *call, &mut self.engine, out);
+            }
+            None => self.begin_parts(request, out),
         }
         Ok(())
     }
@@ -244,6 +260,7 @@ impl Process {
     /// If it is not there.
     pub fn free(&mut self, request: Token) -> Result<(), UnknownRequest> {
         self.kept.remove(&request);
+        self.partitioned.free(request);
         self.engine.free(request)
     }
 

@@ -178,7 +178,7 @@ impl Process {
         let Some((receive, into)) = self.engine.meet(head, incoming.len()) else { return Ok(false) };
         self.unpack_incoming(&incoming, &into, host)?;
         self.engine.met(head, receive, &into, out);
-        self.collectives.advance(&mut self.engine, out);
+        self.advance(out);
         Ok(true)
     }
 

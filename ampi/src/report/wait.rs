@@ -6,6 +6,7 @@ use talisman_core::chare::{Explainer, Waiting as Wait};
 use talisman_pup::{Pup, from_bytes, inventory, to_bytes};
 
 use super::{Waiting, explain};
+use crate::comm::is_of_parts;
 use crate::engine::{Condition, Context, Doing, Engine, Head, Pattern};
 use crate::rank::Rank;
 
@@ -58,9 +59,9 @@ fn doing(engine: &Engine) -> Vec<Doing> {
     if all.is_empty() { engine.blocked_on() } else { all }
 }
 
-/// A communicator has two contexts, the second of which is that of its collectives.
+/// A communicator has two contexts, the second of which is that of its collectives, and a third of operations in parts.
 pub(super) fn is_of_collective(pattern: &Pattern) -> bool {
-    pattern.context % 2 == 1
+    pattern.context % 2 == 1 && !is_of_parts(pattern.context)
 }
 
 /// Messages from the right source that no receive accepts.

@@ -83,6 +83,7 @@ pub mod neighborhood;
 pub mod op;
 pub mod own_request;
 pub mod pack;
+pub mod partitioned;
 pub mod parts;
 pub mod persistent;
 pub mod point_to_point;

@@ -5,8 +5,8 @@ use std::ffi::c_int;
 use super::Fortran;
 use crate::common::{
     buffers, communicator, darray, datatype, environment, errhandler, group, info, matched, neighborhood, op,
-    own_request, pack, persistent, point_to_point, probe, reductions, request, request_statuses, several,
-    status, topology,
+    own_request, pack, partitioned, persistent, point_to_point, probe, reductions, request, request_statuses,
+    several, status, topology,
 };
 use crate::common::{described, graphs, rooted, to_all};
 
@@ -83,6 +83,16 @@ super::fortran! {
     mpi_isendrecv_replace(
         b at, v count, v datatype, v to, v send_tag, v from, v tag, v comm, p request,
     ) => point_to_point::isendrecv_replace::<A, c_int>;
+    mpi_psend_init(
+        b at, v parts, a count, v datatype, v peer, v tag, v comm, v info, p request,
+    ) => partitioned::psend_init::<A>;
+    mpi_precv_init(
+        b at, v parts, a count, v datatype, v peer, v tag, v comm, v info, p request,
+    ) => partitioned::precv_init::<A>;
+    mpi_pready(v part, v request) => partitioned::pready::<A>;
+    mpi_pready_range(v low, v high, v request) => partitioned::pready_range::<A>;
+    mpi_pready_list(v n, p parts, v request) => partitioned::pready_list::<A>;
+    mpi_parrived(v request, v part, p flag) => partitioned::parrived::<A>;
     mpi_start(p request) => persistent::start::<A>;
     mpi_startall(v count, p requests) => persistent::startall::<A>;
     mpi_wait(p request, s status) => request::wait::<A>;

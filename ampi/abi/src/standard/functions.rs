@@ -9,6 +9,7 @@ use super::Standard;
 use crate::abi::{Abi, NULL};
 use crate::common::call::{done_anywhere, put};
 use crate::common::info::make;
+use crate::common::partitioned;
 
 /// `MPI_Abi_get_version`.
 unsafe extern "C" fn abi_get_version(version: *mut c_int, subversion: *mut c_int) -> c_int {
@@ -49,6 +50,9 @@ macro_rules! integers {
             vec![
                 ("MPI_Abi_get_version", abi_get_version as *const () as usize),
                 ("MPI_Abi_get_info", abi_get_info as *const () as usize),
+                // Counts have 64 bits without that, too; some headers have these.
+                ("MPI_Psend_init_c", partitioned::psend_init::<Standard> as *const () as usize),
+                ("MPI_Precv_init_c", partitioned::precv_init::<Standard> as *const () as usize),
                 $(
                     ($to_name, $to as *const () as usize),
                     ($from_name, $from as *const () as usize),
