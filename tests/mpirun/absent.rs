@@ -11,17 +11,14 @@ use crate::wrappers::wrapper;
 checks!(functions_that_are_not_there_are_named_when_they_are_called needs c_compiler);
 
 /// Of each part: a function, and what is said of it.
-const OF_C: [(&str, &str); 4] = [
-    ("MPI_Session_init", "sessions"),
+const OF_C: [(&str, &str); 3] = [
     ("MPI_T_init_thread", "tools"),
     ("MPI_Comm_spawn", "processes are not started"),
     ("MPI_Open_port", "jobs are not connected"),
 ];
 
-const OF_FORTRAN: [(&str, &str, &str); 2] = [
-    ("mpi_session_init_", "MPI_Session_init", "sessions"),
-    ("MPI_COMM_SPAWN", "MPI_Comm_spawn", "processes are not started"),
-];
+const OF_FORTRAN: [(&str, &str, &str); 1] =
+    [("MPI_COMM_SPAWN", "MPI_Comm_spawn", "processes are not started")];
 
 fn functions_that_are_not_there_are_named_when_they_are_called() {
     for file in BOTH.map(|interface| program("absent.c", interface)).iter().chain([&of_the_standard()]) {

@@ -81,6 +81,7 @@ classes! {
     RmaAttach "MPI_ERR_RMA_ATTACH" "memory that cannot be attached" 56 69 46;
     RmaShared "MPI_ERR_RMA_SHARED" "memory that cannot be shared" 57 71 49;
     RmaFlavor "MPI_ERR_RMA_FLAVOR" "wrong flavor of a window" 58 70 57;
+    Session "MPI_ERR_SESSION" "invalid session" 75 78 60;
 }
 
 impl Class {

@@ -11,6 +11,8 @@ pub struct Hooks {
     pub init: fn(),
     /// `MPI_Finalize` was called, by all ranks: may wait.
     pub finalize: fn(),
+    /// A session begins, or the last one that is open ends: may not wait.
+    pub session: fn(is_open: bool),
     /// The job ends with this status: `MPI_Abort`, or an error that is fatal, with a message for people. Does not
     /// return.
     pub abort: fn(status: c_int, message: &str) -> !,
@@ -32,6 +34,7 @@ static HOOKS: OnceLock<Hooks> = OnceLock::new();
 const ALONE: Hooks = Hooks {
     init: nothing,
     finalize: nothing,
+    session: |_| {},
     abort: end_the_process,
     open: open_for_the_process,
     close: libc::close,

@@ -29,14 +29,6 @@ mod names {
     refused! {
         "handles of this interface are numbers in both languages":
             MPI_Win_c2f MPI_Win_f2c;
-        "sessions are not there yet":
-            MPI_Session_init MPI_Session_finalize MPI_Session_get_info MPI_Session_get_num_psets
-            MPI_Session_get_nth_pset MPI_Session_get_pset_info MPI_Session_call_errhandler
-            MPI_Session_create_errhandler MPI_Session_get_errhandler MPI_Session_set_errhandler
-            MPI_Group_from_session_pset MPI_Comm_create_from_group MPI_Intercomm_create_from_groups
-            MPI_Session_attach_buffer MPI_Session_attach_buffer_c MPI_Session_detach_buffer
-            MPI_Session_detach_buffer_c MPI_Session_flush_buffer MPI_Session_fromint MPI_Session_iflush_buffer
-            MPI_Session_toint;
         "the interface for tools is not there yet":
             MPI_T_init_thread MPI_T_finalize MPI_T_cvar_get_num MPI_T_cvar_get_info MPI_T_cvar_get_index
             MPI_T_cvar_handle_alloc MPI_T_cvar_handle_free MPI_T_cvar_read MPI_T_cvar_write MPI_T_pvar_get_num

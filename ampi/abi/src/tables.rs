@@ -100,6 +100,8 @@ fn of_c<A: Abi>() -> Vec<(&'static str, usize)> {
         common::request_statuses::functions::<A>(),
         common::rooted::functions::<A>(),
         common::rooted::again::functions::<A>(),
+        common::session::functions::<A>(),
+        common::session::others::<A>(),
         common::several::functions::<A>(),
         common::status::functions::<A>(),
         common::to_all::functions::<A>(),

@@ -31,6 +31,9 @@ impl ContextPair {
     /// Of a communicator that has no number yet: nobody may use it.
     pub const NONE: ContextPair = ContextPair::of(NUMBERS);
 
+    /// Of groups whose members make a communicator without having another.
+    pub const GROUPS: ContextPair = ContextPair::of(NUMBERS - 1);
+
     /// By its number, as it is told to others.
     pub const fn of(number: u32) -> ContextPair {
         ContextPair { user: 2 * number, collective: 2 * number + 1 }
@@ -97,7 +100,7 @@ impl Contexts {
     pub fn give(&mut self) -> Result<u32, TooMany> {
         let Contexts { ranks, rank, given } = *self;
         let number = given.checked_mul(ranks).and_then(|first| first.checked_add(rank));
-        let number = number.filter(|number| *number < NUMBERS);
+        let number = number.filter(|number| *number < NUMBERS - 1);
         self.given += u32::from(number.is_some());
         number.ok_or(TooMany { rank, made: given, ranks })
     }

@@ -77,6 +77,7 @@ impl Communicators {
         let has_context = |communicator: &&Communicator| communicator.contexts() == pair;
         let mut all = std::iter::once(&self.world).chain(self.others.values());
         match all.find(has_context) {
+            _ if pair == ContextPair::GROUPS => "a group that makes a communicator".to_owned(),
             Some(found) if !found.name.is_empty() => found.name.clone(),
             _ => format!("communicator {}", pair.number()),
         }

@@ -44,6 +44,8 @@ pub struct Objects {
     pub fortran_keys: BTreeMap<u32, bool>,
     /// Keys of attributes whose functions are called by others of the program: by the one that copies, by the one that deletes.
     pub key_proxies: BTreeMap<u32, (u64, u64)>,
+    /// Sessions that are not finalized.
+    pub sessions: Table<Session>,
     /// Where handles that are addresses point to.
     pub words: Words,
     /// Where the program has its copies of the interface's data.
@@ -75,6 +77,17 @@ pub struct Life {
     /// Another thread than the rank's first has called `MPI_Init`: it is the main one of MPI.
     #[pup(skip)]
     pub is_of_other: bool,
+}
+
+/// A session (MPI-4.0, 11.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pup)]
+pub struct Session {
+    /// Its error handler.
+    pub handler: u32,
+    /// The level of threads that the program was granted in it.
+    pub threads: i32,
+    /// Memory that the program has given for buffered sends: address and length.
+    pub buffer: Option<(u64, u64)>,
 }
 
 /// An error handler of the program.

@@ -27,6 +27,8 @@ pub enum Kind {
     Win,
     /// A file.
     File,
+    /// A session.
+    Session,
 }
 
 /// The addresses of the words that stand for objects, in the program's memory.

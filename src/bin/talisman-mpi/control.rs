@@ -19,6 +19,8 @@ pub struct Control {
     /// It has called `MPI_Init`, and `MPI_Finalize`.
     pub has_begun: bool,
     pub has_finished: bool,
+    /// It has a session that is not finalized.
+    pub has_session: bool,
     /// How often ranks of this process had gone on when what it has open was noted last.
     pub noted: u64,
 }
@@ -32,6 +34,7 @@ impl Control {
             streams: Streams::new(rank, is_labelled),
             has_begun: false,
             has_finished: false,
+            has_session: false,
             noted: 0,
         }
     }

@@ -16,16 +16,22 @@ const ABORTED: u8 = 128 + libc::SIGABRT as u8;
 /// The program of the rank that calls has ended: its exit status if the job goes on, which is 0.
 pub fn end(ended: Option<Ended>) -> i32 {
     control::flush();
-    let (rank, is_early) = control::with(|control| {
+    let (rank, lacks) = control::with(|control| {
         control.streams.finish();
-        (control.rank, control.has_begun && !control.has_finished)
+        let lacks = match control.has_begun && !control.has_finished {
+            true => Some("MPI_Finalize"),
+            false => control.has_session.then_some("MPI_Session_finalize"),
+        };
+        (control.rank, lacks)
     });
-    match ended.map(status) {
-        None => rank::end_job(1, &format!("rank {rank} has no memory for its arguments and its environment")),
-        Some(0) if is_early => fail(1, &format!("rank {rank} ended before it called MPI_Finalize")),
-        Some(0) => 0,
-        Some(ABORTED) => abort(ABORTED, &format!("rank {rank} aborted")),
-        Some(status) => fail(status, &format!("rank {rank} ended with status {status}")),
+    match (ended.map(status), lacks) {
+        (None, _) => {
+            rank::end_job(1, &format!("rank {rank} has no memory for its arguments and its environment"))
+        }
+        (Some(0), Some(function)) => fail(1, &format!("rank {rank} ended before it called {function}")),
+        (Some(0), None) => 0,
+        (Some(ABORTED), _) => abort(ABORTED, &format!("rank {rank} aborted")),
+        (Some(status), _) => fail(status, &format!("rank {rank} ended with status {status}")),
     }
 }
 

@@ -73,6 +73,7 @@ impl Program for MpiProgram {
         talisman_abi::set_hooks(Hooks {
             init,
             finalize,
+            session,
             abort,
             open: mpi_files::open(),
             close: mpi_files::close(),
@@ -256,6 +257,10 @@ fn init() {
 
 fn finalize() {
     control::with(|control| control.has_finished = true);
+}
+
+fn session(is_open: bool) {
+    control::with(|control| control.has_session = is_open);
 }
 
 fn abort(status: i32, message: &str) -> ! {

@@ -1,7 +1,8 @@
 //! What members agree on when they make a communicator: its number, and what each has said.
 
 use talisman_ampi::collective::{self as schedules, Blocks, Call, Member, Place, Schedule, Values};
-use talisman_ampi::engine::{Buffer, Envelope, Mode, Owner, Pattern, Token};
+use talisman_ampi::comm::ContextPair;
+use talisman_ampi::engine::{Buffer, Context, Envelope, Mode, Owner, Pattern, Rank, Tag, Token};
 use talisman_ampi::objects::Kept;
 use talisman_ampi::process::Process;
 use talisman_ampi::raw;
@@ -131,11 +132,40 @@ pub fn others_say<A: Abi>(name: &'static str, communicator: u32, yes: bool) -> R
     Ok(from_other_side::<A>(name, communicator, mine[0])? != 0)
 }
 
-/// The numbers of the first of some members of a communicator, for those members. A tag that is negative is used by no
-/// collective.
+/// Where some ranks agree on something, in a context that others use too.
+#[derive(Clone, Copy)]
+pub struct Meeting {
+    context: Context,
+    tag: Tag,
+}
+
+impl Meeting {
+    /// In a communicator, by a tag of the program: one in the context of its collectives, of which none has it.
+    pub fn within(process: &Process, communicator: u32, tag: i32) -> Result<Meeting, Class> {
+        let context = process.comms.get(communicator)?.contexts().collective;
+        Ok(Meeting { context, tag: -1 - tag.max(0) })
+    }
+
+    /// Where there is no communicator, by a text of the program.
+    pub fn named(text: &[u8], what: u32) -> Meeting {
+        let (context, mut tag) = (ContextPair::GROUPS.collective, 0x811c_9dc5_u32 ^ what);
+        for byte in text {
+            tag = (tag ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
+        }
+        Meeting { context, tag: tag as Tag }
+    }
+
+    /// The same for these ranks alone: others may have the same text.
+    pub fn of(self, ranks: &[Rank]) -> Meeting {
+        let bytes: Vec<u8> = ranks.iter().flat_map(|rank| rank.to_le_bytes()).collect();
+        Meeting::named(&bytes, self.tag as u32)
+    }
+}
+
+/// The numbers of one of some ranks, by its place among them, for all of these.
 pub fn among<A: Abi>(
     name: &'static str,
-    (communicator, members, tag): (u32, &[u32], i32),
+    (meeting, members, first): (Meeting, &[Rank], u32),
     numbers: &mut [i64],
 ) -> Outcome {
     let receive = numbers.as_mut_ptr() as u64;
@@ -143,36 +173,28 @@ pub fn among<A: Abi>(
         let rank = process.engine.rank();
         let me = members.iter().position(|member| *member == rank).ok_or(Class::Group)?;
         let me = Member { rank: me as u32, size: members.len() as u32 };
-        let context = process.comms.get(communicator)?.contexts().collective;
-        let schedule: Schedule = schedules::bcast(me, 0, bytes(numbers.len()), &Values::BYTES);
+        let schedule: Schedule = schedules::bcast(me, first, bytes(numbers.len()), &Values::BYTES);
         let request = Token { index: 0, generation: 0 };
-        let call = Call { context, tag: reserved(tag), send: 0, receive, op: 0, request };
+        let Meeting { context, tag } = meeting;
+        let call = Call { context, tag, send: 0, receive, op: 0, request };
         Ok(process.begin(schedule, call, members, out))
     })?;
     wait_without_status::<A>(name, token)
 }
 
-/// A tag in a communicator's context for collectives that those do not use.
-fn reserved(tag: i32) -> i32 {
-    -1 - tag.max(0)
-}
-
-/// Sends numbers to a peer in a communicator and receives others from it.
-pub fn exchange<A: Abi>(
+/// Sends numbers to another rank and receives others from it.
+pub fn exchange(
     name: &'static str,
-    (communicator, peer, tag): (u32, u32, i32),
+    (Meeting { context, tag }, peer): (Meeting, Rank),
     mine: &[i64],
     theirs: &mut [i64],
 ) -> Outcome {
     let (from, into) = (mine.as_ptr() as u64, theirs.as_mut_ptr() as u64);
     let (sent, received) = (bytes(mine.len()), bytes(theirs.len()));
     let both = engine(|process: &mut Process, out| {
-        let found = process.comms.get(communicator)?;
-        let (to, context) = (found.world_rank(peer).ok_or(Class::Rank)?, found.contexts().collective);
-        let tag = reserved(tag);
-        let pattern = Pattern { context, source: Some(to), tag: Some(tag) };
+        let pattern = Pattern { context, source: Some(peer), tag: Some(tag) };
         let receive = process.engine.receive(pattern, Buffer::of_bytes(into, received), Owner::User, out);
-        let envelope = Envelope { context, to, tag };
+        let envelope = Envelope { context, to: peer, tag };
         let buffer = Buffer::of_bytes(from, sent);
         Ok([receive, process.engine.send(Mode::Standard, envelope, buffer, Owner::User, out)])
     })?;

@@ -111,6 +111,7 @@ fn class_of(kind: Kind) -> Class {
         Kind::Errhandler => Class::Arg,
         Kind::Win => Class::Win,
         Kind::File => Class::File,
+        Kind::Session => Class::Session,
     }
 }
 

@@ -6,7 +6,9 @@ use talisman_ampi::comm::{Choice, Communicator, Comparison, ContextPair, Group};
 use talisman_ampi::objects::{Kept, Kind};
 use talisman_ampi::process::Process;
 
-use super::agreement::{among, exchange, from_all, from_first, new_number, number_later, others_say};
+use super::agreement::{
+    Meeting, among, exchange, from_all, from_first, new_number, number_later, others_say,
+};
 use super::attribute;
 use super::call::{Outcome, known, known_or_null, length, local, put};
 use super::group::group_of;
@@ -148,17 +150,17 @@ unsafe fn create_group<A: Abi>(
     let (parent, group) = unsafe { (known::<A>(Kind::Comm, communicator)?, known::<A>(Kind::Group, group)?) };
     let size = local(|process| Ok(group_of(process, group)?.size()))?;
     let mut members = vec![0u32; size as usize];
-    let (mut numbers, is_member) = local(|process| {
+    let (mut numbers, is_member, meeting) = local(|process| {
         let (group, rank) = (group_of(process, group)?, process.engine.rank());
         members.copy_from_slice(&group.members());
         let number = match group.member(0) == Some(rank) {
             true => i64::from(process.comms.contexts.give()?),
             false => 0,
         };
-        Ok(([number], group.rank_of(rank).is_some()))
+        Ok(([number], group.rank_of(rank).is_some(), Meeting::within(process, parent, tag)?))
     })?;
     if is_member {
-        among::<A>("MPI_Comm_create_group", (parent, &members, tag), &mut numbers)?;
+        among::<A>("MPI_Comm_create_group", (meeting, &members, 0), &mut numbers)?;
     }
     // SAFETY: the caller's promise.
     unsafe {
@@ -193,14 +195,15 @@ unsafe fn intercommunicator<A: Abi>(
             mine.iter_mut().zip(members).for_each(|(place, member)| *place = i64::from(member));
             Ok(i64::from(process.comms.contexts.give()?))
         })?;
-        exchange::<A>(NAME, (peer, remote, tag), &[number, i64::from(size)], &mut head)?;
-        theirs = vec![0i64; usize::try_from(head[1]).map_err(|_| Class::Intern)?];
-        exchange::<A>(NAME, (peer, remote, tag), &mine, &mut theirs)?;
-        // The side with the lower leader gives the number.
-        let is_ours = local(|process| {
-            let found = process.comms.get(peer)?;
-            Ok(found.world_rank(remote).is_some_and(|other| process.engine.rank() < other))
+        let (meeting, other) = local(|process| {
+            let other = process.comms.get(peer)?.world_rank(remote).ok_or(Class::Rank)?;
+            Ok((Meeting::within(process, peer, tag)?, other))
         })?;
+        exchange(NAME, (meeting, other), &[number, i64::from(size)], &mut head)?;
+        theirs = vec![0i64; usize::try_from(head[1]).map_err(|_| Class::Intern)?];
+        exchange(NAME, (meeting, other), &mine, &mut theirs)?;
+        // The side with the lower leader gives the number.
+        let is_ours = local(|process| Ok(process.engine.rank() < other))?;
         head[0] = if is_ours { number } else { head[0] };
     }
     told_by_leader::<A>(NAME, side, leader, &mut head)?;

@@ -2,11 +2,11 @@
 
 /// The functions of a chapter: name without `MPI_`, function, arguments, the communicator whose error handler is
 /// called, and a body that gives an [`Outcome`](call::Outcome). Functions of files have the file instead of the
-/// communicator, or `nothing`, where no file is open yet; those of windows the window. A function with a parameter `N` is there twice: with
+/// communicator, or `nothing`, where no file is open yet; those of windows the window, those of sessions the session. A function with a parameter `N` is there twice: with
 /// counts of 32 bits, and, as `…_c`, with counts of 64.
 macro_rules! calls {
     ($($name:literal $function:ident<$($n:ident)?>($($argument:ident: $type:ty),* $(,)?)
-        $(on $communicator:ident)? $(of $file:ident)? $(in $window:ident)? => $body:expr;)*) => {
+        $(on $communicator:ident)? $(of $file:ident)? $(in $window:ident)? $(by $session:ident)? => $body:expr;)*) => {
         $(
             #[doc = concat!("`MPI_", $name, "`.")]
             ///
@@ -22,7 +22,7 @@ macro_rules! calls {
                 };
                 let _traced = talisman_ampi::raw::TracedCall::begin(concat!("MPI_", $name));
                 let outcome = body();
-                $crate::common::calls!(@done $name, outcome $(, $communicator)? $(; $file)? $(=> $window)?)
+                $crate::common::calls!(@done $name, outcome $(, $communicator)? $(; $file)? $(=> $window)? $(, @ $session)?)
             }
         )*
 
@@ -49,6 +49,10 @@ macro_rules! calls {
     (@done $name:literal, $outcome:expr => $window:expr) => {
         // SAFETY: the handle is the program's.
         unsafe { $crate::common::window::errors::done::<A>(concat!("MPI_", $name), $window, $outcome) }
+    };
+    (@done $name:literal, $outcome:expr, @ $session:expr) => {
+        // SAFETY: the handle is the program's.
+        unsafe { $crate::common::session::done::<A>(concat!("MPI_", $name), $session, $outcome) }
     };
     (@entry $name:literal, $function:ident) => {
         [(concat!("MPI_", $name), $function::<A> as *const () as usize)]
@@ -92,6 +96,7 @@ pub mod reductions;
 pub mod request;
 pub mod request_statuses;
 pub mod rooted;
+pub mod session;
 pub mod several;
 pub mod status;
 pub mod to_all;

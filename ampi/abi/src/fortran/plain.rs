@@ -8,7 +8,7 @@ use crate::common::{
     own_request, pack, partitioned, persistent, point_to_point, probe, reductions, request, request_statuses,
     several, status, topology,
 };
-use crate::common::{described, graphs, rooted, to_all};
+use crate::common::{described, graphs, rooted, session, to_all};
 
 /// Fortran has no arguments of the program.
 unsafe fn begin<A: Fortran>() -> c_int {
@@ -19,6 +19,12 @@ unsafe fn begin<A: Fortran>() -> c_int {
 unsafe fn with_level<A: Fortran>(wanted: c_int, granted: *mut c_int) -> c_int {
     // SAFETY: the caller's promise.
     unsafe { environment::init_thread::<A>(0, 0, wanted, granted) }
+}
+
+unsafe fn detach_from_session<A: Fortran>(session: c_int, _: *mut usize, size: *mut c_int) -> c_int {
+    let mut at = 0usize;
+    // SAFETY: the caller's promise.
+    unsafe { session::session_detach_buffer::<A, c_int>(session, &raw mut at, size) }
 }
 
 /// Fortran is not told where its buffer was: it has that as a variable.
@@ -431,6 +437,18 @@ super::fortran! {
     mpi_info_dup(v info, p to) => info::info_dup::<A>;
     mpi_info_free(p info) => info::info_free::<A>;
     mpi_info_get_nkeys(v info, p keys) => info::info_get_nkeys::<A>;
+    mpi_session_init(v info, v handler, p session) => session::session_init::<A>;
+    mpi_session_finalize(p session) => session::session_finalize::<A>;
+    mpi_session_get_info(v session, p info) => session::session_get_info::<A>;
+    mpi_session_get_num_psets(v session, v info, p n) => session::session_get_num_psets::<A>;
+    mpi_session_create_errhandler(f function, p to) => session::session_create_errhandler::<A>;
+    mpi_session_set_errhandler(v session, v handler) => session::session_set_errhandler::<A>;
+    mpi_session_get_errhandler(v session, p handler) => session::session_get_errhandler::<A>;
+    mpi_session_call_errhandler(v session, v code) => session::session_call_errhandler::<A>;
+    mpi_session_attach_buffer(v session, b at, v size) => session::session_attach_buffer::<A, c_int>;
+    mpi_session_detach_buffer(v session, p at, p size) => detach_from_session::<A>;
+    mpi_session_flush_buffer(v session) => session::session_flush_buffer::<A>;
+    mpi_session_iflush_buffer(v session, p request) => session::session_iflush_buffer::<A>;
     mpi_comm_create_errhandler(f function, p to) => errhandler::comm_create_errhandler::<A>;
     mpi_errhandler_create(f function, p to) => errhandler::errhandler_create::<A>;
     mpi_comm_set_errhandler(v comm, v handler) => errhandler::comm_set_errhandler::<A>;

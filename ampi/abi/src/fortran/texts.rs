@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use super::Fortran;
 use super::convert::{buffer, put_error};
 use crate::common::window::state;
-use crate::common::{communicator, described, environment, errhandler, info, io, pack};
+use crate::common::{communicator, described, environment, errhandler, info, io, pack, session};
 
 /// The longest text that a function gives, with a zero.
 const ROOM: usize = 8192;
@@ -65,6 +65,40 @@ texts! {
     };
     mpi_error_string(code: *const c_int, name: *mut u8, n: *mut c_int; len) => {
         with_text(name, len, |text| errhandler::error_string::<A>(code.read_unaligned(), text, n))
+    };
+    mpi_session_get_nth_pset(
+        handle: *const c_int, hints: *const c_int, n: *const c_int, room: *mut c_int, name: *mut u8; len
+    ) => {
+        // Its length has no zero at the end.
+        let (wants_length, mut with_zero) = (room.read_unaligned() == 0, ROOM as c_int);
+        let (handle, hints, n) = (handle.read_unaligned(), hints.read_unaligned(), n.read_unaligned());
+        let mut give = |text| session::session_get_nth_pset::<A>(handle, hints, n, &raw mut with_zero, text);
+        let code = if wants_length { give([0u8; ROOM].as_mut_ptr()) } else { with_text(name, len, give) };
+        room.write_unaligned(with_zero - 1);
+        code
+    };
+    mpi_session_get_pset_info(handle: *const c_int, name: *const u8, to: *mut c_int; len) => {
+        session::session_get_pset_info::<A>(handle.read_unaligned(), for_c(name, len).as_ptr(), to)
+    };
+    mpi_group_from_session_pset(handle: *const c_int, name: *const u8, to: *mut c_int; len) => {
+        session::group_from_session_pset::<A>(handle.read_unaligned(), for_c(name, len).as_ptr(), to)
+    };
+    mpi_comm_create_from_group(
+        group: *const c_int, text: *const u8, hints: *const c_int, handler: *const c_int, to: *mut c_int; len
+    ) => {
+        let (group, hints, handler) = (group.read_unaligned(), hints.read_unaligned(), handler.read_unaligned());
+        session::comm_create_from_group::<A>(group, for_c(text, len).as_ptr(), hints, handler, to)
+    };
+    mpi_intercomm_create_from_groups(
+        group: *const c_int, leader: *const c_int, others: *const c_int, other_leader: *const c_int,
+        text: *const u8, hints: *const c_int, handler: *const c_int, to: *mut c_int; len
+    ) => {
+        let (group, leader, hints) = (group.read_unaligned(), leader.read_unaligned(), hints.read_unaligned());
+        let (others, other_leader) = (others.read_unaligned(), other_leader.read_unaligned());
+        let (text, handler) = (for_c(text, len), handler.read_unaligned());
+        session::intercomm_create_from_groups::<A>(
+            group, leader, others, other_leader, text.as_ptr(), hints, handler, to,
+        )
     };
     mpi_comm_set_name(handle: *const c_int, name: *const u8; len) => {
         communicator::comm_set_name::<A>(handle.read_unaligned(), for_c(name, len).as_ptr())

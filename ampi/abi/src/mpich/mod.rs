@@ -81,6 +81,7 @@ const fn code(kind: Kind) -> u32 {
         Kind::Info => 7,
         Kind::Win => 8,
         Kind::Request | Kind::Message => 11,
+        Kind::Session => 14,
     };
     code << 26
 }

@@ -45,5 +45,6 @@ conversions! {
     Errhandler errhandler_c2f "MPI_Errhandler_c2f" errhandler_f2c "MPI_Errhandler_f2c";
     File file_c2f "MPI_File_c2f" file_f2c "MPI_File_f2c";
     Win win_c2f "MPI_Win_c2f" win_f2c "MPI_Win_f2c";
+    Session session_c2f "MPI_Session_c2f" session_f2c "MPI_Session_f2c";
     Message message_c2f "MPI_Message_c2f" message_f2c "MPI_Message_f2c";
 }

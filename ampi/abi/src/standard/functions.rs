@@ -71,6 +71,7 @@ integers! {
     Info info_toint "MPI_Info_toint" info_fromint "MPI_Info_fromint";
     Errhandler errhandler_toint "MPI_Errhandler_toint" errhandler_fromint "MPI_Errhandler_fromint";
     Message message_toint "MPI_Message_toint" message_fromint "MPI_Message_fromint";
+    Session session_toint "MPI_Session_toint" session_fromint "MPI_Session_fromint";
     Win win_toint "MPI_Win_toint" win_fromint "MPI_Win_fromint";
     File file_toint "MPI_File_toint" file_fromint "MPI_File_fromint";
 }

@@ -43,7 +43,7 @@ const OPS: [(usize, u32); 14] = [
 ];
 
 /// The others: kind, handle, number.
-const OTHERS: [(Kind, usize, u32); 18] = [
+const OTHERS: [(Kind, usize, u32); 19] = [
     (Kind::Request, 0x180, NULL),
     (Kind::Comm, 0x101, 0),
     (Kind::Comm, 0x102, 1),
@@ -52,6 +52,7 @@ const OTHERS: [(Kind, usize, u32); 18] = [
     (Kind::Group, 0x109, 0),
     (Kind::Win, 0x110, NULL),
     (Kind::File, 0x118, NULL),
+    (Kind::Session, 0x120, NULL),
     (Kind::Message, 0x128, NULL),
     (Kind::Message, 0x129, NO_PROC),
     (Kind::Info, 0x130, NULL),

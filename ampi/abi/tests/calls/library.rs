@@ -94,6 +94,7 @@ impl Library for Mpich {
             "DATATYPE_NULL" => 0x0c00_0000,
             "OP_NULL" => 0x1800_0000,
             "INFO_NULL" => 0x1c00_0000,
+            "SESSION_NULL" => 0x3800_0000,
             "WIN_NULL" => 0x2000_0000,
             "ERRORS_RETURN" => 0x5400_0001,
             "INT" => 0x4c00_0405,
@@ -136,6 +137,7 @@ impl Library for OpenMpi {
         let symbol_of = match name {
             "REQUEST_NULL" => "ompi_request_null".to_owned(),
             "MESSAGE_NULL" | "MESSAGE_NO_PROC" => format!("ompi_{}", name.to_lowercase()),
+            "SESSION_NULL" => "ompi_mpi_instance_null".to_owned(),
             "MAX" | "SUM" | "BOR" | "MAXLOC" => format!("ompi_mpi_op_{}", name.to_lowercase()),
             _ => format!("ompi_mpi_{}", name.to_lowercase()),
         };
@@ -177,6 +179,7 @@ impl Library for Standard {
             "DATATYPE_NULL" => 0x200,
             "OP_NULL" => 0x20,
             "INFO_NULL" => 0x130,
+            "SESSION_NULL" => 0x120,
             "WIN_NULL" => 0x110,
             "ERRORS_RETURN" => 0x143,
             "INT" => 0x209,

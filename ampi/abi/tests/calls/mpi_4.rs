@@ -1,4 +1,4 @@
-//! What MPI-4 has added: messages in parts.
+//! What MPI-4 has added: messages in parts, sessions.
 
 use std::ffi::c_int;
 
@@ -8,6 +8,7 @@ use crate::library::{Library, Status, code_of, count, mpi, source, tag};
 pub fn check<L: Library>(rank: Rank) {
     in_parts::<L>(rank);
     short_and_long::<L>(rank);
+    sessions::<L>(rank);
 }
 
 /// Four parts of three values are received as six of two, started twice.
@@ -76,4 +77,96 @@ fn short_and_long<L: Library>(rank: Rank) {
     mpi!(L, "MPI_Waitall", 4, &mut requests, L::IGNORE);
     assert!(theirs.iter().all(|value| *value == rank.before()));
     requests.iter_mut().for_each(|request| mpi!(L, "MPI_Request_free", request));
+}
+
+/// Two sessions at once: one has a communicator of all, and one of the ranks in the opposite order, by sets and tags alone.
+fn sessions<L: Library>(rank: Rank) {
+    let (no_info, returned, none) =
+        (L::object("INFO_NULL"), L::object("ERRORS_RETURN"), L::object("SESSION_NULL"));
+    let (mut first, mut second, mut group, mut turned) = (none, none, none, none);
+    mpi!(L, "MPI_Session_init", no_info, returned, &mut first);
+    mpi!(L, "MPI_Session_init", no_info, returned, &mut second);
+    assert!(first != none && second != none && first != second);
+    let (mut n, mut room, mut name) = (0, 0, [7u8; 16]);
+    mpi!(L, "MPI_Session_get_num_psets", first, no_info, &mut n);
+    mpi!(L, "MPI_Session_get_nth_pset", first, no_info, 1, &mut room, &mut name);
+    assert_eq!((n, room, name[0]), (2, 11, 7), "the length alone");
+    mpi!(L, "MPI_Session_get_nth_pset", first, no_info, 1, &mut room, &mut name);
+    assert_eq!((room, &name[..11]), (11, &b"mpi://SELF\0"[..]));
+    assert_ne!(code_of!(L, "MPI_Session_get_nth_pset", first, no_info, 2, &mut room, &mut name), 0);
+    mpi!(L, "MPI_Group_from_session_pset", first, c"mpi://WORLD".as_ptr(), &mut group);
+    let order: Vec<c_int> = (0..rank.size).rev().collect();
+    mpi!(L, "MPI_Group_incl", group, rank.size, order.as_ptr(), &mut turned);
+    let (mut all, mut back, mut code) = (none, none, 0);
+    for (of, to, tag) in [(group, &mut all, c"all"), (turned, &mut back, c"back")] {
+        mpi!(L, "MPI_Comm_create_from_group", of, tag.as_ptr(), no_info, returned, to);
+        rank.hop();
+    }
+    let (mut me, mut sum, mut theirs) = (-1, 0, -1);
+    mpi!(L, "MPI_Comm_rank", back, &mut me);
+    assert_eq!(me, rank.size - 1 - rank.number);
+    mpi!(L, "MPI_Allreduce", &me, &mut sum, 1, L::int(), L::object("SUM"), all);
+    assert_eq!(sum, (0..rank.size).sum::<c_int>());
+    mpi!(L, "MPI_Bcast", &mut me, 1, L::int(), 0, back);
+    assert_eq!(me, 0, "its first is the last of all");
+    mpi!(
+        L,
+        "MPI_Sendrecv",
+        &rank.number,
+        1,
+        L::int(),
+        rank.after(),
+        1,
+        &mut theirs,
+        1,
+        L::int(),
+        rank.before(),
+        1,
+        all,
+        L::IGNORE
+    );
+    assert_eq!(theirs, rank.before());
+    mpi!(L, "MPI_Session_finalize", &mut first);
+    assert_eq!(first, none);
+    assert_ne!(code_of!(L, "MPI_Session_get_num_psets", first, no_info, &mut n), 0, "it has ended");
+    code += code_of!(L, "MPI_Session_get_num_psets", second, no_info, &mut n);
+    assert_eq!(code, 0, "the other has not");
+    between::<L>(rank, group);
+    [all, back].iter_mut().for_each(|comm| mpi!(L, "MPI_Comm_free", comm));
+    [group, turned].iter_mut().for_each(|group| mpi!(L, "MPI_Group_free", group));
+    mpi!(L, "MPI_Session_finalize", &mut second);
+}
+
+/// Of the last rank and all others.
+fn between<L: Library>(rank: Rank, group: L::Handle) {
+    if rank.size == 1 {
+        return;
+    }
+    let (mut last, mut others, mut made, mut n) = (group, group, L::object("COMM_NULL"), -1);
+    mpi!(L, "MPI_Group_incl", group, 1, &[rank.size - 1], &mut last);
+    mpi!(L, "MPI_Group_excl", group, 1, &[rank.size - 1], &mut others);
+    let is_last = rank.number == rank.size - 1;
+    let (mine, mine_leads, theirs, theirs_leads) =
+        if is_last { (last, 0, others, rank.size - 2) } else { (others, rank.size - 2, last, 0) };
+    let (text, no_info, returned) = (c"between".as_ptr(), L::object("INFO_NULL"), L::object("ERRORS_RETURN"));
+    mpi!(
+        L,
+        "MPI_Intercomm_create_from_groups",
+        mine,
+        mine_leads,
+        theirs,
+        theirs_leads,
+        text,
+        no_info,
+        returned,
+        &mut made
+    );
+    rank.hop();
+    mpi!(L, "MPI_Comm_remote_size", made, &mut n);
+    assert_eq!(n, if is_last { rank.size - 1 } else { 1 });
+    let mut sum = -1;
+    mpi!(L, "MPI_Allreduce", &rank.number, &mut sum, 1, L::int(), L::object("SUM"), made);
+    assert_eq!(sum, if is_last { (0..rank.size - 1).sum() } else { rank.size - 1 });
+    mpi!(L, "MPI_Comm_free", &mut made);
+    [last, others].iter_mut().for_each(|group| mpi!(L, "MPI_Group_free", group));
 }
