@@ -20,6 +20,7 @@ checks!(
     operations needs wrappers,
     predefined needs wrappers,
     windows needs wrappers,
+    tools needs wrappers,
     windows_that_are_misused_are_named needs wrappers,
     memory_that_ranks_share needs wrappers,
     classes needs wrappers,
@@ -74,6 +75,11 @@ fn memory_that_ranks_share() {
             assert_eq!(sorted(&printed), expected, "{interface:?} {way:?}");
         }
     }
+}
+
+/// Variables of the library.
+fn tools() {
+    everywhere("tools.c", "400");
 }
 
 fn windows_that_are_misused_are_named() {

@@ -68,6 +68,7 @@ fn programs_in_c_run() {
         ("communicators.c", 20),
         ("datatypes.c", 44),
         ("operations.c", 28),
+        ("tools.c", 4),
     ] {
         runs("talisman-mpicc", source, lines);
     }

@@ -127,6 +127,10 @@ pub trait Abi: 'static {
     const IDENT: c_int = 0;
     /// `MPI_THREAD_SINGLE`, `_FUNNELED`, `_SERIALIZED`, `_MULTIPLE`.
     const THREADS: [c_int; 4] = [0, 1, 2, 3];
+    /// `MPI_T_VERBOSITY_USER_BASIC`, `MPI_T_BIND_NO_OBJECT`, `MPI_T_SCOPE_CONSTANT`.
+    const TOOLS: [c_int; 3];
+    /// `MPI_T_PVAR_ALL_HANDLES`.
+    const ALL_HANDLES: fn() -> usize;
     /// `MPI_LOCK_EXCLUSIVE`, `MPI_LOCK_SHARED`.
     const LOCKS: [c_int; 2];
     /// `MPI_WIN_FLAVOR_CREATE`, `_ALLOCATE`, `_DYNAMIC`, `_SHARED`.
@@ -301,6 +305,8 @@ macro_rules! as_in_c {
         const VERSION: [std::ffi::c_int; 2] = <$interface>::VERSION;
         const BSEND_OVERHEAD: std::ffi::c_int = <$interface>::BSEND_OVERHEAD;
         const NAME_ROOM: [usize; 3] = <$interface>::NAME_ROOM;
+        const TOOLS: [std::ffi::c_int; 3] = <$interface>::TOOLS;
+        const ALL_HANDLES: fn() -> usize = <$interface>::ALL_HANDLES;
         const LOCKS: [std::ffi::c_int; 2] = <$interface>::LOCKS;
         const FLAVORS: [std::ffi::c_int; 4] = <$interface>::FLAVORS;
         const UNIFIED: std::ffi::c_int = <$interface>::UNIFIED;

@@ -82,6 +82,13 @@ classes! {
     RmaShared "MPI_ERR_RMA_SHARED" "memory that cannot be shared" 57 71 49;
     RmaFlavor "MPI_ERR_RMA_FLAVOR" "wrong flavor of a window" 58 70 57;
     Session "MPI_ERR_SESSION" "invalid session" 75 78 60;
+    ToolsNotInitialized "MPI_T_ERR_NOT_INITIALIZED" "tools have not begun" 60 55 1003;
+    ToolsInvalid "MPI_T_ERR_INVALID" "invalid argument of a tool" 74 72 1006;
+    ToolsInvalidIndex "MPI_T_ERR_INVALID_INDEX" "invalid index" 62 57 1007;
+    ToolsInvalidSession "MPI_T_ERR_INVALID_SESSION" "invalid session of a tool" 67 62 1009;
+    ToolsInvalidHandle "MPI_T_ERR_INVALID_HANDLE" "invalid handle of a tool" 64 59 1010;
+    ToolsInvalidName "MPI_T_ERR_INVALID_NAME" "name that nothing has" 73 73 1011;
+    ToolsCvarSetNever "MPI_T_ERR_CVAR_SET_NEVER" "variable that cannot be set" 69 64 1015;
 }
 
 impl Class {

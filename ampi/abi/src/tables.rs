@@ -106,6 +106,7 @@ fn of_c<A: Abi>() -> Vec<(&'static str, usize)> {
         common::status::functions::<A>(),
         common::to_all::functions::<A>(),
         common::to_all::again::functions::<A>(),
+        common::tool::functions::<A>(),
         common::topology::functions::<A>(),
         common::window::functions::<A>(),
     ]

@@ -46,6 +46,7 @@ fn constants<A: Abi>() -> Vec<(String, i64)> {
             &[A::COMBINER_NAMED, A::TYPE_SHARED, A::KEYVAL_INVALID, A::BSEND_OVERHEAD],
         ),
         named(&["LOCK_EXCLUSIVE", "LOCK_SHARED"], &A::LOCKS),
+        named(&["T_VERBOSITY_USER_BASIC", "T_BIND_NO_OBJECT", "T_SCOPE_CONSTANT"], &A::TOOLS),
         named(
             &["WIN_FLAVOR_CREATE", "WIN_FLAVOR_ALLOCATE", "WIN_FLAVOR_DYNAMIC", "WIN_FLAVOR_SHARED"],
             &A::FLAVORS,

@@ -157,6 +157,11 @@ impl Engine {
         self
     }
 
+    /// Up to so many bytes a message is not announced.
+    pub fn eager_max(&self) -> u64 {
+        self.eager_max
+    }
+
     /// Whose engine it is.
     pub fn rank(&self) -> Rank {
         self.rank

@@ -46,6 +46,8 @@ pub struct Objects {
     pub key_proxies: BTreeMap<u32, (u64, u64)>,
     /// Sessions that are not finalized.
     pub sessions: Table<Session>,
+    /// What tools have.
+    pub tools: Tools,
     /// Where handles that are addresses point to.
     pub words: Words,
     /// Where the program has its copies of the interface's data.
@@ -77,6 +79,17 @@ pub struct Life {
     /// Another thread than the rank's first has called `MPI_Init`: it is the main one of MPI.
     #[pup(skip)]
     pub is_of_other: bool,
+}
+
+/// What tools of the program have of the library's variables (MPI-4.0, chapter 15).
+#[derive(Debug, Default, PartialEq, Pup)]
+pub struct Tools {
+    /// How often tools have begun and not ended.
+    pub begun: u32,
+    /// Handles of control variables, by these variables' places.
+    pub handles: Table<u32>,
+    /// Sessions of performance variables, of which there is none.
+    pub sessions: Table<()>,
 }
 
 /// A session (MPI-4.0, 11.3).

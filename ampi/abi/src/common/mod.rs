@@ -100,5 +100,6 @@ pub mod session;
 pub mod several;
 pub mod status;
 pub mod to_all;
+pub mod tool;
 pub mod topology;
 pub mod window;

@@ -49,7 +49,11 @@ pub const DATA: &[Data] = &[
     Data { name: "MPIR_F08_MPI_IN_PLACE", content: Content::Zeroes, of_bytes: 4 },
     Data { name: "MPIR_F08_MPI_STATUS_IGNORE_OBJ", content: Content::Zeroes, of_bytes: 20 },
     Data { name: "MPIR_F08_MPI_STATUSES_IGNORE_OBJ", content: Content::Zeroes, of_bytes: 20 },
+    Data { name: "MPI_T_PVAR_ALL_HANDLES", content: Content::PointerTo(ALL_HANDLES), of_bytes: 8 },
 ];
+
+/// The number of `MPI_T_PVAR_ALL_HANDLES`, which is a pointer to itself here.
+const ALL_HANDLES: u32 = 13;
 
 /// Where the special values of Fortran are: by the number of the symbol, and the offset in it.
 pub const SENTINELS: &[(Sentinel, u32, usize)] = &[
@@ -143,6 +147,8 @@ impl Abi for Mpich {
     const VERSION: [c_int; 2] = [4, 0];
     const BSEND_OVERHEAD: c_int = 96;
     const NAME_ROOM: [usize; 3] = [128, 128, 512];
+    const TOOLS: [c_int; 3] = [221, 9_700, 60_438];
+    const ALL_HANDLES: fn() -> usize = || own(ALL_HANDLES);
     const LOCKS: [c_int; 2] = [234, 235];
     const UNIFIED: c_int = 2;
 

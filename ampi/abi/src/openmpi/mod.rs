@@ -112,6 +112,8 @@ impl Abi for OpenMpi {
     const VERSION: [c_int; 2] = [3, 1];
     const BSEND_OVERHEAD: c_int = 128;
     const NAME_ROOM: [usize; 3] = [64, 256, 256];
+    const TOOLS: [c_int; 3] = [0; 3];
+    const ALL_HANDLES: fn() -> usize = || usize::MAX;
     const LOCKS: [c_int; 2] = [1, 2];
     const UNIFIED: c_int = 0;
     const NO_CHECK: c_int = 1;

@@ -128,6 +128,8 @@ impl Abi for Standard {
     const VERSION: [c_int; 2] = [5, 0];
     const BSEND_OVERHEAD: c_int = 512;
     const NAME_ROOM: [usize; 3] = [128, 256, 512];
+    const TOOLS: [c_int; 3] = [9, 1, 1];
+    const ALL_HANDLES: fn() -> usize = || 1;
     const LOCKS: [c_int; 2] = [301, 302];
     const FLAVORS: [c_int; 4] = [311, 312, 313, 314];
     const UNIFIED: c_int = 321;
