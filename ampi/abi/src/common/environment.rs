@@ -38,6 +38,16 @@ thread_local! {
     static HAS_BEGUN: Cell<bool> = const { Cell::new(false) };
 }
 
+/// The level of threads that a program gets which wants this one.
+pub fn granted_level<A: Abi>(wanted: c_int) -> c_int {
+    let [single, _, serialized, multiple] = A::THREADS;
+    let level = wanted.clamp(single, multiple);
+    if level >= serialized {
+        let_threads_call();
+    }
+    level
+}
+
 /// All ranks come before any goes.
 fn end<A: Abi>() -> Outcome {
     super::attribute::delete_all::<A>(Communicators::ALONE)?;
@@ -142,12 +152,8 @@ pub fn others<A: Abi>() -> Vec<(&'static str, usize)> {
 super::calls! {
     "Init" init<>(_argc: usize, _argv: usize) => begin(0);
     "Init_thread" init_thread<>(_argc: usize, _argv: usize, wanted: c_int, granted: *mut c_int) => {
-        let [single, _, serialized, multiple] = A::THREADS;
-        let level = wanted.clamp(single, multiple);
+        let level = granted_level::<A>(wanted);
         put(granted, level)?;
-        if level >= serialized {
-            let_threads_call();
-        }
         begin(level)
     };
     "Initialized" initialized<>(flag: *mut c_int) => {

@@ -15,7 +15,7 @@ use super::call::{
     Outcome, call_handler, done_anywhere, engine, fatal, handler, known, known_or_null, local, put,
 };
 use super::communicator::text_of;
-use super::environment::wtime;
+use super::environment::{granted_level, wtime};
 use super::errhandler::{create, hold, words};
 use super::group::{group_of, make as make_group};
 use super::info::{make as make_info, value_of};
@@ -74,7 +74,7 @@ fn raise<A: Abi>(name: &str, on: (Kind, u32), chosen: u32, code: c_int) -> c_int
     code
 }
 
-/// The level of threads that a program asks for by a hint, as far as there is one; one thread at a time by itself.
+/// The level of threads that a program asks for by a hint, one thread at a time by itself.
 unsafe fn level_of<A: Abi>(hints: A::Handle) -> Result<c_int, Class> {
     let mut value = [0u8; 64];
     // SAFETY: the caller's promise.
@@ -86,8 +86,8 @@ unsafe fn level_of<A: Abi>(hints: A::Handle) -> Result<c_int, Class> {
     let asked = found
         .and_then(|len| value.get(..len))
         .and_then(|value| LEVELS.iter().position(|level| level.as_bytes().eq_ignore_ascii_case(value)));
-    let [single, _, serialized, _] = A::THREADS;
-    Ok(asked.map_or(serialized, |level| A::THREADS[level]).clamp(single, serialized))
+    let [_, _, serialized, _] = A::THREADS;
+    Ok(granted_level::<A>(asked.map_or(serialized, |level| A::THREADS[level])))
 }
 
 /// A process set, by its name.

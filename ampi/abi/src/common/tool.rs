@@ -12,6 +12,7 @@ use talisman_ampi::raw::TracedCall;
 
 use super::call::{Outcome, local, put};
 use super::communicator::text_of;
+use super::environment::granted_level;
 use crate::abi::Abi;
 use crate::class::Class;
 
@@ -115,13 +116,12 @@ unsafe fn count(to: *mut c_int, value: c_int) -> Outcome {
 /// # Safety
 /// Arguments are as MPI says.
 pub unsafe extern "C" fn init_thread<A: Abi>(wanted: c_int, granted: *mut c_int) -> c_int {
-    let [single, _, serialized, _] = A::THREADS;
     let begun = local(|process| {
         process.objects.tools.begun += 1;
         Ok(())
     });
     // SAFETY: the caller's promise.
-    let outcome = begun.and_then(|()| unsafe { say(granted, wanted.clamp(single, serialized)) });
+    let outcome = begun.and_then(|()| unsafe { say(granted, granted_level::<A>(wanted)) });
     outcome.map_or_else(A::code, |()| 0)
 }
 
