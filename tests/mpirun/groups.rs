@@ -77,9 +77,13 @@ fn memory_that_ranks_share() {
     }
 }
 
-/// Variables of the library.
+/// Variables of the library. They are the same however nodes are lost.
 fn tools() {
-    everywhere("tools.c", "400");
+    for interface in BOTH {
+        let file = built("tools.c", interface);
+        let file = file.to_str().expect("a name that is text");
+        is_the_same(&WAYS[..4], file, "3", native(interface, file, "3"));
+    }
 }
 
 fn windows_that_are_misused_are_named() {
@@ -149,10 +153,15 @@ fn everywhere(source: &str, rounds: &str) {
 
 /// So many rounds of a program, which print what is expected, if that is known; else the same in all ways.
 pub fn is_the_same_everywhere(file: &str, rounds: &str, expected: Option<String>) {
+    is_the_same(&WAYS, file, rounds, expected);
+}
+
+/// The same in these ways.
+pub fn is_the_same(ways: &[&[&str]], file: &str, rounds: &str, expected: Option<String>) {
     let job = |way: &[&str]| printed(&mut mpirun(&[&["-n", RANKS], way, &[file, rounds]].concat()));
     let expected = expected.unwrap_or_else(|| job(&[]));
     assert!(expected.lines().count() >= 4, "{expected}");
-    for way in WAYS {
+    for way in ways {
         assert_eq!(sorted(&job(way)), sorted(&expected), "{file} {way:?}");
     }
 }
