@@ -396,7 +396,10 @@ fn a_job_goes_on_without_its_launcher_and_who_took_its_place() {
 fn a_complaint_is_made_to_the_next_launcher_too() {
     const MILLISECOND: u64 = 1_000_000;
     let at = |ns, what| Fault { when: When::At(ns), what };
-    let begun = in_world(&with_heirs(NEVER, Plan::calm(1, 4, 2))).lasted_ns * 2 / 5;
+    let calm = in_world(&with_heirs(NEVER, Plan::calm(1, 4, 2)));
+    let (gone, _) = first_said(&calm, "is told Go").expect("the program begins");
+    // In the midst of the program: before it no loss is survived, and after it there is none.
+    let begun = u64::midpoint(gone, calm.over_ns.expect("it ends"));
     let damaged = (0..1_000).flat_map(|moment| {
         let ns = begun + moment * 5 * MILLISECOND;
         [What::Alter { from: 1, to: 2 }, What::Alter { from: 2, to: 1 }].map(|what| at(ns, what))
