@@ -227,12 +227,14 @@ fn comes_more(times: u64) -> bool {
 /// The rank that runs waits for something, and has threads: others have their turns, and then it looks again.
 pub(super) fn wait_a_turn() -> Result<(), CallError> {
     serve();
+    let times = TIMES.load(Ordering::Relaxed);
     with(|running| running.keeps_looking())?;
     suspend();
     serve();
     let begun = Instant::now();
     while begun.elapsed() < LOOKS_FOR {
-        if is_asked() || outside(|outside| outside.may_have_come())? {
+        // What was asked for before and could not be done waits for what comes.
+        if TIMES.load(Ordering::Relaxed) != times || outside(|outside| outside.may_have_come())? {
             return Ok(());
         }
     }
