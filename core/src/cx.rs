@@ -398,6 +398,16 @@ impl<C: Chare> Cx<C> {
         }
     }
 
+    /// I have more than what is packed of me, until I say otherwise: nothing can go on from a copy. Where all go on from each checkpoint
+    /// (`--ft logging`), there is none meanwhile. What says so has to be the same when it is done again.
+    #[doc(hidden)]
+    pub fn set_partial(&mut self, is_partial: bool) {
+        match is_partial {
+            true => self.head().set(flag::PARTIAL),
+            false => self.head().clear(flag::PARTIAL),
+        }
+    }
+
     /// So many bytes were given to another object without a message: load balancing takes them for one.
     #[doc(hidden)]
     #[inline]

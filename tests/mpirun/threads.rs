@@ -7,6 +7,7 @@ use crate::trials::checks;
 checks!(
     threads_have_what_is_theirs needs c_compiler,
     a_rank_with_threads_stays_and_it_is_said_once needs c_compiler,
+    a_job_that_logs_has_no_checkpoint_while_a_rank_has_threads needs c_compiler,
     openmp_has_one_thread_unless_more_are_wanted needs c_compiler,
     threads_call_mpi_at_once needs wrappers,
     threads_call_mpi_while_their_rank_does_anything_else needs wrappers,
@@ -42,6 +43,19 @@ fn a_rank_with_threads_stays_and_it_is_said_once() {
         let line = format!("rank {rank} stays where it is: it has started threads of its own");
         assert_eq!(said.matches(&line).count(), 1, "{said}");
     }
+}
+
+/// All would go on from it, also if nobody is lost.
+fn a_job_that_logs_has_no_checkpoint_while_a_rank_has_threads() {
+    let file = program("threads.c", Interface::Mpich);
+    let logs = ["-n", "3", "--nodes", "3", "--ft", "logging", "--ckpt-every", "20ms"];
+    let output = output(&mut mpirun(&[&logs[..], &[file.to_str().expect("text"), "60"]].concat()));
+    let said = text(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert_eq!(sorted(&text(&output.stdout)), expected(3, 60));
+    assert!(said.contains("there are no checkpoints, as all would go on from them"), "{said}");
+    let given_up = said.matches("is given up: node ").count();
+    assert!(given_up == 1 && said.contains("has more than a checkpoint can keep"), "{said}");
 }
 
 fn openmp_has_one_thread_unless_more_are_wanted() {

@@ -396,6 +396,7 @@ impl<P: Program> RankElement<P> {
         // What became of a file is in no message: somebody else may delete it.
         self.held = world(|| held);
         self.held.iter().for_each(|why| held::say_once(cx, why));
+        cx.set_partial(self.held.is_some());
         self.writes = cx.goes_back_alone() && self.rank.slot_mut().writes();
         cx.hold(self.is_held());
     }

@@ -2,7 +2,7 @@
 //!
 //! Such a rank is neither balanced nor moved. Checkpoints are made all the same, since others are as they were; but one
 //! that was made meanwhile has not all of that rank. So the job ends if it has to go back to it, instead of going on
-//! with a rank that finds its pipe closed.
+//! with a rank that finds its pipe closed. With `--ft logging` all go on from each checkpoint: there is none meanwhile.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -15,11 +15,13 @@ use super::{Program, RankElement};
 pub(super) fn say_once<P: Program>(cx: &mut Cx<RankElement<P>>, why: &str) {
     static SAID: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
     let rank = cx.index();
-    if cx.survives() && SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(rank) {
-        cx.warn(format!(
-            "rank {rank} stays where it is: {why}. As long as that is so, checkpoints have not all of it: a loss of nodes \
-             ends the job"
-        ));
+    let matters = cx.survives() || cx.goes_back_alone();
+    if matters && SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(rank) {
+        let follows = match cx.goes_back_alone() {
+            true => "there are no checkpoints, as all would go on from them",
+            false => "checkpoints have not all of it: a loss of nodes ends the job",
+        };
+        cx.warn(format!("rank {rank} stays where it is: {why}. As long as that is so, {follows}"));
     }
 }
 

@@ -63,6 +63,8 @@ pub mod flag {
     pub const TRACED: u32 = 1024;
     /// What it calls is called when its entry has ended.
     pub const CALLS_NEXT: u32 = 2048;
+    /// It has more than what is packed of it: nothing can go on from a copy.
+    pub const PARTIAL: u32 = 4096;
     /// What keeps it where it is.
     pub const STAYS: u32 = CATCHING_UP | HELD;
     /// Anything of the above that has to be looked at after an entry.

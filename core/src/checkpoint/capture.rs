@@ -51,6 +51,9 @@ pub(super) const NO_MEMORY: &str = "the system gives no memory for its part";
 /// The same of a copy, with whoever is to have that.
 pub(super) const NO_MEMORY_FOR_COPY: &str = "its keeper has no memory for a copy of its part";
 
+/// Something has more than what is packed of it.
+pub(super) const NOT_WHOLE: &str = "an object there has more than a checkpoint can keep";
+
 /// Of the bytes of a part, so many times less are to be there beside it: what stands around it asks for memory without asking whether there
 /// is any. At least so many.
 const BESIDE: usize = 8;
@@ -88,6 +91,11 @@ pub impl Pe {
         let cut = checkpoints.settings.renews.then(|| part_for_cut(&parts));
         let bytes = part.size();
         if self.lacks_memory(checkpoints, [Some(&part), cut.as_ref()].into_iter().flatten(), bytes) {
+            return (Taken::default(), counts);
+        }
+        // All would go on from it, also if nobody is lost.
+        if checkpoints.settings.renews && self.has_partial() {
+            self.refuse_part_of_cut(checkpoints, checkpoints.version.get(), NOT_WHOLE);
             return (Taken::default(), counts);
         }
         *checkpoints.cut.borrow_mut() = cut.map(|cut| (version, cut));
@@ -140,6 +148,13 @@ pub impl Pe {
             self.refuse_part_of_cut(checkpoints, checkpoints.version.get(), NO_MEMORY);
         }
         lacks
+    }
+
+    /// Whether an object here says that it has more than what is packed of it.
+    fn has_partial(&self) -> bool {
+        let objects = (0..self.slots.count()).filter_map(|slot| self.slots.at(slot));
+        // SAFETY: an object in a slot is live.
+        objects.into_iter().any(|(head, _)| unsafe { head.as_ref() }.has(flag::PARTIAL))
     }
 
     /// What this PE has cannot be kept, which none of its objects and messages is to blame for: what has come of a reduction, mostly.

@@ -9,7 +9,7 @@ use super::Checkpoints;
 use super::message::{Taken, Why};
 use crate::balance::root::BalancingRootOnPe;
 use crate::checkpoint::CheckpointsOnPe;
-use crate::checkpoint::capture::{NO_MEMORY, NO_MEMORY_FOR_COPY};
+use crate::checkpoint::capture::{NO_MEMORY, NO_MEMORY_FOR_COPY, NOT_WHOLE};
 use crate::checkpoint::contents::ContentsOnPe;
 use crate::checkpoint::drain::DrainOnPe;
 use crate::checkpoint::on_demand::OnDemandOnPe;
@@ -249,7 +249,7 @@ pub impl Pe {
         // Who is to be released without it stays. Others may have been named since, for the next one.
         checkpoints.root.borrow_mut().leaving.retain(|node| !done.leaving.contains(node));
         self.node.job.answer(done.asked, Err(wrong.into()), None);
-        let lacks = wrong.ends_with(NO_MEMORY) || wrong.ends_with(NO_MEMORY_FOR_COPY);
+        let lacks = [NO_MEMORY, NO_MEMORY_FOR_COPY, NOT_WHOLE].iter().any(|why| wrong.ends_with(why));
         let goes_on = match lacks {
             true => {
                 "The job goes on, degraded: the checkpoint before it stays, the next one is tried when it is due, and this is not \
