@@ -1,28 +1,31 @@
 //! The way from a PE to the others.
 
+mod arrivals;
 mod outbox;
 mod shelf;
+mod slot;
 
+pub use arrivals::take_in_message;
 pub use outbox::{Outbox, Parcel, Sent};
 pub use shelf::Shelf;
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
 use crate::entry_info::EntryInfo;
-use crate::message::cell::{WORDS, Words};
-use crate::message::envelope::{Body, Envelope};
-use crate::message::service::{self, PeMessage, SERVICES, Service, ShortWords};
+use crate::message::cell::Words;
+use crate::message::envelope::Envelope;
+use crate::message::service::{Service, ShortWords};
 use crate::net::Net;
 use crate::node::Node;
 use crate::pe::Pe;
 use crate::trace::Origin;
-use crate::wire::{self, WireError};
-use crate::witness::{self, Shadow, Why};
-use talisman_base::ids::{CollectionId, ObjId, PeId};
+use crate::witness::{self, Why};
+use arrivals::{take_in, take_in_told};
+use slot::{RingWords, SMALL, by_pointer, from_words, into_words, short_words, small_words};
+use talisman_base::ids::{ObjId, PeId};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_observe::stats::count;
@@ -73,17 +76,6 @@ struct Link {
     /// What found the ring full; nothing overtakes it.
     spill: VecDeque<RingWords>,
 }
-
-/// What a ring's slot holds. Arguments may have bytes that mean nothing, so the words are kept as such.
-type RingWords = [MaybeUninit<u64>; 7];
-
-/// Words of the arguments that travel in a ring's slot. The others are: entry, collection, index (two words).
-const SMALL: usize = 3;
-
-/// Set in the first word of what is no call: the others have the address of an entry there. Above it is the number of the service that a
-/// message for a PE is of, from 1 on; 0 if the second word is the address of an envelope.
-const IS_PE: u8 = 1;
-const _: () = assert!(SERVICES < 1 << 7, "the number of a service has seven bits there");
 
 /// Slots taken from one ring before looking at the next: no PE is kept waiting by a busy neighbour.
 const BURST: usize = 64;
@@ -339,9 +331,8 @@ impl Port {
             return false;
         }
         let Some(rank) = threads.rank(pe, to) else { return false };
-        let Some(mut words) = words() else { return false };
-        words[0] |= u64::from(IS_PE) | (service as u64 + 1) << 1;
-        threads.put(rank, words.map(word));
+        let Some(words) = words() else { return false };
+        threads.put(rank, short_words(service, words));
         true
     }
 
@@ -444,235 +435,6 @@ impl Port {
             .for_each(|OwnLines(Source { ring, .. })| while ring.drain(BURST, |w| all.push(*w)) > 0 {});
         all.iter().map(|words| from_words(pe, pe.id, words)).collect()
     }
-}
-
-/// A message as ring words: a small invocation by value, any other as a pointer to its envelope.
-#[inline(always)]
-fn into_words(pe: &Pe, mut envelope: NonNull<Envelope>) -> RingWords {
-    // SAFETY: the sender owns the envelope.
-    let message = unsafe { envelope.as_mut() };
-    let small = small_entry(message).filter(|_| message.shadow == Shadow::NONE);
-    let Some(entry) = small else { return by_pointer(envelope) };
-    let words = small_words(message.to(), entry, &message.words);
-    message.body = Body::Empty;
-    pe.pool.put(envelope);
-    words
-}
-
-/// The entry of a message that can travel by value.
-#[inline(always)]
-fn small_entry(message: &Envelope) -> Option<&'static EntryInfo> {
-    let Body::Invoke(entry) = message.body else { return None };
-    let is_small = entry.args.size as usize <= SMALL * 8 && message.is_plain() && !message.forwarded;
-    is_small.then_some(entry)
-}
-
-/// Takes in a message from within the node that a simulator delivers: as one that came through a ring.
-pub fn take_in_message(pe: &Pe, mut envelope: NonNull<Envelope>, origin: Option<Origin>) {
-    // SAFETY: the simulator gives the envelope away.
-    let message = unsafe { envelope.as_mut() };
-    let shadow = message.shadow;
-    if let Some(short) = message.pe_message()
-        && short.runs_as_it_comes()
-        && short.to_words().is_some()
-        && pe.may_run_as_it_comes(short.collection())
-    {
-        pe.trace_keep(envelope, origin);
-        return pe.run_as_it_comes(envelope);
-    }
-    let ran = small_entry(message)
-        .is_some_and(|entry| pe.run_at_once(message.to(), entry, &mut message.words, shadow, origin));
-    match ran {
-        true => {
-            message.body = Body::Empty;
-            pe.pool.put(envelope);
-        }
-        false => {
-            pe.trace_keep(envelope, origin);
-            pe.accept(envelope);
-        }
-    }
-}
-
-#[inline(always)]
-fn small_words(to: ObjId, entry: &'static EntryInfo, args: &Words) -> RingWords {
-    [
-        word(std::ptr::from_ref(entry).expose_provenance() as u64),
-        word((to.collection.creator as u64) << 32 | to.collection.serial as u64),
-        word(to.index as u64),
-        word((to.index >> 64) as u64),
-        args[0],
-        args[1],
-        args[2],
-    ]
-}
-
-/// Runs the message that ring words stand for, or queues it.
-#[inline(always)]
-fn take_in(pe: &Pe, from: PeId, words: &RingWords, at_once: bool) {
-    let origin = pe.trace_comes(from + pe.first_pe);
-    match small_message(words) {
-        Some((object, entry)) => {
-            let mut args = [const { MaybeUninit::uninit() }; WORDS];
-            args[..SMALL].copy_from_slice(&words[4..]);
-            if !at_once || !pe.run_at_once(object, entry, &mut args, Shadow::NONE, origin) {
-                let envelope = pe.filled(object, entry, &args, from + pe.first_pe);
-                pe.trace_keep(envelope, origin);
-                pe.accept(envelope);
-            }
-        }
-        None => match short_message(words) {
-            Some((service, words)) => take_in_short(pe, from + pe.first_pe, service, &words, at_once),
-            None if at_once && witness::is_present() => take_in_watched(pe, envelope_in(words), origin),
-            None => {
-                pe.trace_keep(envelope_in(words), origin);
-                take_in_whole(pe, envelope_in(words));
-            }
-        },
-    }
-}
-
-/// A message for this PE came by value: it runs, or is queued.
-fn take_in_short(pe: &Pe, from: PeId, service: usize, words: &ShortWords, at_once: bool) {
-    if let Some(message) = service::take_words_of(service, pe, from, words, at_once) {
-        pe.accept(short_envelope(pe, from, message));
-    }
-}
-
-/// An envelope for a message that came by value.
-fn short_envelope(pe: &Pe, from: PeId, message: Box<dyn PeMessage>) -> NonNull<Envelope> {
-    let mut envelope = pe.with_pe_message(message);
-    // SAFETY: just made.
-    unsafe { envelope.as_mut() }.from = from;
-    envelope
-}
-
-/// A message that has an envelope only because it is watched runs like one that has none.
-fn take_in_watched(pe: &Pe, envelope: NonNull<Envelope>, origin: Option<Origin>) {
-    // SAFETY: the ring gave the envelope away.
-    match unsafe { envelope.as_ref() }.unchecked {
-        true => {
-            pe.trace_keep(envelope, origin);
-            take_in_from_afar(pe, envelope);
-        }
-        false => take_in_message(pe, envelope, origin),
-    }
-}
-
-#[inline(always)]
-fn take_in_whole(pe: &Pe, envelope: NonNull<Envelope>) {
-    // SAFETY: the ring gave the envelope away.
-    if unsafe { envelope.as_ref() }.unchecked {
-        take_in_from_afar(pe, envelope);
-    } else {
-        pe.accept(envelope);
-    }
-}
-
-/// A message that ring words stand for is taken in as a frame with what is in it: as it is when the PE runs again, without the one that
-/// has sent it.
-#[inline(never)]
-fn take_in_told(pe: &Pe, from: PeId, words: &RingWords) {
-    let origin = pe.trace_comes(from + pe.first_pe);
-    let (mut envelope, mut from) = (from_words(pe, from, words), from + pe.first_pe);
-    // SAFETY: the ring gave the envelope away.
-    let message = unsafe { envelope.as_ref() };
-    if message.unchecked {
-        // Another PE has passed it on: it is from another node.
-        from = message.from;
-        envelope = match wire::checked(pe, envelope) {
-            Ok(envelope) => envelope,
-            Err(error) => return end_over(pe, from, &error),
-        };
-    }
-    let packed = wire::pack(pe, envelope, |head, segments| (Box::<[u8]>::from(head), segments));
-    // Who cannot be packed has ended the job.
-    let Some((head, segments)) = packed else { return };
-    pe.note_taken_frame(from, &head, &segments);
-    let taken = pe.take_in_frame_of(from, &head, segments, origin);
-    taken.unwrap_or_else(|error| end_over(pe, from, &error));
-}
-
-/// What a PE of another node has sent is none of this job's.
-#[cold]
-fn end_over(pe: &Pe, from: PeId, error: &WireError) {
-    let node = pe.node.shape.node_of(from);
-    pe.node.job.end(1, Some(format!("invalid message from node {node}: {error}")));
-}
-
-/// A message from another node that another PE of this one passed on.
-#[inline(never)]
-fn take_in_from_afar(pe: &Pe, envelope: NonNull<Envelope>) {
-    // SAFETY: the port gave the envelope away.
-    let from = unsafe { envelope.as_ref() }.from;
-    match wire::checked(pe, envelope) {
-        Ok(envelope) => pe.accept(envelope),
-        Err(error) => end_over(pe, from, &error),
-    }
-}
-
-/// The message that ring words stand for.
-fn from_words(pe: &Pe, from: PeId, words: &RingWords) -> NonNull<Envelope> {
-    match small_message(words) {
-        Some((object, entry)) => {
-            let mut args = [const { MaybeUninit::uninit() }; WORDS];
-            args[..SMALL].copy_from_slice(&words[4..]);
-            pe.filled(object, entry, &args, from + pe.first_pe)
-        }
-        None => match short_message(words) {
-            Some((service, words)) => {
-                short_envelope(pe, from + pe.first_pe, service::of_words(service, &words))
-            }
-            None => envelope_in(words),
-        },
-    }
-}
-
-/// The service of a message for a PE that travels by value, and its words.
-#[inline(always)]
-fn short_message(words: &RingWords) -> Option<(usize, ShortWords)> {
-    // SAFETY: the first word was written by `by_pointer` or `send_words`.
-    let tag = unsafe { words[0].assume_init() } as u8;
-    if tag == IS_PE {
-        return None;
-    }
-    // SAFETY: all were written by `send_words`.
-    let mut words = words.map(|word| unsafe { word.assume_init() });
-    words[0] &= !0xff;
-    Some(((tag >> 1) as usize - 1, words))
-}
-
-/// The receiver and the entry of a message that travels by value.
-#[inline(always)]
-fn small_message(words: &RingWords) -> Option<(ObjId, &'static EntryInfo)> {
-    // SAFETY: the four words that are not arguments were written by `small_words`, `send_words` or `by_pointer`.
-    let [entry, collection, low, high] = std::array::from_fn(|i| unsafe { words[i].assume_init() });
-    if entry & u64::from(IS_PE) != 0 {
-        return None;
-    }
-    let object = ObjId {
-        collection: CollectionId { creator: (collection >> 32) as PeId, serial: collection as u32 },
-        index: low as u128 | (high as u128) << 64,
-    };
-    // SAFETY: written by `small_words`, from a reference that lives as long as the program.
-    Some((object, unsafe { &*std::ptr::with_exposed_provenance::<EntryInfo>(entry as usize) }))
-}
-
-/// The envelope that ring words point to.
-#[inline(always)]
-fn envelope_in(words: &RingWords) -> NonNull<Envelope> {
-    // SAFETY: written by `by_pointer`, from a live envelope that is this PE's from now on.
-    unsafe { NonNull::new_unchecked(std::ptr::with_exposed_provenance_mut(words[1].assume_init() as usize)) }
-}
-
-fn by_pointer(envelope: NonNull<Envelope>) -> RingWords {
-    let pointer = envelope.as_ptr().expose_provenance() as u64;
-    [word(IS_PE.into()), word(pointer), word(0), word(0), word(0), word(0), word(0)]
-}
-
-#[inline(always)]
-fn word(value: u64) -> MaybeUninit<u64> {
-    MaybeUninit::new(value)
 }
 
 /// Whether this is one of the messages with which something is done wrong: to lose or double all of them would be noticed
