@@ -9,7 +9,7 @@
 
 pub mod births;
 pub mod message;
-mod short;
+mod short_words;
 mod state;
 
 use state::Uncertain;
@@ -160,7 +160,7 @@ pub impl Pe {
     fn pass(&self, collection: &Collection, number: u32, cast: &Cast) {
         for child in self.view().children(self.id, collection.root_pe()) {
             let id = collection.id;
-            if !self.tell_in_words(child, Service::Broadcasts, || short::to_words(id, number, cast)) {
+            if !self.tell_in_words(child, Service::Broadcasts, || short_words::to_words(id, number, cast)) {
                 self.tell(child, BroadcastMessage::Cast { collection: id, number, cast: cast.clone() });
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::broadcast::BroadcastsOnPe;
 use crate::broadcast::births::BirthsOnPe;
-use crate::broadcast::short;
+use crate::broadcast::short_words;
 use talisman_base::birth::BirthId;
 use talisman_base::ids::{CollectionId, ObjId, PeId, wire};
 use talisman_base::limits::BROADCASTS;
@@ -113,14 +113,14 @@ impl ServiceMessage for BroadcastMessage {
     fn to_words(&self) -> Option<ShortWords> {
         match self {
             BroadcastMessage::Cast { collection, number, cast } => {
-                short::to_words(*collection, *number, cast)
+                short_words::to_words(*collection, *number, cast)
             }
             _ => None,
         }
     }
 
     fn of_words(words: &ShortWords) -> Option<Self> {
-        let (collection, number, cast) = short::of_words(words);
+        let (collection, number, cast) = short_words::of_words(words);
         Some(BroadcastMessage::Cast { collection, number, cast })
     }
 

@@ -15,7 +15,7 @@ pub mod gathering;
 pub mod late;
 pub mod message;
 mod root;
-mod short;
+mod short_words;
 mod tally;
 
 use std::cell::{Cell, RefCell};
