@@ -23,6 +23,10 @@ const SPARE: u64 = 8;
 const SHELVES: u64 = 4;
 /// It is not lowered below that.
 const LEAST: u64 = 16 << 20;
+/// A checkpoint that was given up is asked for again after so long, if it was asked for as there is a budget.
+const TRY_AGAIN: Duration = Duration::from_secs(10);
+/// When so many in a row were given up while entries wait for one, they have waited for long enough.
+const GIVEN_UP_MAX: u32 = 6;
 /// Whether there is memory is asked when so much more is kept.
 const PROBE_MIN: u64 = 4 << 20;
 
@@ -40,8 +44,9 @@ pub(super) struct Kept {
     /// How long entries have waited, and since when they do.
     waited: Duration,
     waits_since: Option<Instant>,
-    /// When a checkpoint is asked for again, the last one having been given up.
+    /// When a checkpoint is asked for again, the last one having been given up; how many were, one after the other, while entries waited.
     again: Option<Instant>,
+    given_up: u32,
     /// What was kept when it was last found that there is memory for more, and whether there was none.
     probed: u64,
     is_short: bool,
@@ -62,6 +67,7 @@ impl Kept {
             waited: Duration::ZERO,
             waits_since: None,
             again: None,
+            given_up: 0,
             probed: 0,
             is_short: false,
         }
@@ -73,9 +79,22 @@ impl Kept {
         self.limit = Some(self.limit.map_or(lower, |limit| limit.min(lower)));
     }
 
-    /// A checkpoint was given up: if it was asked for as there is a budget, it is asked for again after so long.
-    pub(super) fn try_again_in(&mut self, after: Duration) {
-        self.again = Some(Instant::now() + after);
+    /// A checkpoint was given up: if it was asked for as there is a budget, it is asked for again later.
+    ///
+    /// # Errors
+    /// Entries wait for one, and it was the last of many: they would wait forever, as what keeps it from being taken (a rank with threads, a
+    /// host without memory) may wait for them.
+    pub(super) fn gave_up(&mut self) -> Result<(), String> {
+        self.again = Some(Instant::now() + TRY_AGAIN);
+        self.given_up = if self.waits_since.is_some() { self.given_up + 1 } else { 0 };
+        if self.given_up < GIVEN_UP_MAX {
+            return Ok(());
+        }
+        let (kept, limit) = (self.bytes >> 10, self.limit_in_line.unwrap_or(0) >> 10);
+        Err(format!(
+            "it keeps {kept} of the {limit} KiB that it may keep of messages until a checkpoint, and {GIVEN_UP_MAX} in a row could not be \
+             taken, for reasons that were told: give a larger --log-budget, or none, and memory for it"
+        ))
     }
 
     /// Whether the system would give no memory for as much again as is kept more than when it was last asked. Then less is kept from the
@@ -160,7 +179,7 @@ impl Kept {
     pub(super) fn begin_line(&mut self) {
         self.limit_in_line = self.limit;
         self.budget = self.limit.map(Budget::new);
-        (self.again, self.probed, self.is_short) = (None, 0, false);
+        (self.again, self.given_up, self.probed, self.is_short) = (None, 0, 0, false);
         self.end_waiting();
     }
 
@@ -223,5 +242,21 @@ mod tests {
         assert!(!kept.look(&member, || left) && !kept.must_wait());
         let report = kept.report(&member, 5);
         assert_eq!((report.bytes_max, report.bytes), (LEAST / 8 * 7 + 1, 5));
+    }
+
+    #[test]
+    fn entries_do_not_wait_forever_for_a_checkpoint_that_is_given_up_each_time() {
+        let member = Member::blank(0, SHAPE, 0);
+        let mut kept = kept(Some(LEAST), 0);
+        let give_up = |kept: &mut Kept, times: u32| (0..times).filter(|_| kept.gave_up().is_err()).count();
+        assert!(kept.look(&member, || LEAST / 4 * 3) && !kept.must_wait());
+        assert_eq!(give_up(&mut kept, 2 * GIVEN_UP_MAX), 0, "nobody waits");
+        assert!(!kept.look(&member, || LEAST) && kept.must_wait());
+        assert_eq!(give_up(&mut kept, GIVEN_UP_MAX - 1), 0);
+        kept.begin_line();
+        assert!(kept.look(&member, || LEAST) && kept.must_wait());
+        assert_eq!(give_up(&mut kept, GIVEN_UP_MAX), 1);
+        let why = kept.gave_up().expect_err("they wait");
+        assert!(why.contains("16384 of the 16384 KiB") && why.contains("--log-budget"), "{why}");
     }
 }

@@ -1,8 +1,6 @@
 //! How a node comes from one line to the next: its PEs have taken their parts of a cut, which are held
 //! twice, and are made anew from them.
 
-use std::time::Duration;
-
 use super::{Driver, FIRST, spare_of};
 use crate::logged::task::{Answer, Task};
 use talisman_base::view::View;
@@ -14,8 +12,6 @@ use talisman_ft::double::Contents;
 use talisman_ft::logging::Membership;
 use talisman_kernel::pe::turn::Command;
 
-/// A cut is tried again after so long, if there is a budget that asks for it.
-const TRY_AGAIN: Duration = Duration::from_secs(10);
 /// Cuts of which another launcher is told what they had cost.
 const TOOK_MAX: usize = 1_000;
 
@@ -50,7 +46,9 @@ impl Driver<'_> {
         if is_own {
             self.kept.lower();
         }
-        self.kept.try_again_in(TRY_AGAIN);
+        if let Err(why) = self.kept.gave_up() {
+            self.fail(why);
+        }
     }
 
     /// The version of which all its PEs have taken their parts, which are at nothing else.
