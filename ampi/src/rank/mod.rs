@@ -17,6 +17,7 @@ mod neighbors;
 mod operations;
 mod other_threads;
 mod outside;
+mod posts;
 mod program;
 mod rollback;
 mod running;
@@ -48,12 +49,11 @@ use neighbors::Place;
 pub use operations::is_in_operation;
 pub use other_threads::{Threads, give_way, is_asked, is_other_thread, let_threads_call, nap, set_threads};
 pub use outside::{Alone, Outside, Wish};
+pub(crate) use posts::{mailbox, next_post, pause};
 pub use program::{Memory, Program, end};
 use running::Running;
 pub use running::{CallError, call, end_job};
-pub(crate) use running::{
-    Caller, call_outside_operations, hear_all, mailbox, next_post, outside, pause, state,
-};
+pub(crate) use running::{Caller, call_outside_operations, hear_all, outside, state};
 pub use sayings::Said;
 pub use site::Site;
 pub use traced::TracedCall;

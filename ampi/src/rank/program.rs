@@ -2,7 +2,8 @@
 
 use talisman_pup::{Packer, Pup, PupError, Unpacker, Value};
 
-use super::running::{CallError, texts};
+use super::posts::texts;
+use super::running::CallError;
 use crate::api::Universe;
 use crate::slot::{Images, ImagesError, Reserved, SlotSpace, set_images};
 use crate::thread::{self, running};

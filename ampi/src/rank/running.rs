@@ -13,7 +13,6 @@ use super::lending::Lender;
 use super::memory::ProgramMemory;
 use super::neighbors::Neighbor;
 use super::operations::call_operations;
-use super::waiting::{not_in_operation, suspend_until};
 use super::{Agenda, Outgoing, Outside, Rank, RankError, Site, Texts, give_way, neighbors, other_threads};
 use crate::engine::{Actions, Condition, Token, Whole};
 use crate::process::{Incoming, PerformError, Process};
@@ -33,7 +32,7 @@ pub(super) struct Running<'a> {
     /// Frames that were to be sent before it ran.
     had_sent: usize,
     /// On their way to the rank's heap.
-    copied: Vec<u8>,
+    pub(super) copied: Vec<u8>,
     /// Frames that have left while it ran.
     pub(super) left: usize,
     /// Frames that it has got while it ran.
@@ -474,11 +473,6 @@ pub fn end_job(status: u8, why: &str) -> ! {
     }
 }
 
-/// The values that go into the program of the rank that calls, and come out of it.
-pub(super) fn texts<T: Copy>(work: impl FnOnce(&mut Texts) -> T) -> Result<T, CallError> {
-    with(|running| work(running.slots.texts))
-}
-
 /// Looks at what the rank that calls works on, if one does.
 pub(super) fn look<T>(at: impl FnOnce(&Running<'_>) -> T) -> Option<T> {
     let Some(running) = NonNull::new(running().cast::<Running<'static>>()) else {
@@ -556,55 +550,4 @@ fn break_off(mut running: NonNull<Running<'static>>, panic: Box<dyn Any + Send>)
 /// Takes in what has come for the rank that calls, if its PE has nothing else to do; whether that was anything.
 pub(crate) fn hear_all() -> bool {
     with(|running| running.hear_all()).unwrap_or(false)
-}
-
-/// Waits until a chare has sent something, and takes the first.
-///
-/// # Errors
-/// If no rank calls.
-pub(crate) fn next_post(call: &'static str, place: &'static Location<'static>) -> Result<Vec<u8>, CallError> {
-    not_in_operation()?;
-    loop {
-        let is_there = with(|running| {
-            *running.slots.site = Site::at(call, place);
-            running.slots.texts.awaits_post = running.slots.texts.posts.is_empty();
-            !running.slots.texts.awaits_post
-        })?;
-        if is_there {
-            return bytes_of(|running| running.slots.texts.posts.pop_front().unwrap_or_default());
-        }
-        suspend_until(|slots| !slots.texts.awaits_post)?;
-    }
-}
-
-/// What this rank is called by from outside, packed.
-///
-/// # Errors
-/// If no rank calls.
-pub(crate) fn mailbox() -> Result<Vec<u8>, CallError> {
-    bytes_of(|running| running.slots.outside.mailbox())
-}
-
-/// Bytes that are made on the process's heap, on the rank's.
-fn bytes_of(work: impl FnOnce(&mut Running<'_>) -> Vec<u8>) -> Result<Vec<u8>, CallError> {
-    let length = with(|running| {
-        running.copied = work(running);
-        running.copied.len()
-    })?;
-    let mut bytes = vec![0; length];
-    with(|running| bytes.copy_from_slice(&std::mem::take(&mut running.copied)))?;
-    Ok(bytes)
-}
-
-/// Suspends the rank that calls until it is released.
-///
-/// # Errors
-/// If no rank calls.
-pub(crate) fn pause(call: &'static str, place: &'static Location<'static>) -> Result<(), CallError> {
-    not_in_operation()?;
-    with(|running| {
-        *running.slots.is_paused = std::mem::take(running.slots.released) == 0;
-        *running.slots.site = Site::at(call, place);
-    })?;
-    suspend_until(|slots| !*slots.is_paused)
 }
