@@ -1,6 +1,7 @@
 //! How jobs end, and what is said of a rank that fails.
 
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -11,6 +12,7 @@ use crate::trials::checks;
 checks!(
     the_status_of_the_first_rank_that_fails needs c_compiler,
     a_fault_names_rank_address_and_function needs c_compiler,
+    a_fault_in_a_thread_names_the_rank_that_has_started_it needs c_compiler,
     all_say_what_they_can_before_the_job_fails needs c_compiler,
     a_rank_that_computes_for_ever_does_not_keep_a_job_that_has_failed needs c_compiler,
     a_thread_may_end_the_job needs c_compiler,
@@ -47,6 +49,21 @@ fn a_fault_names_rank_address_and_function() {
     assert!(!output.status.success());
     assert!(error.contains("rank 1: segmentation fault at address 0x40"), "{error}");
     assert!(error.contains("in function fault_here"), "{error}");
+}
+
+fn a_fault_in_a_thread_names_the_rank_that_has_started_it() {
+    let own = end("thread-fault");
+    let error = text(&own.stderr);
+    assert_eq!(own.status.code(), Some(139), "{error}");
+    let said =
+        "rank 1: segmentation fault at address 0x40 in function fault_here, in a thread that it has started";
+    assert!(error.contains(said), "{error}");
+    // What the C library has locked nobody knows: the process ends.
+    let library = end("thread-fault-in-library");
+    let error = text(&library.stderr);
+    assert_eq!(library.status.signal(), Some(Signal::SEGV.as_raw()), "{error}");
+    let said = "rank 1: segmentation fault at address 0x40 in a thread that it has started\n";
+    assert!(error.contains(said), "{error}");
 }
 
 /// Rank 0 tells how the program is used, and all end with a status: not before it has told.

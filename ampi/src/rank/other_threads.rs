@@ -22,7 +22,7 @@ use super::operations::call_operations;
 use super::running::{Running, is_running, look, outside, with};
 use crate::engine::Condition;
 use crate::slot::on_process_heap;
-use crate::thread::{running as running_slot, suspend};
+use crate::thread::{OtherThreads, running as running_slot, set_other_threads, suspend};
 
 /// What is known of threads of ranks by whoever lets programs start them.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +31,8 @@ pub struct Threads {
     pub are_live: fn() -> bool,
     /// The rank that has started the thread that calls, if it is such a thread.
     pub rank_of_caller: fn() -> Option<u32>,
+    /// Such a thread has its rank end the job with this exit status, and say why. It does not go on.
+    pub end_job: fn(u8, &str) -> !,
     /// Has the rank that runs in this process [give way](give_way), if it is in its own code or waits for its threads.
     pub interrupt: fn(),
 }
@@ -62,6 +64,7 @@ const NAP: Duration = Duration::from_micros(50);
 /// Says what is known of threads of ranks. Once in a process: later calls change nothing.
 pub fn set_threads(threads: Threads) {
     let _first = THREADS.set(threads);
+    set_other_threads(OtherThreads { rank_of_caller: threads.rank_of_caller, end_job: threads.end_job });
 }
 
 /// From now on threads that ranks of this process have started may call MPI.

@@ -4,10 +4,14 @@
 //! the rank. Nothing of the rank runs any more. This is so if code of the program was interrupted, or of a library of
 //! the process that it has called; where the runtime's own code was, nobody knows what it has left half done, and the
 //! process ends.
+//!
+//! A thread that a rank has started has the rank end the job, if code of the program was interrupted. In a library of the
+//! process it may have something locked that its rank needs for that: then it is said whose it was, and the process ends.
 
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use super::{Part, say, state, switch, write_line};
 use crate::slot::{Header, SlotSpace, images, images_of, on_process_heap};
@@ -80,6 +84,76 @@ pub unsafe fn ends_rank(
         registers[register as usize] = value as i64;
     }
     true
+}
+
+/// What is known of threads that ranks have started by whoever lets them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OtherThreads {
+    /// The rank that has started the thread that calls, if it is such a thread.
+    pub rank_of_caller: fn() -> Option<u32>,
+    /// Such a thread has its rank end the job with this exit status, and say why. It does not go on.
+    pub end_job: fn(u8, &str) -> !,
+}
+
+static OTHER_THREADS: OnceLock<OtherThreads> = OnceLock::new();
+
+/// Says what is known of them. Once in a process: later calls change nothing.
+pub(crate) fn set_other_threads(threads: OtherThreads) {
+    let _first = OTHER_THREADS.set(threads);
+}
+
+/// How a thread ends that was interrupted by a fault.
+struct Ending {
+    threads: OtherThreads,
+    status: u8,
+    why: String,
+}
+
+/// Has the thread end the job that was interrupted by a fault at this address with these registers, if a rank has started it; false if it
+/// cannot, and the process has to.
+pub(super) fn ends_thread(signal: c_int, address: usize, context: &mut libc::ucontext_t) -> bool {
+    let Some(threads) = OTHER_THREADS.get() else { return false };
+    let Some(rank) = (threads.rank_of_caller)() else { return false };
+    let registers = &mut context.uc_mcontext.gregs;
+    let code = registers[libc::REG_RIP as usize] as usize;
+    let program = images().map_or(0..0, |images| images_of(rank, images.span()));
+    if !program.contains(&code) {
+        say(&[
+            b"rank ".into(),
+            u64::from(rank).into(),
+            b": ".into(),
+            Part::Text(name(signal)),
+            b" at address ".into(),
+            Part::Address(address),
+            b" in a thread that it has started\n".into(),
+        ]);
+        return false;
+    }
+    // Nothing of the runtime or the process was interrupted, so it can be called and can allocate.
+    let function =
+        function_at(&program, code).map_or_else(String::new, |name| format!(" in function {name}"));
+    let what = String::from_utf8_lossy(name(signal));
+    let why =
+        format!("rank {rank}: {what} at address {address:#x}{function}, in a thread that it has started");
+    let ending = Ending { threads: *threads, status: 128 | signal as u8, why };
+    let stack = registers[libc::REG_RSP as usize] as usize - RED_ZONE;
+    for (register, value) in [
+        (libc::REG_RDI, Box::into_raw(Box::new(ending)).expose_provenance()),
+        // As a call leaves it: aligned but for where it returns to.
+        (libc::REG_RSP, stack / 16 * 16 - 8),
+        (libc::REG_RIP, end_thread as *const () as usize),
+    ] {
+        registers[register as usize] = value as i64;
+    }
+    true
+}
+
+/// What a function may use below the end of its stack (System V ABI for x86-64, 3.2.2).
+const RED_ZONE: usize = 128;
+
+/// What a thread goes on with that was interrupted by a fault.
+extern "C" fn end_thread(ending: Box<Ending>) -> ! {
+    (ending.threads.end_job)(ending.status, &ending.why)
 }
 
 fn text(message: &[u8]) -> &[u8] {

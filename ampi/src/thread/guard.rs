@@ -110,7 +110,8 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
     // SAFETY: a handler of this kind is given the registers of what was interrupted.
     let context = unsafe { &mut *context.cast::<libc::ucontext_t>() };
     // SAFETY: the header, if there is one, is that of the rank that was interrupted, on this thread.
-    if unsafe { fault::ends_rank(current(), signal, address, context) } {
+    let ends_rank = unsafe { fault::ends_rank(current(), signal, address, context) };
+    if ends_rank || fault::ends_thread(signal, address, context) {
         return;
     }
     hand_on(signal, info, context);

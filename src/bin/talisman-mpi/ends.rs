@@ -57,7 +57,7 @@ fn fail(status: u8, why: &str) -> ! {
 /// The job ends with this, or with what has failed before.
 pub fn abort(status: u8, why: &str) -> ! {
     if is_own_thread() {
-        end_by_thread(status, why);
+        end_by_thread(status, &format!("{why}; a thread that the rank has started called it"));
     }
     let (status, why) = FIRST.get().map_or((status, why), |(status, why)| (*status, why));
     rank::end_job(status, why)
@@ -67,16 +67,15 @@ pub fn abort(status: u8, why: &str) -> ! {
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A thread has its rank end the job. If that is where nobody hears it, its process ends, and with it the job.
-fn end_by_thread(status: u8, why: &str) -> ! {
-    let why = format!("{why}; a thread that the rank has started called it");
-    let (told, process) = (why.clone(), status);
+pub fn end_by_thread(status: u8, why: &str) -> ! {
+    let told = why.to_owned();
     std::thread::spawn(move || {
         std::thread::sleep(PATIENCE);
         eprintln!("talisman-mpi: error: {told}");
         // SAFETY: a number.
-        unsafe { libc::_exit(process.into()) }
+        unsafe { libc::_exit(status.into()) }
     });
-    rank::end_job(status, &why)
+    rank::end_job(status, why)
 }
 
 /// As a shell sees it.

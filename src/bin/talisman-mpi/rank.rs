@@ -84,6 +84,7 @@ impl Program for MpiProgram {
         rank::set_threads(Threads {
             are_live: has_live_threads,
             rank_of_caller: owner_of_thread,
+            end_job: ends::end_by_thread,
             interrupt: slice::interrupt_owner,
         });
         let prepared = self.prepare()?;

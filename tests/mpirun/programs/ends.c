@@ -19,6 +19,17 @@ static void *aborts(void *nothing) {
     return nothing;
 }
 
+static void *faults(void *nowhere) {
+    fault_here(nowhere);
+    return NULL;
+}
+
+/* In the C library. */
+static void *measures(void *nowhere) {
+    printf("%zu\n", strlen(nowhere));
+    return NULL;
+}
+
 static void end(const char *how, int rank) {
     if (!strcmp(how, "status") && rank == 1) exit(5);
     if (!strcmp(how, "forever")) {
@@ -40,6 +51,12 @@ static void end(const char *how, int rank) {
         pthread_create(&thread, NULL, aborts, NULL);
         while (!strcmp(how, "deaf")) pause();
         pthread_join(thread, NULL);
+    }
+    if (!strncmp(how, "thread-fault", 12) && rank == 1) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, strcmp(how, "thread-fault") ? measures : faults, (void *)64);
+        /* That one is interrupted, this one ends the job. */
+        for (volatile int turn = 0;;) turn++;
     }
     if (!strcmp(how, "abort")) MPI_Abort(MPI_COMM_WORLD, 7);
     if (!strcmp(how, "aborts")) abort();
