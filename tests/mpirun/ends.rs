@@ -13,6 +13,7 @@ checks!(
     the_status_of_the_first_rank_that_fails needs c_compiler,
     a_fault_names_rank_address_and_function needs c_compiler,
     a_fault_in_a_thread_names_the_rank_that_has_started_it needs c_compiler,
+    a_thread_ends_its_rank needs c_compiler,
     all_say_what_they_can_before_the_job_fails needs c_compiler,
     a_rank_that_computes_for_ever_does_not_keep_a_job_that_has_failed needs c_compiler,
     a_thread_may_end_the_job needs c_compiler,
@@ -21,8 +22,12 @@ checks!(
 );
 
 fn end(how: &str) -> Output {
+    end_on("1", how)
+}
+
+fn end_on(nodes: &str, how: &str) -> Output {
     let file = program("ends.c", Interface::Mpich);
-    output(&mut mpirun(&["-n", "3", file.to_str().expect("a name that is text"), how]))
+    output(&mut mpirun(&["-n", "3", "--nodes", nodes, file.to_str().expect("a name that is text"), how]))
 }
 
 fn the_status_of_the_first_rank_that_fails() {
@@ -64,6 +69,25 @@ fn a_fault_in_a_thread_names_the_rank_that_has_started_it() {
     assert_eq!(library.status.signal(), Some(Signal::SEGV.as_raw()), "{error}");
     let said = "rank 1: segmentation fault at address 0x40 in a thread that it has started\n";
     assert!(error.contains(said), "{error}");
+}
+
+/// Each with its own exit handlers, whether the first thread waits for it or computes.
+fn a_thread_ends_its_rank() {
+    for nodes in ["1", "2"] {
+        for (how, status, said, words) in [
+            ("threads-end-well", 0, "", 3),
+            ("thread-exit5", 5, "rank 1 ended with status 5", 1),
+            ("thread-exit0", 1, "rank 1 ended before it called MPI_Finalize", 1),
+            ("thread-aborts", 134, "rank 1 aborted", 0),
+        ] {
+            let output = end_on(nodes, how);
+            let error = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(status), "{how} on {nodes}: {error}");
+            assert!(error.contains(said) && error.is_empty() == said.is_empty(), "{how} on {nodes}: {error}");
+            let stdout = text(&output.stdout);
+            assert_eq!(stdout.matches("last words\n").count(), words, "{how} on {nodes}: {stdout}");
+        }
+    }
 }
 
 /// Rank 0 tells how the program is used, and all end with a status: not before it has told.

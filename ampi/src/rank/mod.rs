@@ -47,7 +47,9 @@ use lending::Lending;
 use memory::ProgramMemory;
 use neighbors::Place;
 pub use operations::is_in_operation;
-pub use other_threads::{Threads, give_way, is_asked, is_other_thread, let_threads_call, nap, set_threads};
+pub use other_threads::{
+    Threads, end_by_thread, give_way, is_asked, is_other_thread, let_threads_call, nap, set_threads,
+};
 pub use outside::{Alone, Outside, Wish};
 pub(crate) use posts::{mailbox, next_post, pause};
 pub use program::{Memory, Program, end};

@@ -184,10 +184,46 @@ fn serve() {
         if look(|running| running.has_due()) == Some(true) && call_operations().is_err() {
             return;
         }
+        if let Some(Ending { end, how, status, .. }) = take_ending(rank) {
+            end(how, status);
+        }
         if !any || !comes_more(times) {
             return;
         }
     }
+}
+
+/// How the first thread of a rank is to end it.
+struct Ending {
+    rank: u32,
+    end: fn(i32, i32) -> !,
+    how: i32,
+    status: i32,
+}
+
+static ENDINGS: Mutex<Vec<Ending>> = Mutex::new(Vec::new());
+
+/// Has the first thread of the rank call this function that has started the thread that calls: it ends the rank, as of its own. Returns
+/// when that is about to.
+///
+/// # Errors
+/// If no rank has started the thread.
+pub fn end_by_thread(end: fn(i32, i32) -> !, how: i32, status: i32) -> Result<(), CallError> {
+    let rank = rank_of_caller().ok_or(CallError::NoRank)?;
+    ask(|_| {
+        let mut endings = ENDINGS.lock().unwrap_or_else(PoisonError::into_inner);
+        endings.push(Ending { rank, end, how, status });
+        Some(())
+    })
+    .ok_or(CallError::NoRank)
+}
+
+fn take_ending(rank: u32) -> Option<Ending> {
+    on_process_heap(|| {
+        let mut endings = ENDINGS.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = endings.iter().position(|ending| ending.rank == rank)?;
+        Some(endings.swap_remove(at))
+    })
 }
 
 /// Whether anything could be done, and how often something had been asked for before.

@@ -1,7 +1,8 @@
 //! How a rank ends, and with it the job.
 
 use std::ffi::{CStr, c_char};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use talisman_ampi::rank;
@@ -68,14 +69,35 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A thread has its rank end the job. If that is where nobody hears it, its process ends, and with it the job.
 pub fn end_by_thread(status: u8, why: &str) -> ! {
-    let told = why.to_owned();
+    watch(status, why.to_owned());
+    rank::end_job(status, why)
+}
+
+/// A thread has its rank end, by this function with these two numbers. If that is where nobody hears it, the process ends.
+pub fn end_rank_by_thread(end: fn(i32, i32) -> !, how: i32, status: i32) -> ! {
+    let why = "a thread of a rank has called exit, and the rank does nothing in which it would hear of it";
+    // That others do not go on is a failure, whatever the thread says of itself.
+    let status_of_process = u8::try_from(status & 0xff).ok().filter(|status| *status != 0).unwrap_or(1);
+    let is_heard = watch(status_of_process, why.into());
+    is_heard.store(rank::end_by_thread(end, how, status).is_ok(), Ordering::Relaxed);
+    loop {
+        std::thread::park();
+    }
+}
+
+/// After a while the process ends, unless this is set until then.
+fn watch(status: u8, why: String) -> Arc<AtomicBool> {
+    let is_heard = Arc::new(AtomicBool::new(false));
+    let seen = is_heard.clone();
     std::thread::spawn(move || {
         std::thread::sleep(PATIENCE);
-        eprintln!("talisman-mpi: error: {told}");
-        // SAFETY: a number.
-        unsafe { libc::_exit(status.into()) }
+        if !seen.load(Ordering::Relaxed) {
+            eprintln!("talisman-mpi: error: {why}");
+            // SAFETY: a number.
+            unsafe { libc::_exit(status.into()) }
+        }
     });
-    rank::end_job(status, why)
+    is_heard
 }
 
 /// As a shell sees it.

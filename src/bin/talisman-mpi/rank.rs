@@ -12,7 +12,9 @@ use talisman_ampi::api::Universe;
 use talisman_ampi::api::traits::*;
 use talisman_ampi::rank::{self, Program, Threads};
 use talisman_ampi::slot::{Images, ImagesError};
-use talisman_loader::libc::{Numbers, begin_in, has_live_threads, is_own_thread, owner_of_thread, run};
+use talisman_loader::libc::{
+    Numbers, begin_in, has_live_threads, is_own_thread, owner_of_thread, run, set_end_rank,
+};
 
 use crate::builds;
 use crate::images::{self, OfRanks, ProgramImages};
@@ -87,6 +89,7 @@ impl Program for MpiProgram {
             end_job: ends::end_by_thread,
             interrupt: slice::interrupt_owner,
         });
+        set_end_rank(ends::end_rank_by_thread);
         let prepared = self.prepare()?;
         slice::set(Duration::from_nanos(self.slice)).map_err(ImagesError::Load)?;
         prepared.check_builds(&self.builds)?;

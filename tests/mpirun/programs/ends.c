@@ -24,6 +24,20 @@ static void *faults(void *nowhere) {
     return NULL;
 }
 
+static void *exits(void *status) { exit((int)(size_t)status); }
+
+/* As a program may that leaves all of its work to a thread. */
+static void *ends_well(void *nothing) {
+    MPI_Finalize();
+    exit(0);
+    return nothing;
+}
+
+static void *gives_up(void *nothing) {
+    abort();
+    return nothing;
+}
+
 /* In the C library. */
 static void *measures(void *nowhere) {
     printf("%zu\n", strlen(nowhere));
@@ -50,6 +64,22 @@ static void end(const char *how, int rank) {
         pthread_t thread;
         pthread_create(&thread, NULL, aborts, NULL);
         while (!strcmp(how, "deaf")) pause();
+        pthread_join(thread, NULL);
+    }
+    if (!strcmp(how, "threads-end-well")) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, ends_well, NULL);
+        if (rank == 0) pthread_join(thread, NULL);
+        for (volatile int turn = 0;;) turn++;
+    }
+    if (!strncmp(how, "thread-exit", 11) && rank == 1) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, exits, (void *)(size_t)atoi(how + 11));
+        pthread_join(thread, NULL);
+    }
+    if (!strcmp(how, "thread-aborts") && rank == 1) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, gives_up, NULL);
         pthread_join(thread, NULL);
     }
     if (!strncmp(how, "thread-fault", 12) && rank == 1) {

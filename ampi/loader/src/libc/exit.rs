@@ -6,6 +6,7 @@ use std::ptr::null_mut;
 use super::list::List;
 use super::start::finish;
 use super::state::{ABORTED, EXITED};
+use super::thread_waits::set_waits_for_threads;
 use super::{State, current, functions, late, own_threads, signals};
 use crate::linker::loaded;
 
@@ -152,8 +153,15 @@ unsafe extern "C" fn abort() -> ! {
 
 fn end(how: c_int, status: c_int) -> ! {
     if own_threads::is_own_thread() {
-        own_threads::end_process(how == ABORTED, status);
+        own_threads::end_rank(how, status);
     }
+    end_here(how, status)
+}
+
+/// The rank ends that runs on this thread.
+pub(super) fn end_here(how: c_int, status: c_int) -> ! {
+    // It may have waited for the thread that has asked for this.
+    set_waits_for_threads(false);
     let state = current();
     // SAFETY: the running rank's state; its program began with `run`.
     unsafe {

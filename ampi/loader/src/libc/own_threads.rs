@@ -9,12 +9,14 @@ use std::arch::{asm, global_asm};
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use ::libc::{pthread_attr_t, pthread_t};
 
 use super::keys::{KEYS, destructor};
 use super::pause::sleep;
+use super::state::ABORTED;
 use super::{CURRENT, State, current, exit, functions, with_process_memory};
 use crate::PAGE;
 use crate::linker::loaded;
@@ -289,13 +291,24 @@ unsafe extern "C-unwind" fn end(result: *mut c_void) -> ! {
     unsafe { exit::exit(0) }
 }
 
-/// A thread that is no rank cannot end its rank, which is elsewhere on its stack: the process ends, and with it the job.
-pub(super) fn end_process(aborted: bool, status: c_int) -> ! {
-    match aborted {
+/// Has the first thread of the rank call the function with these two numbers, that has started the thread that calls.
+pub type EndRank = fn(fn(c_int, c_int) -> !, c_int, c_int) -> !;
+
+static END_RANK: OnceLock<EndRank> = OnceLock::new();
+
+/// Says how a thread that is not a rank's first ends it. Once in a process: later calls change nothing.
+pub fn set_end_rank(end: EndRank) {
+    let _first = END_RANK.set(end);
+}
+
+/// A thread cannot end its rank, which is elsewhere on its stack: that does it by itself. Where nobody can tell it the process ends.
+pub(super) fn end_rank(how: c_int, status: c_int) -> ! {
+    match END_RANK.get() {
+        Some(end_rank) => end_rank(exit::end_here, how, status),
         // SAFETY: takes nothing.
-        true => unsafe { ::libc::abort() },
+        None if how == ABORTED => unsafe { ::libc::abort() },
         // SAFETY: a number.
-        false => unsafe { ::libc::_exit(status) },
+        None => unsafe { ::libc::_exit(status) },
     }
 }
 
