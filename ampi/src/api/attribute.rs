@@ -69,11 +69,10 @@ impl Communicator {
         // SAFETY: no buffer is given, and what is kept is made in the call.
         unsafe {
             call(|process, _| {
-                let keyvals = process.comms.keyvals.clone();
-                if !keyvals.contains(key) {
+                if !process.comms.keyvals.contains(key) {
                     return Err(Error::Key);
                 }
-                process.comms.get_mut(handle)?.attributes.set(key, value, &keyvals);
+                process.comms.get_mut(handle)?.attributes.set(key, value);
                 Ok(())
             })
         }?
@@ -94,11 +93,6 @@ impl Communicator {
     pub fn delete_attribute(&self, Key(key): Key) -> Result<bool, Error> {
         let handle = self.handle();
         // SAFETY: no buffer is given.
-        unsafe {
-            call(|process, _| {
-                let keyvals = process.comms.keyvals.clone();
-                Ok(process.comms.get_mut(handle)?.attributes.delete(key, &keyvals).0)
-            })
-        }?
+        unsafe { call(|process, _| Ok(process.comms.get_mut(handle)?.attributes.delete(key))) }?
     }
 }

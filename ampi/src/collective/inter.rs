@@ -62,6 +62,17 @@ pub fn inter_bcast(sides: Sides, root: Root, count: u64, values: &Values) -> Sch
     }
 }
 
+/// What the first member of this side has in its receive buffer, if it `is_ours`, or else that of the other side, comes to everybody's on
+/// both.
+pub fn inter_from_first(sides: Sides, is_ours: bool, count: u64, values: &Values) -> Schedule {
+    let (span, there) = (values.span(Place::Receive, 0, count), sides.there(0));
+    let between = by_first(sides, |schedule| match is_ours {
+        true => schedule.send(there, span),
+        false => schedule.receive(there, span),
+    });
+    between.then(bcast(sides.me, 0, count, values))
+}
+
 /// What the other side has, combined, comes to the root's receive buffer.
 pub fn inter_reduce(sides: Sides, root: Root, count: u64, values: &Values) -> Schedule {
     match root {

@@ -38,8 +38,8 @@ pub use barrier::{barrier, immediate_barrier};
 pub use bcast::bcast;
 pub use gather::{gather, gatherv};
 pub use inter::{
-    Root, Sides, inter_allgather, inter_allreduce, inter_alltoall, inter_barrier, inter_bcast, inter_gather,
-    inter_reduce, inter_reduce_scatter, inter_scatter,
+    Root, Sides, inter_allgather, inter_allreduce, inter_alltoall, inter_barrier, inter_bcast,
+    inter_from_first, inter_gather, inter_reduce, inter_reduce_scatter, inter_scatter,
 };
 pub use neighbor::neighbors;
 pub use reduce::reduce;

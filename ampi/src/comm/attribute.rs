@@ -1,6 +1,6 @@
 //! What a program attaches to communicators (MPI-3.1, 6.7).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use talisman_pup::Pup;
 
@@ -36,7 +36,14 @@ pub struct Asked {
 pub struct Keyvals {
     all: BTreeMap<u32, Keyval>,
     next: u32,
+    /// How many of them the program has freed.
+    freed: usize,
+    /// From so many on it is looked which of these nothing has any more; a few if it is less.
+    look_at: usize,
 }
+
+/// So many freed keys are no reason to look.
+const FEW: usize = 64;
 
 #[derive(Clone, Debug, PartialEq, Eq, Pup)]
 struct Keyval {
@@ -44,50 +51,77 @@ struct Keyval {
     /// The function to call when a value is deleted.
     deleting: Option<u64>,
     extra: u64,
+    is_freed: bool,
 }
 
-/// The attributes of one communicator.
+/// The attributes of one communicator, datatype or window, in the order in which they were set first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Pup)]
-pub struct Attributes(BTreeMap<u32, u64>);
+pub struct Attributes(Vec<(u32, u64)>);
 
 impl Keyvals {
     /// A new key (`MPI_Comm_create_keyval`).
     pub fn insert(&mut self, copying: Copying, deleting: Option<u64>, extra: u64) -> u32 {
         let key = self.next;
         self.next += 1;
-        self.all.insert(key, Keyval { copying, deleting, extra });
+        self.all.insert(key, Keyval { copying, deleting, extra, is_freed: false });
         key
     }
 
-    /// Whether there is such a key.
+    /// Whether there is such a key that the program has not freed.
     pub fn contains(&self, key: u32) -> bool {
-        self.all.contains_key(&key)
+        self.all.get(&key).is_some_and(|keyval| !keyval.is_freed)
     }
 
-    /// Frees a key. Attributes of it stay, without a function to call for them.
+    /// Frees a key. Its functions are called for the attributes of it that there are (MPI-3.1, 6.7.2).
     pub fn free(&mut self, key: u32) -> bool {
-        self.all.remove(&key).is_some()
+        let Some(keyval) = self.all.get_mut(&key) else { return false };
+        if !std::mem::replace(&mut keyval.is_freed, true) {
+            self.freed += 1;
+        }
+        true
+    }
+
+    /// Whether so many are freed that it is to be looked which of them are [used](Keyvals::keep_used).
+    pub fn has_many_freed(&self) -> bool {
+        self.freed >= self.look_at.max(FEW)
+    }
+
+    /// Freed keys are forgotten but these, of which there are attributes.
+    pub fn keep_used(&mut self, used: &BTreeSet<u32>) {
+        self.all.retain(|key, keyval| !keyval.is_freed || used.contains(key));
+        self.freed = self.all.values().filter(|keyval| keyval.is_freed).count();
+        self.look_at = 2 * self.freed;
     }
 }
 
 impl Attributes {
-    /// Attaches a value. Returns what is to be called for the one that was there.
-    pub fn set(&mut self, key: u32, value: u64, keyvals: &Keyvals) -> Option<Asked> {
-        let former = self.0.insert(key, value)?;
-        deletion(key, former, keyvals)
+    /// What is to be called before the value of a key is replaced or taken away: if that fails, it stays (MPI-3.1, 6.7.2).
+    pub fn deletion(&self, key: u32, keyvals: &Keyvals) -> Option<Asked> {
+        deletion(key, self.get(key)?, keyvals)
+    }
+
+    /// Attaches a value.
+    pub fn set(&mut self, key: u32, value: u64) {
+        match self.0.iter_mut().find(|(of, _)| *of == key) {
+            Some((_, there)) => *there = value,
+            None => self.0.push((key, value)),
+        }
     }
 
     /// The value of a key.
     pub fn get(&self, key: u32) -> Option<u64> {
-        self.0.get(&key).copied()
+        self.0.iter().find(|(of, _)| *of == key).map(|(_, value)| *value)
     }
 
-    /// Takes a value away. Returns whether there was one, and what is to be called for it.
-    pub fn delete(&mut self, key: u32, keyvals: &Keyvals) -> (bool, Option<Asked>) {
-        match self.0.remove(&key) {
-            Some(value) => (true, deletion(key, value, keyvals)),
-            None => (false, None),
-        }
+    /// The keys that there are values of.
+    pub fn keys(&self) -> impl Iterator<Item = u32> {
+        self.0.iter().map(|(key, _)| *key)
+    }
+
+    /// Takes a value away. Whether there was one.
+    pub fn delete(&mut self, key: u32) -> bool {
+        let at = self.0.iter().position(|(of, _)| *of == key);
+        at.map(|at| self.0.remove(at)).is_some()
     }
 
     /// What a duplicate has without asking, and whom to ask for the rest: an answer is [set](Attributes::set) in the
@@ -99,7 +133,7 @@ impl Attributes {
             match keyval.copying {
                 Copying::Never => {}
                 Copying::Always => {
-                    copied.0.insert(*key, *value);
+                    copied.0.push((*key, *value));
                 }
                 Copying::Asked { function } => {
                     asked.push(Asked { function, key: *key, value: *value, extra: keyval.extra });
@@ -109,9 +143,9 @@ impl Attributes {
         (copied, asked)
     }
 
-    /// What is to be called when the communicator is freed.
+    /// What is to be called when the communicator is freed: what was set last comes first (MPI-3.1, 8.7.1).
     pub fn deletions(&self, keyvals: &Keyvals) -> Vec<Asked> {
-        self.0.iter().filter_map(|(key, value)| deletion(*key, *value, keyvals)).collect()
+        self.0.iter().rev().filter_map(|(key, value)| deletion(*key, *value, keyvals)).collect()
     }
 }
 

@@ -33,6 +33,38 @@ impl Communicator {
         Some(Communicator::new(group, ContextPair::of(number), self.world_rank))
     }
 
+    /// The same of an intercommunicator: this side's members of a colour and the other side's of the same. None for who has no colour, or whose
+    /// colour nobody of the other side has.
+    pub fn split_between(&self, number: u32, here: &[Choice], there: &[Choice]) -> Option<Communicator> {
+        let color = here.get(self.rank()? as usize)?.color?;
+        self.between_parts(
+            number,
+            chosen(&self.group, here, color),
+            chosen(self.remote.as_ref()?, there, color),
+        )
+    }
+
+    /// Of an intercommunicator: those of a group of this side, and those of the other that have a place there, in the order of these. None
+    /// for who is not in the group, or if nobody of the other side has a place.
+    pub fn create_between(&self, number: u32, group: &Group, places: &[Option<u32>]) -> Option<Communicator> {
+        let mut there: Vec<(u32, Rank)> = self
+            .remote
+            .as_ref()?
+            .members()
+            .into_iter()
+            .zip(places)
+            .filter_map(|(rank, place)| Some(((*place)?, rank)))
+            .collect();
+        there.sort_unstable();
+        let there: Vec<Rank> = there.into_iter().map(|(_, rank)| rank).collect();
+        self.between_parts(number, group.clone(), Group::of(&there))
+    }
+
+    fn between_parts(&self, number: u32, here: Group, there: Group) -> Option<Communicator> {
+        here.rank_of(self.world_rank).filter(|_| there.size() > 0)?;
+        Some(Communicator::between(here, there, ContextPair::of(number), self.world_rank))
+    }
+
     /// Those of a group (`MPI_Comm_create`); none for who is not in it.
     pub fn create(&self, number: u32, group: &Group) -> Option<Communicator> {
         group.rank_of(self.world_rank)?;

@@ -71,12 +71,16 @@ impl Communicators {
         }
     }
 
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &Communicator> {
+        std::iter::once(&self.world).chain(self.others.values())
+    }
+
     /// For people: the communicator of one of its contexts.
     pub fn name_of(&self, context: Context) -> String {
         let pair = ContextPair::around(context);
         let has_context = |communicator: &&Communicator| communicator.contexts() == pair;
-        let mut all = std::iter::once(&self.world).chain(self.others.values());
-        match all.find(has_context) {
+        match self.all().find(has_context) {
             _ if pair == ContextPair::GROUPS => "a group that makes a communicator".to_owned(),
             Some(found) if !found.name.is_empty() => found.name.clone(),
             _ => format!("communicator {}", pair.number()),

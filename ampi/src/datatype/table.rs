@@ -20,8 +20,9 @@ const NUMBERS: u32 = 1 << 26;
 pub struct Datatypes {
     made: BTreeMap<u32, Made>,
     next: u32,
-    /// What the program calls predefined ones.
+    /// What the program calls predefined ones, and has attached to them.
     renamed: BTreeMap<u32, String>,
+    of_predefined: BTreeMap<u32, Attributes>,
 }
 
 /// A datatype that the program has made.
@@ -46,7 +47,8 @@ pub struct UnknownDatatype(pub u32);
 impl Default for Datatypes {
     fn default() -> Self {
         LazyLock::force(&PREDEFINED);
-        Datatypes { next: NAMED.len() as u32, made: BTreeMap::new(), renamed: BTreeMap::new() }
+        let (made, renamed, of_predefined) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Datatypes { next: NAMED.len() as u32, made, renamed, of_predefined }
     }
 }
 
@@ -104,6 +106,19 @@ impl Datatypes {
     /// The same, to be changed.
     pub fn made_mut(&mut self, handle: u32) -> Option<&mut Made> {
         self.made.get_mut(&handle).filter(|made| made.holders > 0)
+    }
+
+    /// What the program has attached to one, if that is there.
+    pub fn attributes_mut(&mut self, handle: u32) -> Option<&mut Attributes> {
+        match PREDEFINED.get(handle as usize) {
+            Some(_) => Some(self.of_predefined.entry(handle).or_default()),
+            None => self.made_mut(handle).map(|made| &mut made.attributes),
+        }
+    }
+
+    /// What it has attached to any of them.
+    pub fn attributes(&self) -> impl Iterator<Item = &Attributes> {
+        self.made.values().map(|made| &made.attributes).chain(self.of_predefined.values())
     }
 
     /// The handle of one that was made by such a call, if there is one.

@@ -260,6 +260,11 @@ impl Windows {
         self.all.get_mut(number)
     }
 
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &Window> {
+        self.by_context.values().filter_map(|number| self.get(*number))
+    }
+
     /// The one that is accessed in this context.
     pub fn of_context(&mut self, context: Context) -> Option<&mut Window> {
         self.all.get_mut(*self.by_context.get(&context)?)

@@ -30,18 +30,42 @@ pub fn from_first<A: Abi>(name: &'static str, communicator: u32, numbers: &mut [
     })
 }
 
-/// The numbers of the other side's first member, for all of this side.
-fn from_other_side<A: Abi>(name: &'static str, communicator: u32, mine: i64) -> Result<i64, Class> {
+/// What each member of the other side says, in their order.
+pub fn from_all_there<A: Abi, const N: usize>(
+    name: &'static str,
+    communicator: u32,
+    mine: [i64; N],
+) -> Result<Vec<[i64; N]>, Class> {
     let remote =
         engine(|process, _| Ok(process.comms.get(communicator)?.remote_group().ok_or(Class::Comm)?.size()))?;
-    let (own, mut theirs) = ([mine], vec![0i64; remote as usize]);
-    let memory = Memory { send: own.as_ptr() as usize, receive: theirs.as_mut_ptr() as usize, op: 0 };
+    let mut theirs = vec![[0i64; N]; remote as usize];
+    let memory = Memory { send: mine.as_ptr() as usize, receive: theirs.as_mut_ptr() as usize, op: 0 };
     run_now::<A>(name, communicator, memory, |_, side| {
         let Side::Two(sides) = side else { return Err(Class::Comm) };
-        let own = Values::BYTES.span(Place::Send, 0, 8);
-        Ok(schedules::inter_allgather(sides, own, &Blocks::even(sides.remote, 8, Values::BYTES)))
+        let own = Values::BYTES.span(Place::Send, 0, bytes(N));
+        Ok(schedules::inter_allgather(sides, own, &Blocks::even(sides.remote, bytes(N), Values::BYTES)))
     })?;
-    theirs.first().copied().ok_or(Class::Comm)
+    Ok(theirs)
+}
+
+/// The number of the other side's first member, for all of this side.
+fn from_other_side<A: Abi>(name: &'static str, communicator: u32, mine: i64) -> Result<i64, Class> {
+    let theirs = from_all_there::<A, 1>(name, communicator, [mine])?;
+    theirs.first().map(|[first]| *first).ok_or(Class::Comm)
+}
+
+/// What each member of this side says, in their order.
+pub fn from_all_here<A: Abi, const N: usize>(
+    name: &'static str,
+    communicator: u32,
+    mine: [i64; N],
+) -> Result<Vec<[i64; N]>, Class> {
+    gathered::<A, N>(name, communicator, mine, |side| {
+        Ok(match side {
+            Side::One(me) => me,
+            Side::Two(sides) => sides.me,
+        })
+    })
 }
 
 /// What each member of this communicator says, in their order.
@@ -50,12 +74,21 @@ pub fn from_all<A: Abi, const N: usize>(
     communicator: u32,
     mine: [i64; N],
 ) -> Result<Vec<[i64; N]>, Class> {
+    gathered::<A, N>(name, communicator, mine, |side| side.one())
+}
+
+fn gathered<A: Abi, const N: usize>(
+    name: &'static str,
+    communicator: u32,
+    mine: [i64; N],
+    member: impl Fn(Side) -> Result<Member, Class>,
+) -> Result<Vec<[i64; N]>, Class> {
     let size = engine(|process, _| Ok(process.comms.get(communicator)?.size()))?;
     let mut all = vec![[0i64; N]; size as usize];
     let memory = Memory { send: mine.as_ptr() as usize, receive: all.as_mut_ptr() as usize, op: 0 };
     run_now::<A>(name, communicator, memory, |_, side| {
         let own = Values::BYTES.span(Place::Send, 0, bytes(N));
-        let me = side.one()?;
+        let me = member(side)?;
         Ok(schedules::allgather(me, Some(own), &Blocks::even(me.size, bytes(N), Values::BYTES)))
     })?;
     Ok(all)
@@ -94,20 +127,26 @@ pub fn new_number<A: Abi>(name: &'static str, communicator: u32) -> Result<u32, 
     Ok(numbers[0] as u32)
 }
 
-/// Begins to agree on the number of a communicator that is made of another. Gives the program's request, which ends
+/// Begins to agree on the number of a communicator that is made of another, as [`new_number`] does. Gives the program's request, which ends
 /// when it is known; then [`number_has_come`] is to be called.
 pub fn number_later(parent: u32, made: u32) -> Result<u32, Class> {
     // On the rank's heap, until the number has come.
     let number_at = Box::into_raw(Box::new(0i64)) as u64;
     engine(|process, out| {
-        if process.comms.get(parent)?.rank() == Some(0) {
+        let found = process.comms.get(parent)?;
+        let is_first = found.rank() == Some(0);
+        let is_ours = found.remote_group().is_none_or(|remote| found.group().member(0) < remote.member(0));
+        if is_first && is_ours {
             let number = i64::from(process.comms.contexts.give()?);
             // SAFETY: made above, and known to nobody else.
             unsafe { (number_at as *mut i64).write(number) };
         }
         let memory = Memory { receive: number_at as usize, ..Memory::default() };
         let (schedule, call, members) = prepare(process, parent, memory, |_, side| {
-            Ok(schedules::bcast(side.one()?, 0, 8, &Values::BYTES))
+            Ok(match side {
+                Side::One(me) => schedules::bcast(me, 0, 8, &Values::BYTES),
+                Side::Two(sides) => schedules::inter_from_first(sides, is_ours, 8, &Values::BYTES),
+            })
         })?;
         let token = process.begin(schedule, call, &members, out);
         let record = record(token, parent, Kept::Duplicate { made, number_at });

@@ -1,5 +1,6 @@
 //! What programs attach to communicators, datatypes and windows (MPI-3.1, 6.7).
 
+use std::collections::BTreeSet;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -32,7 +33,7 @@ impl Bearer {
     fn attributes<'a>(&self, process: &'a mut Process) -> Result<(&'a mut Attributes, Keyvals), Class> {
         let keyvals = process.comms.keyvals.clone();
         let attributes = match self.kind {
-            Kind::Datatype => &mut process.datatypes.made_mut(self.number).ok_or(Class::Type)?.attributes,
+            Kind::Datatype => process.datatypes.attributes_mut(self.number).ok_or(Class::Type)?,
             Kind::Win => &mut process.windows.get_mut(self.number).ok_or(Class::Win)?.attributes,
             _ => &mut process.comms.get_mut(self.number)?.attributes,
         };
@@ -74,12 +75,26 @@ pub fn create<A: Abi>(copy: u64, delete: u64, extra: u64) -> Result<c_int, Class
 pub unsafe fn free<A: Abi>(keyval: *mut c_int) -> Outcome {
     // SAFETY: the caller's promise.
     let key = key_of::<A>(unsafe { keyval.read_unaligned() })?;
-    local(|process| match process.comms.keyvals.free(key) {
-        true => Ok(()),
-        false => Err(Class::Keyval),
+    local(|process| {
+        if !process.comms.keyvals.free(key) {
+            return Err(Class::Keyval);
+        }
+        if process.comms.keyvals.has_many_freed() {
+            let used = keys_in_use(process);
+            process.comms.keyvals.keep_used(&used);
+        }
+        Ok(())
     })?;
     // SAFETY: the caller's promise.
     unsafe { put(keyval, A::KEYVAL_INVALID) }
+}
+
+/// The keys of which something has a value.
+fn keys_in_use(process: &Process) -> BTreeSet<u32> {
+    let of_communicators = process.comms.all().map(|communicator| &communicator.attributes);
+    let of_windows = process.windows.all().map(|window| &window.attributes);
+    let all = of_communicators.chain(process.datatypes.attributes()).chain(of_windows);
+    all.flat_map(Attributes::keys).collect()
 }
 
 /// Attaches a value.
@@ -93,9 +108,13 @@ pub fn set<A: Abi>(bearer: Bearer, keyval: c_int, value: u64) -> Outcome {
             return Err(Class::Keyval);
         }
         let (attributes, keyvals) = bearer.attributes(process)?;
-        Ok(attributes.set(key, value, &keyvals))
+        Ok(attributes.deletion(key, &keyvals))
     })?;
-    asked.map_or(Ok(()), |asked| ask_to_delete::<A>(bearer, asked))
+    asked.map_or(Ok(()), |asked| ask_to_delete::<A>(bearer, asked))?;
+    local(|process| {
+        bearer.attributes(process)?.0.set(key, value);
+        Ok(())
+    })
 }
 
 /// The value of a key of the program.
@@ -115,12 +134,14 @@ pub fn delete<A: Abi>(bearer: Bearer, keyval: c_int) -> Outcome {
     let key = key_of::<A>(keyval)?;
     let asked = local(|process| {
         let (attributes, keyvals) = bearer.attributes(process)?;
-        match attributes.delete(key, &keyvals) {
-            (true, asked) => Ok(asked),
-            (false, _) => Err(Class::Keyval),
-        }
+        attributes.get(key).ok_or(Class::Keyval)?;
+        Ok(attributes.deletion(key, &keyvals))
     })?;
-    asked.map_or(Ok(()), |asked| ask_to_delete::<A>(bearer, asked))
+    asked.map_or(Ok(()), |asked| ask_to_delete::<A>(bearer, asked))?;
+    local(|process| {
+        bearer.attributes(process)?.0.delete(key);
+        Ok(())
+    })
 }
 
 /// The communicator is about to go: what it has is deleted.
@@ -174,8 +195,7 @@ fn copy_to<A: Abi>(from: Bearer, to: Bearer) -> Outcome {
     while let Some(asked) = nth(at)? {
         if let Some(value) = ask_to_copy::<A>(from, asked)? {
             local(|process| {
-                let (attributes, keyvals) = to.attributes(process)?;
-                attributes.set(asked.key, value, &keyvals);
+                to.attributes(process)?.0.set(asked.key, value);
                 Ok(())
             })?;
         }

@@ -3,17 +3,16 @@
 use std::ffi::c_int;
 
 use talisman_ampi::comm::{Choice, Communicator, Comparison, ContextPair, Group};
-use talisman_ampi::objects::{Kept, Kind};
+use talisman_ampi::objects::Kind;
 use talisman_ampi::process::Process;
 
 use super::agreement::{
-    Meeting, among, exchange, from_all, from_first, new_number, number_later, others_say,
+    Meeting, among, exchange, from_all_here, from_all_there, from_first, new_number, number_later, others_say,
 };
 use super::attribute;
 use super::call::{Outcome, known, known_or_null, length, local, put};
 use super::group::group_of;
 use super::info;
-use super::message::record;
 use crate::abi::{Abi, NULL};
 use crate::class::Class;
 
@@ -49,13 +48,27 @@ unsafe fn duplicate<A: Abi>(name: &'static str, communicator: A::Handle, to: *mu
             let (attributes, _) = parent.attributes.copied(&process.comms.keyvals);
             Ok(Some(parent.duplicate(number, attributes)))
         })?;
-        attribute::copy::<A>(parent, made.ok_or(Class::Intern)?)
+        copy_attributes::<A>(parent, made.ok_or(Class::Intern)?, to)
     }
 }
 
-/// The first member's number comes while the program goes on. Between two groups all wait for it.
+/// Attributes whose functions decide are copied. If one fails there is no duplicate.
+unsafe fn copy_attributes<A: Abi>(parent: u32, made: u32, to: *mut A::Handle) -> Outcome {
+    let copied = attribute::copy::<A>(parent, made);
+    if copied.is_err() {
+        local(|process| {
+            let freed = process.comms.free(made)?;
+            process.objects.retire(made, freed);
+            Ok(())
+        })?;
+        // SAFETY: the caller's promise.
+        unsafe { put(to, A::handle(Kind::Comm, NULL)) }?;
+    }
+    copied
+}
+
+/// The first member's number comes while the program goes on.
 unsafe fn duplicate_later<A: Abi>(
-    name: &'static str,
     communicator: A::Handle,
     to: *mut A::Handle,
     request: *mut A::Handle,
@@ -63,22 +76,13 @@ unsafe fn duplicate_later<A: Abi>(
     // SAFETY: the caller's promise.
     unsafe {
         let parent = known::<A>(Kind::Comm, communicator)?;
-        let number = if local(|process| Ok(process.comms.get(parent)?.remote_group().is_some()))? {
-            duplicate::<A>(name, communicator, to)?;
-            local(|process| {
-                let token = process.engine.null();
-                Ok(process.objects.requests.insert(record(token, 0, Kept::Send)))
-            })?
-        } else {
-            let made = make::<A>(parent, to, |process, parent| {
-                let (attributes, _) = parent.attributes.copied(&process.comms.keyvals);
-                Ok(Some(parent.duplicate(ContextPair::NONE.number(), attributes)))
-            })?;
-            let made = made.ok_or(Class::Intern)?;
-            attribute::copy::<A>(parent, made)?;
-            number_later(parent, made)?
-        };
-        put(request, A::handle(Kind::Request, number))
+        let made = make::<A>(parent, to, |process, parent| {
+            let (attributes, _) = parent.attributes.copied(&process.comms.keyvals);
+            Ok(Some(parent.duplicate(ContextPair::NONE.number(), attributes)))
+        })?;
+        let made = made.ok_or(Class::Intern)?;
+        copy_attributes::<A>(parent, made, to)?;
+        put(request, A::handle(Kind::Request, number_later(parent, made)?))
     }
 }
 
@@ -94,7 +98,12 @@ unsafe fn split<A: Abi>(
         return Err(Class::Arg);
     }
     let number = new_number::<A>(name, parent)?;
-    let all = from_all::<A, 2>(name, parent, [i64::from(color), i64::from(key)])?;
+    let mine = [i64::from(color), i64::from(key)];
+    let here = from_all_here::<A, 2>(name, parent, mine)?;
+    let there = match local(|process| Ok(process.comms.get(parent)?.remote_group().is_some()))? {
+        true => Some(from_all_there::<A, 2>(name, parent, mine)?),
+        false => None,
+    };
     let choice = |[color, key]: &[i64; 2]| {
         let color = *color as c_int;
         Choice { color: (color != A::UNDEFINED).then_some(color), key: *key as c_int }
@@ -102,8 +111,12 @@ unsafe fn split<A: Abi>(
     // SAFETY: the caller's promise.
     unsafe {
         make::<A>(parent, to, |_, parent| {
-            let choices: Vec<Choice> = all.iter().map(choice).collect();
-            Ok(parent.split(number, &choices))
+            let choices = |all: &[[i64; 2]]| all.iter().map(choice).collect::<Vec<_>>();
+            let here = choices(&here);
+            Ok(match &there {
+                None => parent.split(number, &here),
+                Some(there) => parent.split_between(number, &here, &choices(there)),
+            })
         })?;
     }
     Ok(())
@@ -125,16 +138,31 @@ unsafe fn split_type<A: Abi>(
     unsafe { split::<A>("MPI_Comm_split_type", communicator, (color, key), to) }
 }
 
-/// One communicator for a group of another's members; or, of two groups, one group of each.
+/// One communicator for a group of another's members; or, of an intercommunicator, one between a group of each side's.
 unsafe fn create<A: Abi>(communicator: A::Handle, group: A::Handle, to: *mut A::Handle) -> Outcome {
+    const NAME: &str = "MPI_Comm_create";
     // SAFETY: the caller's promise.
     unsafe {
         let (parent, group) = (known::<A>(Kind::Comm, communicator)?, known::<A>(Kind::Group, group)?);
-        if local(|process| Ok(process.comms.get(parent)?.remote_group().is_some()))? {
-            return Err(Class::Comm);
-        }
-        let number = new_number::<A>("MPI_Comm_create", parent)?;
-        make::<A>(parent, to, |process, parent| Ok(parent.create(number, &group_of(process, group)?)))?;
+        let (place, has_other_side) = local(|process| {
+            let place = group_of(process, group)?.rank_of(process.engine.rank());
+            Ok((place, process.comms.get(parent)?.remote_group().is_some()))
+        })?;
+        let number = new_number::<A>(NAME, parent)?;
+        let there = match has_other_side {
+            true => Some(from_all_there::<A, 1>(NAME, parent, [place.map_or(-1, i64::from)])?),
+            false => None,
+        };
+        make::<A>(parent, to, |process, parent| {
+            let group = group_of(process, group)?;
+            let places = |there: &[[i64; 1]]| {
+                there.iter().map(|[place]| u32::try_from(*place).ok()).collect::<Vec<_>>()
+            };
+            Ok(match &there {
+                None => parent.create(number, &group),
+                Some(there) => parent.create_between(number, &group, &places(there)),
+            })
+        })?;
     }
     Ok(())
 }
@@ -363,10 +391,10 @@ super::calls! {
     ) on communicator => duplicate::<A>("MPI_Comm_dup_with_info", communicator, to);
     "Comm_idup" comm_idup<>(
         communicator: A::Handle, to: *mut A::Handle, request: *mut A::Handle,
-    ) on communicator => duplicate_later::<A>("MPI_Comm_idup", communicator, to, request);
+    ) on communicator => duplicate_later::<A>(communicator, to, request);
     "Comm_idup_with_info" comm_idup_with_info<>(
         communicator: A::Handle, _info: A::Handle, to: *mut A::Handle, request: *mut A::Handle,
-    ) on communicator => duplicate_later::<A>("MPI_Comm_idup_with_info", communicator, to, request);
+    ) on communicator => duplicate_later::<A>(communicator, to, request);
     "Comm_split" comm_split<>(
         communicator: A::Handle, color: c_int, key: c_int, to: *mut A::Handle,
     ) on communicator => split::<A>("MPI_Comm_split", communicator, (color, key), to);

@@ -273,8 +273,12 @@ super::calls! {
             let envelope = Envelope { combiner: Combiner::Dup, datatypes, ..Envelope::NAMED };
             Ok((process.datatypes.get(number)?.clone(), envelope))
         })?;
-        let has_attributes = local(|process| Ok(process.datatypes.made(number).is_some()))?;
-        if has_attributes { copy_of_datatype::<A>(number, made) } else { Ok(()) }
+        let copied = copy_of_datatype::<A>(number, made);
+        if copied.is_err() {
+            // One of its functions has failed: there is no duplicate.
+            free::<A>(to)?;
+        }
+        copied
     };
     "Type_commit" type_commit<>(datatype: *mut A::Handle) => {
         known::<A>(Kind::Datatype, datatype.read_unaligned()).map(|_| ())

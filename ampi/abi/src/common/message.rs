@@ -131,6 +131,20 @@ pub unsafe fn put_status<A: Abi>(at: usize, told: Told) {
     }
 }
 
+/// Writes the status of what is no operation, unless the program ignores it: of an empty one the error is there, too (MPI-3.1, 3.7.3).
+///
+/// # Safety
+/// As for [`put_status`].
+pub unsafe fn put_empty_status<A: Abi>(at: usize) {
+    if !is_ignored::<A>(at) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            A::write_status(at, nothing::<A>());
+            A::error_of(at).write_unaligned(0);
+        }
+    }
+}
+
 /// Waits for a request that the program has no handle of.
 pub fn wait_for<A: Abi>(name: &'static str, communicator: u32, token: Token) -> Result<Ended, Class> {
     raw::wait_all(name, &[token])?;

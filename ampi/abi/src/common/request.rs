@@ -9,7 +9,7 @@ use talisman_ampi::raw;
 
 use super::agreement::number_has_come;
 use super::call::{Outcome, engine, known, known_or_null, looked, put};
-use super::message::{Ended, ended, nothing, put_status};
+use super::message::{Ended, ended, put_empty_status, put_status};
 use super::own_request;
 use crate::abi::{Abi, NULL};
 use crate::class::Class;
@@ -79,7 +79,8 @@ unsafe fn wait_for<A: Abi>(handle: *mut A::Handle, status: usize) -> Outcome {
     let request = unsafe { known_or_null::<A>(Kind::Request, handle.read_unaligned()) }?;
     let Some(number) = request else {
         // SAFETY: the caller's promise.
-        return unsafe { tell::<A>(Ended { told: nothing::<A>(), error: None }, status) };
+        unsafe { put_empty_status::<A>(status) };
+        return Ok(());
     };
     let token = engine(|process, _| token_of(process, number))?;
     raw::wait_all("MPI_Wait", &[token])?;
@@ -97,8 +98,8 @@ unsafe fn test_for<A: Abi>(handle: *mut A::Handle, flag: *mut c_int, status: usi
     let Some(number) = request else {
         // SAFETY: the caller's promise.
         return unsafe {
-            put(flag, 1)?;
-            tell::<A>(Ended { told: nothing::<A>(), error: None }, status)
+            put_empty_status::<A>(status);
+            put(flag, 1)
         };
     };
     let taken = looked(|| engine(|process, _| take::<A>(process, number)), Option::is_some)?;

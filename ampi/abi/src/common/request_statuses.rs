@@ -6,7 +6,7 @@ use talisman_ampi::objects::Kind;
 use talisman_ampi::process::Process;
 
 use super::call::{Outcome, engine, known_or_null, looked, put};
-use super::message::{Ended, ended, nothing, put_status};
+use super::message::{Ended, ended, nothing, put_empty_status, put_status};
 use super::several::{list_length, tell};
 use crate::abi::Abi;
 use crate::class::Class;
@@ -50,14 +50,22 @@ unsafe fn look<A: Abi>(process: &Process, handle: A::Handle) -> Result<Seen, Cla
 
 unsafe fn status_of<A: Abi>(handle: A::Handle, flag: *mut c_int, status: usize) -> Outcome {
     // SAFETY: the caller's promise.
-    let look = || engine(|process, _| unsafe { look::<A>(process, handle) }.map(Seen::ended::<A>));
-    let found = looked(look, Option::is_some)?;
+    let look = || engine(|process, _| unsafe { look::<A>(process, handle) });
+    let found = looked(look, |seen| !matches!(seen, Seen::Pending))?;
     // SAFETY: the caller's promise.
     unsafe {
-        put(flag, c_int::from(found.is_some()))?;
-        let Some(Ended { told, error }) = found else { return Ok(()) };
-        put_status::<A>(status, told);
-        error.map_or(Ok(()), Err)
+        put(flag, c_int::from(!matches!(found, Seen::Pending)))?;
+        match found {
+            Seen::Pending => Ok(()),
+            Seen::Idle => {
+                put_empty_status::<A>(status);
+                Ok(())
+            }
+            Seen::Ended(Ended { told, error }) => {
+                put_status::<A>(status, told);
+                error.map_or(Ok(()), Err)
+            }
+        }
     }
 }
 

@@ -235,7 +235,7 @@ impl Abi for Mpich {
         let fields = at as *const c_int;
         // SAFETY: as above.
         let [low, high, source, tag] = unsafe { fields.cast::<[c_int; 4]>().read_unaligned() };
-        let bytes = u64::from(low as u32) | (u64::from((high >> 1) as u32) << 32);
+        let bytes = u64::from(low as u32) | (u64::from(high as u32 >> 1) << 32);
         Told { source, tag, bytes, is_cancelled: high & 1 == 1 }
     }
 

@@ -104,18 +104,51 @@ fn attributes_are_copied_as_their_keys_say() {
     let asked = keyvals.insert(Copying::Asked { function: 40 }, Some(60), 3);
     let mut attributes = Attributes::default();
     for (key, value) in [(never, 10), (always, 20), (asked, 30)] {
-        assert_eq!(attributes.set(key, value, &keyvals), None);
+        assert_eq!(attributes.deletion(key, &keyvals), None);
+        attributes.set(key, value);
     }
     let (copied, ask) = attributes.copied(&keyvals);
     assert_eq!((copied.get(never), copied.get(always), copied.get(asked)), (None, Some(20), None));
     assert_eq!(ask, [Asked { function: 40, key: asked, value: 30, extra: 3 }]);
     let deleted = Asked { function: 50, key: never, value: 10, extra: 1 };
-    assert_eq!(attributes.set(never, 11, &keyvals), Some(deleted));
+    assert_eq!(attributes.deletion(never, &keyvals), Some(deleted));
+    attributes.set(never, 11);
     assert_eq!(attributes.deletions(&keyvals).len(), 2);
-    assert_eq!(attributes.delete(always, &keyvals), (true, None));
-    assert_eq!(attributes.delete(always, &keyvals), (false, None));
+    assert_eq!(attributes.deletion(always, &keyvals), None);
+    assert!(attributes.delete(always) && !attributes.delete(always));
+    // Its function is called for what there is of it.
     assert!(keyvals.free(never) && !keyvals.contains(never));
-    assert_eq!(attributes.delete(never, &keyvals), (true, None));
+    let deleted = Asked { function: 50, key: never, value: 11, extra: 1 };
+    assert_eq!(attributes.deletion(never, &keyvals), Some(deleted));
+}
+
+#[test]
+fn what_was_set_last_is_deleted_first() {
+    let mut keyvals = Keyvals::default();
+    let [one, two, three] = [1, 2, 3].map(|extra| keyvals.insert(Copying::Never, Some(50), extra));
+    let mut attributes = Attributes::default();
+    [two, three, one].iter().for_each(|key| attributes.set(*key, 7));
+    let deleted: Vec<u32> = attributes.deletions(&keyvals).iter().map(|asked| asked.key).collect();
+    assert_eq!(deleted, [one, three, two]);
+}
+
+#[test]
+fn freed_keys_are_kept_as_long_as_they_are_used() {
+    let mut keyvals = Keyvals::default();
+    let used = keyvals.insert(Copying::Always, Some(50), 1);
+    let mut attributes = Attributes::default();
+    attributes.set(used, 7);
+    assert!(keyvals.free(used) && keyvals.free(used), "by another copy of its number");
+    for _ in 0..1_000 {
+        let key = keyvals.insert(Copying::Never, None, 0);
+        assert!(keyvals.free(key));
+        if keyvals.has_many_freed() {
+            keyvals.keep_used(&attributes.keys().collect());
+            assert!(!keyvals.free(key) && keyvals.free(used));
+        }
+    }
+    assert!(!keyvals.has_many_freed());
+    assert_eq!(attributes.copied(&keyvals).0.get(used), Some(7));
 }
 
 #[test]
