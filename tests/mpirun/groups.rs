@@ -16,6 +16,7 @@ checks!(
     messages needs wrappers,
     collectives needs wrappers,
     communicators needs wrappers,
+    intercommunicators_and_functions_of_attributes needs wrappers,
     datatypes needs wrappers,
     operations needs wrappers,
     predefined needs wrappers,
@@ -40,6 +41,15 @@ fn collectives() {
 
 fn communicators() {
     everywhere("communicators.c", "6");
+}
+
+/// Open MPI 4.1 does not come to the end of it.
+fn intercommunicators_and_functions_of_attributes() {
+    let [of_mpich, of_open_mpi] = [Interface::Mpich, Interface::OpenMpi].map(|one| built("sides.c", one));
+    let of_mpich = of_mpich.to_str().expect("a name that is text");
+    let expected = native(Interface::Mpich, of_mpich, "4");
+    is_the_same_everywhere(of_mpich, "4", expected.clone());
+    is_the_same_everywhere(of_open_mpi.to_str().expect("a name that is text"), "4", expected);
 }
 
 fn datatypes() {

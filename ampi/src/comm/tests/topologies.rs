@@ -62,6 +62,14 @@ fn lengths_are_as_equal_as_can_be() {
         (1, vec![0], vec![1]),
         (24, vec![0, 0], vec![6, 4]),
         (12, vec![3, 4], vec![3, 4]),
+        // As MPICH chooses: the largest and the smallest are as close as can be.
+        (5_040, vec![0, 0, 0], vec![21, 16, 15]),
+        (10_800, vec![0, 0, 0], vec![27, 20, 20]),
+        (19_008, vec![0, 0, 0], vec![33, 24, 24]),
+        (1_024, vec![0; 6], vec![4, 4, 4, 4, 2, 2]),
+        (30_030, vec![0; 8], vec![13, 11, 7, 5, 3, 2, 1, 1]),
+        (4_294_967_291, vec![0, 0], vec![4_294_967_291, 1]),
+        (4_294_967_295, vec![0; 4], vec![65_537, 257, 17, 15]),
     ] {
         let mut dims = given.clone();
         dims_create(members, &mut dims).unwrap();

@@ -37,19 +37,76 @@ pub fn dims_create(members: u32, dims: &mut [u32]) -> Result<(), DimsError> {
     Ok(())
 }
 
-/// The factorisation with the smallest largest factor, and of those the one whose next largest is the smallest, and
-/// so on.
+/// The factorisation whose largest and smallest factor are closest to each other, and of those the one with the largest smallest one: what
+/// MPICH chooses. The largest first.
 fn balanced(product: u32, factors: usize) -> Vec<u32> {
     match factors {
         0 => Vec::new(),
         1 => vec![product],
         _ => {
-            let least = (1u32..).find(|n| n.checked_pow(factors as u32).is_none_or(|power| power >= product));
-            let largest = (least.unwrap_or(product)..=product).filter(|n| product.is_multiple_of(*n));
-            let fits = largest.map(|n| (n, balanced(product / n, factors - 1)));
-            let mut fits = fits.skip_while(|(n, rest)| rest.first().is_some_and(|next| next > n));
-            let (first, rest) = fits.next().unwrap_or((product, vec![1; factors - 1]));
-            [vec![first], rest].concat()
+            let divisors: Vec<u32> = divisors(product);
+            let mut search = Search { divisors: &divisors, chosen: Vec::new(), best: None };
+            search.choose(product, factors);
+            search.best.map_or_else(Vec::new, |(_, found)| found)
         }
     }
+}
+
+fn divisors(product: u32) -> Vec<u32> {
+    let small = (1..).take_while(|n: &u32| n.checked_mul(*n).is_some_and(|square| square <= product));
+    let small: Vec<u32> = small.filter(|n| product.is_multiple_of(*n)).collect();
+    let mut all: Vec<u32> = small.iter().flat_map(|n| [*n, product / n]).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// Goes through factorisations, each factor no larger than the one before it.
+struct Search<'a> {
+    divisors: &'a [u32],
+    chosen: Vec<u32>,
+    /// How far apart largest and smallest factor are, and all factors.
+    best: Option<(u32, Vec<u32>)>,
+}
+
+impl Search<'_> {
+    fn choose(&mut self, product: u32, factors: usize) {
+        let first = self.chosen.first().copied();
+        if factors == 0 {
+            let (largest, smallest) = (first.unwrap_or(1), self.chosen.last().copied().unwrap_or(1));
+            let apart = largest - smallest;
+            let is_better = self
+                .best
+                .as_ref()
+                .is_none_or(|(best, found)| (apart, found.last().copied()) < (*best, Some(smallest)));
+            if product == 1 && is_better {
+                self.best = Some((apart, self.chosen.clone()));
+            }
+            return;
+        }
+        let at_most = self.chosen.last().copied().unwrap_or(product);
+        // The others are no larger.
+        let reaches = |n: u32| n.checked_pow(factors as u32).is_none_or(|power| power >= product);
+        for n in self
+            .divisors
+            .iter()
+            .copied()
+            .filter(|n| *n <= at_most && product.is_multiple_of(*n) && reaches(*n))
+        {
+            let is_near = |best: u32| {
+                first.map_or_else(|| n.saturating_sub(least(product, factors)), |first| first - n) <= best
+            };
+            if self.best.as_ref().is_some_and(|(best, _)| !is_near(*best)) {
+                continue;
+            }
+            self.chosen.push(n);
+            self.choose(product / n, factors - 1);
+            self.chosen.pop();
+        }
+    }
+}
+
+/// No smallest of so many factors is larger.
+fn least(product: u32, factors: usize) -> u32 {
+    f64::from(product).powf(1.0 / factors as f64).ceil() as u32
 }
