@@ -37,8 +37,8 @@ pub fn dims_create(members: u32, dims: &mut [u32]) -> Result<(), DimsError> {
     Ok(())
 }
 
-/// The factorisation whose largest and smallest factor are closest to each other, and of those the one with the largest smallest one: what
-/// MPICH chooses. The largest first.
+/// The factorisation whose largest and smallest factor are closest to each other, and of those the one with the largest smallest factor, then
+/// with the largest one after that, and so on: what MPICH chooses. The largest first.
 fn balanced(product: u32, factors: usize) -> Vec<u32> {
     match factors {
         0 => Vec::new(),
@@ -75,10 +75,9 @@ impl Search<'_> {
         if factors == 0 {
             let (largest, smallest) = (first.unwrap_or(1), self.chosen.last().copied().unwrap_or(1));
             let apart = largest - smallest;
-            let is_better = self
-                .best
-                .as_ref()
-                .is_none_or(|(best, found)| (apart, found.last().copied()) < (*best, Some(smallest)));
+            let is_better = self.best.as_ref().is_none_or(|(best, found)| {
+                apart < *best || apart == *best && found.iter().rev().lt(self.chosen.iter().rev())
+            });
             if product == 1 && is_better {
                 self.best = Some((apart, self.chosen.clone()));
             }
