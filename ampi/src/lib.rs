@@ -10,6 +10,7 @@
 //! | [`op`] | operations of reductions |
 //! | [`collective`] | collectives as schedules of messages and local operations |
 //! | [`partitioned`] | messages that are sent and received in parts |
+//! | [`ports`] | how ranks without a communicator together come to one |
 //! | [`comm`] | groups, communicators, topologies, attributes |
 //! | [`mod@file`] | files that a rank has open, and what it sees of them |
 //! | [`window`] | memory of a rank that others read and write |
@@ -37,6 +38,7 @@ mod launch;
 pub mod objects;
 pub mod op;
 pub mod partitioned;
+pub mod ports;
 pub mod process;
 mod process_state;
 pub mod rank;

@@ -13,13 +13,13 @@ checks!(functions_that_are_not_there_are_named_when_they_are_called needs c_comp
 /// Of each part: a function, and what is said of it.
 const OF_C: [(&str, &str); 3] = [
     ("MPI_Comm_spawn", "processes are not started"),
-    ("PMPI_Open_port", "jobs are not connected"),
+    ("PMPI_Comm_spawn_multiple", "processes are not started"),
     ("MPI_Register_datarep", "as values are in memory"),
 ];
 
 const OF_FORTRAN: [(&str, &str, &str); 3] = [
     ("mpi_register_datarep_", "MPI_Register_datarep", "as values are in memory"),
-    ("pmpi_open_port_", "MPI_Open_port", "jobs are not connected"),
+    ("pmpi_comm_spawn_multiple_", "MPI_Comm_spawn_multiple", "processes are not started"),
     ("MPI_COMM_SPAWN", "MPI_Comm_spawn", "processes are not started"),
 ];
 

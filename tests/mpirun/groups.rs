@@ -141,7 +141,7 @@ fn fortran_of_2008() {
 }
 
 /// How each program is run. With `--move-always` a rank moves whenever it waits.
-const WAYS: [&[&str]; 6] = [
+pub const WAYS: [&[&str]; 6] = [
     &[],
     &["--nodes", "3"],
     &["--move-always"],

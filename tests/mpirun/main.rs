@@ -32,6 +32,7 @@ mod mpi_files;
 mod network;
 mod operations;
 mod packages;
+mod ports;
 mod ranks;
 mod recorded;
 mod refusals;
@@ -71,6 +72,7 @@ fn main() -> ExitCode {
         mixed::all(),
         mpi_4::all(),
         mpi_files::all(),
+        ports::all(),
         fairness::all(),
         operations::all(),
         several_programs::all(),

@@ -29,9 +29,8 @@ mod names {
     refused! {
         "handles of this interface are numbers in both languages":
             MPI_Win_c2f MPI_Win_f2c;
-        "processes are not started while the job runs, and jobs are not connected":
-            MPI_Close_port MPI_Comm_accept MPI_Comm_connect MPI_Comm_join MPI_Comm_spawn
-            MPI_Comm_spawn_multiple MPI_Lookup_name MPI_Open_port MPI_Publish_name MPI_Unpublish_name;
+        "processes are not started while the job runs":
+            MPI_Comm_spawn MPI_Comm_spawn_multiple;
         "files are written as values are in memory":
             MPI_Register_datarep MPI_Register_datarep_c;
         "ranks that fail come back by themselves, with --ft":

@@ -91,6 +91,7 @@ fn of_c<A: Abi>() -> Vec<(&'static str, usize)> {
         common::own_request::functions::<A>(),
         common::pack::functions::<A>(),
         common::partitioned::functions::<A>(),
+        common::ports::functions::<A>(),
         common::persistent::functions::<A>(),
         common::point_to_point::functions::<A>(),
         common::probe::functions::<A>(),

@@ -19,6 +19,8 @@ mod messages;
 mod mpi_4;
 #[path = "calls/objects.rs"]
 mod objects;
+#[path = "calls/ports.rs"]
+mod ports;
 #[path = "calls/requests.rs"]
 mod requests;
 #[path = "calls/topologies.rs"]
@@ -89,13 +91,14 @@ fn run<L: Library>(universe: Universe) -> u64 {
     mpi!(L, "MPI_Comm_rank", L::world(), &mut number);
     mpi!(L, "MPI_Comm_size", L::world(), &mut size);
     let rank = Rank { universe, number, size };
-    let checks: [fn(Rank); 12] = [
+    let checks: [fn(Rank); 13] = [
         messages::check::<L>,
         requests::check::<L>,
         collectives::check::<L>,
         communicators::check::<L>,
         topologies::check::<L>,
         mpi_4::check::<L>,
+        ports::check::<L>,
         datatypes::check::<L>,
         objects::check::<L>,
         objects::environment::<L>,
@@ -143,7 +146,7 @@ fn assert_all_pass(calls: Calls) {
                 "{name}, {ranks} ranks: {:?}",
                 tested.output
             );
-            assert_eq!(tested.output, ["12 checks on each rank"]);
+            assert_eq!(tested.output, ["13 checks on each rank"]);
         }
     }
 }

@@ -34,13 +34,16 @@ impl ContextPair {
     /// Of groups whose members make a communicator without having another.
     pub const GROUPS: ContextPair = ContextPair::of(NUMBERS - 1);
 
+    /// Of what is asked of ports, and of answers.
+    pub const PORTS: ContextPair = ContextPair::of(NUMBERS - 2);
+
     /// By its number, as it is told to others.
     pub const fn of(number: u32) -> ContextPair {
         ContextPair { user: 2 * number, collective: 2 * number + 1 }
     }
 
     /// Its number.
-    pub fn number(&self) -> u32 {
+    pub const fn number(&self) -> u32 {
         self.user / 2
     }
 
@@ -100,7 +103,7 @@ impl Contexts {
     pub fn give(&mut self) -> Result<u32, TooMany> {
         let Contexts { ranks, rank, given } = *self;
         let number = given.checked_mul(ranks).and_then(|first| first.checked_add(rank));
-        let number = number.filter(|number| *number < NUMBERS - 1);
+        let number = number.filter(|number| *number < ContextPair::PORTS.number());
         self.given += u32::from(number.is_some());
         number.ok_or(TooMany { rank, made: given, ranks })
     }

@@ -82,6 +82,7 @@ impl Communicators {
         let has_context = |communicator: &&Communicator| communicator.contexts() == pair;
         match self.all().find(has_context) {
             _ if pair == ContextPair::GROUPS => "a group that makes a communicator".to_owned(),
+            _ if pair == ContextPair::PORTS => "ports".to_owned(),
             Some(found) if !found.name.is_empty() => found.name.clone(),
             _ => format!("communicator {}", pair.number()),
         }

@@ -1,6 +1,7 @@
-//! Accesses to windows of other ranks, and answers to them.
+//! Accesses to windows of other ranks, what is asked of their ports, and answers to both.
 
 use super::{Actions, Body, Buffer, Context, Engine, Envelope, Frame, Payload, Rank, Tag};
+use crate::ports::Ask;
 use crate::window::Access;
 
 impl Engine {
@@ -16,6 +17,11 @@ impl Engine {
         let bytes = needs.bytes;
         let body = Body::Access { access: Box::new(access), payload: needs };
         self.emit(Envelope { context, to, tag: 0 }, bytes, body, out);
+    }
+
+    /// Something is asked of the ports of another rank, or of the names that it keeps, in this context.
+    pub fn ask(&mut self, (to, context): (Rank, Context), ask: Ask, out: &mut Actions) {
+        self.emit(Envelope { context, to, tag: 0 }, 0, Body::Ask(Box::new(ask)), out);
     }
 
     /// A whole message whose bytes are here.

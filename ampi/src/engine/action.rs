@@ -3,6 +3,7 @@
 use talisman_pup::Pup;
 
 use super::{Context, Frame, Payload, Rank};
+use crate::ports::Ask;
 use crate::window::Access;
 
 /// Where the bytes of a message are, or go.
@@ -82,6 +83,13 @@ pub enum Action {
         access: Box<Access>,
         /// What it needs.
         payload: Payload,
+    },
+    /// Answer what is asked of the rank's ports, or of the names that it keeps.
+    Ask {
+        /// Who asks.
+        source: Rank,
+        /// What.
+        ask: Box<Ask>,
     },
     /// A collective begins that needs so many bytes of scratch memory, by its number.
     Allocate {

@@ -2,6 +2,7 @@
 
 use talisman_pup::{Packer, Pup, PupError, Segment, Unpacker};
 
+use crate::ports::Ask;
 use crate::window::Access;
 
 /// A rank of the world: 0 to the number of ranks - 1. Communicators number their members anew; frames do not.
@@ -72,7 +73,7 @@ pub struct Frame<P> {
     pub body: Body<P>,
 }
 
-/// What a frame is for. The first five and the last are numbered: a receiver acts on them in the order in which they were sent.
+/// What a frame is for. The first five and the last two are numbered: a receiver acts on them in the order in which they were sent.
 #[derive(Clone, Debug, PartialEq, Eq, Pup)]
 pub enum Body<P> {
     /// A whole message.
@@ -139,16 +140,22 @@ pub enum Body<P> {
         /// How many parts.
         parts: u32,
     },
+    /// Something is asked of the receiver's ports, or of the names that it keeps.
+    Ask(Box<Ask>),
 }
 
 impl<P> Body<P> {
     /// Whether a receiver has to act on it after all numbered frames sent before.
     pub fn is_numbered(&self) -> bool {
-        use Body::{Access, Announce, CancelAnswer, CancelAsk, Data, Eager, Offer, Paid, Pull, Taken};
+        use Body::{Access, Announce, Ask, CancelAnswer, CancelAsk, Data, Eager, Offer, Paid, Pull, Taken};
         match self {
-            Eager(_) | Announce { .. } | Paid { .. } | CancelAsk { .. } | Access { .. } | Offer { .. } => {
-                true
-            }
+            Eager(_)
+            | Announce { .. }
+            | Paid { .. }
+            | CancelAsk { .. }
+            | Access { .. }
+            | Offer { .. }
+            | Ask(_) => true,
             Pull { .. } | Data { .. } | Taken { .. } | CancelAnswer { .. } => false,
         }
     }
@@ -171,6 +178,7 @@ impl<P> Body<P> {
             Body::Data { receive, payload } => Body::Data { receive, payload: change(payload) },
             Body::Taken { send } => Body::Taken { send },
             Body::Offer { first, parts } => Body::Offer { first, parts },
+            Body::Ask(ask) => Body::Ask(ask),
             Body::CancelAnswer { send, granted } => Body::CancelAnswer { send, granted },
         }
     }

@@ -58,7 +58,7 @@ pub use whole::Whole;
 use awaited_receive::Awaited;
 use order::Order;
 use posted::Posted;
-use request::Requests;
+use request::{Requests, State};
 use unexpected::{Content, Message, Unexpected};
 use wait::Waiting;
 
@@ -200,6 +200,21 @@ impl Engine {
         self.unexpected.heads()
     }
 
+    /// Operations of the program that are under way in one of these contexts, those that it has freed among them. Not
+    /// collectives.
+    pub fn under_way_in(&self, is_one: impl Fn(Context) -> bool) -> impl Iterator<Item = Token> {
+        self.requests.iter().filter_map(move |(token, request)| {
+            let context = match request.state {
+                State::Announced(announced) => announced.envelope.context,
+                State::Posted { pattern, .. } => pattern.context,
+                State::Pulling { context, .. } => context,
+                State::Inactive | State::Opened | State::Complete(_) => return None,
+            };
+            let is_of_program = matches!(request.owner, Owner::User | Owner::Nobody);
+            (is_of_program && is_one(context)).then_some(token)
+        })
+    }
+
     /// Whether no operation is under way, and none can be started again.
     pub fn is_idle(&self) -> bool {
         let awaits = matches!(self.waits_for(), Some(Condition::Receive(..)));
@@ -241,6 +256,7 @@ impl Engine {
             Body::Taken { send } => self.taken(&head, send, out),
             Body::CancelAnswer { send, granted } => self.cancel_answered(&head, send, granted, out),
             Body::Offer { first, parts } => self.offers.push_back(Offer { head, first, parts }),
+            Body::Ask(ask) => out.push(Action::Ask { source: head.source, ask }),
         }
         Ok(())
     }

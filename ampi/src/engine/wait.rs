@@ -198,7 +198,13 @@ impl Engine {
                 self.requests.remove(token);
                 self.ended_parts.push_back(part);
             }
-            Owner::Nobody => self.requests.remove(token),
+            Owner::Nobody => {
+                self.requests.remove(token);
+                // Who takes leave of a communicator waits for what was freed, too.
+                if awaited {
+                    self.one_less(out);
+                }
+            }
         }
     }
 

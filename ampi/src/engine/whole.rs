@@ -58,6 +58,7 @@ mod tests {
 
     use super::*;
     use crate::engine::{Body, Frame, Payload, Token};
+    use crate::ports::{Ask, Wish};
 
     const HEAD: Head = Head { context: 2, source: 70_000, tag: i32::MAX, number: u32::MAX, bytes: 0 };
 
@@ -97,6 +98,7 @@ mod tests {
             Body::Data { receive: send, payload: payload() },
             Body::Taken { send },
             Body::Offer { first: 0, parts: 1 },
+            Body::Ask(Box::new(Ask { wish: Wish::Close(0), answer: 0 })),
         ] {
             assert_eq!(Whole::read(&talisman_pup::to_bytes(&Frame { head: HEAD, body }), 0), None);
         }

@@ -17,7 +17,7 @@ use rustc_hash::FxBuildHasher;
 use talisman_pup::Pup;
 
 use crate::collective::{Call, Collectives, Schedule};
-use crate::comm::Communicators;
+use crate::comm::{Communicators, ContextPair};
 use crate::datatype::Datatypes;
 use crate::engine::{
     Actions, Body, Engine, Frame, FrameError, Head, Loan, Owner, Payload, Rank, StartError, Token,
@@ -26,6 +26,7 @@ use crate::engine::{
 use crate::objects::Objects;
 use crate::op::Ops;
 use crate::partitioned::Partitioned;
+use crate::ports::{Answer, Ask, Asker, Ports};
 use crate::window::Windows;
 
 pub use combine::{Operands, Place};
@@ -128,6 +129,8 @@ pub struct Process {
     pub objects: Objects,
     /// Memory that other ranks read and write.
     pub windows: Windows,
+    /// Ports that it has opened, and names that it keeps.
+    pub ports: Ports,
     /// How often the program has looked for something that was not there, since it waited or found something.
     pub fruitless_looks: u32,
     scratch: Scratch,
@@ -152,6 +155,7 @@ impl Process {
             ops: Ops::default(),
             objects: Objects::default(),
             windows: Windows::default(),
+            ports: Ports::default(),
             fruitless_looks: 0,
             scratch: Scratch::default(),
             loans: BTreeMap::new(),
@@ -204,6 +208,16 @@ impl Process {
     pub(crate) fn gave(&mut self, send: Token, out: &mut Actions) {
         self.engine.gave(send, out);
         self.advance(out);
+    }
+
+    /// A rank asks something of the ports of this one, or of the names that it keeps: what is to be answered, and to whom.
+    fn answers(&mut self, by: Rank, ask: &Ask) -> Vec<(Rank, Frame<Payload>)> {
+        let told = self.ports.on_ask(by, ask);
+        let context = ContextPair::PORTS.collective;
+        let message = |((to, tag), answer): (Asker, Answer)| {
+            self.engine.answer((to, context), tag, Payload::of(&answer.to_bytes()))
+        };
+        told.into_iter().map(message).collect()
     }
 
     /// The rank leaves for another place: what it has announced goes to the receivers now. Collectives go on with what that

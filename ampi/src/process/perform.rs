@@ -39,7 +39,7 @@ pub enum Outcome {
         /// The send.
         send: Token,
     },
-    /// Answers to an access to a window, to be sent.
+    /// Answers to an access to a window, or to what was asked of ports, to be sent.
     Answer(Vec<(Rank, Frame<Payload>)>),
     /// An operation of the program is to be called with these operands. What follows waits until its result is
     /// [written](Process::write_result).
@@ -136,6 +136,7 @@ impl Process {
             Action::Access { source, context, access, payload } => {
                 return self.access((*source, *context), access, payload, host).map(Outcome::Answer);
             }
+            Action::Ask { source, ask } => return Ok(Outcome::Answer(self.answers(*source, ask))),
             Action::Allocate { scratch, bytes } if *bytes > 0 => {
                 self.scratch.insert(*scratch, vec![0; *bytes as usize]);
             }

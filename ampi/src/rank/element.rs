@@ -5,6 +5,7 @@
 
 mod calls;
 
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
@@ -118,8 +119,15 @@ impl<P: Program> RankElement<P> {
 
     /// The program begins. The callback gets what all ranks return, in their order.
     #[entry]
-    fn start(&mut self, cx: &mut Cx<Self>, launch: Proxy<Launch<P>>, done: Callback<Vec<Ended<P>>>) {
+    fn start(
+        &mut self,
+        cx: &mut Cx<Self>,
+        launch: Proxy<Launch<P>>,
+        done: Callback<Vec<Ended<P>>>,
+        mark: u64,
+    ) {
         (self.launch, self.done) = (Some(launch), Some(done));
+        self.rank.process.ports.set_mark(mark);
         self.advance(cx, None);
     }
 
@@ -505,10 +513,12 @@ impl<P: Program> Launch<P> {
         moves_always: bool,
     ) -> Vec<P::Output> {
         let regroups = memory.has_images();
-        let world: Array<RankElement<P>> =
+        let array: Array<RankElement<P>> =
             RankElement::<P>::array(ranks as i32).map(Map::Block).new(ranks, memory, moves_always);
-        self.regrouped = regroups.then_some((world, ranks));
-        world.start(cx.me(), cx.callback(Self::ended));
+        self.regrouped = regroups.then_some((array, ranks));
+        // Where several nodes are in one process all has to be the same in every run, and there is no other job.
+        let mark = if cx.shares_process() { 0 } else { world(|| RandomState::new().build_hasher().finish()) };
+        array.start(cx.me(), cx.callback(Self::ended), mark);
         let results = cx.when(Self::ended).await;
         let total: u64 = results.iter().map(|(_, said)| said).sum();
         self.total = Some(total);

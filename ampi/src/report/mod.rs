@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 
 use talisman_pup::Pup;
 
+use crate::comm::ContextPair;
 use crate::engine::{Context, Doing, Head, Pattern, Rank};
 
 use wait::is_of_collective;
@@ -74,6 +75,12 @@ impl<F: Fn(Context) -> String> Report<'_, F> {
 
     fn part(&self, waiting: &Waiting, doing: &Doing) -> String {
         match doing {
+            Doing::Receive(Pattern { context, source, .. })
+                if ContextPair::around(*context) == ContextPair::PORTS =>
+            {
+                let owner = source.map_or("anybody".to_owned(), |owner| owner.to_string());
+                format!("waits for another rank at a port of {owner}")
+            }
             Doing::Receive(pattern) if is_of_collective(pattern) => self.part_of_collective(pattern),
             Doing::Receive(pattern) | Doing::Probe(pattern) => self.message(waiting, pattern),
             Doing::Pull { from, context } => {

@@ -221,6 +221,22 @@ pub fn among<A: Abi>(
     wait_without_status::<A>(name, token)
 }
 
+/// What the leader of a side and that of another one tell each other: a number for a communicator of both, which the lower
+/// one gives, and who is on their sides. Returns the number, and those on the other side.
+pub fn leaders(
+    name: &'static str,
+    (meeting, other): (Meeting, Rank),
+    mine: &[i64],
+) -> Result<(i64, Vec<i64>), Class> {
+    let (rank, number) =
+        engine(|process, _| Ok((process.engine.rank(), i64::from(process.comms.contexts.give()?))))?;
+    let mut head = [0i64; 2];
+    exchange(name, (meeting, other), &[number, mine.len() as i64], &mut head)?;
+    let mut theirs = vec![0i64; usize::try_from(head[1]).map_err(|_| Class::Intern)?];
+    exchange(name, (meeting, other), mine, &mut theirs)?;
+    Ok((if rank < other { number } else { head[0] }, theirs))
+}
+
 /// Sends numbers to another rank and receives others from it.
 pub fn exchange(
     name: &'static str,

@@ -3,11 +3,13 @@
 use std::ffi::c_int;
 
 use talisman_ampi::comm::{Choice, Communicator, Comparison, ContextPair, Group};
+use talisman_ampi::engine::Token;
 use talisman_ampi::objects::Kind;
 use talisman_ampi::process::Process;
+use talisman_ampi::raw;
 
 use super::agreement::{
-    Meeting, among, exchange, from_all_here, from_all_there, from_first, new_number, number_later, others_say,
+    Meeting, among, from_all_here, from_all_there, from_first, leaders, new_number, number_later, others_say,
 };
 use super::attribute;
 use super::call::{Outcome, known, known_or_null, length, local, put};
@@ -218,21 +220,14 @@ unsafe fn intercommunicator<A: Abi>(
         let peer = unsafe { known::<A>(Kind::Comm, peer) }?;
         let remote = u32::try_from(remote_leader).map_err(|_| Class::Rank)?;
         let mut mine = vec![0i64; size as usize];
-        let number = local(|process| {
+        let meeting = local(|process| {
             let members = process.comms.get(side)?.group().members();
             mine.iter_mut().zip(members).for_each(|(place, member)| *place = i64::from(member));
-            Ok(i64::from(process.comms.contexts.give()?))
-        })?;
-        let (meeting, other) = local(|process| {
             let other = process.comms.get(peer)?.world_rank(remote).ok_or(Class::Rank)?;
             Ok((Meeting::within(process, peer, tag)?, other))
         })?;
-        exchange(NAME, (meeting, other), &[number, i64::from(size)], &mut head)?;
-        theirs = vec![0i64; usize::try_from(head[1]).map_err(|_| Class::Intern)?];
-        exchange(NAME, (meeting, other), &mine, &mut theirs)?;
-        // The side with the lower leader gives the number.
-        let is_ours = local(|process| Ok(process.engine.rank() < other))?;
-        head[0] = if is_ours { number } else { head[0] };
+        (head[0], theirs) = leaders(NAME, meeting, &mine)?;
+        head[1] = theirs.len() as i64;
     }
     told_by_leader::<A>(NAME, side, leader, &mut head)?;
     theirs.resize(usize::try_from(head[1]).map_err(|_| Class::Intern)?, 0);
@@ -250,7 +245,7 @@ unsafe fn intercommunicator<A: Abi>(
 }
 
 /// The leader's numbers, for all of a communicator.
-fn told_by_leader<A: Abi>(
+pub fn told_by_leader<A: Abi>(
     name: &'static str,
     communicator: u32,
     leader: u32,
@@ -274,6 +269,27 @@ unsafe fn merge<A: Abi>(communicator: A::Handle, high: c_int, to: *mut A::Handle
         let number = new_number::<A>("MPI_Intercomm_merge", parent)?;
         let theirs = others_say::<A>("MPI_Intercomm_merge", parent, high != 0)?;
         make::<A>(parent, to, |_, parent| Ok(parent.merge(number, high != 0, theirs)))?;
+    }
+    Ok(())
+}
+
+/// Waits for all that is under way in a communicator, what the program has freed meanwhile as well.
+fn wait_for_pending(communicator: u32) -> Outcome {
+    let pending = |process: &Process| -> Result<Vec<Token>, Class> {
+        let contexts = process.comms.get(communicator)?.contexts();
+        let messages = process.engine.under_way_in(|context| ContextPair::around(context) == contexts);
+        let records = process.objects.requests.iter().map(|(_, record)| record);
+        let others = records.filter(|record| record.communicator == communicator).map(|record| record.token);
+        Ok(messages.chain(others).collect())
+    };
+    // They are on the process's heap: the rank copies them.
+    let mut all = vec![Token { index: 0, generation: 0 }; local(|process| Ok(pending(process)?.len()))?];
+    local(|process| {
+        all.iter_mut().zip(pending(process)?).for_each(|(place, token)| *place = token);
+        Ok(())
+    })?;
+    if !all.is_empty() {
+        raw::wait_all("MPI_Comm_disconnect", &all)?;
     }
     Ok(())
 }
@@ -408,7 +424,10 @@ super::calls! {
         communicator: A::Handle, group: A::Handle, tag: c_int, to: *mut A::Handle,
     ) on communicator => create_group::<A>(communicator, group, tag, to);
     "Comm_free" comm_free<>(communicator: *mut A::Handle) => free::<A>(communicator);
-    "Comm_disconnect" comm_disconnect<>(communicator: *mut A::Handle) => free::<A>(communicator);
+    "Comm_disconnect" comm_disconnect<>(communicator: *mut A::Handle) => {
+        wait_for_pending(known::<A>(Kind::Comm, communicator.read_unaligned())?)?;
+        free::<A>(communicator)
+    };
     "Intercomm_create" intercomm_create<>(
         local: A::Handle, leader: c_int, peer: A::Handle, remote_leader: c_int, tag: c_int, to: *mut A::Handle,
     ) on local => intercommunicator::<A>((local, leader), (peer, remote_leader), tag, to);

@@ -91,6 +91,7 @@ pub mod partitioned;
 pub mod parts;
 pub mod persistent;
 pub mod point_to_point;
+pub mod ports;
 pub mod probe;
 pub mod reductions;
 pub mod request;

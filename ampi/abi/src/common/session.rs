@@ -10,7 +10,7 @@ use talisman_ampi::objects::{Info, Kept, Kind, Session};
 use talisman_ampi::process::Process;
 use talisman_ampi::raw::TracedCall;
 
-use super::agreement::{Meeting, among, exchange};
+use super::agreement::{Meeting, among, leaders};
 use super::call::{
     Outcome, call_handler, done_anywhere, engine, fatal, handler, known, known_or_null, local, put,
 };
@@ -190,13 +190,9 @@ unsafe fn from_groups<A: Abi>(
         let others = unsafe { members_of(known::<A>(Kind::Group, others)?) }?;
         let other = usize::try_from(other_leader).ok().and_then(|at| others.get(at).copied());
         let other = other.filter(|other| !side.contains(other)).ok_or(Class::Rank)?;
-        let number = give()?;
-        let meeting = Meeting::named(text, step::LEADERS);
         let mine: Vec<i64> = side.iter().map(|member| i64::from(*member)).collect();
-        exchange(NAME, (meeting, other), &[number, mine.len() as i64], &mut head)?;
-        theirs = vec![0; usize::try_from(head[1]).map_err(|_| Class::Intern)?];
-        exchange(NAME, (meeting, other), &mine, &mut theirs)?;
-        head[0] = if rank < other { number } else { head[0] };
+        (head[0], theirs) = leaders(NAME, (Meeting::named(text, step::LEADERS), other), &mine)?;
+        head[1] = theirs.len() as i64;
     }
     let meeting = Meeting::named(text, step::SIDE).of(&side);
     among::<A>(NAME, (meeting, &side, place), &mut head)?;

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use super::Fortran;
 use super::convert::{buffer, put_error};
 use crate::common::window::state;
-use crate::common::{communicator, described, environment, errhandler, info, io, pack, session};
+use crate::common::{communicator, described, environment, errhandler, info, io, pack, ports, session};
 
 /// The longest text that a function gives, with a zero.
 const ROOM: usize = 8192;
@@ -99,6 +99,34 @@ texts! {
         session::intercomm_create_from_groups::<A>(
             group, leader, others, other_leader, text.as_ptr(), hints, handler, to,
         )
+    };
+    mpi_open_port(hints: *const c_int, name: *mut u8; len) => {
+        with_text(name, len, |text| ports::open_port::<A>(hints.read_unaligned(), text))
+    };
+    mpi_close_port(name: *const u8; len) => ports::close_port::<A>(for_c(name, len).as_ptr());
+    mpi_comm_accept(
+        port: *const u8, hints: *const c_int, root: *const c_int, handle: *const c_int, to: *mut c_int; len
+    ) => {
+        let (port, hints, root) = (for_c(port, len), hints.read_unaligned(), root.read_unaligned());
+        ports::comm_accept::<A>(port.as_ptr(), hints, root, handle.read_unaligned(), to)
+    };
+    mpi_comm_connect(
+        port: *const u8, hints: *const c_int, root: *const c_int, handle: *const c_int, to: *mut c_int; len
+    ) => {
+        let (port, hints, root) = (for_c(port, len), hints.read_unaligned(), root.read_unaligned());
+        ports::comm_connect::<A>(port.as_ptr(), hints, root, handle.read_unaligned(), to)
+    };
+    mpi_publish_name(service: *const u8, hints: *const c_int, port: *const u8; service_len, port_len) => {
+        let (service, port) = (for_c(service, service_len), for_c(port, port_len));
+        ports::publish_name::<A>(service.as_ptr(), hints.read_unaligned(), port.as_ptr())
+    };
+    mpi_lookup_name(service: *const u8, hints: *const c_int, port: *mut u8; service_len, port_len) => {
+        let service = for_c(service, service_len);
+        with_text(port, port_len, |text| ports::lookup_name::<A>(service.as_ptr(), hints.read_unaligned(), text))
+    };
+    mpi_unpublish_name(service: *const u8, hints: *const c_int, port: *const u8; service_len, port_len) => {
+        let (service, port) = (for_c(service, service_len), for_c(port, port_len));
+        ports::unpublish_name::<A>(service.as_ptr(), hints.read_unaligned(), port.as_ptr())
     };
     mpi_comm_set_name(handle: *const c_int, name: *const u8; len) => {
         communicator::comm_set_name::<A>(handle.read_unaligned(), for_c(name, len).as_ptr())
