@@ -6,6 +6,7 @@ use talisman_core::chare::Chare;
 use talisman_pup::Pup;
 use thiserror::Error;
 
+use crate::comm::World;
 use crate::rank::{Launch, Memory, Program};
 use crate::slot::{ImagesError, Layout, Reserved, SlotError, SlotSpace};
 
@@ -29,12 +30,22 @@ pub struct RankArgs {
     /// Room for the image of a program that is mapped: for programs that have one.
     #[arg(skip)]
     pub rank_images: u64,
+    /// How many ranks may begin later: for programs that can start others.
+    #[arg(skip)]
+    pub more_ranks: u32,
 }
 
 /// So many ranks, with as much memory as they have by default.
 impl From<u32> for RankArgs {
     fn from(ranks: u32) -> RankArgs {
-        RankArgs { ranks, rank_memory: 512 << 20, rank_stack: 8 << 20, move_always: false, rank_images: 0 }
+        RankArgs {
+            ranks,
+            rank_memory: 512 << 20,
+            rank_stack: 8 << 20,
+            move_always: false,
+            rank_images: 0,
+            more_ranks: 0,
+        }
     }
 }
 
@@ -77,9 +88,12 @@ pub enum StartError {
 pub fn run<P: Program>(ranks: impl Into<RankArgs>, program: P) -> Result<Call<Vec<P::Output>>, StartError> {
     let ranks = ranks.into();
     let reserved = Reserved::new(ranks.layout())?;
-    SlotSpace::get()?.address(ranks.ranks.saturating_sub(1))?;
+    let space = SlotSpace::get()?;
+    space.address(ranks.ranks.saturating_sub(1))?;
+    let more = ranks.more_ranks.min(space.slots().saturating_sub(ranks.ranks));
+    let world = World { more, ..World::at_start(ranks.ranks) };
     let memory = Memory::new(reserved, program)?;
-    Ok(Launch::<P>::chare().new().run(ranks.ranks, memory, ranks.move_always))
+    Ok(Launch::<P>::chare().new().run(world, memory, ranks.move_always))
 }
 
 /// Makes programs of ranks known. Once in a program, with all that it has:

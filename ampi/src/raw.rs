@@ -5,11 +5,13 @@ use std::panic::Location;
 use std::time::Duration;
 
 use crate::api::request::{count_look, count_probe};
+use crate::comm::World;
 use crate::engine::{Actions, Buffer, Condition, Envelope, Mode, Pattern, Status, Token, UnknownRequest};
 use crate::process::Process;
 pub use crate::rank::TracedCall;
 use crate::rank::{
-    CallError, Caller, call_outside_operations, give_way, is_other_thread, outside, state, wait_in_call,
+    CallError, Caller, Command, call_outside_operations, give_way, is_other_thread, outside, state,
+    wait_in_call,
 };
 
 /// Suspends the rank that calls until these requests have ended, in this call of the program.
@@ -93,6 +95,22 @@ pub fn wait_any(name: &'static str, requests: &[Token]) -> Result<(), CallError>
 #[track_caller]
 pub fn wait_message(name: &'static str, pattern: Pattern) -> Result<(), CallError> {
     wait_in_call(|| Condition::Message(pattern), name, Location::caller())
+}
+
+/// Starts ranks of a world that run these commands, in this call of the program: they begin if all of them can; else none does.
+///
+/// # Errors
+/// If no rank calls, or another thread of one. Within that: why one cannot begin.
+#[track_caller]
+pub fn start(
+    name: &'static str,
+    world: &World,
+    commands: &[Command],
+) -> Result<Result<(), String>, CallError> {
+    if is_other_thread() {
+        return Err(CallError::NoRank);
+    }
+    crate::rank::start(world, commands, (name, Location::caller()))
 }
 
 /// Time since the job started.

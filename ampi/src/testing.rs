@@ -57,7 +57,9 @@ impl World {
     pub fn new(ranks: u32, memory: usize, seed: u64) -> World {
         let memories = (0..ranks).map(|_| Memory { bytes: vec![0; memory], function: |_| {} });
         World {
-            processes: (0..ranks).map(|rank| Process::new(Engine::new(rank), ranks)).collect(),
+            processes: (0..ranks)
+                .map(|rank| Process::new(Engine::new(rank), &crate::comm::World::at_start(ranks)))
+                .collect(),
             memories: memories.collect(),
             woken: vec![false; ranks as usize],
             flying: Vec::new(),
@@ -136,7 +138,8 @@ impl World {
     /// The same, by giving others what they wait for or not. What those do then gives nothing.
     fn perform_or_give(&mut self, rank: Rank, mut actions: Vec<Action>, gives: bool) {
         // It does not give itself anything: another process is in its place meanwhile.
-        let nobody = Process::new(Engine::new(rank), self.processes.len() as u32);
+        let nobody =
+            Process::new(Engine::new(rank), &crate::comm::World::at_start(self.processes.len() as u32));
         let mut process = std::mem::replace(&mut self.processes[rank as usize], nobody);
         let nothing = Memory { bytes: Vec::new(), function: |_| {} };
         let own = std::mem::replace(&mut self.memories[rank as usize], nothing);

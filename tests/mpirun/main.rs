@@ -40,6 +40,7 @@ mod scalapack;
 mod several_programs;
 mod shared_files;
 mod slice;
+mod spawn;
 mod stuck;
 mod surroundings;
 mod threads;
@@ -76,6 +77,7 @@ fn main() -> ExitCode {
         fairness::all(),
         operations::all(),
         several_programs::all(),
+        spawn::all(),
         stuck::all(),
         surroundings::all(),
         threads::all(),

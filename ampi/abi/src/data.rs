@@ -44,6 +44,10 @@ pub enum Sentinel {
     Unweighted,
     /// `MPI_WEIGHTS_EMPTY`.
     WeightsEmpty,
+    /// `MPI_ERRCODES_IGNORE`.
+    ErrcodesIgnore,
+    /// `MPI_ARGV_NULL`, `MPI_ARGVS_NULL`.
+    ArgvNull,
 }
 
 /// Memory of one symbol.

@@ -29,8 +29,6 @@ mod names {
     refused! {
         "handles of this interface are numbers in both languages":
             MPI_Win_c2f MPI_Win_f2c;
-        "processes are not started while the job runs":
-            MPI_Comm_spawn MPI_Comm_spawn_multiple;
         "files are written as values are in memory":
             MPI_Register_datarep MPI_Register_datarep_c;
         "ranks that fail come back by themselves, with --ft":

@@ -92,6 +92,8 @@ fn of_c<A: Abi>() -> Vec<(&'static str, usize)> {
         common::pack::functions::<A>(),
         common::partitioned::functions::<A>(),
         common::ports::functions::<A>(),
+        common::spawn::functions::<A>(),
+        common::spawn::others::<A>(),
         common::persistent::functions::<A>(),
         common::point_to_point::functions::<A>(),
         common::probe::functions::<A>(),

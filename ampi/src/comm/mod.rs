@@ -17,6 +17,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 pub mod topology;
+mod world;
 
 use talisman_pup::Pup;
 
@@ -29,6 +30,7 @@ pub use context::{ContextPair, Contexts, TooMany, is_of_parts};
 pub use group::{Comparison, Group, GroupError};
 pub use split::Choice;
 pub use table::{Communicators, UnknownCommunicator};
+pub use world::{Parent, World};
 
 /// A communicator, as one of its members sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Pup)]
@@ -57,8 +59,8 @@ impl Communicator {
     }
 
     /// This rank alone (`MPI_COMM_SELF`).
-    pub fn alone(ranks: u32, rank: Rank) -> Communicator {
-        Communicator::new(Group::of(&[rank]), ContextPair::alone(ranks, rank), rank).named("MPI_COMM_SELF")
+    pub fn alone(own: &Contexts, rank: Rank) -> Communicator {
+        Communicator::new(Group::of(&[rank]), ContextPair::alone(own), rank).named("MPI_COMM_SELF")
     }
 
     /// Of these members.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use talisman_pup::Pup;
 use thiserror::Error;
 
-use super::{Communicator, ContextPair, Contexts, Keyvals};
+use super::{Communicator, ContextPair, Contexts, Keyvals, World};
 use crate::engine::{Context, Rank};
 
 /// Communicators by handle, and what new ones are made of.
@@ -19,6 +19,8 @@ pub struct Communicators {
     pub contexts: Contexts,
     /// Keys of attributes.
     pub keyvals: Keyvals,
+    ranks: u32,
+    more: u32,
 }
 
 /// There is no such communicator.
@@ -32,12 +34,32 @@ impl Communicators {
     /// The handle of the rank alone.
     pub const ALONE: u32 = 1;
 
-    /// The world and the rank alone.
-    pub fn new(ranks: u32, rank: Rank) -> Communicators {
-        let world = Communicator::world(ranks, rank);
-        let others = BTreeMap::from([(Communicators::ALONE, Communicator::alone(ranks, rank))]);
-        let (contexts, keyvals) = (Contexts::new(ranks, rank), Keyvals::default());
-        Communicators { next: Communicators::ALONE + 1, world, others, contexts, keyvals }
+    /// The handle of the communicator with those who have started the rank's world, if somebody has.
+    pub const PARENT: u32 = 2;
+
+    /// The world, the rank alone, and the communicator with who has started them.
+    pub fn new(world: &World, rank: Rank) -> Communicators {
+        let contexts = world.contexts(rank);
+        let mut others = BTreeMap::from([(Communicators::ALONE, Communicator::alone(&contexts, rank))]);
+        others.extend(world.parent(rank).map(|parent| (Communicators::PARENT, parent)));
+        let (ranks, more, keyvals) = (world.ranks, world.more, Keyvals::default());
+        let world = world.communicator(rank);
+        Communicators { next: Communicators::PARENT + 1, world, others, contexts, keyvals, ranks, more }
+    }
+
+    /// With how many ranks the job has begun.
+    pub fn ranks_at_start(&self) -> u32 {
+        self.ranks
+    }
+
+    /// The handle of the communicator with those who have started the rank's world, if somebody has and it was not freed.
+    pub fn parent(&self) -> Option<u32> {
+        self.others.contains_key(&Communicators::PARENT).then_some(Communicators::PARENT)
+    }
+
+    /// How many may begin later, in all.
+    pub fn more(&self) -> u32 {
+        self.more
     }
 
     /// Adds one; its handle.

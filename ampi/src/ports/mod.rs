@@ -1,6 +1,6 @@
 //! Ports and names (MPI-4.0, 11.9): how ranks that have no communicator together come to one.
 //!
-//! A port is kept by the rank that opened it, names by rank 0. Whoever wants something of them *asks*: it sends a frame, and
+//! A port is kept by the rank that opened it, names by rank 0, which also gives numbers to ranks that begin later. Whoever wants something of them *asks*: it sends a frame, and
 //! the answer is an ordinary message in a context that nothing else has. So what is kept moves, is checkpointed and does
 //! again what it did with its rank's process; and as frames of windows are, they are taken in wherever that rank's program
 //! is, also when it has ended.
@@ -47,6 +47,8 @@ pub enum Wish {
     LookUp(Vec<u8>),
     /// It does not mean it any more.
     Unpublish(Vec<u8>),
+    /// Numbers for so many ranks that begin.
+    Ranks(u32),
 }
 
 /// A port of the job, among all that there are.
@@ -96,6 +98,10 @@ pub enum Answer {
     NoPort,
     /// No port has this name, or one has it already.
     NoName,
+    /// The first of the numbers.
+    Ranks(Rank),
+    /// There are no more than so many.
+    NoRanks(u32),
 }
 
 impl Answer {
@@ -110,6 +116,8 @@ impl Answer {
             Answer::Means(Port { owner, number }) => [2, owner, number],
             Answer::NoPort => [3, 0, 0],
             Answer::NoName => [4, 0, 0],
+            Answer::Ranks(first) => [5, first, 0],
+            Answer::NoRanks(left) => [6, left, 0],
         };
         let mut bytes = [0; Answer::LEN];
         bytes
@@ -128,6 +136,8 @@ impl Answer {
             (2, owner, number) => Answer::Means(Port { owner, number }),
             (3, ..) => Answer::NoPort,
             (4, ..) => Answer::NoName,
+            (5, first, _) => Answer::Ranks(first),
+            (6, left, _) => Answer::NoRanks(left),
             _ => return None,
         })
     }
@@ -146,6 +156,9 @@ pub struct Ports {
     asked: u32,
     /// What tells ranks of this job from those of others.
     mark: u64,
+    /// The number of the rank that begins next, and how many there are from there on.
+    next_rank: Rank,
+    ranks_left: u32,
 }
 
 /// Who waits at a port: all of them connect, or all accept.
@@ -157,6 +170,11 @@ struct Queues {
 }
 
 impl Ports {
+    /// Of a job that has begun with so many ranks; so many more may begin.
+    pub fn new(ranks: u32, more: u32) -> Ports {
+        Ports { next_rank: ranks, ranks_left: more, ..Ports::default() }
+    }
+
     /// A new port of this rank (`MPI_Open_port`).
     pub fn open(&mut self, owner: Rank) -> Port {
         let number = self.opened;
@@ -199,10 +217,19 @@ impl Ports {
             Wish::LookUp(name) => {
                 vec![(asker, self.names.get(name).map_or(Answer::NoName, |port| Answer::Means(*port)))]
             }
+            Wish::Ranks(count) => vec![(asker, self.give_ranks(*count))],
             Wish::Unpublish(name) => {
                 vec![(asker, self.names.remove(name).map_or(Answer::NoName, |_| Answer::Done))]
             }
         }
+    }
+
+    /// Numbers for so many ranks that begin together: none is given twice.
+    fn give_ranks(&mut self, count: u32) -> Answer {
+        let Some(left) = self.ranks_left.checked_sub(count) else { return Answer::NoRanks(self.ranks_left) };
+        let first = self.next_rank;
+        (self.next_rank, self.ranks_left) = (first + count, left);
+        Answer::Ranks(first)
     }
 
     /// Who comes to a port meets the first that waits on the other side, or waits.

@@ -98,8 +98,22 @@ fn answers_are_read_as_they_are_written() {
         Answer::Means(port),
         Answer::NoPort,
         Answer::NoName,
+        Answer::Ranks(9),
+        Answer::NoRanks(5),
     ] {
         assert_eq!(Answer::of_bytes(&answer.to_bytes()), Some(answer));
     }
     assert_eq!(Answer::of_bytes(&[9; Answer::LEN]), None);
+}
+
+#[test]
+fn numbers_of_ranks_are_given_once() {
+    let mut ports = Ports::new(4, 5);
+    let mut give = |count| match &ask(&mut ports, 1, Wish::Ranks(count))[..] {
+        [((1, 101), answer)] => *answer,
+        told => panic!("{told:?}"),
+    };
+    let given = [3, 3, 0, 2, 1].map(&mut give);
+    let (ranks, none) = (Answer::Ranks, Answer::NoRanks);
+    assert_eq!(given, [ranks(4), none(2), ranks(7), ranks(7), none(0)]);
 }

@@ -141,7 +141,7 @@ mod tests {
 
     /// What a rank that waits for up to four bytes has of three that come; none if they are to be received otherwise.
     fn awaited(prepare: impl FnOnce(&mut Process, &mut Buffer), head: Head) -> Option<Vec<u8>> {
-        let mut process = Process::new(Engine::new(0), 2);
+        let mut process = Process::new(Engine::new(0), &crate::comm::World::at_start(2));
         let mut into = Buffer::of_bytes(BASE, 4);
         prepare(&mut process, &mut into);
         process.engine.await_message(PATTERN, into);

@@ -17,7 +17,7 @@ use rustc_hash::FxBuildHasher;
 use talisman_pup::Pup;
 
 use crate::collective::{Call, Collectives, Schedule};
-use crate::comm::{Communicators, ContextPair};
+use crate::comm::{Communicators, ContextPair, World};
 use crate::datatype::Datatypes;
 use crate::engine::{
     Actions, Body, Engine, Frame, FrameError, Head, Loan, Owner, Payload, Rank, StartError, Token,
@@ -144,10 +144,10 @@ pub struct Process {
 }
 
 impl Process {
-    /// Of a rank that has done nothing, in a world of so many.
-    pub fn new(engine: Engine, ranks: u32) -> Process {
+    /// Of a rank that has done nothing, in this world.
+    pub fn new(engine: Engine, world: &World) -> Process {
         Process {
-            comms: Communicators::new(ranks, engine.rank()),
+            comms: Communicators::new(world, engine.rank()),
             engine,
             collectives: Collectives::default(),
             partitioned: Partitioned::default(),
@@ -155,7 +155,7 @@ impl Process {
             ops: Ops::default(),
             objects: Objects::default(),
             windows: Windows::default(),
-            ports: Ports::default(),
+            ports: Ports::new(world.ranks, world.more),
             fruitless_looks: 0,
             scratch: Scratch::default(),
             loans: BTreeMap::new(),

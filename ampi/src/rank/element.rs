@@ -14,7 +14,7 @@ use talisman_core::callback::Callback;
 use talisman_core::chare::{Chare, Restored, Waiting};
 use talisman_core::cx::{Cx, Hearing};
 use talisman_core::proxy::{Array, Proxy};
-use talisman_core::record::{runs_alone, world};
+use talisman_core::record::{runs_alone, world as of_world};
 use talisman_core_macros::chare;
 use talisman_pup::Pup;
 use talisman_reduce::Concat;
@@ -25,10 +25,11 @@ use super::rollback::Rollback;
 use super::sayings::Sayings;
 use super::sending::{self, send};
 use super::{Memory, Outgoing, Outside, Program, Rank, RankError, Said, held, program, traced};
+use crate::comm::World;
 use crate::engine::{Frame, Payload};
 use crate::process_state;
 use crate::report;
-use crate::slot::{Held, Noted, Slot};
+use crate::slot::{Held, ImagesError, Noted, Slot, SlotError};
 use crate::thread::Resumed;
 
 /// What a rank returns, and how much it has said.
@@ -57,6 +58,8 @@ pub struct RankElement<P: Program> {
     pub(super) regroups: bool,
     /// It has been asked for what it has noted, this time.
     asked: Option<u32>,
+    /// It was started by another one while the job ran: it is gone when it has ended.
+    is_born: bool,
     /// It gave way, and goes on behind what its PE hears next.
     hears_first: bool,
     /// Room for frames that an entry sends: empty between entries.
@@ -77,9 +80,58 @@ enum Ran {
 
 #[chare(array1d)]
 impl<P: Program> RankElement<P> {
-    /// Of a world of so many. It does not run yet.
+    /// Of the world that the job begins with. It does not run yet.
     #[init]
-    fn new(cx: &mut Cx<Self>, ranks: u32, memory: Memory<P>, moves_always: bool) -> Self {
+    fn new(cx: &mut Cx<Self>, world: World, memory: Memory<P>, moves_always: bool) -> Self {
+        let number = cx.index();
+        let mut made = Self::made(cx, world, memory, moves_always);
+        if made.memory.has_images() {
+            made.load(cx).unwrap_or_else(|error| panic!("rank {number} cannot begin: {error}"));
+        }
+        give_way(cx, &mut made.rank);
+        made
+    }
+
+    /// Of a world that another rank has started. It has no program yet.
+    #[init]
+    fn born(cx: &mut Cx<Self>, world: World, memory: Memory<P>, moves_always: bool) -> Self {
+        let mut made = Self::made(cx, world, memory, moves_always);
+        made.is_born = true;
+        give_way(cx, &mut made.rank);
+        made
+    }
+
+    /// It prepares its program, and tells who has started it whether it can begin. One whose addresses another one has here
+    /// looks elsewhere; it has been on so many other PEs.
+    #[entry]
+    fn settle(&mut self, cx: &mut Cx<Self>, asker: u32, others: u32) {
+        process_state::prepare();
+        let loaded = self.memory.prepare().and_then(|()| {
+            self.rank.slot_mut().put_back_in_turn()?;
+            if self.memory.has_images() { self.load(cx) } else { Ok(()) }
+        });
+        let number = self.rank.process().engine.rank();
+        if let Err(ImagesError::Slot(SlotError::FixedTwice { .. })) = loaded
+            && others + 1 < cx.pes()
+        {
+            cx.migrate_to((cx.pe() + 1) % cx.pes());
+            return self.ranks.at(number as i32).settle(asker, others + 1);
+        }
+        give_way(cx, &mut self.rank);
+        let said: Result<(), String> = loaded.map_err(|error| error.to_string());
+        self.ranks.at(asker as i32).post(talisman_pup::to_bytes(&said));
+    }
+
+    /// Not all that were to begin with it can.
+    #[entry]
+    fn vanish(&mut self, cx: &mut Cx<Self>, launch: Proxy<Launch<P>>) {
+        self.has_ended = true;
+        launch.goes();
+        cx.destroy();
+    }
+
+    /// Without a program yet, on this PE.
+    fn made(cx: &mut Cx<Self>, world: World, memory: Memory<P>, moves_always: bool) -> Self {
         process_state::prepare();
         traced::set(cx.is_traced());
         let number = cx.index() as u32;
@@ -87,14 +139,9 @@ impl<P: Program> RankElement<P> {
             true => Slot::new_in_turn(number),
             false => Slot::new(number),
         };
-        let mut slot = slot.unwrap_or_else(|error| panic!("rank {number} has no memory: {error}"));
-        if memory.has_images() {
-            slot.load_images().unwrap_or_else(|error| panic!("rank {number} cannot begin: {error}"));
-        }
-        let mut rank = Rank::new(slot, number, ranks, program::enter::<P>)
+        let slot = slot.unwrap_or_else(|error| panic!("rank {number} has no memory: {error}"));
+        let mut rank = Rank::of_world(slot, number, &world, program::enter::<P>)
             .with_arguments(talisman_pup::to_bytes(memory.program()));
-        cx.hold(rank.slot_mut().is_fixed());
-        give_way(cx, &mut rank);
         if !cx.shares_process() {
             rank.show(cx.node());
         }
@@ -112,6 +159,7 @@ impl<P: Program> RankElement<P> {
             writes: false,
             regroups: false,
             asked: None,
+            is_born: false,
             hears_first: false,
             room: Vec::new(),
         }
@@ -145,7 +193,10 @@ impl<P: Program> RankElement<P> {
             return self.call_itself();
         }
         self.rank.is_called = false;
-        self.advance(cx, None);
+        match self.has_ended && self.is_born {
+            true => self.go_if_spent(cx),
+            false => self.advance(cx, None),
+        }
     }
 
     /// A chare has sent a value, packed: the program gets it by [`Universe::next_post`](crate::api::Universe::next_post).
@@ -232,6 +283,13 @@ impl<P: Program> RankElement<P> {
 }
 
 impl<P: Program> RankElement<P> {
+    /// Maps its program.
+    fn load(&mut self, cx: &mut Cx<Self>) -> Result<(), ImagesError> {
+        self.rank.slot_mut().load_images()?;
+        cx.hold(self.rank.slot_mut().is_fixed());
+        Ok(())
+    }
+
     /// Takes a frame in, and runs the rank as far as it gets.
     fn advance(&mut self, cx: &mut Cx<Self>, frame: Option<Frame<Payload>>) {
         process_state::prepare();
@@ -376,8 +434,20 @@ impl<P: Program> RankElement<P> {
         self.has_ended = true;
         let Some(done) = self.done.take() else { return };
         match talisman_pup::from_bytes::<P::Output>(self.rank.result()) {
-            Ok(result) => cx.contribute((result, self.said), Concat, done),
+            Ok(result) => {
+                cx.contribute((result, self.said), Concat, done);
+                self.go_if_spent(cx);
+            }
             Err(error) => self.fail(cx, &format!("has returned what cannot be read: {error}")),
+        }
+    }
+
+    /// One that was started while the job ran, and has ended, gives back what it has. If it was called before that, it is gone
+    /// then.
+    fn go_if_spent(&mut self, cx: &mut Cx<Self>) {
+        if self.is_born && !self.rank.is_called {
+            self.launch.iter().for_each(|launch| launch.goes());
+            cx.destroy();
         }
     }
 
@@ -402,7 +472,7 @@ impl<P: Program> RankElement<P> {
             Held::Yes(why) => Some(why),
         };
         // What became of a file is in no message: somebody else may delete it.
-        self.held = world(|| held);
+        self.held = of_world(|| held);
         self.held.iter().for_each(|why| held::say_once(cx, why));
         cx.set_partial(self.held.is_some());
         self.writes = cx.goes_back_alone() && self.rank.slot_mut().writes();
@@ -462,6 +532,18 @@ impl<P: Program> Launch<P> {
         }
     }
 
+    /// So many ranks were made.
+    #[entry]
+    fn grows(&mut self, _: &mut Cx<Self>, more: u32) {
+        self.regrouped.iter_mut().for_each(|(_, count)| *count += more);
+    }
+
+    /// One of them is gone.
+    #[entry]
+    fn goes(&mut self, _: &mut Cx<Self>) {
+        self.regrouped.iter_mut().for_each(|(_, count)| *count = count.saturating_sub(1));
+    }
+
     /// A rank is back, and has noted this.
     #[entry]
     fn is_back(&mut self, cx: &mut Cx<Self>, time: u32, noted: Vec<(Vec<u8>, u64)>) {
@@ -508,16 +590,17 @@ impl<P: Program> Launch<P> {
     pub async fn run(
         &mut self,
         cx: &mut Cx<Self>,
-        ranks: u32,
+        world: World,
         memory: Memory<P>,
         moves_always: bool,
     ) -> Vec<P::Output> {
-        let regroups = memory.has_images();
+        let (regroups, ranks) = (memory.has_images(), world.ranks);
         let array: Array<RankElement<P>> =
-            RankElement::<P>::array(ranks as i32).map(Map::Block).new(ranks, memory, moves_always);
+            RankElement::<P>::array(ranks as i32).map(Map::Block).new(world, memory, moves_always);
         self.regrouped = regroups.then_some((array, ranks));
         // Where several nodes are in one process all has to be the same in every run, and there is no other job.
-        let mark = if cx.shares_process() { 0 } else { world(|| RandomState::new().build_hasher().finish()) };
+        let mark =
+            if cx.shares_process() { 0 } else { of_world(|| RandomState::new().build_hasher().finish()) };
         array.start(cx.me(), cx.callback(Self::ended), mark);
         let results = cx.when(Self::ended).await;
         let total: u64 = results.iter().map(|(_, said)| said).sum();

@@ -6,6 +6,7 @@
 
 mod activity;
 mod agenda;
+mod births;
 mod blocking;
 mod element;
 mod giving;
@@ -34,6 +35,7 @@ use talisman_core::activity::State;
 use talisman_observe::mutations::mutated;
 use talisman_pup::Pup;
 
+use crate::comm::World;
 use crate::engine::{Body, Engine, Frame, FrameError, Head, Payload, Rank as Number};
 use crate::process::{Incoming, PerformError, Process};
 use crate::slot::{Slot, SlotError};
@@ -41,6 +43,8 @@ use crate::thread::{Resumed, Thread};
 
 use activity::Activity;
 use agenda::Agenda;
+pub(crate) use births::start;
+pub use births::{Birth, Command, Hint};
 pub(crate) use blocking::{receive, send};
 pub use element::{Launch, RankElement};
 use lending::Lending;
@@ -129,8 +133,18 @@ impl Rank {
     /// A rank of a world of so many. It runs the program when it is resumed for the first time. In a job a rank's
     /// slot has its number: messages about the slot name the rank by it.
     pub fn new<F: FnOnce() + Send + 'static>(slot: Slot, number: Number, ranks: u32, program: F) -> Rank {
+        Rank::of_world(slot, number, &World::at_start(ranks), program)
+    }
+
+    /// The same of this world.
+    pub fn of_world<F: FnOnce() + Send + 'static>(
+        slot: Slot,
+        number: Number,
+        world: &World,
+        program: F,
+    ) -> Rank {
         Rank {
-            process: Process::new(Engine::new(number), ranks),
+            process: Process::new(Engine::new(number), world),
             thread: Thread::new(slot, program),
             is_ready: true,
             is_paused: false,

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use talisman_core::cx::{Heard, Rest, Seat};
 
-use super::Outgoing;
+use super::{Command, Outgoing};
+use crate::comm::World;
 use crate::engine::{Frame, Payload, Rank as Number, Whole};
 
 /// What the rank that runs may call. All of it is called on the process's heap.
@@ -76,6 +77,17 @@ pub trait Outside {
 
     /// A `Callback<Vec<u8>>` that calls the rank, packed.
     fn mailbox(&self) -> Vec<u8>;
+
+    /// Makes ranks of a world that run these commands. Each says by a post whether it can begin.
+    ///
+    /// # Errors
+    /// If a command cannot be run here.
+    fn bear(&mut self, _world: World, _commands: Vec<Command>) -> Result<(), String> {
+        Err("there is no runtime that could start ranks".into())
+    }
+
+    /// So many ranks from this one on, which were made, begin; or they go.
+    fn begin(&mut self, _first: Number, _ranks: u32, _begins: bool) {}
 
     /// Ends the job with this exit status, and says why.
     fn end_job(&mut self, status: u8, why: &str);

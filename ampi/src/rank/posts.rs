@@ -52,7 +52,7 @@ pub(crate) fn pause(call: &'static str, place: &'static Location<'static>) -> Re
 }
 
 /// Bytes that are made on the process's heap, on the rank's.
-fn bytes_of(work: impl FnOnce(&mut Running<'_>) -> Vec<u8>) -> Result<Vec<u8>, CallError> {
+pub(super) fn bytes_of(work: impl FnOnce(&mut Running<'_>) -> Vec<u8>) -> Result<Vec<u8>, CallError> {
     let length = with(|running| {
         running.copied = work(running);
         running.copied.len()

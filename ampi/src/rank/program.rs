@@ -2,10 +2,11 @@
 
 use talisman_pup::{Packer, Pup, PupError, Unpacker, Value};
 
+use super::births::{Birth, Command};
 use super::posts::texts;
 use super::running::CallError;
 use crate::api::Universe;
-use crate::slot::{Images, ImagesError, Reserved, SlotSpace, set_images};
+use crate::slot::{Images, ImagesError, Reserved, SlotSpace, set_images, set_images_of};
 use crate::thread::{self, running};
 
 /// What each rank of a world runs. The value is given to all of them alike: options, sizes, names of files.
@@ -26,6 +27,20 @@ pub trait Program: Value {
     fn images(&self) -> Result<Option<&'static dyn Images>, ImagesError> {
         Ok(None)
     }
+
+    /// The ranks that have these images, if they have begun later than others.
+    fn born(&self) -> Option<Birth> {
+        None
+    }
+
+    /// What ranks run that are started by one of this program's (`MPI_Comm_spawn`), by this command.
+    ///
+    /// # Errors
+    /// If there is no such program, or this one cannot start others.
+    fn another(&self, command: &Command, birth: Birth) -> Result<Self, String> {
+        let _ = (command, birth);
+        Err("programs of the runtime's own do not start others".into())
+    }
 }
 
 /// What slots of a program's ranks are like, and the program: wherever it is known, addresses are reserved and what is
@@ -34,6 +49,7 @@ pub trait Program: Value {
 pub struct Memory<P> {
     reserved: Reserved,
     program: P,
+    /// Of programs that are mapped: whether this process is prepared for it.
     has_images: bool,
 }
 
@@ -43,9 +59,31 @@ impl<P: Program> Memory<P> {
     /// # Errors
     /// If what is to be mapped cannot be read.
     pub fn new(reserved: Reserved, program: P) -> Result<Self, ImagesError> {
-        let images = program.images()?;
-        images.map_or(Ok(()), set_images)?;
-        Ok(Memory { reserved, has_images: images.is_some(), program })
+        let mut memory = Memory { reserved, has_images: false, program };
+        memory.prepare()?;
+        Ok(memory)
+    }
+
+    /// Of ranks that run another program: whoever has it, it is prepared by and by.
+    pub(super) fn of_another(&self, program: P) -> Self {
+        Memory { reserved: self.reserved, has_images: false, program }
+    }
+
+    /// Prepares this process.
+    ///
+    /// # Errors
+    /// If what is to be mapped cannot be read.
+    pub(super) fn prepare(&mut self) -> Result<(), ImagesError> {
+        if let Some(images) = self.program.images()? {
+            match self.program.born() {
+                None => set_images(images)?,
+                Some(Birth { first, ranks, .. }) => {
+                    set_images_of(first..first.saturating_add(ranks), images)?
+                }
+            }
+            self.has_images = true;
+        }
+        Ok(())
     }
 
     pub(super) fn program(&self) -> &P {
@@ -63,12 +101,17 @@ impl<P: Program> Pup for Memory<P> {
     fn pack(&self, p: &mut Packer) {
         self.reserved.pack(p);
         self.program.pack(p);
+        self.has_images.pack(p);
     }
 
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
         let reserved = Reserved::unpack(u)?;
-        let program = P::unpack(u)?;
-        Memory::new(reserved, program).map_err(|error| u.invalid(error))
+        let (program, is_prepared) = <(P, bool)>::unpack(u)?;
+        let mut memory = Memory { reserved, has_images: false, program };
+        if is_prepared {
+            memory.prepare().map_err(|error| u.invalid(error))?;
+        }
+        Ok(memory)
     }
 }
 

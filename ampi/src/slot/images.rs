@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use std::io;
 use std::ops::Range;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use thiserror::Error;
 
@@ -140,6 +141,12 @@ pub enum ImagesError {
     /// Another one is in the slots of this process.
     #[error("ranks of this process run another program")]
     OtherProgram,
+    /// Another one is in this slot of this process.
+    #[error("rank {slot} runs another program in this process")]
+    OtherProgramOf {
+        /// Which one.
+        slot: u32,
+    },
     /// None is.
     #[error("ranks of this process run no program that was mapped")]
     NoProgram,
@@ -158,14 +165,14 @@ pub enum ImagesError {
 pub(crate) fn images_of(slot: u32, len: usize) -> Range<usize> {
     let room = SlotSpace::get().and_then(|space| Ok(space.address(slot)? + space.layout().images_start()));
     room.map_or(0..0, |room| {
-        let start = home_of_images(room);
+        let start = home_of_images(slot, room);
         start..start + len
     })
 }
 
 /// Where the program of a rank begins that has this room in its slot.
-pub(super) fn home_of_images(room: usize) -> usize {
-    images().ok().and_then(|images| images.fixed()).unwrap_or(room)
+pub(super) fn home_of_images(slot: u32, room: usize) -> usize {
+    images(slot).ok().and_then(|images| images.fixed()).unwrap_or(room)
 }
 
 static IMAGES: OnceLock<&'static dyn Images> = OnceLock::new();
@@ -179,7 +186,39 @@ pub fn set_images(images: &'static dyn Images) -> Result<(), ImagesError> {
     if first.mark() == images.mark() { Ok(()) } else { Err(ImagesError::OtherProgram) }
 }
 
-/// The program that is mapped into slots of this process.
-pub(crate) fn images() -> Result<&'static dyn Images, ImagesError> {
+/// Programs of slots that have another one than the others, by their numbers. Asked by signal handlers as well: no lock.
+static OTHERS: OnceLock<Box<[AtomicPtr<&'static dyn Images>]>> = OnceLock::new();
+
+/// Says which program is mapped into these slots of this process, for good, whatever others have.
+///
+/// # Errors
+/// If another one was, or there are no such slots.
+pub fn set_images_of(slots: Range<u32>, images: &'static dyn Images) -> Result<(), ImagesError> {
+    let space = SlotSpace::get()?;
+    let places = OTHERS.get_or_init(|| (0..space.slots()).map(|_| AtomicPtr::default()).collect());
+    let slot = slots.end.saturating_sub(1);
+    let those = places.get(slots.start as usize..slots.end as usize);
+    let those = those.ok_or(SlotError::NoSlot { slot, slots: space.slots() })?;
+    for (slot, place) in slots.zip(those) {
+        match other(place) {
+            None => place.store(Box::into_raw(Box::new(images)), Ordering::Release),
+            Some(first) if first.mark() == images.mark() => {}
+            Some(_) => return Err(ImagesError::OtherProgramOf { slot }),
+        }
+    }
+    Ok(())
+}
+
+fn other(place: &AtomicPtr<&'static dyn Images>) -> Option<&'static dyn Images> {
+    // SAFETY: null, or of a box that nobody takes back, written before the address was.
+    unsafe { place.load(Ordering::Acquire).as_ref() }.copied()
+}
+
+/// The program that is mapped into a slot of this process.
+#[inline]
+pub(crate) fn images(slot: u32) -> Result<&'static dyn Images, ImagesError> {
+    if let Some(images) = OTHERS.get().and_then(|places| other(places.get(slot as usize)?)) {
+        return Ok(images);
+    }
     IMAGES.get().copied().ok_or(ImagesError::NoProgram)
 }

@@ -29,7 +29,7 @@ pub(crate) use arena::{Allocating, allocate as arena_allocate, current, free as 
 pub use arena::{RankAllocator, on_process_heap, use_process_heap};
 pub(crate) use header::{Header, Suspended};
 use images::home_of_images;
-pub use images::{Held, Images, ImagesError, Noted, set_images};
+pub use images::{Held, Images, ImagesError, Noted, set_images, set_images_of};
 pub(crate) use images::{images, images_of};
 pub use layout::{BASE, HEADER, Layout, PAGE};
 pub use reserved::Reserved;
@@ -135,7 +135,7 @@ impl Slot {
     /// If the slot is not in place, or has one.
     pub fn load_images(&mut self) -> Result<(), ImagesError> {
         assert!(self.in_place && self.images.len == 0, "a program is loaded once, where it runs");
-        let (images, room) = (images()?, self.space.layout().images);
+        let (images, room) = (images(self.number)?, self.space.layout().images);
         let span = images.span();
         match images.fixed() {
             Some(home) => {
@@ -143,7 +143,11 @@ impl Slot {
                 (self.images.home, self.images.now) = (home, home);
             }
             None if span > room => return Err(ImagesError::Room { span, room }),
-            None => {}
+            // What it is to have may have become known only now.
+            None => {
+                (self.images.home, self.images.now) =
+                    (self.low.home + self.low.len, self.low.home + self.low.len)
+            }
         }
         self.images.len = span;
         let loaded = self.as_rank(|| {
@@ -168,7 +172,7 @@ impl Slot {
 
     /// Whether its rank's program has to be where it is, in any process.
     pub fn is_fixed(&self) -> bool {
-        self.images.len > 0 && images().is_ok_and(|images| images.fixed().is_some())
+        self.images.len > 0 && images(self.number).is_ok_and(|images| images.fixed().is_some())
     }
 
     /// Whether its rank is held where it is, which does not run.
@@ -296,7 +300,7 @@ impl Slot {
 
     pub(crate) fn tell_images(&self, tell: impl FnOnce(&dyn Images, usize)) {
         if self.images.len > 0
-            && let Ok(images) = images()
+            && let Ok(images) = images(self.number)
         {
             tell(images, self.images.home);
         }

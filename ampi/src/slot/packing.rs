@@ -126,7 +126,7 @@ impl Slot {
     fn written_images(&self, map: &PageMap) -> std::io::Result<Vec<Range<usize>>> {
         let mut runs = Vec::new();
         if self.images.len > 0 {
-            for part in images().map_err(std::io::Error::other)?.written() {
+            for part in images(self.number).map_err(std::io::Error::other)?.written() {
                 runs.extend(map.written_runs(self.images.now + part.start..self.images.now + part.end)?);
             }
         }
@@ -134,7 +134,7 @@ impl Slot {
     }
 
     fn mark(&self) -> u64 {
-        if self.images.len == 0 { 0 } else { images().map_or(0, |images| images.mark()) }
+        if self.images.len == 0 { 0 } else { images(self.number).map_or(0, |images| images.mark()) }
     }
 
     /// Whole pages below the stack pointer of the suspended thread. There is nothing below: it has called the
@@ -159,7 +159,7 @@ impl Slot {
         let (Some(offset), Some(end)) = (place, end.filter(|end| *end <= piece.len)) else {
             return Err("a page outside of its slot".into());
         };
-        if std::ptr::eq(piece, &self.images) && !is_written(offset..end) {
+        if std::ptr::eq(piece, &self.images) && !is_written(self.number, offset..end) {
             return Err("a page of a program that it does not write to".into());
         }
         let to = NonNull::new((piece.now + offset) as *mut u8).ok_or("a page at address 0")?;
@@ -186,10 +186,10 @@ impl Slot {
     }
 }
 
-/// Whether the program of this process writes to all of this.
-fn is_written(range: Range<usize>) -> bool {
+/// Whether the program of this slot writes to all of this.
+fn is_written(slot: u32, range: Range<usize>) -> bool {
     let holds = |part: &Range<usize>| part.start <= range.start && range.end <= part.end;
-    images().is_ok_and(|images| images.written().iter().any(holds))
+    images(slot).is_ok_and(|images| images.written().iter().any(holds))
 }
 
 impl Head {
@@ -207,7 +207,7 @@ impl Head {
         let piece = |home, len| Piece::fresh(home, len).map_err(|error| u.invalid(error));
         let low = piece(at + layout.guard, layout.stack + HEADER)?;
         let heap = piece(at + layout.heap_start(), self.heap as usize)?;
-        let room = home_of_images(low.home + low.len);
+        let room = home_of_images(self.number, low.home + low.len);
         let images = Piece { home: room, now: room, len: 0 };
         let mut slot = Slot { number: self.number, space, low, images, heap, in_place: false };
         if self.images > 0 {
@@ -217,7 +217,7 @@ impl Head {
     }
 
     fn map_images(&self, slot: &mut Slot) -> Result<(), ImagesError> {
-        let program = images()?;
+        let program = images(self.number)?;
         if (program.span() as u64, program.mark()) != (self.images, self.mark) {
             return Err(ImagesError::OtherProgram);
         }

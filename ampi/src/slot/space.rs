@@ -160,7 +160,7 @@ impl SlotSpace {
     }
 
     /// How many there are.
-    pub(crate) fn slots(&self) -> u32 {
+    pub fn slots(&self) -> u32 {
         self.slots
     }
 

@@ -45,9 +45,10 @@ pub unsafe fn ends_rank(
     // What it says is found in the executable's own tables, and allocated on the process's heap: of which nothing is
     // held, as the program was interrupted, or a library.
     let returns_to = returns_to(header, registers[libc::REG_RSP as usize] as usize);
+    let slot = header.slot as u32;
     let (function, caller) = on_process_heap(|| {
-        let caller = if is_own { None } else { caller_in(&program, returns_to) };
-        (function_at(&program, code), caller)
+        let caller = if is_own { None } else { caller_in(slot, &program, returns_to) };
+        (function_at(slot, &program, code), caller)
     });
     header.thread.message.fill(0);
     write_line(
@@ -116,7 +117,7 @@ pub(super) fn ends_thread(signal: c_int, address: usize, context: &mut libc::uco
     let Some(rank) = (threads.rank_of_caller)() else { return false };
     let registers = &mut context.uc_mcontext.gregs;
     let code = registers[libc::REG_RIP as usize] as usize;
-    let program = images().map_or(0..0, |images| images_of(rank, images.span()));
+    let program = images(rank).map_or(0..0, |images| images_of(rank, images.span()));
     if !program.contains(&code) {
         say(&[
             b"rank ".into(),
@@ -131,7 +132,7 @@ pub(super) fn ends_thread(signal: c_int, address: usize, context: &mut libc::uco
     }
     // Nothing of the runtime or the process was interrupted, so it can be called and can allocate.
     let function =
-        function_at(&program, code).map_or_else(String::new, |name| format!(" in function {name}"));
+        function_at(rank, &program, code).map_or_else(String::new, |name| format!(" in function {name}"));
     let what = String::from_utf8_lossy(name(signal));
     let why =
         format!("rank {rank}: {what} at address {address:#x}{function}, in a thread that it has started");
@@ -160,8 +161,8 @@ fn text(message: &[u8]) -> &[u8] {
     &message[..message.iter().position(|byte| *byte == 0).unwrap_or(message.len())]
 }
 
-fn function_at(program: &Range<usize>, code: usize) -> Option<String> {
-    images().ok()?.function_at(program.start, code)
+fn function_at(slot: u32, program: &Range<usize>, code: usize) -> Option<String> {
+    images(slot).ok()?.function_at(program.start, code)
 }
 
 /// The word at the end of the rank's stack: where a function returns to that has only been called.
@@ -174,12 +175,12 @@ fn returns_to(header: &Header, end: usize) -> usize {
 }
 
 /// The program's function that has called what was interrupted, which is not its own.
-fn caller_in(program: &Range<usize>, returns_to: usize) -> Option<String> {
+fn caller_in(slot: u32, program: &Range<usize>, returns_to: usize) -> Option<String> {
     let mut search = Search { program: program.clone(), found: None };
     // SAFETY: walks the stack by tables of the process's libraries; the program has none there, and is not walked.
     unsafe { _Unwind_Backtrace(look, (&raw mut search).cast()) };
     let called = returns_to.wrapping_sub(1);
-    function_at(program, search.found.or(program.contains(&called).then_some(called))?)
+    function_at(slot, program, search.found.or(program.contains(&called).then_some(called))?)
 }
 
 struct Search {

@@ -260,7 +260,7 @@ unsafe fn suspend_images(header: *mut Header) {
     // SAFETY: the caller's promise.
     let (slot, len) = unsafe { ((*header).slot, (*header).images) };
     if len > 0
-        && let Ok(images) = images()
+        && let Ok(images) = images(slot as u32)
     {
         images.suspend(images_of(slot as u32, len as usize).start);
     }

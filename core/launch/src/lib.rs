@@ -38,6 +38,9 @@ pub mod tool;
 mod top;
 mod trace;
 
+/// Ranks of MPI programs find programs as their command does.
+#[doc(hidden)]
+pub use mpirun::executable;
 #[doc(hidden)]
 pub use trace::hostile::read_trace;
 

@@ -27,7 +27,7 @@ use talisman_loader::{
 
 use crate::answers::{self, Answers};
 use crate::control::{self, Control};
-use crate::{programs, replayed_values, slice, streams, waits};
+use crate::{born, programs, replayed_values, slice, streams, waits};
 
 /// The program of this process.
 pub struct ProgramImages {
@@ -75,8 +75,10 @@ pub fn prepare(file: &Path, ranks: OfRanks) -> Result<&'static ProgramImages, Im
     let prepared = PROGRAM.get_or_init(|| {
         on_process_heap(|| {
             let search = Search { room_for_later: ROOM_FOR_LATER, ..Search::from_environment() };
-            let program = ProgramImages::new(file, ranks, &search)?;
-            Ok(&*Box::leak(Box::new(program)))
+            let program = &*Box::leak(Box::new(ProgramImages::new(file, ranks, &search)?));
+            // Ranks that others start run the same one mostly.
+            born::note(file, program);
+            Ok(program)
         })
     });
     prepared.clone().map_err(ImagesError::Load)

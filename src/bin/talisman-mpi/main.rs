@@ -5,6 +5,7 @@
 //! | `rank.rs` | what a rank runs, and what happens at `MPI_Init`, `MPI_Finalize` and `MPI_Abort` |
 //! | `images.rs` | the program and its libraries, as they lie in a slot |
 //! | `programs.rs` | several programs, each of some ranks |
+//! | `born.rs` | programs of ranks that others start |
 //! | `mappings.rs` | whether the system lets a process have so many ranks |
 //! | `builds.rs` | whether all nodes have the same files |
 //! | `answers.rs` | who answers the symbols that the program wants |
@@ -22,6 +23,7 @@
 
 mod allocator;
 mod answers;
+mod born;
 mod builds;
 mod control;
 mod cookie;
@@ -102,7 +104,7 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
     }
     let numbers = Numbers::for_ranks(options.ranks.ranks).map_err(|error| error.to_string())?;
     // By a limit of this process, which another one need not have.
-    let descriptors = world(|| (numbers.first, numbers.each));
+    let (descriptors, most) = world(|| ((numbers.first, numbers.each), numbers.ranks_at_most()));
     let (file, words, mut others) = programs(options.file, &options.ranks_of, &options.words);
     for (number, other) in (1..).zip(&mut others) {
         other.variables = of_program(&options.env_of, number);
@@ -117,6 +119,8 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
         slice: options.slice,
         ranks: options.ranks.ranks,
         descriptors,
+        born: None,
+        nodes: cx.nodes(),
         builds: Vec::new(),
     };
     let prepared = program.prepare().map_err(|error| error.to_string())?;
@@ -130,7 +134,8 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
         ));
     }
     mappings::check(prepared.mappings(), program.ranks, cx.nodes())?;
-    let ranks = RankArgs { rank_images: prepared.room(), ..options.ranks };
+    let more_ranks = most.saturating_sub(options.ranks.ranks);
+    let ranks = RankArgs { rank_images: prepared.room(), more_ranks, ..options.ranks };
     let call = talisman_ampi::run(ranks, program.clone()).map_err(|error| error.to_string())?;
     if let Some(file) = &options.gdb_script {
         gdb::write(file, &program, prepared)?;

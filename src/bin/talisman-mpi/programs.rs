@@ -15,6 +15,7 @@ use talisman_ampi::slot::{Held, Images, ImagesError, Noted, SlotSpace, on_proces
 use talisman_ampi::thread::Saved;
 use talisman_loader::Search;
 
+use crate::born;
 use crate::control;
 use crate::images::{OfRanks, ProgramImages};
 
@@ -62,10 +63,14 @@ pub fn prepare(first: &Path, others: &[Other], ranks: OfRanks) -> Result<&'stati
     prepared.clone().map_err(ImagesError::Load)
 }
 
-/// The program of the rank that calls and its place in the room, if the process has several.
+/// The program of the rank that calls and its place in the room, if the process has several, or another one has started it.
 pub fn of_caller() -> Option<(usize, &'static ProgramImages)> {
+    let rank = control::caller()?;
+    if let Some(images) = born::of_rank(rank) {
+        return Some((0, images));
+    }
     let programs = PROGRAMS.get()?.as_ref().ok().copied()?;
-    let (place, images) = programs.of_rank(control::caller()?)?;
+    let (place, images) = programs.of_rank(rank)?;
     Some((place, images))
 }
 

@@ -10,12 +10,13 @@ use talisman::prelude::*;
 use talisman_abi::Hooks;
 use talisman_ampi::api::Universe;
 use talisman_ampi::api::traits::*;
-use talisman_ampi::rank::{self, Program, Threads};
+use talisman_ampi::rank::{self, Birth, Command, Program, Threads};
 use talisman_ampi::slot::{Images, ImagesError};
 use talisman_loader::libc::{
     Numbers, begin_in, has_live_threads, is_own_thread, owner_of_thread, run, set_end_rank,
 };
 
+use crate::born::{self, Born, Found};
 use crate::builds;
 use crate::images::{self, OfRanks, ProgramImages};
 use crate::programs::{self, Other, Programs};
@@ -36,7 +37,11 @@ pub struct MpiProgram {
     pub is_labelled: bool,
     /// They are interrupted when they have computed for so many nanoseconds; not if it is 0.
     pub slice: u64,
-    /// How many there are, the first number of their descriptors, and how many of these each has.
+    /// Which ranks have it, if others have started them.
+    pub born: Option<Born>,
+    /// How many nodes there are at the start.
+    pub nodes: u32,
+    /// With how many ranks the job begins, the first number of their descriptors, and how many of these each has.
     pub ranks: u32,
     pub descriptors: (i32, i32),
     /// Numbers of the builds of its files, the program's first, where the job began.
@@ -54,17 +59,24 @@ impl Program for MpiProgram {
         let base = control::base_of_caller().expect("a rank calls");
         images.bind(base);
         let rank = control::with(|control| control.rank);
-        let number = programs::number_of(&self.others, rank);
+        let number = match &self.born {
+            Some(born) => born.birth.number as usize,
+            None => programs::number_of(&self.others, rank),
+        };
         talisman_abi::set_program(number as u32).expect("a rank calls");
-        let other = number.checked_sub(1).map(|other| &self.others[other]);
-        if let Some(folder) = other.and_then(|other| other.folder.as_ref()) {
+        let is_at_start = self.born.is_none();
+        let other = number.checked_sub(1).filter(|_| is_at_start).map(|other| &self.others[other]);
+        let of_born = self.born.as_ref().and_then(|born| born.folder.as_ref());
+        if let Some(folder) = other.and_then(|other| other.folder.as_ref()).or(of_born) {
             begin(rank, folder);
         }
+        let (own, all) =
+            self.born.as_ref().map_or((rank, self.ranks), |born| (rank - born.birth.world, born.birth.size));
+        let launched = launched((own, all), self.ranks.max(self.nodes));
         let words = texts(other.map_or(&self.words, |other| &other.words).iter().map(OsString::from));
-        let own = other.map_or(&[][..], |other| &other.variables);
-        let variables = [&self.variables[..], own].concat();
-        let environment =
-            texts(environment(replayed_values::variables(), &variables, &launched(rank, self.ranks)));
+        let given = other.map_or(&[][..], |other| &other.variables);
+        let variables = [&self.variables[..], given].concat();
+        let environment = texts(environment(replayed_values::variables(), &variables, &launched));
         let (words, environment): (Vec<&CStr>, Vec<&CStr>) =
             (words.iter().map(|text| &**text).collect(), environment.iter().map(|text| &**text).collect());
         // SAFETY: the program was loaded into this rank's slot, and runs once.
@@ -90,10 +102,23 @@ impl Program for MpiProgram {
             interrupt: slice::interrupt_owner,
         });
         set_end_rank(ends::end_rank_by_thread);
+        if let Some(Born { birth, .. }) = &self.born {
+            return Ok(Some(born::prepare(Path::new(&self.file), *birth, self.of_ranks())?));
+        }
         let prepared = self.prepare()?;
         slice::set(Duration::from_nanos(self.slice)).map_err(ImagesError::Load)?;
         prepared.check_builds(&self.builds)?;
         Ok(Some(prepared.images()))
+    }
+
+    fn born(&self) -> Option<Birth> {
+        self.born.as_ref().map(|born| born.birth)
+    }
+
+    fn another(&self, command: &Command, birth: Birth) -> Result<MpiProgram, String> {
+        let Found { file, words, folder } = born::found(command)?;
+        let (others, builds, born) = (Vec::new(), Vec::new(), Some(Born { birth, folder }));
+        Ok(MpiProgram { file, words, others, builds, born, ..self.clone() })
     }
 }
 
@@ -205,7 +230,7 @@ fn begin(rank: u32, folder: &str) {
 /// What other systems' `mpirun` tells a process in its environment. Programs and libraries look there whether they were
 /// started by one (Code_Saturne, h5py), and which rank they are before they call `MPI_Init`. All are of one host, as
 /// `MPI_Comm_split_type` has it.
-fn launched(rank: u32, ranks: u32) -> Vec<String> {
+fn launched((rank, ranks): (u32, u32), most: u32) -> Vec<String> {
     const RANK: [&str; 5] = [
         "OMPI_COMM_WORLD_RANK",
         "OMPI_COMM_WORLD_LOCAL_RANK",
@@ -213,17 +238,15 @@ fn launched(rank: u32, ranks: u32) -> Vec<String> {
         "PMI_RANK",
         "MPI_LOCALRANKID",
     ];
-    const RANKS: [&str; 5] = [
-        "OMPI_COMM_WORLD_SIZE",
-        "OMPI_COMM_WORLD_LOCAL_SIZE",
-        "OMPI_UNIVERSE_SIZE",
-        "PMI_SIZE",
-        "MPI_LOCALNRANKS",
-    ];
-    let of = |names: [&str; 5], value: u32| names.map(|name| format!("{name}={value}"));
+    const RANKS: [&str; 4] =
+        ["OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"];
+    let of = |names: &[&str], value: u32| -> Vec<String> {
+        names.iter().map(|name| format!("{name}={value}")).collect()
+    };
     let task = [("PROCID", rank), ("LOCALID", rank), ("NTASKS", ranks), ("NPROCS", ranks)];
     let of_slurm = task.map(|(name, value)| format!("{OF_SLURM}{name}={value}"));
-    [&of(RANK, rank)[..], &of(RANKS, ranks), &of_slurm].concat()
+    let all = [of(&RANK, rank), of(&RANKS, ranks), of(&["OMPI_UNIVERSE_SIZE"], most), of_slurm.to_vec()];
+    all.concat()
 }
 
 /// What the variables of Slurm begin with. Those of a task are told where there are some: they are those of the agent.
@@ -282,7 +305,7 @@ mod tests {
     #[test]
     fn variables_that_are_given_win() {
         let given = ["PATH=/there", "PATH=/here", "TALISMAN_TEST_OWN=1", "PMI_SIZE=9"].map(String::from);
-        let environment = environment(std::env::vars_os().collect(), &given, &launched(2, 5));
+        let environment = environment(std::env::vars_os().collect(), &given, &launched((2, 5), 5));
         let of = |name: &str| {
             environment.iter().filter(|one| one.as_encoded_bytes().starts_with(name.as_bytes())).count()
         };
@@ -299,12 +322,12 @@ mod tests {
     fn a_rank_is_no_task_of_its_agent() {
         let own = [("SLURM_PROCID", "0"), ("SLURM_NTASKS", "1"), ("SLURM_JOB_ID", "7")];
         let own = own.map(|(name, value)| (OsString::from(name), OsString::from(value)));
-        let there = environment(own.into_iter().collect(), &[], &launched(2, 5));
+        let there = environment(own.into_iter().collect(), &[], &launched((2, 5), 5));
         let of_slurm = |environment: &[OsString]| -> Vec<String> {
             let all = environment.iter().map(|one| one.to_string_lossy().into_owned());
             all.filter(|one| one.starts_with(OF_SLURM)).collect()
         };
         assert_eq!(of_slurm(&there), ["SLURM_JOB_ID=7", "SLURM_NTASKS=5", "SLURM_PROCID=2"]);
-        assert!(of_slurm(&environment(BTreeMap::new(), &[], &launched(2, 5))).is_empty());
+        assert!(of_slurm(&environment(BTreeMap::new(), &[], &launched((2, 5), 5))).is_empty());
     }
 }

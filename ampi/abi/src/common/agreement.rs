@@ -7,7 +7,7 @@ use talisman_ampi::objects::Kept;
 use talisman_ampi::process::Process;
 use talisman_ampi::raw;
 
-use super::call::{Outcome, engine};
+use super::call::{Outcome, engine, local};
 use super::collective::{Memory, Side, prepare, run_now};
 use super::message::{record, wait_without_status};
 use crate::abi::Abi;
@@ -219,6 +219,17 @@ pub fn among<A: Abi>(
         Ok(process.begin(schedule, call, members, out))
     })?;
     wait_without_status::<A>(name, token)
+}
+
+/// The members of a communicator, on the rank's heap.
+pub fn members_of_comm(communicator: u32) -> Result<Vec<Rank>, Class> {
+    let size = local(|process| Ok(process.comms.get(communicator)?.size()))?;
+    let mut members = vec![0; size as usize];
+    local(|process| {
+        members.copy_from_slice(&process.comms.get(communicator)?.group().members());
+        Ok(())
+    })?;
+    Ok(members)
 }
 
 /// What the leader of a side and that of another one tell each other: a number for a communicator of both, which the lower

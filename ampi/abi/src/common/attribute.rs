@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use talisman_ampi::comm::{Asked, Attributes, Copying, Keyvals};
 use talisman_ampi::objects::Kind;
 use talisman_ampi::process::Process;
+use talisman_ampi::raw;
 
 use super::call::{Outcome, known, local, put};
 use super::window::life::Facts;
@@ -285,7 +286,7 @@ fn ask_to_delete<A: Abi>(bearer: Bearer, asked: Asked) -> Outcome {
 /// Numbers of programs: a program gets the address of its own.
 static NUMBERS: [c_int; 256] = numbers_from(0);
 
-/// Ranks of the world: programs get its address.
+/// As many ranks as the job has begun with, or as there are nodes to compute: programs get its address.
 static UNIVERSE: AtomicI32 = AtomicI32::new(0);
 
 /// The place of a predefined attribute's value: the same in every process of a job.
@@ -304,7 +305,9 @@ pub fn predefined<A: Abi>(attribute: Attribute) -> Result<*const c_int, Class> {
             &A::CODES[last.map_or(0, |last| (last - A::LAST_CODE) as usize).min(A::CODES.len() - 1)]
         }
         Attribute::UniverseSize => {
-            UNIVERSE.store(local(|process| Ok(process.comms.get(0)?.size()))? as c_int, Ordering::Relaxed);
+            let (_, pes) = raw::pe()?;
+            let ranks = local(|process| Ok(process.comms.ranks_at_start()))?;
+            UNIVERSE.store(ranks.max(pes) as c_int, Ordering::Relaxed);
             UNIVERSE.as_ptr()
         }
     })

@@ -454,7 +454,6 @@ super::calls! {
         known::<A>(Kind::Comm, communicator)?;
         info::empty::<A>(hints)
     };
-    "Comm_get_parent" comm_get_parent<>(parent: *mut A::Handle) => put(parent, A::handle(Kind::Comm, NULL));
 }
 
 /// A list of numbers of the program.

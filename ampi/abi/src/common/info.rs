@@ -4,6 +4,7 @@ use std::ffi::c_int;
 
 use talisman_ampi::objects::{Info, Kind};
 use talisman_ampi::process::Process;
+use talisman_ampi::rank::Hint;
 
 use super::call::{Outcome, known, local, put};
 use super::communicator::text_of;
@@ -104,6 +105,26 @@ pub unsafe fn key_at<A: Abi>(hints: A::Handle, at: c_int) -> Result<([u8; 256], 
         copy[..key.len()].copy_from_slice(key);
         Ok((copy, key.len()))
     })
+}
+
+/// All keys and values, on the rank's heap.
+///
+/// # Safety
+/// The handle is the program's.
+pub unsafe fn all<A: Abi>(hints: A::Handle) -> Result<Vec<Hint>, Class> {
+    // SAFETY: the caller's promise.
+    let number = unsafe { known::<A>(Kind::Info, hints) }?;
+    let keys = local(|process| if number == 0 { Ok(0) } else { Ok(find(process, number)?.keys()) })?;
+    let one = |at: usize| {
+        let mut value = [0u8; LONGEST[1]];
+        // SAFETY: as above.
+        unsafe {
+            let (key, len) = key_at::<A>(hints, at as c_int)?;
+            let found = value_of::<A>(hints, &key[..len], &mut value)?.unwrap_or(0);
+            Ok((key[..len].to_vec(), value[..found].to_vec()))
+        }
+    };
+    (0..keys).map(one).collect()
 }
 
 /// Copies a value of at most `len` bytes with a zero behind it.

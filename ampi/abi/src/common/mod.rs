@@ -99,6 +99,7 @@ pub mod request_statuses;
 pub mod rooted;
 pub mod session;
 pub mod several;
+pub mod spawn;
 pub mod status;
 pub mod to_all;
 pub mod tool;

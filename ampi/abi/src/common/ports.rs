@@ -11,7 +11,7 @@ use talisman_ampi::objects::Kind;
 use talisman_ampi::ports::{Answer, Ask, KEEPER, NAME_MAX, Port, Wish};
 use talisman_ampi::raw;
 
-use super::agreement::{Meeting, leaders};
+use super::agreement::{Meeting, leaders, members_of_comm};
 use super::call::{Outcome, engine, known, known_or_null, local, put};
 use super::communicator::{make, text_of, told_by_leader};
 use super::message::wait_without_status;
@@ -19,7 +19,7 @@ use crate::abi::Abi;
 use crate::class::{CLASSES, Class};
 
 /// Asks a rank for something of its ports, or of the names that it keeps.
-fn ask<A: Abi>(name: &'static str, of: Rank, wish: impl FnOnce() -> Wish) -> Result<Answer, Class> {
+pub fn ask<A: Abi>(name: &'static str, of: Rank, wish: impl FnOnce() -> Wish) -> Result<Answer, Class> {
     let mut bytes = [0u8; Answer::LEN];
     let into = Buffer::of_bytes(bytes.as_mut_ptr() as u64, Answer::LEN as u64);
     let token = engine(|process, out| {
@@ -71,13 +71,7 @@ unsafe fn at_port<A: Abi>(
     };
     let wish = || if accepts { Wish::Accept(port.number) } else { Wish::Connect(port.number) };
     let Answer::Met { peer, meeting } = ask::<A>(name, port.owner, wish)? else { return Err(Class::Port) };
-    let size = local(|process| Ok(process.comms.get(side)?.size()))?;
-    let mut mine = vec![0i64; size as usize];
-    local(|process| {
-        let members = process.comms.get(side)?.group().members();
-        mine.iter_mut().zip(members).for_each(|(place, member)| *place = i64::from(member));
-        Ok(())
-    })?;
+    let mine: Vec<i64> = members_of_comm(side)?.into_iter().map(i64::from).collect();
     let numbers = [port.owner, port.number, meeting].map(u32::to_le_bytes);
     leaders(name, (Meeting::named(numbers.as_flattened(), 0), peer), &mine)
 }

@@ -94,6 +94,16 @@ pub fn weights<A: Fortran>(at: *mut c_void) -> usize {
     }
 }
 
+/// The address of error codes; null if none are wanted.
+pub fn codes<A: Fortran>(at: *mut c_int) -> *mut c_int {
+    if special::<A>(at as usize) == Some(Sentinel::ErrcodesIgnore) { std::ptr::null_mut() } else { at }
+}
+
+/// The address of arguments; none if there are none.
+pub fn arguments<A: Fortran>(at: *const u8) -> Option<*const u8> {
+    (special::<A>(at as usize) != Some(Sentinel::ArgvNull)).then_some(at)
+}
+
 /// Writes the error code, if there is a place for it.
 ///
 /// # Safety

@@ -10,6 +10,7 @@ mod files;
 mod first;
 mod lists;
 mod plain;
+mod spawn;
 mod texts;
 mod windows;
 
@@ -92,6 +93,7 @@ pub fn functions<A: Fortran>() -> Vec<(&'static str, usize)> {
         files::functions::<A>(),
         first::functions::<A>(),
         lists::functions::<A>(),
+        spawn::functions::<A>(),
         texts::functions::<A>(),
         windows::functions::<A>(),
     ]

@@ -6,7 +6,7 @@ use super::Fortran;
 use crate::common::{
     buffers, communicator, darray, datatype, environment, errhandler, group, info, matched, neighborhood, op,
     own_request, pack, partitioned, persistent, point_to_point, ports, probe, reductions, request,
-    request_statuses, several, status, topology,
+    request_statuses, several, spawn, status, topology,
 };
 use crate::common::{described, graphs, rooted, session, to_all};
 
@@ -351,7 +351,7 @@ super::fortran! {
     mpi_comm_disconnect(p comm) => communicator::comm_disconnect::<A>;
     mpi_comm_set_info(v comm, v info) => communicator::comm_set_info::<A>;
     mpi_comm_get_info(v comm, p info) => communicator::comm_get_info::<A>;
-    mpi_comm_get_parent(p comm) => communicator::comm_get_parent::<A>;
+    mpi_comm_get_parent(p comm) => spawn::comm_get_parent::<A>;
     mpi_comm_join(v socket, p to) => ports::comm_join::<A>;
     mpi_intercomm_create(v local, v leader, v peer, v remote, v tag, p to) => communicator::intercomm_create::<A>;
     mpi_intercomm_merge(v comm, v high, p to) => communicator::intercomm_merge::<A>;

@@ -11,7 +11,7 @@ use crate::common::{communicator, described, environment, errhandler, info, io, 
 const ROOM: usize = 8192;
 
 /// A text without blanks at its ends, as C has it.
-unsafe fn for_c(text: *const u8, len: usize) -> Vec<u8> {
+pub unsafe fn for_c(text: *const u8, len: usize) -> Vec<u8> {
     // SAFETY: the caller's promise.
     let text = unsafe { std::slice::from_raw_parts(text, len) };
     let text = text.trim_ascii();

@@ -63,6 +63,10 @@ pub const SENTINELS: &[(Sentinel, u32, usize)] = &[
     (Sentinel::StatusIgnore, 8, 0),
     (Sentinel::Unweighted, 5, 0),
     (Sentinel::WeightsEmpty, 6, 0),
+    // Behind MPI_STATUSES_IGNORE.
+    (Sentinel::ErrcodesIgnore, 8, 20),
+    (Sentinel::ArgvNull, 4, 0),
+    (Sentinel::ArgvNull, 4, 1),
 ];
 
 static CELLS: [Cell<8>; DATA.len()] = [const { Cell::zeroes() }; DATA.len()];

@@ -24,6 +24,9 @@ pub const SENTINELS: &[(Sentinel, u32, usize)] = &[
     (Sentinel::StatusIgnore, FIRST_SENTINEL + 3, 0),
     (Sentinel::Unweighted, FIRST_SENTINEL + 4, 0),
     (Sentinel::WeightsEmpty, FIRST_SENTINEL + 5, 0),
+    (Sentinel::ErrcodesIgnore, FIRST_SENTINEL + 6, 0),
+    (Sentinel::ArgvNull, FIRST_SENTINEL + 7, 0),
+    (Sentinel::ArgvNull, FIRST_SENTINEL + 8, 0),
 ];
 
 /// The handles of objects of the program begin here.

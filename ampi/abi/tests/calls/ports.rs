@@ -15,6 +15,7 @@ pub fn check<L: Library>(rank: Rank) {
     names::<L>(rank);
     clients::<L>(rank);
     nobody::<L>(rank);
+    nobody_is_started::<L>(rank);
     mpi!(L, "MPI_Comm_set_errhandler", L::world(), former);
 }
 
@@ -134,4 +135,26 @@ fn nobody<L: Library>(rank: Rank) {
     }
     mpi!(L, "MPI_Comm_set_errhandler", own, former);
     assert!(between == L::object("COMM_NULL"));
+}
+
+/// Programs of the runtime's own start no ranks, and nobody has started these.
+fn nobody_is_started<L: Library>(rank: Rank) {
+    let (no_info, none) = (L::object("INFO_NULL"), L::object("COMM_NULL"));
+    let (mut parent, mut children, mut codes) = (L::world(), none, [0 as c_int; 2]);
+    mpi!(L, "MPI_Comm_get_parent", &mut parent);
+    assert!(parent == none);
+    let (program, root) = (c"anything".as_ptr(), rank.size - 1);
+    let code = code_of!(
+        L,
+        "MPI_Comm_spawn",
+        program,
+        0usize,
+        2,
+        no_info,
+        root,
+        L::world(),
+        &mut children,
+        codes.as_mut_ptr()
+    );
+    assert!(code != 0 && children == none && codes == [code; 2], "{code} {codes:?}");
 }

@@ -28,8 +28,8 @@ fn no_two_communicators_of_a_member_have_the_same_context() {
     let mut seen = std::collections::BTreeSet::new();
     assert!(seen.insert(Communicator::world(ranks, 0).contexts().user));
     for rank in 0..ranks {
-        assert!(seen.insert(Communicator::alone(ranks, rank).contexts().user));
         let mut contexts = Contexts::new(ranks, rank);
+        assert!(seen.insert(Communicator::alone(&contexts, rank).contexts().user));
         for _ in 0..100 {
             let pair = ContextPair::of(contexts.give().unwrap());
             for context in [pair.user, pair.collective, pair.of_parts()] {
@@ -38,7 +38,7 @@ fn no_two_communicators_of_a_member_have_the_same_context() {
             }
         }
     }
-    let mut many = Contexts::new(1 << 28, 7);
+    let mut many = Contexts::new(1 << 27, 7);
     let made = std::iter::from_fn(|| many.give().ok()).count();
     assert_eq!(made, 2);
     let error = many.give().unwrap_err().to_string();
@@ -153,7 +153,7 @@ fn freed_keys_are_kept_as_long_as_they_are_used() {
 
 #[test]
 fn the_world_is_not_freed() {
-    let mut all = Communicators::new(4, 2);
+    let mut all = Communicators::new(&World::at_start(4), 2);
     assert_eq!(all.get(Communicators::WORLD).unwrap().size(), 4);
     assert_eq!(all.get(Communicators::ALONE).unwrap().group().members(), [2]);
     assert_eq!(all.free(Communicators::WORLD), Err(UnknownCommunicator(0)));
@@ -161,4 +161,35 @@ fn the_world_is_not_freed() {
     assert_eq!(all.get_mut(made).unwrap().next_collective(), 0);
     assert_eq!(all.free(made).unwrap().contexts(), ContextPair::of(9));
     assert_eq!(all.get(made), Err(UnknownCommunicator(made)));
+}
+
+#[test]
+fn ranks_that_begin_later_have_a_world_and_contexts_of_their_own() {
+    let mut seen = std::collections::BTreeSet::new();
+    let (start, more) = (World { more: 6, ..World::at_start(4) }, 6);
+    let later = |first, size| {
+        let parent = Some(Parent { group: Group::of(&[1, 3]), number: 1_000_000 });
+        World { first, size, ranks: 4, more, parent }
+    };
+    for (world, ranks) in [(start, 0..4), (later(4, 2), 4..6), (later(6, 3), 6..9), (later(9, 1), 9..10)] {
+        let all: Vec<Communicators> = ranks.clone().map(|rank| Communicators::new(&world, rank)).collect();
+        let of = |rank: usize, handle| all[rank].get(handle).expect("it is there from the beginning");
+        let number = of(0, Communicators::WORLD).contexts();
+        assert!(seen.insert(number.user));
+        for (at, rank) in ranks.clone().enumerate() {
+            let own = of(at, Communicators::WORLD);
+            assert_eq!((own.contexts(), own.size(), own.rank()), (number, world.size, Some(at as u32)));
+            assert_eq!(own.world_rank(0), Some(ranks.start));
+            assert!(seen.insert(of(at, Communicators::ALONE).contexts().user));
+            let mut contexts = all[at].contexts.clone();
+            (0..50).for_each(|_| {
+                assert!(seen.insert(ContextPair::of(contexts.give().unwrap()).user), "of {rank}")
+            });
+            let parent = all[at].parent().map(|handle| of(at, handle));
+            assert_eq!(parent.is_some(), rank >= 4);
+            assert!(parent.is_none_or(
+                |parent| parent.world_rank(1) == Some(3) && parent.contexts().number() == 1_000_000
+            ));
+        }
+    }
 }

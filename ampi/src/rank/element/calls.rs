@@ -8,9 +8,10 @@ use talisman_core::proxy::Proxy;
 use talisman_core::record::runs_alone;
 
 use super::{Launch, RankElement};
+use crate::comm::World;
 use crate::engine::{Frame, Payload, Rank as Number, Whole};
 use crate::rank::sending;
-use crate::rank::{Outgoing, Outside, Program, Said, Wish};
+use crate::rank::{Birth, Command, Outgoing, Outside, Program, Said, Wish};
 
 /// What a rank can ask of the runtime while its entry runs.
 pub(super) struct Calls<'a, P: Program> {
@@ -120,6 +121,45 @@ impl<P: Program> Outside for Calls<'_, P> {
 
     fn mailbox(&self) -> Vec<u8> {
         talisman_pup::to_bytes(&self.cx.callback(RankElement::<P>::post))
+    }
+
+    fn bear(&mut self, world: World, commands: Vec<Command>) -> Result<(), String> {
+        let (array, pes, asker) = (self.cx.array(), self.cx.pes(), self.cx.index() as u32);
+        // SAFETY: the element whose entry runs; what calls borrow of it are other parts.
+        let element = unsafe { self.at.as_ref() };
+        let (mut first, mut programs) = (world.first, Vec::with_capacity(commands.len()));
+        for (command, number) in commands.iter().zip(0..) {
+            let (ranks, size) = (command.ranks, world.size);
+            let birth = Birth { first, ranks, number, world: world.first, size };
+            programs
+                .push((birth, talisman_pup::to_bytes(&element.memory.program().another(command, birth)?)));
+            first += ranks;
+        }
+        for (Birth { first, ranks, .. }, program) in programs {
+            for rank in first..first + ranks {
+                let program = talisman_pup::from_bytes(&program).map_err(|error| error.to_string())?;
+                let memory = element.memory.of_another(program);
+                // In turns, wherever the others are.
+                let made = array.insert(rank as i32).on(rank % pes);
+                made.born(world.clone(), memory, element.moves_always).settle(asker, 0);
+            }
+        }
+        self.launch.iter().for_each(|launch| launch.grows(world.size));
+        Ok(())
+    }
+
+    fn begin(&mut self, first: Number, ranks: u32, begins: bool) {
+        // SAFETY: as above.
+        let element = unsafe { self.at.as_ref() };
+        // It has begun, and has not ended.
+        let (Some(launch), Some(done)) = (self.launch, &element.done) else { return };
+        for rank in first..first + ranks {
+            let rank = element.ranks.at(rank as i32);
+            match begins {
+                true => rank.start(launch, done.clone(), element.rank.process().ports.mark()),
+                false => rank.vanish(launch),
+            }
+        }
     }
 
     fn end_job(&mut self, status: u8, why: &str) {

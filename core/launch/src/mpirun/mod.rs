@@ -4,7 +4,7 @@
 //! ([`executable`]). Then the node program `talisman-mpi`, which lies beside `talisman`, takes this process's place: it
 //! is started as any program of the runtime, and maps the MPI program for each rank.
 
-mod executable;
+pub mod executable;
 mod hosts;
 mod mpmd;
 mod nodes;

@@ -79,6 +79,16 @@ impl Numbers {
         Ok(())
     }
 
+    /// How many ranks this process could have descriptors for.
+    pub fn ranks_at_most(&self) -> u32 {
+        let mut limit = rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: a place for two numbers.
+        unsafe { ::libc::getrlimit(RLIMIT_NOFILE, &raw mut limit) };
+        // Numbers are of 32 bits, whatever the system says.
+        let limit = limit.rlim_max.min(i32::MAX as u64);
+        (limit.saturating_sub(self.first.unsigned_abs().into()) / u64::from(self.each.unsigned_abs())) as u32
+    }
+
     /// Those of a rank, for [`crate::libc::State::number_descriptors`].
     pub fn of_rank(&self, rank: u32) -> Range<i32> {
         let first = self.first.saturating_add(self.each.saturating_mul(rank as i32));
@@ -297,6 +307,7 @@ mod tests {
         let Ok(most) = u32::try_from(limit.saturating_sub(FIRST as u64) / 8) else { return };
         let numbers = Numbers::for_ranks(most).expect("8 for each of them");
         assert_eq!(numbers, Numbers { first: FIRST, each: 8 });
+        assert_eq!(numbers.ranks_at_most() / 2, most / 2, "as far as it goes");
         assert_eq!((numbers.of_rank(0), numbers.of_rank(2)), (FIRST..FIRST + 8, FIRST + 16..FIRST + 24));
         let error = Numbers::for_ranks(most * 3).expect_err("not even 4 for each");
         assert_eq!((error.limit, error.needed), (limit, u64::from(most) * 12 + FIRST as u64));
