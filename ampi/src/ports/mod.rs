@@ -1,9 +1,9 @@
 //! Ports and names (MPI-4.0, 11.9): how ranks that have no communicator together come to one.
 //!
-//! A port is kept by the rank that opened it, names by rank 0, which also gives numbers to ranks that begin later. Whoever wants something of them *asks*: it sends a frame, and
-//! the answer is an ordinary message in a context that nothing else has. So what is kept moves, is checkpointed and does
-//! again what it did with its rank's process; and as frames of windows are, they are taken in wherever that rank's program
-//! is, also when it has ended.
+//! A port is kept by the rank that opened it, names by rank 0, which also gives numbers to ranks that begin later. Whoever
+//! wants something of them *asks*: it sends a frame, and the answer is an ordinary message in a context that nothing else
+//! has. So what is kept moves, is checkpointed and does again what it did with its rank's process; and as frames of windows
+//! are, they are taken in wherever that rank's program is, also when it has ended.
 //!
 //! At a port the n-th rank that connects meets the n-th that accepts. Each is told who the other is, and a number that no
 //! other two have of this port. What they agree on then is theirs.

@@ -188,6 +188,32 @@ static void shared(void) {
     closed(&file);
 }
 
+/* What is read in sequence only, by the pointer of all: a header, then what each rank has written. */
+static void sequence(void) {
+    MPI_Status status;
+    MPI_Offset from;
+    MPI_File file = opened("sequence", MPI_MODE_CREATE | MPI_MODE_WRONLY);
+    fill(rank);
+    if (rank == 0) MPI_File_write_shared(file, &size, 1, MPI_INT, &status);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_File_write_ordered(file, out, 10, MPI_INT, &status);
+    closed(&file);
+    file = opened("sequence", MPI_MODE_RDONLY | MPI_MODE_SEQUENTIAL);
+    int header = size;
+    if (rank == 0) MPI_File_read_shared(file, &header, 1, MPI_INT, &status);
+    check(header == size, "the header");
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
+    MPI_Datatype unit, layout;
+    char representation[MPI_MAX_DATAREP_STRING];
+    MPI_File_get_view(file, &from, &unit, &layout, representation);
+    memset(in, 0, sizeof in);
+    MPI_File_read_ordered(file, in, 10, MPI_INT, &status);
+    got(&status, 10);
+    printf("sequence %d: %d %d from %d\n", rank, in[0], in[9], (int)from);
+    closed(&file);
+}
+
 /* With requests, and in two parts. */
 static void later(void) {
     MPI_Status status;
@@ -314,6 +340,9 @@ int main(int argc, char **argv) {
         blocks();
         external();
         shared();
+#ifndef OPEN_MPI
+        sequence();
+#endif
         later();
         states();
 #ifndef OPEN_MPI /* Its version 4.1 does not come back from opening a file at its end. */

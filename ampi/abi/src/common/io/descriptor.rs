@@ -48,6 +48,11 @@ pub fn write_at(descriptor: i32, from: &[u8], offset: u64) -> Result<usize, Clas
     Ok(from.len())
 }
 
+/// Whether it can be read and written from an offset on: pipes and terminals cannot.
+pub fn has_offsets(descriptor: i32) -> bool {
+    rustix::fs::tell(raw(descriptor)).is_ok()
+}
+
 /// Reads or writes at the position that the system has, where there are no offsets: pipes, terminals.
 ///
 /// # Errors

@@ -36,7 +36,7 @@ pub unsafe fn take_turn<A: Abi>(handle: A::File, way: Way, values: Values<A::Han
         let number = known_file::<A>(handle)?;
         let units = units_of::<A>(number, values)?;
         let position = shared_pointer::update(number, |before| Ok((before + units, before)))?;
-        transfer::<A>(handle, way, From::At(position as i64), values)
+        transfer::<A>(handle, way, From::Shared(position as i64), values)
     }
 }
 
@@ -66,7 +66,7 @@ pub unsafe fn in_order<A: Abi>(handle: A::File, way: Way, values: Values<A::Hand
         from_first::<A>(NAME, communicator, &mut begins)?;
         from_number(begins[1])?;
         let before: i64 = all[..rank as usize].iter().map(|[units]| units).sum();
-        transfer::<A>(handle, way, From::At(begins[0] + before), values)
+        transfer::<A>(handle, way, From::Shared(begins[0] + before), values)
     }
 }
 

@@ -150,6 +150,15 @@ pub fn update<T: Copy>(number: u32, to: impl FnOnce(u64) -> Result<(u64, T), Cla
     locked(number, descriptor, to)
 }
 
+/// Where it is, if anybody has used it.
+///
+/// # Errors
+/// What the system says.
+pub fn now(number: u32) -> Result<Option<u64>, Class> {
+    let there = descriptor(number, false)?;
+    there.map(|descriptor| locked(number, descriptor, |before| Ok((before, before)))).transpose()
+}
+
 /// It begins anew, with a new view: one rank does this while the others wait.
 ///
 /// # Errors

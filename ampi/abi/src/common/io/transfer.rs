@@ -5,7 +5,7 @@ use talisman_ampi::file::File;
 use talisman_ampi::objects::Kind;
 use talisman_ampi::process::Process;
 
-use super::descriptor::{Bytes, in_sequence, read_at, write_at};
+use super::descriptor::{Bytes, has_offsets, in_sequence, read_at, write_at};
 use super::{file, known_file};
 use crate::abi::{Abi, Told};
 use crate::class::Class;
@@ -26,6 +26,8 @@ pub enum Way {
 pub enum From {
     /// At this position in elementary values of the view.
     At(i64),
+    /// At this position, which the pointer of all has had.
+    Shared(i64),
     /// Where the rank's own pointer is, which goes on.
     Pointer,
 }
@@ -95,7 +97,7 @@ fn start(file: &File, way: Way, from: From, bytes: u64) -> Result<u64, Class> {
     }
     let position = match from {
         From::At(_) if file.access.is_sequential => return Err(Class::UnsupportedOperation),
-        From::At(position) => u64::try_from(position).map_err(|_| Class::Arg)?,
+        From::At(position) | From::Shared(position) => u64::try_from(position).map_err(|_| Class::Arg)?,
         From::Pointer => file.position,
     };
     position.checked_mul(file.view.unit()).ok_or(Class::Arg)
@@ -200,7 +202,7 @@ fn room(zeroes: u64, bytes: u64) -> Result<Vec<u8>, Class> {
 
 /// Writes bytes of the view from this one on.
 fn put_into(file: &File, from: u64, bytes: &[u8]) -> Result<u64, Class> {
-    if file.access.is_sequential {
+    if file.access.is_sequential && !has_offsets(file.descriptor) {
         return in_sequence(file.descriptor, Bytes::From(bytes)).map(|done| done as u64);
     }
     let (mut done, mut outcome) = (0, Ok(()));
@@ -214,7 +216,7 @@ fn put_into(file: &File, from: u64, bytes: &[u8]) -> Result<u64, Class> {
 
 /// Reads bytes of the view from this one on, as many as there are.
 fn take_from(file: &File, from: u64, bytes: &mut [u8]) -> Result<u64, Class> {
-    if file.access.is_sequential {
+    if file.access.is_sequential && !has_offsets(file.descriptor) {
         return in_sequence(file.descriptor, Bytes::Into(bytes)).map(|done| done as u64);
     }
     let (mut done, mut outcome) = (0, Ok(()));

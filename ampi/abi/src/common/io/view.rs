@@ -63,15 +63,16 @@ unsafe fn change<A: Abi>(
         )
     };
     let is_external32 = is_external32(representation)?;
+    let is_sequential = local(|process| Ok(file(process, number)?.access.is_sequential))?;
+    let displacement = match displacement {
+        // Where the pointer of all is (MPI-3.1, 13.3).
+        current if current == A::DISPLACEMENT_CURRENT && is_sequential => {
+            let now = shared_pointer::now(number)?.unwrap_or(0);
+            local(|process| Ok(file(process, number)?.view.offset_of(now)))?
+        }
+        displacement => u64::try_from(displacement).map_err(|_| Class::Arg)?,
+    };
     local(|process| {
-        let (is_sequential, now) = {
-            let file = file(process, number)?;
-            (file.access.is_sequential, file.view.displacement())
-        };
-        let displacement = match displacement {
-            current if current == A::DISPLACEMENT_CURRENT && is_sequential => now,
-            displacement => u64::try_from(displacement).map_err(|_| Class::Arg)?,
-        };
         let both = [etype, filetype].map(|of| {
             let datatype = process.datatypes.get(of)?.clone();
             Ok::<_, Class>((datatype, ((of as usize) < NAMED.len()).then_some(of)))
