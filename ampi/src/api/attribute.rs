@@ -48,13 +48,14 @@ impl Key {
         Ok(Key(unsafe { call(|process, _| process.comms.keyvals.insert(copying, None, 0)) }?))
     }
 
-    /// Values of it stay, and are not copied any more (`MPI_Comm_free_keyval`).
+    /// Values of it stay, and are copied as before (`MPI_Comm_free_keyval`).
     ///
     /// # Errors
     /// If it was freed before.
     pub fn free(self) -> Result<(), Error> {
         // SAFETY: no buffer is given.
-        let was_there = unsafe { call(|process, _| process.comms.keyvals.free(self.0)) }?;
+        let was_there =
+            unsafe { call(|process, _| process.comms.keyvals.contains(self.0) && process.free_key(self.0)) }?;
         if was_there { Ok(()) } else { Err(Error::Key) }
     }
 }

@@ -17,7 +17,7 @@ use rustc_hash::FxBuildHasher;
 use talisman_pup::Pup;
 
 use crate::collective::{Call, Collectives, Schedule};
-use crate::comm::{Communicators, ContextPair, World};
+use crate::comm::{Attributes, Communicators, ContextPair, World};
 use crate::datatype::Datatypes;
 use crate::engine::{
     Actions, Body, Engine, Frame, FrameError, Head, Loan, Owner, Payload, Rank, StartError, Token,
@@ -208,6 +208,22 @@ impl Process {
     pub(crate) fn gave(&mut self, send: Token, out: &mut Actions) {
         self.engine.gave(send, out);
         self.advance(out);
+    }
+
+    /// Frees a key of attributes; whether there was such a key. Those that were freed are forgotten when there are many of which nothing
+    /// has a value.
+    pub fn free_key(&mut self, key: u32) -> bool {
+        if !self.comms.keyvals.free(key) {
+            return false;
+        }
+        if self.comms.keyvals.has_many_freed() {
+            let of_communicators = self.comms.all().map(|communicator| &communicator.attributes);
+            let of_windows = self.windows.all().map(|window| &window.attributes);
+            let all = of_communicators.chain(self.datatypes.attributes()).chain(of_windows);
+            let used = all.flat_map(Attributes::keys).collect();
+            self.comms.keyvals.keep_used(&used);
+        }
+        true
     }
 
     /// A rank asks something of the ports of this one, or of the names that it keeps: what is to be answered, and to whom.

@@ -1,6 +1,5 @@
 //! What programs attach to communicators, datatypes and windows (MPI-3.1, 6.7).
 
-use std::collections::BTreeSet;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -76,26 +75,9 @@ pub fn create<A: Abi>(copy: u64, delete: u64, extra: u64) -> Result<c_int, Class
 pub unsafe fn free<A: Abi>(keyval: *mut c_int) -> Outcome {
     // SAFETY: the caller's promise.
     let key = key_of::<A>(unsafe { keyval.read_unaligned() })?;
-    local(|process| {
-        if !process.comms.keyvals.free(key) {
-            return Err(Class::Keyval);
-        }
-        if process.comms.keyvals.has_many_freed() {
-            let used = keys_in_use(process);
-            process.comms.keyvals.keep_used(&used);
-        }
-        Ok(())
-    })?;
+    local(|process| if process.free_key(key) { Ok(()) } else { Err(Class::Keyval) })?;
     // SAFETY: the caller's promise.
     unsafe { put(keyval, A::KEYVAL_INVALID) }
-}
-
-/// The keys of which something has a value.
-fn keys_in_use(process: &Process) -> BTreeSet<u32> {
-    let of_communicators = process.comms.all().map(|communicator| &communicator.attributes);
-    let of_windows = process.windows.all().map(|window| &window.attributes);
-    let all = of_communicators.chain(process.datatypes.attributes()).chain(of_windows);
-    all.flat_map(Attributes::keys).collect()
 }
 
 /// Attaches a value.
