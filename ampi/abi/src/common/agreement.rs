@@ -1,17 +1,19 @@
 //! What members agree on when they make a communicator: its number, and what each has said.
 
+use std::ffi::c_int;
+
 use talisman_ampi::collective::{self as schedules, Blocks, Call, Member, Place, Schedule, Values};
 use talisman_ampi::comm::ContextPair;
 use talisman_ampi::engine::{Buffer, Context, Envelope, Mode, Owner, Pattern, Rank, Tag, Token};
-use talisman_ampi::objects::Kept;
+use talisman_ampi::objects::{Kept, Kind};
 use talisman_ampi::process::Process;
 use talisman_ampi::raw;
 
-use super::call::{Outcome, engine, local};
+use super::call::{Outcome, engine, known, local};
 use super::collective::{Memory, Side, prepare, run_now};
 use super::message::{record, wait_without_status};
 use crate::abi::Abi;
-use crate::class::Class;
+use crate::class::{CLASSES, Class};
 
 /// Bytes of so many numbers.
 fn bytes(numbers: usize) -> u64 {
@@ -169,6 +171,41 @@ pub fn others_say<A: Abi>(name: &'static str, communicator: u32, yes: bool) -> R
     let mut mine = [i64::from(yes)];
     from_first::<A>(name, communicator, &mut mine)?;
     Ok(from_other_side::<A>(name, communicator, mine[0])? != 0)
+}
+
+/// An error as a number that can be sent: 0 is none.
+pub fn to_number(outcome: Outcome) -> i64 {
+    outcome.err().map_or(0, |class| class as i64 + 1)
+}
+
+/// The error of a number.
+///
+/// # Errors
+/// It.
+pub fn from_number(number: i64) -> Outcome {
+    match usize::try_from(number - 1) {
+        Err(_) => Ok(()),
+        Ok(at) => Err(CLASSES.get(at).map_or(Class::Intern, |row| row.0)),
+    }
+}
+
+/// The communicator of one group whose root does something for all, that root, and whether this rank is it.
+///
+/// # Errors
+/// There is no such root, or the communicator is between two groups.
+///
+/// # Safety
+/// The handle is the program's.
+pub unsafe fn rooted<A: Abi>(communicator: A::Handle, root: c_int) -> Result<(u32, u32, bool), Class> {
+    // SAFETY: the caller's promise.
+    let side = unsafe { known::<A>(Kind::Comm, communicator) }?;
+    let (rank, size) = engine(|process, _| {
+        let found = process.comms.get(side)?;
+        let is_of_one = found.remote_group().is_none();
+        Ok((found.rank().filter(|_| is_of_one).ok_or(Class::Comm)?, found.size()))
+    })?;
+    let root = u32::try_from(root).ok().filter(|root| *root < size).ok_or(Class::Root)?;
+    Ok((side, root, rank == root))
 }
 
 /// Where some ranks agree on something, in a context that others use too.

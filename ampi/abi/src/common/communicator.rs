@@ -233,11 +233,22 @@ unsafe fn intercommunicator<A: Abi>(
     theirs.resize(usize::try_from(head[1]).map_err(|_| Class::Intern)?, 0);
     told_by_leader::<A>(NAME, side, leader, &mut theirs)?;
     // SAFETY: the caller's promise.
+    unsafe { between::<A>(side, (head[0], &theirs), to) }
+}
+
+/// Gives the program a communicator, of this number, between a side and others of the world.
+///
+/// # Errors
+/// If the side is not there.
+///
+/// # Safety
+/// `to` is the program's.
+pub unsafe fn between<A: Abi>(side: u32, (number, theirs): (i64, &[i64]), to: *mut A::Handle) -> Outcome {
+    // SAFETY: the caller's promise.
     unsafe {
         make::<A>(side, to, |process, found| {
             let remote: Vec<u32> = theirs.iter().map(|member| *member as u32).collect();
-            let contexts = ContextPair::of(head[0] as u32);
-            let rank = process.engine.rank();
+            let (contexts, rank) = (ContextPair::of(number as u32), process.engine.rank());
             Ok(Some(Communicator::between(found.group().clone(), Group::of(&remote), contexts, rank)))
         })?;
     }

@@ -5,18 +5,18 @@
 
 use std::ffi::c_int;
 
-use talisman_ampi::comm::{Communicator, Communicators, ContextPair, Group};
+use talisman_ampi::comm::{Communicators, ContextPair};
 use talisman_ampi::engine::{Buffer, Owner, Pattern, Rank};
 use talisman_ampi::objects::Kind;
 use talisman_ampi::ports::{Answer, Ask, KEEPER, NAME_MAX, Port, Wish};
 use talisman_ampi::raw;
 
-use super::agreement::{Meeting, leaders, members_of_comm};
-use super::call::{Outcome, engine, known, known_or_null, local, put};
-use super::communicator::{make, text_of, told_by_leader};
+use super::agreement::{Meeting, from_number, leaders, members_of_comm, rooted, to_number};
+use super::call::{Outcome, engine, known_or_null, local, put};
+use super::communicator::{between, text_of, told_by_leader};
 use super::message::wait_without_status;
 use crate::abi::Abi;
-use crate::class::{CLASSES, Class};
+use crate::class::Class;
 
 /// Asks a rank for something of its ports, or of the names that it keeps.
 pub fn ask<A: Abi>(name: &'static str, of: Rank, wish: impl FnOnce() -> Wish) -> Result<Answer, Class> {
@@ -84,43 +84,22 @@ unsafe fn meet<A: Abi>(
     to: *mut A::Handle,
 ) -> Outcome {
     // SAFETY: the caller's promise.
-    let side = unsafe { known::<A>(Kind::Comm, communicator) }?;
-    let (rank, size) = local(|process| {
-        let found = process.comms.get(side)?;
-        let is_of_one = found.remote_group().is_none();
-        Ok((found.rank().filter(|_| is_of_one).ok_or(Class::Comm)?, found.size()))
-    })?;
-    let root = u32::try_from(root).ok().filter(|root| *root < size).ok_or(Class::Root)?;
+    let (side, root, is_root) = unsafe { rooted::<A>(communicator, root) }?;
     let (mut head, mut theirs) = ([0i64; 3], Vec::new());
-    if rank == root {
+    if is_root {
         // SAFETY: the caller's promise. They say something to the root alone.
         match unsafe { at_port::<A>(name, side, (port, hints, accepts)) } {
             Ok((number, others)) => (head, theirs) = ([0, number, others.len() as i64], others),
-            Err(class) => head[0] = 1 + class as i64,
+            Err(class) => head[0] = to_number(Err(class)),
         }
     }
     told_by_leader::<A>(name, side, root, &mut head)?;
     let [failure, number, others] = head;
-    if let Some(class) = failure.checked_sub(1).and_then(|class| CLASSES.get(usize::try_from(class).ok()?)) {
-        return Err(class.0);
-    }
+    from_number(failure)?;
     theirs.resize(usize::try_from(others).map_err(|_| Class::Intern)?, 0);
     told_by_leader::<A>(name, side, root, &mut theirs)?;
     // SAFETY: the caller's promise.
     unsafe { between::<A>(side, (number, &theirs), to) }
-}
-
-/// A communicator of a side and others.
-unsafe fn between<A: Abi>(side: u32, (number, theirs): (i64, &[i64]), to: *mut A::Handle) -> Outcome {
-    // SAFETY: the caller's promise.
-    unsafe {
-        make::<A>(side, to, |process, found| {
-            let remote: Vec<Rank> = theirs.iter().map(|member| *member as Rank).collect();
-            let (contexts, rank) = (ContextPair::of(number as u32), process.engine.rank());
-            Ok(Some(Communicator::between(found.group().clone(), Group::of(&remote), contexts, rank)))
-        })?;
-    }
-    Ok(())
 }
 
 /// What each side of a socket says to the other (`MPI_Comm_join`).

@@ -6,20 +6,20 @@
 use std::ffi::{c_char, c_int};
 
 use talisman_ampi::api::Universe;
-use talisman_ampi::comm::{Communicator, ContextPair, Group, Parent, World};
+use talisman_ampi::comm::{Group, Parent, World};
 use talisman_ampi::engine::Rank;
 use talisman_ampi::objects::Kind;
 use talisman_ampi::ports::{Answer, KEEPER, Wish};
 use talisman_ampi::rank::Command;
 use talisman_ampi::raw;
 
-use super::agreement::members_of_comm;
-use super::call::{Outcome, done, known, known_or_null, list, local};
-use super::communicator::{make, text_of, told_by_leader};
+use super::agreement::{from_number, members_of_comm, rooted, to_number};
+use super::call::{Outcome, done, known_or_null, list, local};
+use super::communicator::{between, text_of, told_by_leader};
 use super::info;
 use super::ports::ask;
 use crate::abi::{Abi, NULL};
-use crate::class::{CLASSES, Class};
+use crate::class::Class;
 
 /// A list of texts of the program, whose end is a null one.
 unsafe fn texts(mut at: *const *const c_char) -> Result<Vec<Vec<u8>>, Class> {
@@ -94,43 +94,29 @@ unsafe fn spawn<A: Abi>(
     (to, codes): (*mut A::Handle, *mut c_int),
 ) -> Outcome {
     // SAFETY: the caller's promise.
-    let side = unsafe { known::<A>(Kind::Comm, communicator) }?;
-    let (rank, size) = local(|process| {
-        let found = process.comms.get(side)?;
-        let is_of_one = found.remote_group().is_none();
-        Ok((found.rank().filter(|_| is_of_one).ok_or(Class::Comm)?, found.size()))
-    })?;
-    let root = u32::try_from(root).ok().filter(|root| *root < size).ok_or(Class::Root)?;
+    let (side, root, is_root) = unsafe { rooted::<A>(communicator, root) }?;
     let mut head = [0i64; 4];
-    if rank == root {
+    if is_root {
         let commands = commands();
         let ranks = commands.iter().flatten().map(|command| i64::from(command.ranks)).sum();
         let started = commands.and_then(|commands| start::<A>(name, side, &commands));
         head = match started {
             Ok((first, number)) => [0, ranks, i64::from(first), i64::from(number)],
-            Err(class) => [1 + class as i64, ranks, 0, 0],
+            Err(class) => [to_number(Err(class)), ranks, 0, 0],
         };
     }
     told_by_leader::<A>(name, side, root, &mut head)?;
     let [failure, ranks, first, number] = head;
-    let class = failure.checked_sub(1).and_then(|class| CLASSES.get(usize::try_from(class).ok()?));
-    let code = class.map_or(0, |class| A::code(class.0));
+    let outcome = from_number(failure);
+    let code = outcome.err().map_or(0, A::code);
     if !codes.is_null() {
         // SAFETY: the caller's promise.
         (0..ranks).for_each(|at| unsafe { codes.offset(at as isize).write_unaligned(code) });
     }
-    if let Some(class) = class {
-        return Err(class.0);
-    }
+    outcome?;
+    let born: Vec<i64> = (first..first + ranks).collect();
     // SAFETY: the caller's promise.
-    unsafe {
-        make::<A>(side, to, |process, found| {
-            let born: Vec<Rank> = (first as Rank..first as Rank + ranks as Rank).collect();
-            let (contexts, rank) = (ContextPair::of(number as u32), process.engine.rank());
-            Ok(Some(Communicator::between(found.group().clone(), Group::of(&born), contexts, rank)))
-        })?;
-    }
-    Ok(())
+    unsafe { between::<A>(side, (number, &born), to) }
 }
 
 /// `MPI_Comm_spawn`.

@@ -67,18 +67,6 @@ fn is_first(number: u32) -> Result<bool, Class> {
     })
 }
 
-/// An error as a number that can be sent, and back: 0 is none.
-fn to_number(outcome: Outcome) -> i64 {
-    outcome.err().map_or(0, |class| class as i64 + 1)
-}
-
-fn from_number(number: i64) -> Outcome {
-    match usize::try_from(number - 1) {
-        Err(_) => Ok(()),
-        Ok(at) => Err(crate::class::CLASSES.get(at).map_or(Class::Intern, |row| row.0)),
-    }
-}
-
 /// Names and addresses.
 pub fn functions<A: Abi>() -> Vec<(&'static str, usize)> {
     [

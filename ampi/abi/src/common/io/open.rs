@@ -6,10 +6,10 @@ use talisman_ampi::comm::Attributes;
 use talisman_ampi::file::{Access, File, View};
 use talisman_ampi::objects::{Info, Kind};
 
-use super::{descriptor, errors, file, from_number, known_file, shared_pointer, to_number};
+use super::{descriptor, errors, file, known_file, shared_pointer};
 use crate::abi::{Abi, NULL};
 use crate::class::Class;
-use crate::common::agreement::{from_all, from_first, new_number};
+use crate::common::agreement::{from_all, from_first, from_number, new_number, to_number};
 use crate::common::call::{Outcome, handler, known, known_or_null, local, put};
 use crate::common::communicator::text_of;
 use crate::common::info;

@@ -6,10 +6,10 @@ use talisman_ampi::objects::Kind;
 
 use super::pointer::sought;
 use super::transfer::{From, Values, Way, told, transfer};
-use super::{file, from_number, is_first, known_file, shared_pointer, to_number, together};
+use super::{file, is_first, known_file, shared_pointer, together};
 use crate::abi::Abi;
 use crate::class::Class;
-use crate::common::agreement::{from_all, from_first};
+use crate::common::agreement::{from_all, from_first, from_number, to_number};
 use crate::common::call::{Outcome, known, local, put};
 use crate::common::message::put_status;
 

@@ -5,10 +5,10 @@ use std::ffi::c_int;
 use talisman_ampi::file::File;
 use talisman_ampi::objects::Kind;
 
-use super::{descriptor, file, from_number, is_first, known_file, to_number, together};
+use super::{descriptor, file, is_first, known_file, together};
 use crate::abi::Abi;
 use crate::class::Class;
-use crate::common::agreement::from_first;
+use crate::common::agreement::{from_first, from_number, to_number};
 use crate::common::call::{Outcome, known, known_or_null, local, put};
 use crate::common::group;
 use crate::common::info;

@@ -4,10 +4,10 @@ use talisman_ampi::datatype::{Datatype, NAMED};
 use talisman_ampi::file::View;
 use talisman_ampi::objects::Kind;
 
-use super::{file, from_number, is_first, known_file, shared_pointer, to_number};
+use super::{file, is_first, known_file, shared_pointer};
 use crate::abi::Abi;
 use crate::class::Class;
-use crate::common::agreement::from_all;
+use crate::common::agreement::{from_all, from_number, to_number};
 use crate::common::call::{Outcome, known, known_or_null, local, put};
 use crate::common::communicator::text_of;
 use crate::common::info;
