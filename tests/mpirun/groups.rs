@@ -168,7 +168,12 @@ pub fn is_the_same_everywhere(file: &str, rounds: &str, expected: Option<String>
 
 /// The same in these ways.
 pub fn is_the_same(ways: &[&[&str]], file: &str, rounds: &str, expected: Option<String>) {
-    let job = |way: &[&str]| printed(&mut mpirun(&[&["-n", RANKS], way, &[file, rounds]].concat()));
+    is_the_same_with(ways, file, &[rounds], expected);
+}
+
+/// The same with these arguments.
+pub fn is_the_same_with(ways: &[&[&str]], file: &str, arguments: &[&str], expected: Option<String>) {
+    let job = |way: &[&str]| printed(&mut mpirun(&[&["-n", RANKS], way, &[file], arguments].concat()));
     let expected = expected.unwrap_or_else(|| job(&[]));
     assert!(expected.lines().count() >= 4, "{expected}");
     for way in ways {

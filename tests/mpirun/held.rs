@@ -31,7 +31,7 @@ fn ended_well(output: &Output) {
 
 fn ranks_stay_where_they_are_as_long_as_they_have_to() {
     let moves = ["--balancer", "rotate", "--lb-every", "20ms"];
-    for what in ["pipe", "deleted", "stream", "mapped"] {
+    for what in ["pipe", "deleted", "stream", "mapped", "child"] {
         let output = job(&moves, what, "never");
         ended_well(&output);
         // Without `--ft` there is nothing to be said.
@@ -40,7 +40,12 @@ fn ranks_stay_where_they_are_as_long_as_they_have_to() {
 }
 
 fn a_loss_ends_the_job_while_a_rank_is_held() {
-    for (what, name) in [("pipe", "it has pipe:["), ("mapped", "it has mapped 8388608 bytes")] {
+    let names = [
+        ("pipe", "it has pipe:["),
+        ("mapped", "it has mapped 8388608 bytes"),
+        ("child", "it has started a program"),
+    ];
+    for (what, name) in names {
         let output = job(&KEPT, what, "with");
         let said = text(&output.stderr);
         assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), String::new()), "{said}");
@@ -60,7 +65,7 @@ fn plain_memory_goes_with_its_rank() {
 }
 
 fn a_job_survives_once_nothing_holds_its_ranks() {
-    for what in ["pipe", "mapped"] {
+    for what in ["pipe", "mapped", "child"] {
         let output = job(&KEPT, what, "after");
         ended_well(&output);
         assert!(text(&output.stderr).contains("rank 1 stays where it is"), "{}", text(&output.stderr));

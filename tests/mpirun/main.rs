@@ -41,6 +41,7 @@ mod several_programs;
 mod shared_files;
 mod slice;
 mod spawn;
+mod starts;
 mod stuck;
 mod surroundings;
 mod threads;
@@ -78,6 +79,7 @@ fn main() -> ExitCode {
         operations::all(),
         several_programs::all(),
         spawn::all(),
+        starts::all(),
         stuck::all(),
         surroundings::all(),
         threads::all(),

@@ -185,7 +185,7 @@ fn hpcc_comes_to_its_end_with_the_verdicts_of_open_mpi() {
 /// An interpreter at fixed addresses, so each rank needs a node; MPI comes with a module that it loads while it runs.
 const PYTHON: &str = "/usr/bin/python3";
 
-fn mpi4py() -> Option<String> {
+pub fn mpi4py() -> Option<String> {
     missing("mpirun.openmpi").or_else(|| missing_module("mpi4py"))
 }
 
@@ -210,7 +210,7 @@ fn python_adds_arrays_as_under_open_mpi() {
     assert_eq!(expected, "[ 0.  3.  6.  9. 12.] 90.0\n");
 }
 
-fn same_python_as_under_open_mpi(script: &str) -> String {
+pub fn same_python_as_under_open_mpi(script: &str) -> String {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mpirun/programs").join(script);
     let script = script.to_str().expect("a name that is text");
     let expected = printed(&mut under_open_mpi("3", &[PYTHON, script]));

@@ -19,7 +19,7 @@ use talisman_ampi::slot::{
 use talisman_ampi::thread::{self, Saved};
 use talisman_loader::libc::{
     Hooks, Numbers, State, enter, files_arrive, files_depart, files_end, files_note, files_noted, files_open,
-    files_restored, function_at, leave, prepare_names, prepare_streams, set_hooks,
+    files_restored, function_at, leave, prepare_children, prepare_names, prepare_streams, set_hooks,
 };
 use talisman_loader::{
     PartKind, Program, Registers, Search, Stack, ThreadLocals, answer_later, answer_names, pad_room, place_of,
@@ -199,6 +199,7 @@ fn prepare_process() -> Result<(), String> {
     answer_names(answers::answer);
     answer_later(&answers::Later);
     prepare_names();
+    prepare_children();
     Ok(())
 }
 

@@ -4,12 +4,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <signal.h>
+#include <spawn.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { LEN = 8 << 20 };
 
 static int ends[2], file = -1;
+static pid_t child;
 static char *mapped, *plain, *text;
 static size_t len;
 static FILE *stream;
@@ -19,6 +23,8 @@ static void take(const char *what, const char *name) {
     if (!strcmp(what, "mapped")) mapped = mmap(NULL, LEN, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (!strcmp(what, "plain")) plain = mmap(NULL, LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (!strcmp(what, "stream")) stream = open_memstream(&text, &len);
+    char *sleeps[] = {"sleep", "1000", NULL};
+    if (!strcmp(what, "child") && posix_spawnp(&child, "sleep", NULL, NULL, sleeps, NULL)) MPI_Abort(MPI_COMM_WORLD, 91);
     if (!strcmp(what, "deleted")) {
         file = open(name, O_CREAT | O_RDWR, 0600);
         unlink(name);
@@ -29,6 +35,7 @@ static void take(const char *what, const char *name) {
 static int use(const char *what, int round) {
     char byte = (char)round, back = 0;
     if (!strcmp(what, "pipe")) return write(ends[1], &byte, 1) == 1 && read(ends[0], &back, 1) == 1 && back == byte;
+    if (!strcmp(what, "child")) return waitpid(child, NULL, WNOHANG) == 0;
     if (!strcmp(what, "deleted"))
         return pwrite(file, &byte, 1, round) == 1 && pread(file, &back, 1, round) == 1 && back == byte;
     if (!strcmp(what, "stream")) return fputc('x', stream) == 'x' && !fflush(stream) && len == (size_t)round + 1;
@@ -42,6 +49,9 @@ static void give_back(const char *what) {
         close(ends[0]);
         close(ends[1]);
     }
+    int status = 0;
+    if (child && (kill(child, SIGTERM) || waitpid(child, &status, 0) != child || WTERMSIG(status) != SIGTERM))
+        MPI_Abort(MPI_COMM_WORLD, 92);
     if (mapped) munmap(mapped, LEN);
     if (plain) munmap(plain, LEN);
     if (!strcmp(what, "stream")) fclose(stream);

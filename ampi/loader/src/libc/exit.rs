@@ -3,6 +3,7 @@
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 
+use super::children::is_child;
 use super::list::List;
 use super::start::finish;
 use super::state::{ABORTED, EXITED};
@@ -106,6 +107,7 @@ unsafe extern "C" fn finalize(object: *mut c_void) {
 
 /// Thread-locals, `atexit`, finalizers of objects, files: in this order.
 pub(super) unsafe extern "C" fn exit(status: c_int) -> ! {
+    end_if_child(status);
     while let Some(exit) = exits().of_thread.take_last(|_| true) {
         // SAFETY: registered by the program as such a function.
         unsafe { exit.call(status) };
@@ -134,6 +136,7 @@ fn next_finalizer() -> Option<usize> {
 }
 
 unsafe extern "C" fn quick_exit(status: c_int) -> ! {
+    end_if_child(status);
     while let Some(exit) = exits().at_quick_exit.take_last(|_| true) {
         // SAFETY: registered by the program as such a function.
         unsafe { exit.call(status) };
@@ -148,10 +151,23 @@ unsafe extern "C" fn exit_at_once(status: c_int) -> ! {
 unsafe extern "C" fn abort() -> ! {
     // A handler may end the program in another way.
     signals::handle(::libc::SIGABRT);
+    if is_child() {
+        // SAFETY: takes nothing.
+        unsafe { ::libc::abort() }
+    }
     end(ABORTED, 0)
 }
 
+/// What is to be done at the end is the rank's, which goes on.
+fn end_if_child(status: c_int) {
+    if is_child() {
+        // SAFETY: a number.
+        unsafe { ::libc::_exit(status) }
+    }
+}
+
 fn end(how: c_int, status: c_int) -> ! {
+    end_if_child(status);
     if own_threads::is_own_thread() {
         own_threads::end_rank(how, status);
     }

@@ -21,6 +21,7 @@ use crate::LoadError;
 use crate::linker::loaded;
 pub use departed::Departed;
 pub use held::Reason;
+pub(super) use makers::adopt_stream;
 pub(super) use numbers::Descriptors;
 pub use numbers::{Numbers, TooManyDescriptors};
 pub use stream::{prepare_streams, streams_are_known};
@@ -155,6 +156,7 @@ pub unsafe fn files_note(state: *mut State, open: &[Departed]) {
 pub unsafe fn files_arrive(state: *mut State) -> Result<(), FilesError> {
     // SAFETY: the caller's promise.
     let state = unsafe { &mut *state };
+    state.children.arrive();
     let library = loaded::take_missing(state.base);
     let mut result = library.map_or(Ok(()), |error| Err(FilesError::Library(Box::new(error))));
     for index in 0..state.departed.len() {

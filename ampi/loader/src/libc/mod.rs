@@ -7,6 +7,8 @@
 //! [`symbol`] is meant for [`crate::Imports::fallback`], so that a program's own `getopt` is used if it has one.
 
 mod backtrace;
+mod child_waits;
+mod children;
 mod clocks_and_random;
 mod environment;
 mod exit;
@@ -36,6 +38,7 @@ mod threads;
 use std::cell::Cell;
 use std::ptr::null_mut;
 
+pub use children::prepare_children;
 pub use files::{
     Departed, FilesError, Numbers, Reason, TooManyDescriptors, files_arrive, files_depart, files_end,
     files_note, files_noted, files_open, files_restored, prepare_streams, streams_are_known,
@@ -86,7 +89,7 @@ pub fn leave() {
 
 /// The function that answers for this one of the C library.
 pub fn symbol(name: &str) -> Option<usize> {
-    let parts: [fn(&str) -> Option<usize>; 22] = [
+    let parts: [fn(&str) -> Option<usize>; 25] = [
         start::symbol,
         exit::symbol,
         environment::symbol,
@@ -102,6 +105,9 @@ pub fn symbol(name: &str) -> Option<usize> {
         pause::symbol,
         threads::symbol,
         keys::symbol,
+        children::symbol,
+        children::replaces,
+        child_waits::symbol,
         signals::symbol,
         process::symbol,
         backtrace::symbol,

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use ::libc::{clockid_t, fd_set, nfds_t, pollfd, timespec, timeval};
 
+use super::children::is_child;
 use super::{functions, set_errno};
 
 /// What who runs ranks does for them. Called by a rank, on its stack.
@@ -42,9 +43,14 @@ functions! {
     "poll" => poll,
 }
 
+/// What is set, but in a rank's child: there nobody else is.
+fn hooks() -> Option<&'static Hooks> {
+    HOOKS.get().filter(|_| !is_child())
+}
+
 /// Another rank runs, if there is one that can.
 pub(super) unsafe extern "C" fn give_way() -> c_int {
-    match HOOKS.get() {
+    match hooks() {
         Some(hooks) => (hooks.give_way)(),
         None => std::thread::yield_now(),
     }
@@ -53,18 +59,18 @@ pub(super) unsafe extern "C" fn give_way() -> c_int {
 
 /// See [`Hooks::process_memory`].
 pub(super) fn process_memory(process: bool) {
-    if let Some(hooks) = HOOKS.get() {
+    if let Some(hooks) = hooks() {
         (hooks.process_memory)(process);
     }
 }
 
 /// See [`Hooks::world`].
 pub(super) fn world(read: [u64; 2]) -> [u64; 2] {
-    HOOKS.get().map_or(read, |hooks| (hooks.world)(read))
+    hooks().map_or(read, |hooks| (hooks.world)(read))
 }
 
 pub(super) fn sleep(nanoseconds: u64) {
-    match HOOKS.get() {
+    match hooks() {
         Some(hooks) => (hooks.sleep)(nanoseconds),
         None => std::thread::sleep(std::time::Duration::from_nanos(nanoseconds)),
     }

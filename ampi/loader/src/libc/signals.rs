@@ -7,6 +7,7 @@
 
 use std::ffi::c_int;
 use std::mem::zeroed;
+use std::ptr::{null, null_mut};
 
 use ::libc::{SIG_DFL, SIG_ERR, SIG_IGN, itimerval, sigaction, sigset_t, stack_t};
 
@@ -113,6 +114,35 @@ unsafe extern "C" fn action(signal: c_int, new: *const sigaction, former: *mut s
         }
     }
     0
+}
+
+/// The process is a copy of which this rank is alone, and has no handlers: none of the runtime's.
+pub(super) fn leave_to_system() {
+    for signal in 1..SIGNALS as c_int {
+        // SAFETY: zeroes are a value of an action; it fails for signals that cannot be handled.
+        unsafe {
+            let mut known: sigaction = zeroed();
+            ::libc::sigaction(signal, null(), &raw mut known);
+            if known.sa_sigaction != SIG_IGN {
+                ::libc::signal(signal, SIG_DFL);
+            }
+        }
+    }
+}
+
+/// What the rank ignores and blocks is ignored and blocked by the program that this process is about to become.
+pub(super) fn pass_on() {
+    for signal in (1..SIGNALS as c_int).filter(|signal| number(*signal).is_some()) {
+        let ignored = actions()[signal as usize].handler == SIG_IGN;
+        // SAFETY: no handler is set.
+        unsafe { ::libc::signal(signal, if ignored { SIG_IGN } else { SIG_DFL }) };
+    }
+    // SAFETY: the running rank's state; the first word of a set has the signals up to 64.
+    unsafe {
+        let mut blocked: sigset_t = zeroed();
+        (&raw mut blocked).cast::<u64>().write((*current()).signals.blocked);
+        ::libc::pthread_sigmask(::libc::SIG_SETMASK, &raw const blocked, null_mut());
+    }
 }
 
 /// Without a handler it is what it is for the process.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::ptr::null_mut;
 use std::sync::atomic::AtomicBool;
 
+use super::children::Children;
 use super::exit::Exits;
 use super::files::{Departed, Descriptors};
 use super::folder::Folder;
@@ -58,6 +59,7 @@ pub struct State {
     pub(super) mappings: Mappings,
     pub(super) late: Late,
     pub(super) threads: OwnThreads,
+    pub(super) children: Children,
 }
 
 /// Where variables of the C library are in this rank.
@@ -125,6 +127,7 @@ impl State {
             mappings: Mappings::new(),
             late: Late::new(),
             threads: OwnThreads::new(),
+            children: Children::new(),
         }
     }
 

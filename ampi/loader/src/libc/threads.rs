@@ -1,5 +1,5 @@
-//! What a rank cannot do: a second process would not be in its slot, and could not move with it; another program in
-//! this one's place would take that of all ranks of the process; nor can it bind the thread that it shares.
+//! What a rank cannot do: a second process would not be in its slot, and could not move with it, unless it becomes another
+//! program (`children.rs`); nor can it bind the thread that it shares.
 
 use std::ffi::{c_int, c_void};
 
@@ -7,17 +7,7 @@ use super::{functions, set_errno};
 
 functions! {
     "fork" => fork,
-    "vfork" => fork,
     "_Fork" => fork,
-    "execve" => replace,
-    "execv" => replace,
-    "execvp" => replace,
-    "execvpe" => replace,
-    "execl" => replace,
-    "execlp" => replace,
-    "execle" => replace,
-    "fexecve" => replace,
-    "execveat" => replace,
     "__register_atfork" => at_fork,
     "pthread_atfork" => at_fork,
     "sched_setaffinity" => bind,
@@ -26,18 +16,11 @@ functions! {
 
 /// Those that always fail.
 pub(super) fn refuses(name: &str) -> bool {
-    let failing = [fork as *const () as usize, replace as *const () as usize];
-    symbol(name).is_some_and(|found| failing.contains(&found))
+    symbol(name) == Some(fork as *const () as usize)
 }
 
 /// `ENOSYS`: programs know it from systems without processes.
 unsafe extern "C" fn fork() -> c_int {
-    set_errno(::libc::ENOSYS);
-    -1
-}
-
-/// `exec`, of any number of arguments. Programs know this error from systems that cannot run what is asked for.
-unsafe extern "C" fn replace() -> c_int {
     set_errno(::libc::ENOSYS);
     -1
 }

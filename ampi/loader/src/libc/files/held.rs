@@ -28,6 +28,11 @@ pub enum Reason {
     },
     /// It has started threads, whose stacks and memory are not in its slot.
     Threads,
+    /// It has started a program that runs, and may wait for it.
+    Child {
+        /// Its process.
+        process: i32,
+    },
 }
 
 impl State {
@@ -35,12 +40,14 @@ impl State {
     /// that somebody else has deleted is not noticed.
     pub fn take_change(&mut self) -> bool {
         // All are asked: each forgets what it has said.
-        self.descriptors.take_change() | self.mappings.take_change() | self.threads.take_change()
+        let own = self.descriptors.take_change() | self.mappings.take_change() | self.threads.take_change();
+        own || self.children.may_run()
     }
 
     /// Whether that would be said now.
     pub fn has_change(&self) -> bool {
-        self.descriptors.has_change() || self.mappings.has_change() || self.threads.has_change()
+        let own = self.descriptors.has_change() || self.mappings.has_change() || self.threads.has_change();
+        own || self.children.may_run()
     }
 
     /// Why the rank has to stay where it is; none if it may move. Its streams lie in `slot`. It does not run.
@@ -50,7 +57,8 @@ impl State {
         }
         let bytes = self.mappings.outside();
         let mapped = || (bytes > 0).then_some(Reason::Mapped { bytes });
-        self.open_for_good().or_else(|| self.stream_for_good(&slot)).or_else(mapped)
+        let child = || self.children.running().map(|process| Reason::Child { process });
+        self.open_for_good().or_else(|| self.stream_for_good(&slot)).or_else(mapped).or_else(child)
     }
 
     /// Whether it has a file open that it can write to, or has had one since its copies were last cut ([`super::files_restored`]).
@@ -101,6 +109,9 @@ impl fmt::Display for Reason {
                 f.write_str("it has a stream open that is no file's, which cannot be opened again elsewhere")
             }
             Reason::Threads => f.write_str("it has started threads of its own, which are not in its slot"),
+            Reason::Child { process } => {
+                write!(f, "it has started a program (process {process}) that has not ended")
+            }
             Reason::Mapped { bytes } => {
                 write!(f, "it has mapped {bytes} bytes of memory outside of its slot")
             }

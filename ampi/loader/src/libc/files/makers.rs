@@ -43,7 +43,6 @@ functions_after_giving_way! {
     "freopen64" => freopen64 => adopt_stream,
     "tmpfile" => tmpfile => adopt_stream,
     "tmpfile64" => tmpfile64 => adopt_stream,
-    "popen" => popen => adopt_stream,
     "opendir" => opendir => adopt_folder,
 }
 
@@ -53,7 +52,7 @@ extern "C" fn adopt(descriptor: c_int) -> c_int {
 }
 
 /// What is in a stream stays there: only its number is another one. The process's own streams keep theirs.
-extern "C" fn adopt_stream(file: usize) -> usize {
+pub(in crate::libc) extern "C" fn adopt_stream(file: usize) -> usize {
     if file != 0 && stream::streams_are_known() {
         let number = stream::descriptor(file);
         // SAFETY: the running rank's state.

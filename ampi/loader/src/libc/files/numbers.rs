@@ -278,6 +278,17 @@ impl Descriptors {
         self.changed
     }
 
+    /// Closes those of all other ranks: the process is a copy, in which this one is alone.
+    pub fn close_others(&self) {
+        let Range { start, end } = self.range();
+        for (first, last) in [(FIRST, start - 1), (end, c_int::MAX)] {
+            if self.are_own() && first <= last {
+                // SAFETY: nobody else is in this process.
+                unsafe { ::libc::close_range(first.unsigned_abs(), last.unsigned_abs(), 0) };
+            }
+        }
+    }
+
     /// They stay given: they are made again.
     pub fn close_all(&self) {
         for descriptor in self.open() {
