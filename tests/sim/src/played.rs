@@ -120,9 +120,12 @@ impl Worlds {
         let violation = watched.end(played.panic.is_none() && played.ended_well()).err();
         played.violations = violation.iter().map(ToString::to_string).collect();
         played.marks = sometimes::take_marks();
-        let (bytes, told) = (memory::bytes(), held_by(&played));
-        played.memory_most = (bytes.most - held_by(&played.log) - before.now).max(0) as u64;
-        played.memory_left = (bytes.now - told - before.now).max(0) as u64;
+        let most = memory::bytes().most;
+        // Texts and lists that grew have more room than is in them: a copy has not, and a long log is not left behind.
+        played.log = played.log.iter().cloned().collect();
+        let (now, told) = (memory::bytes().now, held_by(&played));
+        played.memory_most = (most - held_by(&played.log) - before.now).max(0) as u64;
+        played.memory_left = (now - told - before.now).max(0) as u64;
         played
     }
 }
