@@ -7,12 +7,12 @@ use std::sync::OnceLock;
 
 use talisman_abi::{Answer, Interface, answer as answer_of_mpi};
 use talisman_loader::Imports;
-use talisman_loader::libc::{is_own_thread, symbol as stand_in};
+use talisman_loader::libc::{is_child, is_own_thread, symbol as stand_in};
 
 use crate::control;
 use crate::images::{self, ProgramImages};
-use crate::streams::{ERRORS, OUTPUT};
-use crate::{allocator, ends, locales, streams};
+use crate::streams::{ERRORS, OUTPUT, Target};
+use crate::{allocator, ends, locales, redirect, streams};
 
 /// This executable, the C library's stand-ins, MPI. All else is the C library's own.
 #[derive(Debug, Default)]
@@ -125,7 +125,7 @@ fn own(name: &str) -> Option<usize> {
         | "register_printf_function"
         | "register_printf_modifier"
         | "register_printf_type" => Some(no_format as *const () as usize),
-        _ => ends::symbol(name).or_else(|| locales::symbol(name)),
+        _ => ends::symbol(name).or_else(|| locales::symbol(name)).or_else(|| redirect::symbol(name)),
     }
 }
 
@@ -140,15 +140,16 @@ extern "C" fn no_format() -> c_int {
 /// # Safety
 /// As in C.
 unsafe extern "C" fn write(descriptor: i32, bytes: *const c_void, count: usize) -> isize {
-    if !matches!(descriptor, OUTPUT | ERRORS) {
+    if !matches!(descriptor, OUTPUT | ERRORS) || is_child() {
         // SAFETY: the caller's promise.
         return unsafe { libc::write(descriptor, bytes, count) };
     }
     // SAFETY: the caller's promise.
     let bytes = unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), count) };
     if is_own_thread() {
+        let target = control::with(|control| control.streams.target(descriptor));
+        let (Target::Job(descriptor) | Target::File(descriptor)) = target;
         return streams::write_at_once(descriptor, bytes);
     }
-    control::with(|control| control.streams.write(descriptor, bytes));
-    count as isize
+    control::with(|control| control.streams.write(descriptor, bytes))
 }

@@ -26,8 +26,8 @@ use talisman_loader::{
 };
 
 use crate::answers::{self, Answers};
-use crate::control::{self, Control};
-use crate::{born, programs, replayed_values, slice, streams, waits};
+use crate::control::Control;
+use crate::{born, control, programs, redirect, replayed_values, slice, streams, waits};
 
 /// The program of this process.
 pub struct ProgramImages {
@@ -195,6 +195,8 @@ fn prepare_process() -> Result<(), String> {
         sleep: waits::sleep,
         process_memory: use_process_heap,
         world: replayed_values::words,
+        flush: control::flush,
+        begin_child: redirect::begin_child,
     });
     answer_names(answers::answer);
     answer_later(&answers::Later);

@@ -14,6 +14,7 @@
 //! | `ends.rs` | how a rank ends, and with it the job |
 //! | `control.rs` | what is kept of a rank beside its program |
 //! | `streams.rs`, `cookie.rs` | its standard streams; streams of the C library that call functions here |
+//! | `redirect.rs` | standard streams that go to files of the rank |
 //! | `waits.rs` | functions that let time pass |
 //! | `replayed_values.rs` | what ranks read that is neither in their memory nor a message |
 //! | `slice.rs` | ranks that compute are interrupted, so that others have their turn |
@@ -36,6 +37,7 @@ mod mappings;
 mod mpi_files;
 mod programs;
 mod rank;
+mod redirect;
 mod replayed_values;
 mod slice;
 mod streams;

@@ -8,7 +8,7 @@ use std::io;
 use std::ptr::{from_mut, null_mut};
 
 use talisman_ampi::api::Universe;
-use talisman_loader::libc::is_own_thread;
+use talisman_loader::libc::{is_child, is_own_thread};
 
 use crate::cookie::{Functions, Kind};
 use crate::replayed_values;
@@ -46,10 +46,18 @@ pub fn prepare() -> Result<(), String> {
 /// # Safety
 /// As in C.
 pub unsafe extern "C" fn number(file: *mut libc::FILE) -> c_int {
-    // SAFETY: the caller's promise; variables of the C library that are the running rank's.
-    let (number, own) = unsafe { (libc::fileno(file), [stdin, stdout, stderr]) };
-    let place = own.iter().position(|own| *own == file).filter(|_| number < 0);
-    place.map_or(number, |place| [INPUT, OUTPUT, ERRORS][place])
+    // SAFETY: the caller's promise.
+    match unsafe { libc::fileno(file) } {
+        number @ 0.. => number,
+        none => standard(file).unwrap_or(none),
+    }
+}
+
+/// The number of a stream, if that is one of the running rank's standard ones.
+pub fn standard(file: *mut libc::FILE) -> Option<c_int> {
+    // SAFETY: variables of the C library that are the running rank's.
+    let own = unsafe { [stdin, stdout, stderr] };
+    own.iter().position(|own| *own == file).map(|place| [INPUT, OUTPUT, ERRORS][place])
 }
 
 /// The standard streams of a rank. They lie in its slot, and do not change their place.
@@ -66,12 +74,23 @@ struct Input {
     /// It reads the job's input; others have none.
     is_first: bool,
     is_closed: bool,
+    /// The rank's descriptor that it reads instead.
+    file: Option<c_int>,
+}
+
+/// Where what a rank writes goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The job's output, or its errors.
+    Job(c_int),
+    /// A descriptor of the rank.
+    File(c_int),
 }
 
 /// What a rank has written of a line that has not ended.
 #[derive(Debug)]
 struct Lines {
-    descriptor: c_int,
+    target: Target,
     /// Before each line.
     label: String,
     begun: Vec<u8>,
@@ -83,12 +102,12 @@ impl Streams {
     /// Those of a rank, before they are opened. What they need is allocated by the rank.
     pub fn new(rank: u32, is_labelled: bool) -> Streams {
         let lines = |descriptor| Lines {
-            descriptor,
+            target: Target::Job(descriptor),
             label: if is_labelled { format!("[{rank}] ") } else { String::new() },
             begun: Vec::with_capacity(LINE),
             is_closed: false,
         };
-        let input = Input { is_first: rank == 0, is_closed: false };
+        let input = Input { is_first: rank == 0, is_closed: false, file: None };
         Streams { files: [null_mut(); 3], input, lines: [lines(OUTPUT), lines(ERRORS)] }
     }
 
@@ -138,10 +157,37 @@ impl Streams {
         }
     }
 
-    /// Takes bytes for the job's output or its errors.
-    pub fn write(&mut self, descriptor: c_int, bytes: &[u8]) {
-        let lines = if descriptor == OUTPUT { &mut self.lines[0] } else { &mut self.lines[1] };
-        lines.write(bytes);
+    fn lines(&mut self, descriptor: c_int) -> &mut Lines {
+        if descriptor == OUTPUT { &mut self.lines[0] } else { &mut self.lines[1] }
+    }
+
+    /// Takes bytes for the output or the errors. How many, or -1 and an error.
+    pub fn write(&mut self, descriptor: c_int, bytes: &[u8]) -> isize {
+        self.lines(descriptor).write(bytes)
+    }
+
+    /// Where what is written to the output or the errors goes to.
+    pub fn target(&self, descriptor: c_int) -> Target {
+        self.lines[if descriptor == OUTPUT { 0 } else { 1 }].target
+    }
+
+    /// From now on it goes there. Where it went to before.
+    pub fn set_target(&mut self, descriptor: c_int, target: Target) -> Target {
+        std::mem::replace(&mut self.lines(descriptor).target, target)
+    }
+
+    /// The descriptors that its standard streams are.
+    pub fn descriptors(&self) -> [c_int; 3] {
+        let [output, errors] = [OUTPUT, ERRORS].map(|of| {
+            let (Target::Job(descriptor) | Target::File(descriptor)) = self.target(of);
+            descriptor
+        });
+        [self.input.file.unwrap_or(INPUT), output, errors]
+    }
+
+    /// From now on this is read. What was read before.
+    pub fn set_input(&mut self, file: c_int) -> Option<c_int> {
+        self.input.file.replace(file)
     }
 
     /// Those that are written to, and that the program has not closed: to be flushed.
@@ -155,21 +201,33 @@ impl Streams {
     pub fn finish(&mut self) {
         for lines in &mut self.lines {
             if !lines.begun.is_empty() {
-                lines.write(b"\n");
+                // What was begun had gone to the job, wherever it goes now.
+                let descriptor = if let Target::Job(descriptor) = lines.target { descriptor } else { OUTPUT };
+                lines.write_lines(descriptor, b"\n");
             }
         }
     }
 }
 
 impl Lines {
-    fn write(&mut self, bytes: &[u8]) {
+    fn write(&mut self, bytes: &[u8]) -> isize {
+        match self.target {
+            Target::File(descriptor) => write_at_once(descriptor, bytes),
+            Target::Job(descriptor) => {
+                self.write_lines(descriptor, bytes);
+                bytes.len() as isize
+            }
+        }
+    }
+
+    fn write_lines(&mut self, descriptor: c_int, bytes: &[u8]) {
         self.begun.extend_from_slice(bytes);
         let Some(last) = self.begun.iter().rposition(|byte| *byte == b'\n') else { return };
         let mut whole: Vec<u8> = self.begun.drain(..=last).collect();
         if !self.label.is_empty() {
             whole = labelled(&self.label, &whole);
         }
-        emit(self.descriptor, &whole);
+        emit(descriptor, &whole);
     }
 }
 
@@ -194,11 +252,11 @@ unsafe extern "C" fn write(cookie: *mut c_void, bytes: *const c_char, count: usi
     // SAFETY: the cookie that the stream was opened with, and bytes that the C library has.
     let (lines, bytes) =
         unsafe { (&mut *cookie.cast::<Lines>(), std::slice::from_raw_parts(bytes.cast::<u8>(), count)) };
-    if is_own_thread() {
-        return write_at_once(lines.descriptor, bytes);
+    if is_own_thread() || is_child() {
+        let (Target::Job(descriptor) | Target::File(descriptor)) = lines.target;
+        return write_at_once(descriptor, bytes);
     }
-    lines.write(bytes);
-    count as isize
+    lines.write(bytes)
 }
 
 /// What a thread writes that a rank has started: it comes at once, whatever becomes of the rank.
@@ -217,7 +275,12 @@ unsafe extern "C" fn close(cookie: *mut c_void) -> c_int {
 /// The C library wants what the rank reads: rank 0 the job's input, the others nothing.
 unsafe extern "C" fn read(cookie: *mut c_void, bytes: *mut c_char, count: usize) -> isize {
     // SAFETY: the cookie that the stream was opened with.
-    if unsafe { !(*cookie.cast::<Input>()).is_first } {
+    let input = unsafe { &*cookie.cast::<Input>() };
+    if let Some(file) = input.file {
+        // SAFETY: room for so many bytes, by the C library.
+        return unsafe { libc::read(file, bytes.cast(), count) };
+    }
+    if !input.is_first {
         return 0;
     }
     // SAFETY: room for so many bytes, by the C library.
@@ -247,7 +310,7 @@ mod tests {
     #[test]
     fn only_whole_lines_leave() {
         let mut streams = Streams::new(0, false);
-        streams.lines[0].descriptor = -1;
+        streams.lines[0].target = Target::Job(-1);
         streams.write(OUTPUT, b"a\nb");
         assert_eq!(streams.lines[0].begun, b"b");
         streams.write(OUTPUT, b"c");

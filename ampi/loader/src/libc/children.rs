@@ -18,7 +18,7 @@ use ::libc::{pid_t, posix_spawn_file_actions_t, posix_spawnattr_t};
 
 use super::child_waits::{wait_alone, wait_for};
 use super::files::adopt_stream;
-use super::pause::give_way;
+use super::pause::{self, give_way};
 use super::{current, functions, set_errno, signals};
 
 /// A rank has no more children at once that it has not waited for.
@@ -40,7 +40,7 @@ pub struct Children {
 static IS_CHILD: AtomicBool = AtomicBool::new(false);
 
 /// Whether this process is a rank's child that has not become another program.
-pub(super) fn is_child() -> bool {
+pub fn is_child() -> bool {
     IS_CHILD.load(Ordering::Relaxed)
 }
 
@@ -166,6 +166,7 @@ unsafe extern "C" fn copy() -> pid_t {
 /// The rank is alone in this process, which is a copy: descriptors and signals are the system's from now on.
 fn begin_child() {
     IS_CHILD.store(true, Ordering::Relaxed);
+    pause::begin_child();
     // SAFETY: the running rank's state; zeroes are a value of an action.
     unsafe {
         let descriptors = &mut (*current()).descriptors;

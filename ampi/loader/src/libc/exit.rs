@@ -5,6 +5,7 @@ use std::ptr::null_mut;
 
 use super::children::is_child;
 use super::list::List;
+use super::pause::flush;
 use super::start::finish;
 use super::state::{ABORTED, EXITED};
 use super::thread_waits::set_waits_for_threads;
@@ -120,6 +121,7 @@ pub(super) unsafe extern "C" fn exit(status: c_int) -> ! {
         // SAFETY: a function without arguments, by the program's own table.
         unsafe { std::mem::transmute::<usize, extern "C" fn()>(finalizer)() };
     }
+    flush();
     // SAFETY: null means all files.
     unsafe { ::libc::fflush(null_mut()) };
     end(EXITED, status)

@@ -38,7 +38,7 @@ mod threads;
 use std::cell::Cell;
 use std::ptr::null_mut;
 
-pub use children::prepare_children;
+pub use children::{is_child, prepare_children};
 pub use files::{
     Departed, FilesError, Numbers, Reason, TooManyDescriptors, files_arrive, files_depart, files_end,
     files_note, files_noted, files_open, files_restored, prepare_streams, streams_are_known,

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use ::libc::{clockid_t, fd_set, nfds_t, pollfd, timespec, timeval};
 
 use super::children::is_child;
+use super::own_threads::is_own_thread;
 use super::{functions, set_errno};
 
 /// What who runs ranks does for them. Called by a rank, on its stack.
@@ -21,6 +22,11 @@ pub struct Hooks {
     /// The rank has read two words from outside of the job, such as a time. Returns what it gets: if it does again what
     /// it did, that is what it got then.
     pub world: fn([u64; 2]) -> [u64; 2],
+    /// The rank ends, and its descriptors are closed next: what its standard streams have is to be written.
+    pub flush: fn(),
+    /// The process is a copy, in which the rank is to become another program: standard streams are to be what they are for
+    /// the rank.
+    pub begin_child: fn(),
 }
 
 static HOOKS: OnceLock<Hooks> = OnceLock::new();
@@ -61,6 +67,20 @@ pub(super) unsafe extern "C" fn give_way() -> c_int {
 pub(super) fn process_memory(process: bool) {
     if let Some(hooks) = hooks() {
         (hooks.process_memory)(process);
+    }
+}
+
+/// See [`Hooks::flush`].
+pub(super) fn flush() {
+    if let Some(hooks) = hooks().filter(|_| !is_own_thread()) {
+        (hooks.flush)();
+    }
+}
+
+/// See [`Hooks::begin_child`].
+pub(super) fn begin_child() {
+    if let Some(hooks) = HOOKS.get() {
+        (hooks.begin_child)();
     }
 }
 

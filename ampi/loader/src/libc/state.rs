@@ -146,6 +146,11 @@ impl State {
         self.own_stack = stack;
     }
 
+    /// The standard stream of the process of which this is another descriptor.
+    pub fn standard_of(&self, descriptor: c_int) -> Option<c_int> {
+        self.descriptors.standard(descriptor)
+    }
+
     /// Gives the rank's descriptors numbers of their own ([`super::Numbers::of_rank`]), before its program runs.
     /// Without that descriptors do not move with the rank, only streams of stdio.
     pub fn number_descriptors(&mut self, numbers: Range<i32>) {

@@ -92,7 +92,9 @@ pub fn main(arguments: &[String]) -> i32 {
         give_way,
         sleep: |_| give_way(),
         process_memory,
-        world: |read| read
+        world: |read| read,
+        flush: || {},
+        begin_child: || {},
     }));
     assert!(answer_names(|name| Answers.symbol(name).or_else(|| Answers.fallback(name))));
     let mut ranks: Vec<Box<Rank>> =
