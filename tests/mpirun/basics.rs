@@ -11,6 +11,7 @@ checks!(
     ranks_have_what_processes_have needs c_compiler,
     large_arrays_have_room needs c_compiler,
     code_runs_on_stacks needs c_compiler,
+    parts_of_the_c_library_are_the_same_everywhere needs c_compiler,
     lines_are_whole_and_labelled needs c_compiler,
     input_goes_to_rank_0 needs c_compiler,
     calls_are_in_the_trace needs c_compiler,
@@ -56,6 +57,20 @@ fn code_runs_on_stacks() {
             let printed = printed(&mut mpirun(&[&["-n", "4"], way, &[file]].concat()));
             let expected = [0, 1, 2, 3].map(|rank| format!("rank {rank}: {}", 300 * (4 * rank + 6)));
             assert_eq!(sorted(&printed), expected, "{way:?}");
+        }
+    }
+}
+
+/// Also such as the runtime itself does not need, and handles of them.
+fn parts_of_the_c_library_are_the_same_everywhere() {
+    let killed = ["--nodes", "3", "--ft", "double", "--ckpt-every", "20ms", "--kill", "1@150ms", "--respawn"];
+    for interface in BOTH {
+        let file = program("libraries.c", interface);
+        let file = file.to_str().expect("a name that is text");
+        for way in [&[][..], &["--nodes", "3", "--move-always"], &killed] {
+            let printed = printed(&mut mpirun(&[&["-n", "4"], way, &[file]].concat()));
+            let expected = [0, 1, 2, 3].map(|rank| format!("rank {rank}: 200 200 200"));
+            assert_eq!(sorted(&printed), expected, "{interface:?} {way:?}");
         }
     }
 }

@@ -52,6 +52,7 @@ pub use linker::{answer_later, answer_names};
 pub use pad::pad_room;
 pub use program::Program;
 pub use search::Search;
+pub use shared::open_shared_libraries;
 pub use thread_locals::ThreadLocals;
 pub use variables::Variables;
 

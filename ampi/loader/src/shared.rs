@@ -1,7 +1,7 @@
 //! Libraries that programs share with the process: the C library's own, which exist once in a process.
 
 use std::collections::HashMap;
-use std::ffi::{CStr, CString, c_void};
+use std::ffi::{CStr, CString, c_int, c_void};
 use std::path::Path;
 use std::ptr::NonNull;
 
@@ -24,7 +24,28 @@ const NAMES: &[&str] = &[
 
 /// Whether this library is the process's own, too.
 pub fn is_shared(soname: &str) -> bool {
-    NAMES.contains(&soname)
+    number(soname).is_some()
+}
+
+/// Opens all of them that the system has. Ranks hold their addresses, which have to be the same in all processes of a
+/// job: so this is done when a process begins, before anything is mapped that others have not. What a program needs that
+/// the process itself does not (`libmvec.so.1`) would else be wherever there is room when the program is prepared.
+pub fn open_shared_libraries() {
+    (0..NAMES.len()).for_each(|number| {
+        handle(number, libc::RTLD_NOW);
+    });
+}
+
+/// Which of them this is.
+pub fn number(soname: &str) -> Option<usize> {
+    NAMES.iter().position(|name| *name == soname)
+}
+
+/// The process's handle of one of them: another number in each process, so no rank has it.
+pub fn handle(number: usize, flags: c_int) -> Option<NonNull<c_void>> {
+    let name = CString::new(*NAMES.get(number)?).ok()?;
+    // SAFETY: a string that lives. What these libraries do when they are opened is the C library's own.
+    NonNull::new(unsafe { libc::dlopen(name.as_ptr(), flags) })
 }
 
 /// Libraries of the process that a program uses. They stay open: their addresses are in ranks.
@@ -40,10 +61,7 @@ impl Shared {
         if self.libraries.iter().any(|(known, _)| known == name) {
             return Ok(());
         }
-        let text = CString::new(name).unwrap_or_default();
-        // SAFETY: a string that lives. What these libraries do when they are opened is the C library's own.
-        let handle = unsafe { libc::dlopen(text.as_ptr(), libc::RTLD_NOW) };
-        let Some(handle) = NonNull::new(handle) else {
+        let Some(handle) = number(name).and_then(|number| handle(number, libc::RTLD_NOW)) else {
             let (name, wanted_by) = (name.to_owned(), wanted_by.to_owned());
             return Err(LoadError::SharedLibrary { name, wanted_by, error: last_error() });
         };

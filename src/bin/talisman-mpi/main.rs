@@ -17,6 +17,7 @@
 //! | `redirect.rs` | standard streams that go to files of the rank |
 //! | `waits.rs` | functions that let time pass |
 //! | `replayed_values.rs` | what ranks read that is neither in their memory nor a message |
+//! | `shared_libraries.rs` | parts of the C library, at the same addresses in all nodes |
 //! | `slice.rs` | ranks that compute are interrupted, so that others have their turn |
 //! | `locales.rs` | locales that a rank makes |
 //! | `allocator.rs` | `malloc` and its family, by the rank that calls |
@@ -39,6 +40,7 @@ mod programs;
 mod rank;
 mod redirect;
 mod replayed_values;
+mod shared_libraries;
 mod slice;
 mod streams;
 mod thread_exit;

@@ -5,7 +5,7 @@ use std::arch::naked_asm;
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::Path;
-use std::ptr::{null, null_mut};
+use std::ptr::{NonNull, null, null_mut};
 use std::sync::OnceLock;
 
 use super::find::text;
@@ -13,7 +13,7 @@ use super::{Text, late_imports, loaded};
 use crate::Imports;
 use crate::later;
 use crate::libc::{List, add_finalizers, call_initializers, keep_error, with_process_memory};
-use crate::shared::is_shared;
+use crate::shared;
 
 /// What [`answer_names`] was given.
 static ANSWERS: OnceLock<fn(&str) -> Option<usize>> = OnceLock::new();
@@ -30,6 +30,9 @@ pub fn answer(name: &str) -> Option<usize> {
 
 /// Handles of a rank's libraries: their number in the program, from here on. No address is that small.
 const FIRST: usize = 16;
+/// Handles of the process's libraries, by their number among these: each process has handles of its own.
+const SHARED: usize = 1 << 15;
+const END: usize = 1 << 16;
 /// `RTLD_NEXT`.
 const NEXT: usize = usize::MAX;
 
@@ -67,9 +70,11 @@ unsafe extern "C" fn open_for(name: Text, flags: c_int, caller: usize) -> *mut c
     // SAFETY: called as C's function is.
     let Some(wanted) = (unsafe { text(name) }) else { return refuse(c"the library has no proper name") };
     let file = Path::new(wanted).file_name().unwrap_or_default().to_str().unwrap_or_default();
-    if is_shared(file) {
-        // SAFETY: called as C's function is.
-        return with_process_memory(|| unsafe { libc::dlopen(name, flags) });
+    if let Some(number) = shared::number(file) {
+        return match with_process_memory(|| shared::handle(number, flags)) {
+            Some(_) => (SHARED + number) as *mut c_void,
+            None => refuse(c"the C library has no such part here"),
+        };
     }
     if let Some(number) = find_open(wanted, file, flags, caller) {
         return (FIRST + number) as *mut c_void;
@@ -167,8 +172,7 @@ fn find(handle: usize, name: &str, caller: usize) -> Option<usize> {
 /// # Safety
 /// As for C's functions.
 unsafe fn of_process(handle: *mut c_void, name: Text, version: Text) -> *mut c_void {
-    let number = handle as usize;
-    let handle = if number < 1 << 16 || number == NEXT { libc::RTLD_DEFAULT } else { handle };
+    let handle = own_handle(handle).unwrap_or(libc::RTLD_DEFAULT);
     // What went wrong the C library keeps for its thread, longer than the rank is there.
     // SAFETY: the caller's promise; the handle is the process's.
     let found = with_process_memory(|| unsafe {
@@ -180,13 +184,38 @@ unsafe fn of_process(handle: *mut c_void, name: Text, version: Text) -> *mut c_v
     found
 }
 
+/// What the process calls what a rank has by this handle; none of a rank's own libraries.
+fn own_handle(handle: *mut c_void) -> Option<*mut c_void> {
+    match handle as usize {
+        number @ SHARED..END => {
+            let opened = with_process_memory(|| shared::handle(number - SHARED, libc::RTLD_NOW));
+            opened.map(NonNull::as_ptr)
+        }
+        NEXT | ..SHARED => None,
+        _ => Some(handle),
+    }
+}
+
+/// `dlinfo`: of the process's libraries alone.
+///
+/// # Safety
+/// As for C's function.
+pub unsafe extern "C" fn info(handle: *mut c_void, request: c_int, info: *mut c_void) -> c_int {
+    let Some(handle) = own_handle(handle) else {
+        refuse(c"nothing is known of a library of the program but its symbols");
+        return -1;
+    };
+    // SAFETY: the caller's promise; the handle is the process's.
+    with_process_memory(|| unsafe { libc::dlinfo(handle, request, info) })
+}
+
 /// `dlclose`: what a rank has loaded stays.
 ///
 /// # Safety
 /// As for C's function.
 pub unsafe extern "C" fn close(handle: *mut c_void) -> c_int {
     // SAFETY: a handle of the process's.
-    if (handle as usize) < 1 << 16 { 0 } else { with_process_memory(|| unsafe { libc::dlclose(handle) }) }
+    if (handle as usize) < END { 0 } else { with_process_memory(|| unsafe { libc::dlclose(handle) }) }
 }
 
 /// `dlerror`.

@@ -23,6 +23,7 @@ pub fn symbol(name: &str) -> Option<usize> {
         "dlsym" => handles::symbol as *const () as usize,
         "dlvsym" => handles::versioned_symbol as *const () as usize,
         "dlclose" => handles::close as *const () as usize,
+        "dlinfo" => handles::info as *const () as usize,
         "dlerror" => handles::error as *const () as usize,
         _ => return None,
     };
