@@ -5,6 +5,7 @@ use crate::trials::checks;
 
 checks!(
     a_file_of_all_ranks_has_each_record_once needs c_compiler,
+    records_at_places_of_their_own_are_there needs c_compiler,
 );
 
 const RANKS: u32 = 6;
@@ -34,5 +35,29 @@ fn a_file_of_all_ranks_has_each_record_once() {
         let written = sorted(&written);
         let differs = written.iter().zip(&expected).find(|(one, other)| one != other);
         assert!(written == expected, "{name}: {} records, {differs:?}", written.len());
+    }
+}
+
+/// Also where a lost node goes back alone: what the others have written meanwhile stays.
+fn records_at_places_of_their_own_are_there() {
+    let file = program("places.c", Interface::Mpich);
+    let file = file.to_str().expect("text");
+    let record = |rank: u32, round: u32| format!("{:.<31}\n", format!("{rank} {round} "));
+    let of_round = |round| (0..RANKS).map(move |rank| record(rank, round));
+    let expected: String = (0..ROUNDS).flat_map(of_round).collect();
+    let kept = |ft| ["--nodes", "3", "--ft", ft, "--ckpt-every", "100ms"];
+    for (name, way, killed) in [
+        ("alone", &[][..], &[][..]),
+        ("double", &kept("double"), &["2@200"]),
+        ("logging", &kept("logging"), &["2@200"]),
+        ("logging-first", &kept("logging"), &["0@300"]),
+    ] {
+        let written = folder().join(format!("places-{name}"));
+        let text = written.to_str().expect("text");
+        let count = [RANKS, ROUNDS].map(|count| count.to_string());
+        printed(&mut mpirun(&[&["-n", &count[0]], way, &[file, text, &count[1]], killed].concat()));
+        let written = std::fs::read(&written).expect("it was written");
+        let differs = written.iter().zip(expected.as_bytes()).position(|(one, other)| one != other);
+        assert!(written == expected.as_bytes(), "{name}: {} bytes, {differs:?}", written.len());
     }
 }

@@ -21,7 +21,7 @@ use talisman_reduce::Concat;
 
 use self::calls::Calls;
 use super::neighbors;
-use super::rollback::Rollback;
+use super::rollback::{Rollback, Together};
 use super::sayings::Sayings;
 use super::sending::{self, send};
 use super::{Memory, Outgoing, Outside, Program, Rank, RankError, Said, held, program, traced};
@@ -29,7 +29,7 @@ use crate::comm::World;
 use crate::engine::{Frame, Payload};
 use crate::process_state;
 use crate::report;
-use crate::slot::{Held, ImagesError, Noted, Slot, SlotError};
+use crate::slot::{Held, ImagesError, Slot, SlotError};
 use crate::thread::Resumed;
 
 /// What a rank returns, and how much it has said.
@@ -242,16 +242,16 @@ impl<P: Program> RankElement<P> {
 
     /// The job has gone back, for the time of this number: what has it noted when it was copied?
     #[entry]
-    fn say_noted(&mut self, _: &mut Cx<Self>, launch: Proxy<Launch<P>>, time: u32) {
+    fn say_noted(&mut self, cx: &mut Cx<Self>, launch: Proxy<Launch<P>>, time: u32) {
         self.asked = Some(time);
-        launch.is_back(time, self.rank.slot_mut().noted());
+        launch.is_back(time, cx.pe(), self.rank.slot_mut().noted());
     }
 
     /// All are back, and have noted this.
     #[entry]
-    fn cut(&mut self, cx: &mut Cx<Self>, launch: Proxy<Launch<P>>, time: u32, noted: Noted) {
+    fn cut(&mut self, cx: &mut Cx<Self>, launch: Proxy<Launch<P>>, time: u32, noted: Together) {
         if self.asked == Some(time) {
-            self.rank.slot_mut().restored(&noted);
+            self.rank.slot_mut().restored(&noted.lengths());
             self.writes = cx.goes_back_alone() && self.rank.slot_mut().writes();
             launch.has_cut(time);
         }
@@ -546,9 +546,9 @@ impl<P: Program> Launch<P> {
 
     /// A rank is back, and has noted this.
     #[entry]
-    fn is_back(&mut self, cx: &mut Cx<Self>, time: u32, noted: Vec<(Vec<u8>, u64)>) {
+    fn is_back(&mut self, cx: &mut Cx<Self>, time: u32, pe: u32, noted: Vec<(Vec<u8>, u64)>) {
         let Some((ranks, count)) = self.regrouped else { return };
-        if let Some(noted) = self.rollback.is_back(time, count, noted) {
+        if let Some(noted) = self.rollback.is_back(time, count, pe, noted) {
             ranks.cut(cx.me(), time, noted);
         }
     }

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <mpi.h>
 #include <signal.h>
+#include <stdio.h>
 #include <unistd.h>
 
 /* Once in all of a job: the node of the rank that calls is lost. When it does that again, there is a file that says so. */
@@ -18,4 +19,13 @@ static void wait_together(int rounds, int microseconds) {
         MPI_Barrier(MPI_COMM_WORLD);
         usleep(microseconds);
     }
+}
+
+/* A word says of which rank, in which round. */
+static inline void be_lost_if(const char *word, const char *stem, int rank, int round) {
+    char name[4096];
+    int which, when;
+    if (sscanf(word, "%d@%d", &which, &when) != 2 || which != rank || when != round) return;
+    snprintf(name, sizeof name, "%s.killed-%s", stem, word);
+    be_lost(name);
 }

@@ -2,7 +2,6 @@
    for a while before the first one. Words behind the number of rounds, such as 3@200, say which rank's process is killed
    in which round: so ranks have come as far as that, however slowly they run. */
 #include "lost.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,15 +12,6 @@ static void fill(char *record, const char *by, int rank, int round) {
     int len = snprintf(record, RECORD, "%s %d %d ", by, rank, round);
     record[len] = '.';
     record[RECORD - 1] = '\n';
-}
-
-/* A word says of which rank, in which round. */
-static void be_lost_if(const char *word, const char *stem, int rank, int round) {
-    char name[4096];
-    int which, when;
-    if (sscanf(word, "%d@%d", &which, &when) != 2 || which != rank || when != round) return;
-    snprintf(name, sizeof name, "%s.killed-%s", stem, word);
-    be_lost(name);
 }
 
 int main(int argc, char **argv) {
