@@ -45,12 +45,14 @@ fn records_at_places_of_their_own_are_there() {
     let record = |rank: u32, round: u32| format!("{:.<31}\n", format!("{rank} {round} "));
     let of_round = |round| (0..RANKS).map(move |rank| record(rank, round));
     let expected: String = (0..ROUNDS).flat_map(of_round).collect();
-    let kept = |ft| ["--nodes", "3", "--ft", ft, "--ckpt-every", "100ms"];
+    let kept = |ft, period| ["--nodes", "3", "--ft", ft, "--ckpt-every", period];
     for (name, way, killed) in [
         ("alone", &[][..], &[][..]),
-        ("double", &kept("double"), &["2@200"]),
-        ("logging", &kept("logging"), &["2@200"]),
-        ("logging-first", &kept("logging"), &["0@300"]),
+        ("double", &kept("double", "100ms"), &["2@200"]),
+        ("logging", &kept("logging", "100ms"), &["2@200"]),
+        ("logging-first", &kept("logging", "100ms"), &["0@300"]),
+        // It deletes the file again: not what the others have made.
+        ("logging-all", &kept("logging", "1h"), &["0@100"]),
     ] {
         let written = folder().join(format!("places-{name}"));
         let text = written.to_str().expect("text");

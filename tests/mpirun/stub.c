@@ -4,6 +4,7 @@
 #ifdef OPENMPI
 struct object ompi_mpi_comm_world = {{1}}, ompi_mpi_char = {{1}}, ompi_mpi_int = {{1}}, ompi_mpi_long = {{1}};
 struct object ompi_mpi_double = {{1}}, ompi_mpi_op_max = {{1}}, ompi_mpi_op_sum = {{1}};
+struct object ompi_mpi_info_null = {{1}};
 #endif
 
 #define STUB(name) void *stub_##name(void) __asm__(#name); void *stub_##name(void) { return 0; }
@@ -26,4 +27,5 @@ STUB(MPI_Bcast)
 STUB(MPI_Allreduce)
 STUB(MPI_Initialized)
 STUB(MPI_Is_thread_main)
+STUB(MPI_File_delete)
 STUB(MPI_Wtime)

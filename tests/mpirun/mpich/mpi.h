@@ -6,6 +6,7 @@ typedef int MPI_Comm;
 typedef int MPI_Datatype;
 typedef int MPI_Op;
 typedef int MPI_Request;
+typedef int MPI_Info;
 typedef struct {
     int count_lo;
     int count_hi_and_cancelled;
@@ -19,6 +20,7 @@ typedef struct {
 #define MPI_INT ((MPI_Datatype)0x4c000405)
 #define MPI_LONG ((MPI_Datatype)0x4c000807)
 #define MPI_DOUBLE ((MPI_Datatype)0x4c00080b)
+#define MPI_INFO_NULL ((MPI_Info)0x1c000000)
 #define MPI_MAX ((MPI_Op)0x58000001)
 #define MPI_SUM ((MPI_Op)0x58000003)
 #define MPI_ANY_SOURCE (-2)

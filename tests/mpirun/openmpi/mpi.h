@@ -6,6 +6,7 @@ typedef struct ompi_communicator_t *MPI_Comm;
 typedef struct ompi_datatype_t *MPI_Datatype;
 typedef struct ompi_op_t *MPI_Op;
 typedef struct ompi_request_t *MPI_Request;
+typedef struct ompi_info_t *MPI_Info;
 typedef struct {
     int MPI_SOURCE;
     int MPI_TAG;
@@ -18,13 +19,14 @@ struct object {
     char bytes[512];
 };
 extern struct object ompi_mpi_comm_world, ompi_mpi_char, ompi_mpi_int, ompi_mpi_long, ompi_mpi_double;
-extern struct object ompi_mpi_op_max, ompi_mpi_op_sum;
+extern struct object ompi_mpi_op_max, ompi_mpi_op_sum, ompi_mpi_info_null;
 
 #define MPI_COMM_WORLD ((MPI_Comm)(void *)&ompi_mpi_comm_world)
 #define MPI_CHAR ((MPI_Datatype)(void *)&ompi_mpi_char)
 #define MPI_INT ((MPI_Datatype)(void *)&ompi_mpi_int)
 #define MPI_LONG ((MPI_Datatype)(void *)&ompi_mpi_long)
 #define MPI_DOUBLE ((MPI_Datatype)(void *)&ompi_mpi_double)
+#define MPI_INFO_NULL ((MPI_Info)(void *)&ompi_mpi_info_null)
 #define MPI_MAX ((MPI_Op)(void *)&ompi_mpi_op_max)
 #define MPI_SUM ((MPI_Op)(void *)&ompi_mpi_op_sum)
 #define MPI_ANY_SOURCE (-1)

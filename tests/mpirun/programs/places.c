@@ -1,5 +1,5 @@
-/* All ranks write records to one file, each at places of its own, which is open for a while before the first one. Words
-   behind the number of rounds are as of together.c. */
+/* The first rank deletes a file, if it is there. Then all write records to it, each at places of its own, and have it open
+   for a while before the first one. Words behind the number of rounds are as of together.c. */
 #include "lost.h"
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +12,8 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (rank == 0) MPI_File_delete(argv[1], MPI_INFO_NULL);
+    MPI_Barrier(MPI_COMM_WORLD);
     int descriptor = open(argv[1], O_RDWR | O_CREAT, 0600);
     if (descriptor < 0) MPI_Abort(MPI_COMM_WORLD, 97);
     wait_together(WAIT, 1000);
