@@ -34,6 +34,8 @@ fn the_status_of_the_first_rank_that_fails() {
     for (how, status, said) in [
         ("status", 5, "rank 1 ended with status 5"),
         ("abort", 7, "rank "),
+        ("abort-below-0", 255, "MPI_Abort was called with -1"),
+        ("abort-256", 1, "MPI_Abort was called with 256"),
         ("aborts", 134, " aborted"),
         ("early", 1, "rank 1 ended before it called MPI_Finalize"),
         ("returns", 9, " ended with status 9"),

@@ -67,6 +67,15 @@ pub fn abort(status: u8, why: &str) -> ! {
 /// For how long a thread waits for its rank to end the job.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// The status of a process that ends with this: its lowest 8 bits. That others do not go on is a failure, whatever the
+/// program says of itself.
+pub fn failure(status: i32) -> u8 {
+    match status as u8 {
+        0 => 1,
+        status => status,
+    }
+}
+
 /// A thread has its rank end the job. If that is where nobody hears it, its process ends, and with it the job.
 pub fn end_by_thread(status: u8, why: &str) -> ! {
     watch(status, why.to_owned());
@@ -76,9 +85,7 @@ pub fn end_by_thread(status: u8, why: &str) -> ! {
 /// A thread has its rank end, by this function with these two numbers. If that is where nobody hears it, the process ends.
 pub fn end_rank_by_thread(end: fn(i32, i32) -> !, how: i32, status: i32) -> ! {
     let why = "a thread of a rank has called exit, and the rank does nothing in which it would hear of it";
-    // That others do not go on is a failure, whatever the thread says of itself.
-    let status_of_process = u8::try_from(status & 0xff).ok().filter(|status| *status != 0).unwrap_or(1);
-    let is_heard = watch(status_of_process, why.into());
+    let is_heard = watch(failure(status), why.into());
     is_heard.store(rank::end_by_thread(end, how, status).is_ok(), Ordering::Relaxed);
     loop {
         std::thread::park();

@@ -294,8 +294,7 @@ fn abort(status: i32, message: &str) -> ! {
     if !is_own_thread() {
         control::flush();
     }
-    let status = u8::try_from(status).ok().filter(|status| *status != 0).unwrap_or(1);
-    ends::abort(status, message)
+    ends::abort(ends::failure(status), message)
 }
 
 #[cfg(test)]

@@ -89,6 +89,8 @@ static void end(const char *how, int rank) {
         for (volatile int turn = 0;;) turn++;
     }
     if (!strcmp(how, "abort")) MPI_Abort(MPI_COMM_WORLD, 7);
+    if (!strcmp(how, "abort-below-0")) MPI_Abort(MPI_COMM_WORLD, -1);
+    if (!strcmp(how, "abort-256")) MPI_Abort(MPI_COMM_WORLD, 256);
     if (!strcmp(how, "aborts")) abort();
     if (!strcmp(how, "fault") && rank == 1) fault_here((int *)64);
     if (!strcmp(how, "assert")) assert(rank == 100);
