@@ -29,6 +29,7 @@ use talisman_kernel::object::{Head, flag};
 #[doc(hidden)]
 pub use talisman_kernel::pe::in_place::{Heard, Hearing};
 use talisman_kernel::pe::input_log::InputLog;
+use talisman_kernel::pe::turn::world;
 use talisman_kernel::pe::{Pe, check_pe};
 use talisman_kernel::route::Route;
 use talisman_pup::{Lender, Pup, Value};
@@ -475,6 +476,17 @@ impl<C: Chare> Cx<C> {
     /// Time since the job started, by the runtime's clock.
     pub fn now(&self) -> Duration {
         self.run().clock.now()
+    }
+
+    /// The same for a long entry that looks at it until some time has passed. Where entries run again (`--ft logging`, `--record`) `now`
+    /// stands still in them: this is what the machine says, and is kept each time.
+    #[doc(hidden)]
+    pub fn now_in_entry(&self) -> Duration {
+        let pe = self.run();
+        match pe.input_log.is_told() {
+            true => world(|| pe.clock.measured().max(pe.clock.now())),
+            false => pe.clock.now(),
+        }
     }
 
     /// This object's own random numbers, seeded by `--seed` and its name: the same in every run.

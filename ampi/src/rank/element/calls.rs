@@ -64,7 +64,7 @@ impl<P: Program> Outside for Calls<'_, P> {
     }
 
     fn now(&self) -> Duration {
-        self.cx.now()
+        self.cx.now_in_entry()
     }
 
     fn pe(&self) -> (u32, u32) {
