@@ -11,6 +11,7 @@ checks!(
     long_messages_come_in_messages_where_nodes_run_again needs c_compiler,
     long_messages_come_with_ranks_that_move needs c_compiler,
     long_messages_come_after_a_loss needs c_compiler,
+    memory_of_long_vectors_is_kept needs c_compiler,
 );
 
 const RANKS: u32 = 4;
@@ -51,4 +52,18 @@ fn long_messages_come_with_ranks_that_move() {
 
 fn long_messages_come_after_a_loss() {
     bytes_in_messages("lost", 4, &["--ft", "double", "--ckpt-every", "200ms", "--kill", "1@500ms"]);
+}
+
+/// A reduction of a long vector needs memory beside the program's. It is not given back to the system each time.
+fn memory_of_long_vectors_is_kept() {
+    let program = built("talisman-mpicc", "reduces.c");
+    let program = program.to_str().expect("a name that is text");
+    for nodes in ["1", "2"] {
+        let printed = printed(&mut mpirun(&["-n", "4", "--nodes", nodes, program]));
+        let (sum, pages) = printed.trim().split_once(' ').expect("two numbers");
+        assert_eq!(sum, "524290");
+        // 25,600 of the pages of one rank's vector were it taken anew each time.
+        let pages: u64 = pages.parse().expect("a number");
+        assert!(pages < 5_000, "{pages} pages on {nodes} nodes");
+    }
 }

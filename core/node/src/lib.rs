@@ -11,6 +11,7 @@ pub mod connections;
 mod cores;
 mod held_up;
 pub mod in_turn;
+mod kept_memory;
 pub mod linking;
 mod lives;
 mod logged;
@@ -39,6 +40,7 @@ use talisman_kernel::pe::Pe;
 /// Runs a job until it ends, on threads of this process, which may be several nodes. `main` makes its first message on the first PE.
 pub fn run(options: &RunArgs, watch: Watch, main: impl FnOnce(&Pe) + Send) -> Outcome {
     panics::listen();
+    kept_memory::keep_memory();
     let shape = Shape { nodes: options.nodes, pes_per_node: options.pes_per_node() };
     let config = Config::of(options);
     let job = watch.job.clone();

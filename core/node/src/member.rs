@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use super::commands::{Commands, Word};
 use super::connections::Connections;
+use super::kept_memory::keep_memory;
 use super::linking::{Host, Streams};
 use super::lives::Lives;
 use super::logged::{self, LoggedCommands, LoggedNode, LoggedVoice, OutputLines, Parts};
@@ -343,23 +344,6 @@ fn store(
     }
     Ok(store)
 }
-
-/// Keeps the memory of large messages for the next ones. The allocator would give each block of more than 128 KiB back to
-/// the system and take it anew, page by page: that takes longer than the message.
-#[cfg(target_env = "gnu")]
-fn keep_memory() {
-    /// The most that the allocator keeps itself, a half of its heaps.
-    const BLOCK_MAX: i32 = 32 << 20;
-    const UNUSED_MAX: i32 = 256 << 20;
-    // SAFETY: only sets parameters of the allocator; one it does not take stays as it was.
-    unsafe {
-        libc::mallopt(libc::M_MMAP_THRESHOLD, BLOCK_MAX);
-        libc::mallopt(libc::M_TRIM_THRESHOLD, UNUSED_MAX);
-    }
-}
-
-#[cfg(not(target_env = "gnu"))]
-fn keep_memory() {}
 
 fn host(task: &Task) -> Result<Host, Box<dyn Error>> {
     let shape = Shape { nodes: task.nodes, pes_per_node: task.pes };
