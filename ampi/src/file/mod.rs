@@ -7,7 +7,7 @@ use talisman_pup::Pup;
 
 use crate::objects::Info;
 
-pub use view::View;
+pub use view::{Unfit, View};
 
 /// A file that a rank has open.
 #[derive(Clone, Debug, PartialEq, Pup)]

@@ -17,6 +17,15 @@ pub struct View {
     external32: Option<(u64, Datatype)>,
 }
 
+/// Why a file is not seen so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfit {
+    /// The file's datatype is not made of whole elementary ones.
+    Unit,
+    /// Values of the file's datatype lie before its beginning, go back, or overlap in a file that is written.
+    Layout,
+}
+
 impl View {
     /// All bytes.
     pub fn bytes() -> View {
@@ -25,16 +34,27 @@ impl View {
         View { displacement: 0, etype, filetype, external32: None }
     }
 
-    /// A view of these datatypes, each with its handle if it is predefined. None if they do not fit: the file's datatype is
-    /// made of whole elementary ones, and its values lie one behind the other, none before its beginning.
+    /// A view of these datatypes, each with its handle if it is predefined, of a file that is written or only read.
+    ///
+    /// # Errors
+    /// If they do not fit: the file's datatype is made of whole elementary ones, and its values begin one behind the
+    /// other, none before its beginning. They overlap only in a file that is not written (MPI-4.1, 14.3).
     pub fn new(
         displacement: u64,
         etype: (Datatype, Option<u32>),
         filetype: (Datatype, Option<u32>),
-    ) -> Option<View> {
+        is_written: bool,
+    ) -> Result<View, Unfit> {
         let (unit, size) = (etype.0.size(), filetype.0.size());
-        let fits = unit > 0 && size.is_multiple_of(unit) && is_ascending(&filetype.0);
-        fits.then_some(View { displacement, etype, filetype, external32: None })
+        if unit == 0 || !size.is_multiple_of(unit) {
+            return Err(Unfit::Unit);
+        }
+        match order(&filetype.0) {
+            Order::Apart => {}
+            Order::Overlapping if !is_written => {}
+            Order::Overlapping | Order::Back => return Err(Unfit::Layout),
+        }
+        Ok(View { displacement, etype, filetype, external32: None })
     }
 
     /// The same, with values in external32 or as they are in memory.
@@ -147,14 +167,32 @@ impl View {
     }
 }
 
-/// Whether each value begins where the one before it ends, or later.
-fn is_ascending(datatype: &Datatype) -> bool {
-    let (mut end, mut ascends) = (0i64, true);
+/// How the values of a datatype follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    /// Each begins where the one before it ends, or later.
+    Apart,
+    /// None begins before the one before it, but some before its end.
+    Overlapping,
+    /// One begins before the one before it, or before displacement 0.
+    Back,
+}
+
+fn order(datatype: &Datatype) -> Order {
+    let (mut last, mut end, mut order) = (0i64, 0i64, Order::Apart);
     datatype.map().each_run(0, &mut |at, basic, n| {
-        ascends &= n == 0 || at >= end;
-        end = if n == 0 { end } else { at.saturating_add((n * basic.size()) as i64) };
+        if n == 0 || order == Order::Back {
+            return;
+        }
+        if at < last {
+            order = Order::Back;
+        } else if at < end {
+            order = Order::Overlapping;
+        }
+        let behind = at.saturating_add((n * basic.size()) as i64);
+        (last, end) = (behind.saturating_sub(basic.size() as i64), end.max(behind));
     });
-    ascends && datatype.true_extent().0 >= 0
+    order
 }
 
 #[cfg(test)]
@@ -178,7 +216,7 @@ mod tests {
     fn second_of_four() -> View {
         let two = Datatype::of(Basic::I32).vector(1, 2, 2).unwrap();
         let shifted = Datatype::structure(&[(1, &two)], &[8]).unwrap();
-        View::new(100, named(Basic::I32), (shifted.resized(0, 32), None)).unwrap()
+        View::new(100, named(Basic::I32), (shifted.resized(0, 32), None), true).unwrap()
     }
 
     #[test]
@@ -195,7 +233,7 @@ mod tests {
     fn pieces_that_touch_are_one() {
         let pair =
             Datatype::structure(&[(1, &Datatype::of(Basic::I32)), (1, &Datatype::of(Basic::F32))], &[0, 4]);
-        let view = View::new(0, named(Basic::Byte), (pair.unwrap(), None)).unwrap();
+        let view = View::new(0, named(Basic::Byte), (pair.unwrap(), None), true).unwrap();
         assert_eq!(pieces(&view, 2, 21), [(2, 21)]);
     }
 
@@ -223,17 +261,35 @@ mod tests {
     fn values_in_external32_have_lengths_of_their_own() {
         let long = Datatype::of(Basic::Long);
         let every_other = long.vector(2, 1, 2).unwrap().resized(0, 32);
-        let view = View::new(16, named(Basic::Long), (every_other, None)).unwrap().in_external32(true);
+        let view = View::new(16, named(Basic::Long), (every_other, None), true).unwrap().in_external32(true);
         assert_eq!((view.unit(), pieces(&view, 4, 8)), (4, vec![(32, 4), (48, 4)]));
-        let close = View::new(16, named(Basic::Long), named(Basic::Long)).unwrap().in_external32(true);
+        let close = View::new(16, named(Basic::Long), named(Basic::Long), true).unwrap().in_external32(true);
         assert_eq!((pieces(&close, 4, 8), close.position_of(24)), (vec![(20, 8)], 2));
+    }
+
+    fn two_at(displacements: [i64; 2]) -> (Datatype, Option<u32>) {
+        let one = Datatype::of(Basic::I32);
+        (Datatype::structure(&[(1, &one), (1, &one)], &displacements).unwrap(), None)
     }
 
     #[test]
     fn what_does_not_ascend_is_no_view() {
-        let back =
-            Datatype::structure(&[(1, &Datatype::of(Basic::I32)), (1, &Datatype::of(Basic::I32))], &[8, 0]);
-        assert_eq!(View::new(0, named(Basic::I32), (back.unwrap(), None)), None);
-        assert_eq!(View::new(0, named(Basic::F64), named(Basic::I32)), None);
+        for is_written in [false, true] {
+            for displacements in [[8, 0], [-4, 4]] {
+                let view = View::new(0, named(Basic::I32), two_at(displacements), is_written);
+                assert_eq!(view, Err(Unfit::Layout));
+            }
+            let halves = View::new(0, named(Basic::F64), named(Basic::I32), is_written);
+            assert_eq!(halves, Err(Unfit::Unit));
+        }
+    }
+
+    #[test]
+    fn what_overlaps_is_read_and_not_written() {
+        let view = |is_written| View::new(100, named(Basic::I32), two_at([0, 2]), is_written);
+        assert_eq!(view(true), Err(Unfit::Layout));
+        let view = view(false).unwrap();
+        assert_eq!(pieces(&view, 0, 12), [(100, 4), (102, 8)], "two that touch are one");
+        assert_eq!([0, 1, 2].map(|position| view.offset_of(position)), [100, 102, 106]);
     }
 }

@@ -313,6 +313,38 @@ static void states(void) {
                                  MPI_INFO_NULL, &none)) == MPI_ERR_FILE_EXISTS, "it is there");
 }
 
+/* Of values that overlap a file is read, and not written. Values may not go back. */
+static void layouts(void) {
+    int ones[] = {1, 1};
+    MPI_Aint over[] = {0, 2}, back[] = {8, 0}, below[] = {-4, 4};
+    MPI_Datatype overlapping, going_back, beginning_below;
+    MPI_Type_create_hindexed(2, ones, over, MPI_INT, &overlapping);
+    MPI_Type_create_hindexed(2, ones, back, MPI_INT, &going_back);
+    MPI_Type_create_hindexed(2, ones, below, MPI_INT, &beginning_below);
+    MPI_Type_commit(&overlapping);
+    MPI_Type_commit(&going_back);
+    MPI_Type_commit(&beginning_below);
+    MPI_File file = opened("views", MPI_MODE_RDWR);
+    check(class_of(MPI_File_set_view(file, 16, MPI_INT, beginning_below, "native", MPI_INFO_NULL)) == MPI_ERR_IO, "below");
+    check(class_of(MPI_File_set_view(file, 0, MPI_INT, going_back, "native", MPI_INFO_NULL)) == MPI_ERR_IO, "back");
+    check(class_of(MPI_File_set_view(file, 0, MPI_INT, overlapping, "native", MPI_INFO_NULL)) == MPI_ERR_IO, "overlap");
+    closed(&file);
+    file = opened("views", MPI_MODE_RDONLY);
+    MPI_Status status;
+    short *halves = (short *)in, whole[6];
+    MPI_File_read_at(file, 16, whole, 3, MPI_INT, MPI_STATUS_IGNORE);
+    check(!MPI_File_set_view(file, 16, MPI_INT, overlapping, "native", MPI_INFO_NULL), "overlap when it is read");
+    MPI_File_read(file, in, 4, MPI_INT, &status);
+    got(&status, 4);
+    /* The second begins in the middle of the first, the third where the second ends. */
+    check(halves[1] == halves[2] && halves[0] == whole[0] && halves[4] == whole[3] && halves[6] == whole[4], "overlapping values");
+    printf("layouts %d\n", rank);
+    closed(&file);
+    MPI_Type_free(&overlapping);
+    MPI_Type_free(&going_back);
+    MPI_Type_free(&beginning_below);
+}
+
 /* At its end. */
 static void appended(void) {
     MPI_Offset at, length;
@@ -345,6 +377,9 @@ int main(int argc, char **argv) {
 #endif
         later();
         states();
+#ifndef OPEN_MPI /* Nor may it when a file is opened again. */
+        layouts();
+#endif
 #ifndef OPEN_MPI /* Its version 4.1 does not come back from opening a file at its end. */
         appended();
 #endif

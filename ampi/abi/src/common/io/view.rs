@@ -1,7 +1,7 @@
 //! What a rank sees of a file (MPI-3.1, 13.3).
 
 use talisman_ampi::datatype::{Datatype, NAMED};
-use talisman_ampi::file::View;
+use talisman_ampi::file::{Unfit, View};
 use talisman_ampi::objects::Kind;
 
 use super::{file, is_first, known_file, shared_pointer};
@@ -22,6 +22,14 @@ fn is_external32(representation: &[u8]) -> Result<bool, Class> {
         EXTERNAL32 => Ok(true),
         NATIVE | b"internal" => Ok(false),
         _ => Err(Class::UnsupportedDatarep),
+    }
+}
+
+/// What a program is told of datatypes that are no view.
+fn class_of(unfit: Unfit) -> Class {
+    match unfit {
+        Unfit::Unit => Class::Arg,
+        Unfit::Layout => Class::Io,
     }
 }
 
@@ -78,9 +86,9 @@ unsafe fn change<A: Abi>(
             Ok::<_, Class>((datatype, ((of as usize) < NAMED.len()).then_some(of)))
         });
         let [etype, filetype] = both;
-        let view = View::new(displacement, etype?, filetype?).ok_or(Class::Arg)?;
         let said = hints.map(|hints| info::copy_of(process, hints)).transpose()?;
         let file = file(process, number)?;
+        let view = View::new(displacement, etype?, filetype?, file.access.writes).map_err(class_of)?;
         (file.view, file.position) = (view.in_external32(is_external32), 0);
         if let Some(said) = said {
             file.hints = said;
