@@ -28,7 +28,7 @@ impl Location {
     }
 
     /// The offset of the index and the length of a pair, in bytes.
-    fn layout(value: Basic) -> (usize, usize) {
+    pub fn layout(value: Basic) -> (usize, usize) {
         let index = value.size().max(4);
         let align = value.size().max(4);
         (index as usize, (index + 4).next_multiple_of(align) as usize)

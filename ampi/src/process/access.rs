@@ -1,7 +1,8 @@
 //! Doing what other ranks ask for with the rank's windows.
 
-use super::combine::{pair_of, pairs, values};
+use super::combine::values;
 use super::memory::{Extent, read, write};
+use super::pairs::{has_pairs, pairs};
 use super::{Host, PerformError, Process};
 use crate::datatype::Datatype;
 use crate::engine::{Area, Buffer, Context, Frame, Payload, Rank};
@@ -163,7 +164,7 @@ impl Process {
     pub fn combines(&self, op: u32, datatype: &Datatype) -> Result<(), PerformError> {
         match self.ops.get(op)? {
             Op::User { .. } => Err(UnknownOp(op).into()),
-            Op::Location(_) if pair_of(datatype).is_none() => Err(PerformError::NoPairs),
+            Op::Location(_) if !has_pairs(datatype) => Err(PerformError::NoPairs),
             Op::Location(_) => Ok(()),
             Op::Predefined(op) => {
                 let mut fits = Ok(());

@@ -3,10 +3,11 @@
 use talisman_pup::Pup;
 
 use super::memory::{Extent, read, write};
+use super::pairs::pairs;
 use super::{Host, PerformError, Process, UserCombine};
-use crate::datatype::{Datatype, Map, Shape};
+use crate::datatype::{Datatype, Map};
 use crate::engine::{Area, Buffer, Payload};
-use crate::op::{Location, Op, Predefined};
+use crate::op::{Op, Predefined};
 
 /// Operands of an operation of the program: copies, as the program has its memory while it is called.
 #[derive(Clone, Debug, PartialEq, Eq, Pup)]
@@ -116,45 +117,4 @@ pub(super) fn values(
         });
     }
     Ok(result?)
-}
-
-pub(super) fn pairs(
-    op: Location,
-    datatype: &Datatype,
-    count: u64,
-    left: &[u8],
-    right: &mut [u8],
-    origin: usize,
-) -> Result<(), PerformError> {
-    let pair = pair_of(datatype).ok_or(PerformError::NoPairs)?;
-    let extent = datatype.extent().1 as usize;
-    for at in (0..count as usize).map(|step| origin.wrapping_add(step * extent)) {
-        // The last one need not have the gap behind it.
-        let part = |side: &[u8]| side[at..].iter().copied().take(extent).collect::<Vec<_>>();
-        let (mut a, mut b) = (part(left), part(right));
-        a.resize(extent, 0);
-        b.resize(extent, 0);
-        let fits = match pair {
-            Shape::Two(basic) => op.apply_two(basic, &a, &mut b),
-            Shape::Pair(basic) => op.apply(basic, &a, &mut b),
-            _ => false,
-        };
-        if !fits {
-            return Err(PerformError::NoPairs);
-        }
-        let len = right[at..].len().min(extent);
-        right[at..at + len].copy_from_slice(&b[..len]);
-    }
-    Ok(())
-}
-
-/// How the values lie, if this is a datatype of pairs of a value and an index.
-pub(super) fn pair_of(datatype: &Datatype) -> Option<Shape> {
-    let value = match datatype.map() {
-        Map::Run(basic, 2) => return Some(Shape::Two(*basic)),
-        Map::At(parts) => parts.first()?.1.basic()?,
-        _ => return None,
-    };
-    let expected = Location::datatype(value).ok()?;
-    (expected.map() == datatype.map() && expected.extent() == datatype.extent()).then_some(Shape::Pair(value))
 }

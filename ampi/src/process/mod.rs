@@ -6,6 +6,7 @@ mod access;
 mod combine;
 mod incoming;
 mod memory;
+mod pairs;
 mod parts;
 mod perform;
 #[cfg(test)]

@@ -105,13 +105,23 @@ impl Region {
         let (first, end) = (start.checked_add_signed(low)?, start.checked_add_signed(high)?);
         let holds = |from: u64, size: u64| first >= from && end <= from.saturating_add(size);
         let is_inside = match self.flavor {
-            Flavor::Dynamic => {
-                let part = self.attached.range(..=first).next_back();
-                part.is_some_and(|(from, size)| holds(*from, *size))
-            }
+            Flavor::Dynamic => self.has_attached(first, end),
             _ => holds(self.base, self.size),
         };
         (low == high || is_inside).then_some(start)
+    }
+
+    /// Whether what is attached has all of these bytes: parts that touch are as one.
+    fn has_attached(&self, first: u64, end: u64) -> bool {
+        let with_first = self.attached.range(..=first).next_back().map_or(first, |(at, _)| *at);
+        let mut covered = first;
+        for (at, size) in self.attached.range(with_first..) {
+            if *at > covered || covered >= end {
+                break;
+            }
+            covered = covered.max(at.saturating_add(*size));
+        }
+        covered >= end
     }
 }
 
@@ -296,15 +306,16 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_attached_once_and_accessed_within_a_part() {
+    fn memory_is_attached_once_and_parts_that_touch_are_accessed_as_one() {
         let mut region = Region::new(Flavor::Dynamic, 0, 0, 1);
-        assert!(region.attach(1000, 100) && region.attach(1100, 50));
+        assert!(region.attach(1000, 100) && region.attach(1100, 50) && region.attach(1160, 40));
         for (at, size) in [(1000, 1), (1099, 1), (950, 51), (900, 500), (1149, 10), (u64::MAX, 2)] {
             assert!(!region.attach(at, size), "{at}, {size}");
         }
         assert_eq!(region.address(1020, (0, 80)), Some(1020));
         assert_eq!(region.address(1140, (0, 10)), Some(1140));
-        for (at, end) in [(1020, 81), (1140, 11), (999, 2), (2000, 1)] {
+        assert_eq!(region.address(1020, (0, 130)), Some(1020));
+        for (at, end) in [(1020, 131), (1140, 11), (1140, 30), (1155, 2), (999, 2), (2000, 1)] {
             assert_eq!(region.address(at, (0, end)), None, "{at}");
         }
         assert!(region.detach(1000) && !region.detach(1000));

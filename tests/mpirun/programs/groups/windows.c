@@ -312,6 +312,43 @@ static void states(int round) {
     MPI_Win_free(&window);
 }
 
+/* Parts that are attached one behind the other are accessed as one; pairs are combined in a datatype with gaps. */
+static void together(int round) {
+    static int memory[2 * COUNT];
+    struct { double value; int index; } pairs[6], own[6];
+    MPI_Datatype every_other;
+    MPI_Aint at, there;
+    MPI_Win window;
+    int right = (rank + 1) % size, values[COUNT];
+    memset(memory, 0, sizeof memory);
+    for (int i = 0; i < COUNT; i++) values[i] = value(rank, i, round);
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    MPI_Win_attach(window, memory + COUNT, COUNT * sizeof(int));
+    MPI_Win_attach(window, memory, COUNT * sizeof(int));
+    MPI_Get_address(memory + COUNT / 2, &at);
+    MPI_Sendrecv(&at, 1, MPI_AINT, before(1), 0, &there, 1, MPI_AINT, right, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Win_lock(MPI_LOCK_SHARED, right, 0, window);
+    MPI_Put(values, COUNT, MPI_INT, right, there, COUNT, MPI_INT, window);
+    MPI_Win_unlock(right, window);
+    MPI_Barrier(MPI_COMM_WORLD);
+    printf("together %d: %ld\n", rank, sum_of(memory, 2 * COUNT));
+    MPI_Win_detach(window, memory);
+    MPI_Win_detach(window, memory + COUNT);
+    MPI_Win_free(&window);
+
+    memset(pairs, 0, sizeof pairs);
+    for (int i = 0; i < 6; i++) pairs[i].index = 100, own[i].value = rank + i, own[i].index = rank;
+    MPI_Type_vector(3, 1, 2, MPI_DOUBLE_INT, &every_other);
+    MPI_Type_commit(&every_other);
+    MPI_Win_create(pairs, sizeof pairs, sizeof pairs[0], MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    MPI_Win_fence(0, window);
+    MPI_Accumulate(own, 1, every_other, 0, 0, 1, every_other, MPI_MAXLOC, window);
+    MPI_Win_fence(0, window);
+    for (int i = 0; i < 6 && rank == 0; i++) printf("pairs: %g at %d\n", pairs[i].value, pairs[i].index);
+    MPI_Win_free(&window);
+    MPI_Type_free(&every_other);
+}
+
 /* A rank that only looks at its own memory sees what comes. Not so under other libraries, which it would have to help. */
 static void looks(void) {
     volatile long *there;
@@ -344,6 +381,7 @@ int main(int argc, char **argv) {
         seen_there(round);
         groups(round);
         attached(round);
+        together(round);
         states(round);
         looks();
     }
