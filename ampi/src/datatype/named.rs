@@ -52,7 +52,7 @@ named! {
     "MPI_UINT64_T": One(U64),
     "MPI_FLOAT": One(F32),
     "MPI_DOUBLE": One(F64),
-    "MPI_C_FLOAT_COMPLEX": One(C32),
+    "MPI_C_COMPLEX": One(C32),
     "MPI_C_DOUBLE_COMPLEX": One(C64),
     "MPI_LONG_DOUBLE": One(F80),
     // Other names of C for the same values.

@@ -55,7 +55,7 @@ pub const DATATYPES: &[(u32, &str)] = &[
     (0x4c00_043d, "MPI_UINT32_T"),
     (0x4c00_083e, "MPI_UINT64_T"),
     (0x4c00_013f, "MPI_C_BOOL"),
-    (0x4c00_0840, "MPI_C_FLOAT_COMPLEX"),
+    (0x4c00_0840, "MPI_C_COMPLEX"),
     (0x4c00_1041, "MPI_C_DOUBLE_COMPLEX"),
     (0x4c00_2042, "MPI_C_LONG_DOUBLE_COMPLEX"),
     (0x4c00_0843, "MPI_AINT"),

@@ -68,7 +68,7 @@ pub const DATATYPES: &[(&str, i32, &str)] = &[
     ("ompi_mpi_aint", 66, "MPI_AINT"),
     ("ompi_mpi_offset", 67, "MPI_OFFSET"),
     ("ompi_mpi_c_bool", 68, "MPI_C_BOOL"),
-    ("ompi_mpi_c_float_complex", 69, "MPI_C_FLOAT_COMPLEX"),
+    ("ompi_mpi_c_float_complex", 69, "MPI_C_COMPLEX"),
     ("ompi_mpi_c_double_complex", 70, "MPI_C_DOUBLE_COMPLEX"),
     ("ompi_mpi_c_long_double_complex", 71, "MPI_C_LONG_DOUBLE_COMPLEX"),
     ("ompi_mpi_count", 72, "MPI_COUNT"),

@@ -65,7 +65,7 @@ const OTHERS: &[Data] = &[
     cell("ompi_errcode_intern_lastused", 4),
     cell("ompi_errcodes_intern", 120),
     cell("ompi_registered_datareps", 64),
-    object("ompi_mpi_c_complex", Kind::Datatype, number_of("MPI_C_FLOAT_COMPLEX"), 512),
+    object("ompi_mpi_c_complex", Kind::Datatype, number_of("MPI_C_COMPLEX"), 512),
     // Of Open MPI 5.
     object("ompi_mpi_instance_null", Kind::Session, NULL, 512),
     object("ompi_mpi_ldblcplex", Kind::Datatype, number_of("MPI_C_LONG_DOUBLE_COMPLEX"), 512),

@@ -19,7 +19,7 @@ pub const DATATYPES: &[(usize, &str)] = &[
     (0x20e, "MPI_UNSIGNED_LONG"),
     (0x20f, "MPI_UNSIGNED_LONG_LONG"),
     (0x210, "MPI_FLOAT"),
-    (0x212, "MPI_C_FLOAT_COMPLEX"),
+    (0x212, "MPI_C_COMPLEX"),
     (0x213, "MPI_CXX_FLOAT_COMPLEX"),
     (0x214, "MPI_DOUBLE"),
     (0x216, "MPI_C_DOUBLE_COMPLEX"),

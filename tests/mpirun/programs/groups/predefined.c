@@ -65,6 +65,17 @@ static void names_and_codes(int round) {
     check(flag && *last >= class, "the last code");
 }
 
+/* Synonyms have one name. */
+static void names(void) {
+    MPI_Datatype all[] = {MPI_C_COMPLEX, MPI_C_FLOAT_COMPLEX, MPI_LONG_LONG, MPI_C_DOUBLE_COMPLEX};
+    char name[MPI_MAX_OBJECT_NAME];
+    int length;
+    for (int i = 0; i < 4; i++) {
+        MPI_Type_get_name(all[i], name, &length);
+        printf("names %d: %s\n", rank, name);
+    }
+}
+
 /* A message is taken back while its receiver, or the sender itself, looks for any. */
 static void taken_back(void) {
     int value = rank, got = -1, flag, left = before(1);
@@ -107,6 +118,7 @@ int main(int argc, char **argv) {
     for (int round = 0; round < rounds; round++) {
         operations(round);
         described();
+        names();
         names_and_codes(round);
         if (size % 2 == 0) taken_back();
         MPI_Barrier(MPI_COMM_WORLD);
