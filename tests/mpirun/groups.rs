@@ -25,6 +25,8 @@ checks!(
     windows_that_are_misused_are_named needs wrappers,
     memory_that_ranks_share needs wrappers,
     classes needs wrappers,
+    handlers needs wrappers,
+    the_interface_for_cplusplus needs wrappers,
     fortran_with_its_header needs fortran,
     fortran_with_its_module needs fortran,
     fortran_of_2008 needs fortran,
@@ -125,6 +127,18 @@ fn windows_of_fortran() {
 
 fn classes() {
     everywhere("classes.cc", "1");
+}
+
+/// Codes that functions of the program change or give.
+fn handlers() {
+    everywhere("handlers.c", "3");
+}
+
+/// MPICH's library for it is loaded as it is; that of Open MPI needs the inside of Open MPI.
+fn the_interface_for_cplusplus() {
+    let file = built("bindings.cc", Interface::Mpich);
+    let file = file.to_str().expect("a name that is text");
+    is_the_same_everywhere(file, "3", native(Interface::Mpich, file, "3"));
 }
 
 fn fortran_with_its_header() {

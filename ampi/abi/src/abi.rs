@@ -145,6 +145,8 @@ pub trait Abi: 'static {
     const CODES: &'static [c_int; 1024] = &numbers_from(Self::LAST_CODE);
     /// `MPI_MODE_NOSUCCEED`.
     const NO_SUCCEED: c_int = 16_384;
+    /// Whether a function returns the code that an error handler of the program has left.
+    const HANDLERS_CHANGE_CODES: bool = true;
     /// `MPI_MODE_RDONLY`, `_WRONLY`, `_RDWR`, `_CREATE`, `_EXCL`, `_DELETE_ON_CLOSE`, `_UNIQUE_OPEN`, `_APPEND`,
     /// `_SEQUENTIAL`.
     const FILE_MODES: [c_int; 9] = [2, 4, 8, 1, 64, 16, 32, 128, 256];
@@ -312,6 +314,7 @@ macro_rules! as_in_c {
         const UNIFIED: std::ffi::c_int = <$interface>::UNIFIED;
         const NO_CHECK: std::ffi::c_int = <$interface>::NO_CHECK;
         const NO_SUCCEED: std::ffi::c_int = <$interface>::NO_SUCCEED;
+        const HANDLERS_CHANGE_CODES: bool = <$interface>::HANDLERS_CHANGE_CODES;
         const LAST_CODE: std::ffi::c_int = <$interface>::LAST_CODE;
         const IS_FORTRAN: bool = true;
 

@@ -117,7 +117,8 @@ fn of_c<A: Abi>() -> Vec<(&'static str, usize)> {
 }
 
 fn special_of_mpich() -> Vec<(&'static str, usize)> {
-    let mut all = mpich::attributes::functions();
+    let mut all =
+        [mpich::attributes::functions(), mpich::cplusplus::functions(), fortran::sizes::functions()].concat();
     all.extend([
         (
             "MPII_Grequest_set_lang_f77",
@@ -241,6 +242,14 @@ pub fn bind(interface: Interface, mut resolve: impl FnMut(&str) -> Option<usize>
         let Some(address) = resolve(data.name).filter(|address| *address != own(symbol)) else { continue };
         // SAFETY: no buffer is given; a number is kept.
         unsafe { call(|process, _| process.objects.places.set(symbol, address as u64)) }?;
+    }
+    if interface == Interface::Mpich {
+        for (name, symbol) in mpich::POINTERS_OF_2008 {
+            if let Some(address) = resolve(name) {
+                // SAFETY: a pointer of the program's library, which nothing runs of yet.
+                unsafe { (address as *mut usize).write(mpich::own(symbol)) };
+            }
+        }
     }
     Ok(())
 }

@@ -19,7 +19,7 @@
 //! ```
 
 use super::{Communicator, Error};
-use crate::comm::Copying;
+use crate::comm::{Copying, Value};
 use crate::rank::call;
 
 /// Names a value that communicators may have. Each rank has keys of its own.
@@ -73,7 +73,7 @@ impl Communicator {
                 if !process.comms.keyvals.contains(key) {
                     return Err(Error::Key);
                 }
-                process.comms.get_mut(handle)?.attributes.set(key, value);
+                process.comms.get_mut(handle)?.attributes.set(key, Value::address(value));
                 Ok(())
             })
         }?
@@ -84,7 +84,7 @@ impl Communicator {
     /// # Errors
     /// If the communicator was freed.
     pub fn attribute(&self, Key(key): Key) -> Result<Option<u64>, Error> {
-        self.look(|communicator| communicator.attributes.get(key))
+        self.look(|communicator| communicator.attributes.get(key).map(|value| value.word))
     }
 
     /// Takes it away (`MPI_Comm_delete_attr`). Whether there was one.

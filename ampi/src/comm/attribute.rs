@@ -18,6 +18,30 @@ pub enum Copying {
     },
 }
 
+/// What is attached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pup)]
+pub struct Value {
+    /// An address, or an integer.
+    pub word: u64,
+    /// Whether it is an integer of Fortran: C gets the address of that, and Fortran of an address the integer (MPI-4.1,
+    /// 19.3.7).
+    pub is_integer: bool,
+    /// Where the integer lies for C, once that has asked for it; else 0.
+    pub place: u64,
+}
+
+impl Value {
+    /// As C gives it.
+    pub fn address(word: u64) -> Value {
+        Value { word, is_integer: false, place: 0 }
+    }
+
+    /// As Fortran gives it.
+    pub fn integer(word: u64) -> Value {
+        Value { word, is_integer: true, place: 0 }
+    }
+}
+
 /// A function of the program that has to be called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
@@ -26,7 +50,7 @@ pub struct Asked {
     /// For which key.
     pub key: u32,
     /// The value.
-    pub value: u64,
+    pub value: Value,
     /// Given when the key was made.
     pub extra: u64,
 }
@@ -56,7 +80,7 @@ struct Keyval {
 
 /// The attributes of one communicator, datatype or window, in the order in which they were set first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Pup)]
-pub struct Attributes(Vec<(u32, u64)>);
+pub struct Attributes(Vec<(u32, Value)>);
 
 impl Keyvals {
     /// A new key (`MPI_Comm_create_keyval`).
@@ -101,7 +125,7 @@ impl Attributes {
     }
 
     /// Attaches a value.
-    pub fn set(&mut self, key: u32, value: u64) {
+    pub fn set(&mut self, key: u32, value: Value) {
         match self.0.iter_mut().find(|(of, _)| *of == key) {
             Some((_, there)) => *there = value,
             None => self.0.push((key, value)),
@@ -109,7 +133,7 @@ impl Attributes {
     }
 
     /// The value of a key.
-    pub fn get(&self, key: u32) -> Option<u64> {
+    pub fn get(&self, key: u32) -> Option<Value> {
         self.0.iter().find(|(of, _)| *of == key).map(|(_, value)| *value)
     }
 
@@ -132,9 +156,8 @@ impl Attributes {
             let Some(keyval) = keyvals.all.get(key) else { continue };
             match keyval.copying {
                 Copying::Never => {}
-                Copying::Always => {
-                    copied.0.push((*key, *value));
-                }
+                // The integer lies in a place of its own there.
+                Copying::Always => copied.0.push((*key, Value { place: 0, ..*value })),
                 Copying::Asked { function } => {
                     asked.push(Asked { function, key: *key, value: *value, extra: keyval.extra });
                 }
@@ -149,7 +172,7 @@ impl Attributes {
     }
 }
 
-fn deletion(key: u32, value: u64, keyvals: &Keyvals) -> Option<Asked> {
+fn deletion(key: u32, value: Value, keyvals: &Keyvals) -> Option<Asked> {
     let keyval = keyvals.all.get(&key)?;
     keyval.deleting.map(|function| Asked { function, key, value, extra: keyval.extra })
 }

@@ -25,7 +25,7 @@ use crate::collective::Member;
 use crate::engine::{Pattern, Rank, Tag};
 use topology::Topology;
 
-pub use attribute::{Asked, Attributes, Copying, Keyvals};
+pub use attribute::{Asked, Attributes, Copying, Keyvals, Value};
 pub use context::{ContextPair, Contexts, TooMany, is_of_parts};
 pub use group::{Comparison, Group, GroupError};
 pub use split::Choice;

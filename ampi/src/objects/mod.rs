@@ -44,6 +44,10 @@ pub struct Objects {
     pub fortran_keys: BTreeMap<u32, bool>,
     /// Keys of attributes whose functions are called by others of the program: by the one that copies, by the one that deletes.
     pub key_proxies: BTreeMap<u32, (u64, u64)>,
+    /// The function of the program that calls operations of C++; 0 until there is one.
+    pub op_proxy: u64,
+    /// The code of the program's own that a function of attributes has failed with, until it is returned.
+    pub failed_with: Option<i32>,
     /// Sessions that are not finalized.
     pub sessions: Table<Session>,
     /// What tools have.
@@ -110,6 +114,8 @@ pub struct Handler {
     pub function: u64,
     /// Whether it is Fortran's.
     pub is_fortran: bool,
+    /// The address of the program's function by which it is called, if it is of another language; else 0.
+    pub proxy: u64,
     /// How many handles the program has of it.
     pub holders: u32,
 }

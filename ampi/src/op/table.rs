@@ -91,6 +91,20 @@ impl Ops {
         self.all.get(&handle).copied().ok_or(UnknownOp(handle))
     }
 
+    /// One of the program's is named to who can call it by another address from now on.
+    ///
+    /// # Errors
+    /// If there is none, or it is predefined.
+    pub fn call_by(&mut self, handle: u32, by: u64) -> Result<(), UnknownOp> {
+        match self.all.get_mut(&handle) {
+            Some(Op::User { function, .. }) => {
+                *function = by;
+                Ok(())
+            }
+            _ => Err(UnknownOp(handle)),
+        }
+    }
+
     /// Frees one of the program's.
     ///
     /// # Errors

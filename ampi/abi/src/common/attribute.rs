@@ -3,12 +3,12 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use talisman_ampi::comm::{Asked, Attributes, Copying, Keyvals};
+use talisman_ampi::comm::{Asked, Attributes, Copying, Keyvals, Value};
 use talisman_ampi::objects::Kind;
 use talisman_ampi::process::Process;
 use talisman_ampi::raw;
 
-use super::call::{Outcome, known, local, put};
+use super::call::{Outcome, failed_with, known, local, put};
 use super::window::life::Facts;
 use crate::abi::{Abi, Attribute, WindowAttribute, numbers_from};
 use crate::class::Class;
@@ -84,7 +84,7 @@ pub unsafe fn free<A: Abi>(keyval: *mut c_int) -> Outcome {
 ///
 /// # Errors
 /// If there is no such key, or the function that is called for the former value fails.
-pub fn set<A: Abi>(bearer: Bearer, keyval: c_int, value: u64) -> Outcome {
+pub fn set<A: Abi>(bearer: Bearer, keyval: c_int, value: Value) -> Outcome {
     let key = key_of::<A>(keyval)?;
     let asked = local(|process| {
         if !process.comms.keyvals.contains(key) {
@@ -104,9 +104,28 @@ pub fn set<A: Abi>(bearer: Bearer, keyval: c_int, value: u64) -> Outcome {
 ///
 /// # Errors
 /// If there is no such key.
-pub fn value_of<A: Abi>(bearer: Bearer, keyval: c_int) -> Result<Option<u64>, Class> {
+pub fn value_of<A: Abi>(bearer: Bearer, keyval: c_int) -> Result<Option<Value>, Class> {
     let key = key_of::<A>(keyval)?;
     local(|process| Ok(bearer.attributes(process)?.0.get(key)))
+}
+
+/// The same as C gets it: of an integer of Fortran the address. The integer stays there until the rank ends, as the
+/// program may keep the address.
+fn address_of<A: Abi>(bearer: Bearer, keyval: c_int) -> Result<Option<u64>, Class> {
+    let Some(value) = value_of::<A>(bearer, keyval)? else { return Ok(None) };
+    if !value.is_integer || value.place != 0 {
+        return Ok(Some(if value.is_integer { value.place } else { value.word }));
+    }
+    let (key, place) = (key_of::<A>(keyval)?, place_for(value.word));
+    local(|process| {
+        bearer.attributes(process)?.0.set(key, Value { place, ..value });
+        Ok(Some(place))
+    })
+}
+
+/// An integer on the rank's heap, as the rank calls.
+fn place_for(integer: u64) -> u64 {
+    Box::into_raw(Box::new(integer)) as u64
 }
 
 /// Takes a value away.
@@ -205,8 +224,15 @@ type DeleteInC<A> = unsafe extern "C" fn(<A as Abi>::Handle, c_int, u64, u64) ->
 type DeleteInFortran<A> =
     unsafe extern "C" fn(*mut <A as Abi>::Handle, *mut c_int, *mut u64, *mut u64, *mut c_int);
 
-/// How a value was given, as MPICH tells proxies: as an integer of the length of an address.
+/// How a value was given, as MPICH tells proxies: as an address.
+const AS_ADDRESS: c_int = 0;
+
+/// As an integer of the length of an address.
 pub const AS_INTEGER: c_int = 1;
+
+fn given(value: Value) -> c_int {
+    if value.is_integer { AS_INTEGER } else { AS_ADDRESS }
+}
 
 /// Calls the program's function, which is its first argument.
 type CopyByProxy<A> =
@@ -219,50 +245,65 @@ fn proxies(key: u32) -> Result<Option<(u64, u64)>, Class> {
 }
 
 /// Asks the program whether and how a value is copied, in the language that the key was made in.
-fn ask_to_copy<A: Abi>(bearer: Bearer, asked: Asked) -> Result<Option<u64>, Class> {
+fn ask_to_copy<A: Abi>(bearer: Bearer, asked: Asked) -> Result<Option<Value>, Class> {
     let mut keyval = keyval_of::<A>(asked.key);
-    let (mut value, mut extra) = (asked.value, asked.extra);
-    let (mut copied, mut flag, mut code) = (asked.value, 0, 0);
+    let Asked { value, mut extra, .. } = asked;
+    let (mut word, mut copied, mut flag, mut code) = (value.word, value.word, 0, 0);
+    let made;
     // SAFETY: the program has given it as such a function.
     unsafe {
         if is_fortran(asked.key)? {
             let mut handle = <A::Fortran>::handle(bearer.kind, bearer.number);
             let ask = std::mem::transmute::<usize, CopyInFortran<A::Fortran>>(asked.function as usize);
-            ask(&mut handle, &mut keyval, &mut extra, &mut value, &mut copied, &mut flag, &mut code);
+            ask(&mut handle, &mut keyval, &mut extra, &mut word, &mut copied, &mut flag, &mut code);
+            made = Value::integer(copied);
         } else if let Some((proxy, _)) = proxies(asked.key)? {
             let handle = <A::C>::handle(bearer.kind, bearer.number);
             let ask = std::mem::transmute::<usize, CopyByProxy<A::C>>(proxy as usize);
-            code = ask(asked.function, handle, keyval, extra, AS_INTEGER, value, &mut copied, &mut flag);
+            code = ask(asked.function, handle, keyval, extra, given(value), word, &mut copied, &mut flag);
+            made = Value { word: copied, place: 0, ..value };
         } else {
             let handle = <A::C>::handle(bearer.kind, bearer.number);
             let ask = std::mem::transmute::<usize, CopyInC<A::C>>(asked.function as usize);
-            code = ask(handle, keyval, extra, value, &mut copied, &mut flag);
+            let mut own = value.word;
+            let place = if value.is_integer { &raw mut own as u64 } else { value.word };
+            code = ask(handle, keyval, extra, place, &mut copied, &mut flag);
+            // Functions that only copy give the address that they were given.
+            let is_same = value.is_integer && copied == place;
+            made = if is_same { Value::integer(own) } else { Value::address(copied) };
         }
     }
-    if code == 0 { Ok((flag != 0).then_some(copied)) } else { Err(A::class(code).unwrap_or(Class::Other)) }
+    if code == 0 { Ok((flag != 0).then_some(made)) } else { Err(failed::<A>(code)) }
 }
 
 /// Tells the program that a value is deleted, in the language that the key was made in.
 fn ask_to_delete<A: Abi>(bearer: Bearer, asked: Asked) -> Outcome {
     let mut keyval = keyval_of::<A>(asked.key);
-    let (mut value, mut extra, mut code) = (asked.value, asked.extra, 0);
+    let Asked { value, mut extra, .. } = asked;
+    let (mut word, mut code) = (value.word, 0);
     // SAFETY: the program has given it as such a function.
     unsafe {
         if is_fortran(asked.key)? {
             let mut handle = <A::Fortran>::handle(bearer.kind, bearer.number);
             let ask = std::mem::transmute::<usize, DeleteInFortran<A::Fortran>>(asked.function as usize);
-            ask(&mut handle, &mut keyval, &mut value, &mut extra, &mut code);
+            ask(&mut handle, &mut keyval, &mut word, &mut extra, &mut code);
         } else if let Some((_, proxy)) = proxies(asked.key)? {
             let handle = <A::C>::handle(bearer.kind, bearer.number);
             let ask = std::mem::transmute::<usize, DeleteByProxy<A::C>>(proxy as usize);
-            code = ask(asked.function, handle, keyval, AS_INTEGER, value, extra);
+            code = ask(asked.function, handle, keyval, given(value), word, extra);
         } else {
             let handle = <A::C>::handle(bearer.kind, bearer.number);
             let ask = std::mem::transmute::<usize, DeleteInC<A::C>>(asked.function as usize);
-            code = ask(handle, keyval, value, extra);
+            let place = if value.is_integer { &raw mut word as u64 } else { word };
+            code = ask(handle, keyval, place, extra);
         }
     }
-    if code == 0 { Ok(()) } else { Err(A::class(code).unwrap_or(Class::Other)) }
+    if code == 0 { Ok(()) } else { Err(failed::<A>(code)) }
+}
+
+/// What a function of the program has failed with: a code of its own is returned as it is.
+fn failed<A: Abi>(code: c_int) -> Class {
+    A::class(code).unwrap_or_else(|| failed_with(code))
 }
 
 /// Numbers of programs: a program gets the address of its own.
@@ -333,7 +374,7 @@ pub unsafe fn get<A: Abi>(bearer: Bearer, keyval: c_int, value: *mut u64, flag: 
         Some(attribute) if bearer.kind == Kind::Comm => Some(predefined::<A>(attribute)? as u64),
         _ => match A::window_attribute(keyval) {
             Some(attribute) if bearer.kind == Kind::Win => Some(of_window(bearer, attribute)?),
-            _ => value_of::<A>(bearer, keyval)?,
+            _ => address_of::<A>(bearer, keyval)?,
         },
     };
     // SAFETY: the caller's promise.
@@ -390,7 +431,7 @@ super::calls! {
     };
     "Comm_free_keyval" comm_free_keyval<>(keyval: *mut c_int) => free::<A>(keyval);
     "Comm_set_attr" comm_set_attr<>(communicator: A::Handle, keyval: c_int, value: u64) on communicator => {
-        set::<A>(Bearer::of::<A>(Kind::Comm, communicator)?, keyval, value)
+        set::<A>(Bearer::of::<A>(Kind::Comm, communicator)?, keyval, Value::address(value))
     };
     "Comm_get_attr" comm_get_attr<>(
         communicator: A::Handle, keyval: c_int, value: *mut u64, flag: *mut c_int,
@@ -403,7 +444,7 @@ super::calls! {
     };
     "Keyval_free" keyval_free<>(keyval: *mut c_int) => free::<A>(keyval);
     "Attr_put" attr_put<>(communicator: A::Handle, keyval: c_int, value: u64) on communicator => {
-        set::<A>(Bearer::of::<A>(Kind::Comm, communicator)?, keyval, value)
+        set::<A>(Bearer::of::<A>(Kind::Comm, communicator)?, keyval, Value::address(value))
     };
     "Attr_get" attr_get<>(
         communicator: A::Handle, keyval: c_int, value: *mut u64, flag: *mut c_int,
@@ -416,7 +457,7 @@ super::calls! {
     };
     "Type_free_keyval" type_free_keyval<>(keyval: *mut c_int) => free::<A>(keyval);
     "Type_set_attr" type_set_attr<>(datatype: A::Handle, keyval: c_int, value: u64) => {
-        set::<A>(Bearer::of::<A>(Kind::Datatype, datatype)?, keyval, value)
+        set::<A>(Bearer::of::<A>(Kind::Datatype, datatype)?, keyval, Value::address(value))
     };
     "Type_get_attr" type_get_attr<>(datatype: A::Handle, keyval: c_int, value: *mut u64, flag: *mut c_int) => {
         get::<A>(Bearer::of::<A>(Kind::Datatype, datatype)?, keyval, value, flag)

@@ -2,6 +2,7 @@
 
 use std::ffi::c_int;
 
+use talisman_ampi::comm::Communicators;
 use talisman_ampi::engine::{Actions, Buffer, Envelope, Mode, Pattern, Status, Token};
 use talisman_ampi::objects::{Handler, Kind};
 use talisman_ampi::process::Process;
@@ -21,6 +22,8 @@ pub mod handler {
     pub const FATAL: u32 = 0;
     /// `MPI_ERRORS_RETURN`.
     pub const RETURN: u32 = 1;
+    /// `MPI::ERRORS_THROW_EXCEPTIONS` of MPICH's C++: the code is returned, and the library for that throws.
+    pub const THROW: u32 = 2;
     /// `MPI_ERRORS_ABORT`.
     pub const ABORT: u32 = 3;
     /// The first of the program.
@@ -172,12 +175,14 @@ pub fn done_anywhere<A: Abi>(name: &'static str, outcome: Outcome) -> c_int {
 /// Calls the error handler of a communicator. Returns what the function returns.
 pub fn raise<A: Abi>(name: &'static str, communicator: u32, class: Class) -> c_int {
     let found = local(|process| {
+        // One that is not there has no handler: that of all ranks is called.
+        let communicator = process.comms.get(communicator).map_or(Communicators::WORLD, |_| communicator);
         let handler = process.objects.handlers_of.get(&communicator).copied().unwrap_or(handler::FATAL);
         let own =
             handler.checked_sub(handler::FIRST).and_then(|own| process.objects.handlers.get(own).copied());
         Ok((handler, own, process.engine.rank()))
     });
-    let code = A::code(class);
+    let code = code_of::<A>(class);
     if class == Class::Other && is_in_operation() {
         let rank = found.map_or(0, |(.., rank)| rank);
         fatal(
@@ -186,14 +191,27 @@ pub fn raise<A: Abi>(name: &'static str, communicator: u32, class: Class) -> c_i
         );
     }
     match found {
-        Ok((handler::RETURN, ..)) => code,
-        Ok((_, Some(own), _)) => {
-            call_handler::<A>(own, (Kind::Comm, communicator), code);
-            code
-        }
+        Ok((handler::RETURN | handler::THROW, ..)) => code,
+        Ok((_, Some(own), _)) => call_handler::<A>(own, (Kind::Comm, communicator), code),
         Ok((.., rank)) => fatal(code, &format!("rank {rank}: {}", words(name, class))),
         Err(_) => fatal(code, &words(name, class)),
     }
+}
+
+/// The program has a code of its own for what went wrong: that is returned.
+pub fn failed_with(code: c_int) -> Class {
+    let kept = local(|process| {
+        process.objects.failed_with = Some(code);
+        Ok(())
+    });
+    debug_assert!(kept.is_ok(), "nothing in there fails");
+    Class::Other
+}
+
+/// The code of a class, or that which the program has for it.
+pub fn code_of<A: Abi>(class: Class) -> c_int {
+    let own = local(|process| Ok(process.objects.failed_with.take()));
+    own.ok().flatten().filter(|_| class == Class::Other).unwrap_or_else(|| A::code(class))
 }
 
 /// What operations may do (MPI-3.1, 5.9.5: no function that communicates).
@@ -209,20 +227,40 @@ pub fn fatal(code: c_int, message: &str) -> ! {
     (hooks().abort)(code, message)
 }
 
-/// Calls an error handler of the program on a communicator or a window, in the language that it was made in.
-pub fn call_handler<A: Abi>(own: Handler, (kind, number): (Kind, u32), code: c_int) {
+/// Calls an error handler of the program on a communicator or a window, in the language that it was made in. Gives the
+/// code that is returned then.
+pub fn call_handler<A: Abi>(own: Handler, (kind, number): (Kind, u32), code: c_int) -> c_int {
     match own.is_fortran {
-        true => call_with(own, <A::Fortran>::handle(kind, number), code),
-        false => call_with(own, <A::C>::handle(kind, number), code),
+        true => call_with::<A, _>(own, (kind, <A::Fortran>::handle(kind, number)), code),
+        false => call_with::<A, _>(own, (kind, <A::C>::handle(kind, number)), code),
     }
 }
 
-/// Calls it on what this is the handle of.
-pub fn call_with<H>(own: Handler, mut handle: H, mut code: c_int) {
-    type Function<H> = unsafe extern "C" fn(*mut H, *mut c_int, ...);
+/// Calls it on what this is the handle of. One of C++ may throw.
+pub fn call_with<A: Abi, H>(own: Handler, (kind, mut handle): (Kind, H), code: c_int) -> c_int {
+    type Function<H> = unsafe extern "C-unwind" fn(*mut H, *mut c_int, ...);
+    type Proxy<H> = unsafe extern "C-unwind" fn(c_int, *mut H, *mut c_int, u64);
+    let mut changed = code;
     // SAFETY: the program has given it as such a function.
     unsafe {
-        let function = std::mem::transmute::<usize, Function<H>>(own.function as usize);
-        function(&raw mut handle, &raw mut code);
+        if own.proxy == 0 {
+            let function = std::mem::transmute::<usize, Function<H>>(own.function as usize);
+            function(&raw mut handle, &raw mut changed);
+        } else {
+            let proxy = std::mem::transmute::<usize, Proxy<H>>(own.proxy as usize);
+            proxy(number_for_proxy(kind), &raw mut handle, &raw mut changed, own.function);
+            // Its library for C++ takes a code for an error that nobody has handled.
+            return 0;
+        }
+    }
+    if A::HANDLERS_CHANGE_CODES { changed } else { code }
+}
+
+/// How MPICH tells its library for C++ what a handle is of.
+fn number_for_proxy(kind: Kind) -> c_int {
+    match kind {
+        Kind::File => 1,
+        Kind::Win => 2,
+        _ => 0,
     }
 }

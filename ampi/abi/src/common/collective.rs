@@ -225,7 +225,7 @@ macro_rules! collectives {
                 ///
                 /// # Safety
                 /// Arguments are as MPI says.
-                pub unsafe extern "C" fn $again<A: Abi $(, $n: Count)?>(
+                pub unsafe extern "C-unwind" fn $again<A: Abi $(, $n: Count)?>(
                     $($argument: $type,)* communicator: A::Handle, _info: A::Handle, request: *mut A::Handle,
                 ) -> c_int {
                     let (name, how) = (concat!("MPI_", $name, "_init"), How::Again(request));

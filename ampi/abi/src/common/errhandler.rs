@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use talisman_ampi::objects::{Handler, Kind};
 use talisman_ampi::process::Process;
 
-use super::call::{Outcome, call_handler, fatal, handler, known, local, put};
+use super::call::{Outcome, call_handler, failed_with, fatal, handler, known, local, put};
 use super::communicator::{name_from, put_text, text_of};
 use crate::abi::{Abi, NULL};
 use crate::class::Class;
@@ -18,7 +18,7 @@ pub unsafe fn create<A: Abi>(function: u64, to: *mut A::Handle) -> Outcome {
     if function == 0 {
         return Err(Class::Arg);
     }
-    let made = Handler { function, is_fortran: A::IS_FORTRAN, holders: 1 };
+    let made = Handler { function, is_fortran: A::IS_FORTRAN, proxy: 0, holders: 1 };
     let number = local(|process| Ok(process.objects.handlers.insert(made) + handler::FIRST))?;
     // SAFETY: the caller's promise.
     unsafe { put(to, A::handle(Kind::Errhandler, number)) }
@@ -86,8 +86,9 @@ unsafe fn call<A: Abi>(communicator: A::Handle, code: c_int) -> Outcome {
     })?;
     match (number, own) {
         (handler::RETURN, _) => Ok(()),
+        (handler::THROW, _) => Err(failed_with(code)),
         (_, Some(own)) => {
-            call_handler::<A>(own, (Kind::Comm, communicator), code);
+            let _changed = call_handler::<A>(own, (Kind::Comm, communicator), code);
             Ok(())
         }
         _ => fatal(

@@ -2,17 +2,19 @@
 
 /// The functions of a chapter: name without `MPI_`, function, arguments, the communicator whose error handler is
 /// called, and a body that gives an [`Outcome`](call::Outcome). Functions of files have the file instead of the
-/// communicator, or `nothing`, where no file is open yet; those of windows the window, those of sessions the session. A function with a parameter `N` is there twice: with
-/// counts of 32 bits, and, as `…_c`, with counts of 64.
+/// communicator, or `nothing`, where no file is open yet; those of windows the window, or the place of its handle, those
+/// of sessions the session. A function with a parameter `N` is there twice: with counts of 32 bits, and, as `…_c`, with
+/// counts of 64. Handlers of C++ may throw: that goes through the functions of C.
 macro_rules! calls {
     ($($name:literal $function:ident<$($n:ident)?>($($argument:ident: $type:ty),* $(,)?)
-        $(on $communicator:ident)? $(of $file:ident)? $(in $window:ident)? $(by $session:ident)? => $body:expr;)*) => {
+        $(on $communicator:ident)? $(of $file:ident)? $(in $window:ident)? $(at $place:ident)?
+        $(by $session:ident)? => $body:expr;)*) => {
         $(
             #[doc = concat!("`MPI_", $name, "`.")]
             ///
             /// # Safety
             /// Arguments are as MPI says.
-            pub unsafe extern "C" fn $function<A: $crate::abi::Abi $(, $n: $crate::abi::Count)?>(
+            pub unsafe extern "C-unwind" fn $function<A: $crate::abi::Abi $(, $n: $crate::abi::Count)?>(
                 $($argument: $type),*
             ) -> std::ffi::c_int {
                 #[allow(unused_unsafe, reason = "some bodies need nothing of what is unsafe")]
@@ -22,7 +24,10 @@ macro_rules! calls {
                 };
                 let _traced = talisman_ampi::raw::TracedCall::begin(concat!("MPI_", $name));
                 let outcome = body();
-                $crate::common::calls!(@done $name, outcome $(, $communicator)? $(; $file)? $(=> $window)? $(, @ $session)?)
+                $crate::common::calls!(
+                    @done $name, outcome
+                    $(, $communicator)? $(; $file)? $(=> $window)? $(=> *$place)? $(, @ $session)?
+                )
             }
         )*
 
@@ -45,6 +50,12 @@ macro_rules! calls {
     (@done $name:literal, $outcome:expr; $file:expr) => {
         // SAFETY: the handle is the program's.
         unsafe { $crate::common::io::errors::done::<A>(concat!("MPI_", $name), Some($file), $outcome) }
+    };
+    (@done $name:literal, $outcome:expr => *$place:expr) => {
+        // SAFETY: the handle at the place is the program's.
+        unsafe {
+            $crate::common::window::errors::done::<A>(concat!("MPI_", $name), $place.read_unaligned(), $outcome)
+        }
     };
     (@done $name:literal, $outcome:expr => $window:expr) => {
         // SAFETY: the handle is the program's.

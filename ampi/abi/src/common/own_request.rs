@@ -14,9 +14,9 @@ use crate::class::Class;
 type Query = unsafe extern "C" fn(u64, usize) -> c_int;
 type Free = unsafe extern "C" fn(u64) -> c_int;
 type Cancel = unsafe extern "C" fn(u64, c_int) -> c_int;
-type FortranQuery = unsafe extern "C" fn(*const u64, usize, *mut c_int);
-type FortranFree = unsafe extern "C" fn(*const u64, *mut c_int);
-type FortranCancel = unsafe extern "C" fn(*const u64, *const c_int, *mut c_int);
+type FortranQuery = unsafe extern "C" fn(u64, usize, *mut c_int);
+type FortranFree = unsafe extern "C" fn(u64, *mut c_int);
+type FortranCancel = unsafe extern "C" fn(u64, *const c_int, *mut c_int);
 
 /// The program is asked for the status of one that has ended, and it is freed.
 pub fn ended<A: Abi>(asks: Asks) -> Result<Ended, Class> {
@@ -39,7 +39,7 @@ fn query(asks: Asks, status: usize) -> c_int {
     unsafe {
         if asks.is_fortran {
             let query = std::mem::transmute::<usize, FortranQuery>(asks.query as usize);
-            query(&asks.extra, status, &mut code);
+            query(asks.extra, status, &mut code);
             code
         } else {
             std::mem::transmute::<usize, Query>(asks.query as usize)(asks.extra, status)
@@ -54,7 +54,7 @@ pub fn free(asks: Asks) {
     unsafe {
         if asks.is_fortran {
             let free = std::mem::transmute::<usize, FortranFree>(asks.free as usize);
-            free(&asks.extra, &mut code);
+            free(asks.extra, &mut code);
         } else {
             std::mem::transmute::<usize, Free>(asks.free as usize)(asks.extra);
         }
@@ -68,7 +68,7 @@ pub fn cancel(asks: Asks, has_ended: bool) -> Outcome {
     unsafe {
         if asks.is_fortran {
             let cancel = std::mem::transmute::<usize, FortranCancel>(asks.cancel as usize);
-            cancel(&asks.extra, &has_ended, &mut code);
+            cancel(asks.extra, &has_ended, &mut code);
         } else {
             code = std::mem::transmute::<usize, Cancel>(asks.cancel as usize)(asks.extra, has_ended);
         }
@@ -77,7 +77,7 @@ pub fn cancel(asks: Asks, has_ended: bool) -> Outcome {
 }
 
 /// What MPICH's own library for Fortran 2008 calls after `MPI_Grequest_start` (`MPII_Grequest_set_lang_f77`): functions of
-/// the request are Fortran's, and what they are given was named by its address. It looks at nothing that is returned.
+/// the request are Fortran's. It looks at nothing that is returned.
 pub extern "C" fn set_fortran<A: Abi>(request: A::Handle) {
     // SAFETY: the handle of a request that was just made.
     let number = unsafe { known::<A>(Kind::Request, request) };
@@ -85,9 +85,7 @@ pub extern "C" fn set_fortran<A: Abi>(request: A::Handle) {
         engine(|process, _| {
             let record = process.objects.requests.get_mut(number).ok_or(Class::Request)?;
             if let Kept::Own(asks) = &mut record.kind {
-                // SAFETY: Fortran's variable, which its library has just given.
-                let extra = unsafe { (asks.extra as *const u64).read_unaligned() };
-                (asks.is_fortran, asks.extra) = (true, extra);
+                asks.is_fortran = true;
             }
             Ok(())
         })

@@ -12,7 +12,7 @@ use talisman_ampi::raw::TracedCall;
 
 use super::agreement::{Meeting, among, leaders};
 use super::call::{
-    Outcome, call_handler, done_anywhere, engine, fatal, handler, known, known_or_null, local, put,
+    Outcome, call_handler, code_of, done_anywhere, engine, fatal, handler, known, known_or_null, local, put,
 };
 use super::communicator::text_of;
 use super::environment::{granted_level, wtime};
@@ -53,7 +53,7 @@ pub unsafe fn done<A: Abi>(name: &'static str, handle: A::Handle, outcome: Outco
     let found = unsafe { open::<A>(handle) }
         .and_then(|number| Ok((number, local(|process| Ok(session(process, number)?.handler))?)));
     match found {
-        Ok((number, chosen)) => raise::<A>(name, (Kind::Session, number), chosen, A::code(class)),
+        Ok((number, chosen)) => raise::<A>(name, (Kind::Session, number), chosen, code_of::<A>(class)),
         Err(_) => done_anywhere::<A>(name, outcome),
     }
 }
@@ -67,7 +67,7 @@ fn raise<A: Abi>(name: &str, on: (Kind, u32), chosen: u32, code: c_int) -> c_int
     });
     match found {
         _ if chosen == handler::RETURN => {}
-        Ok((Some(own), _)) => call_handler::<A>(own, on, code),
+        Ok((Some(own), _)) => return call_handler::<A>(own, on, code),
         Ok((None, rank)) => fatal(code, &format!("rank {rank}: {name} failed: {}", words::<A>(code))),
         Err(_) => fatal(code, &format!("{name} failed: {}", words::<A>(code))),
     }

@@ -3,6 +3,7 @@
 use std::ffi::c_int;
 use std::ffi::c_void;
 
+use talisman_ampi::comm::Value;
 use talisman_ampi::objects::Kind;
 
 use super::Fortran;
@@ -22,7 +23,7 @@ unsafe fn value<A: Fortran>(kind: Kind, handle: c_int, keyval: c_int) -> Result<
             _ if kind == Kind::Win && A::window_attribute(keyval).is_some() => {
                 A::window_attribute(keyval).map(|asked| number_of_window(bearer, asked)).transpose()
             }
-            _ => Ok(value_of::<A>(bearer, keyval)?.map(|value| value as i64)),
+            _ => Ok(value_of::<A>(bearer, keyval)?.map(|value| value.word as i64)),
         }
     }
 }
@@ -87,19 +88,19 @@ attributes! {
     };
     mpi_win_set_attr(handle: *const c_int, key: *const c_int, value: *const i64) => {
         let bearer = Bearer::of::<A>(Kind::Win, handle.read_unaligned())?;
-        attribute::set::<A>(bearer, key.read_unaligned(), value.read_unaligned() as u64)
+        attribute::set::<A>(bearer, key.read_unaligned(), Value::integer(value.read_unaligned() as u64))
     };
     mpi_comm_set_attr(handle: *const c_int, key: *const c_int, value: *const i64) => {
         let bearer = Bearer::of::<A>(Kind::Comm, handle.read_unaligned())?;
-        attribute::set::<A>(bearer, key.read_unaligned(), value.read_unaligned() as u64)
+        attribute::set::<A>(bearer, key.read_unaligned(), Value::integer(value.read_unaligned() as u64))
     };
     mpi_attr_put(handle: *const c_int, key: *const c_int, value: *const c_int) => {
         let bearer = Bearer::of::<A>(Kind::Comm, handle.read_unaligned())?;
-        attribute::set::<A>(bearer, key.read_unaligned(), i64::from(value.read_unaligned()) as u64)
+        attribute::set::<A>(bearer, key.read_unaligned(), Value::integer(i64::from(value.read_unaligned()) as u64))
     };
     mpi_type_set_attr(handle: *const c_int, key: *const c_int, value: *const i64) => {
         let bearer = Bearer::of::<A>(Kind::Datatype, handle.read_unaligned())?;
-        attribute::set::<A>(bearer, key.read_unaligned(), value.read_unaligned() as u64)
+        attribute::set::<A>(bearer, key.read_unaligned(), Value::integer(value.read_unaligned() as u64))
     };
 }
 

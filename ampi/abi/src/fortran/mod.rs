@@ -10,6 +10,7 @@ mod files;
 mod first;
 mod lists;
 mod plain;
+pub mod sizes;
 mod spawn;
 mod texts;
 mod windows;

@@ -40,18 +40,26 @@ unsafe fn detach_from<A: Fortran>(communicator: c_int, _: *mut usize, size: *mut
     unsafe { buffers::comm_detach_buffer::<A, c_int>(communicator, &raw mut at, size) }
 }
 
+/// Its functions are given the address of Fortran's variable: they may change it.
 unsafe fn grequest_start<A: Fortran>(
     query: u64,
     free: u64,
     cancel: u64,
-    extra: i64,
+    extra: *mut u64,
     request: *mut c_int,
 ) -> c_int {
     // SAFETY: the caller's promise.
     unsafe { own_request::grequest_start::<A>(query, free, cancel, extra as u64, request) }
 }
 
+/// Fortran has no arguments of the program.
+unsafe fn info_of_environment<A: Fortran>(hints: *mut c_int) -> c_int {
+    // SAFETY: the caller's promise; no argument is given.
+    unsafe { info::info_create_env::<A>(0, 0, hints) }
+}
+
 super::fortran! {
+    mpi_info_create_env(p hints) => info_of_environment::<A>;
     mpi_init_thread(v wanted, p granted) => with_level::<A>;
     mpi_init() => begin::<A>;
     mpi_initialized(p flag) => environment::initialized::<A>;
@@ -343,6 +351,7 @@ super::fortran! {
     mpi_comm_dup(v comm, p to) => communicator::comm_dup::<A>;
     mpi_comm_dup_with_info(v comm, v info, p to) => communicator::comm_dup_with_info::<A>;
     mpi_comm_idup(v comm, p to, p request) => communicator::comm_idup::<A>;
+    mpi_comm_idup_with_info(v comm, v info, p to, p request) => communicator::comm_idup_with_info::<A>;
     mpi_comm_split(v comm, v color, v key, p to) => communicator::comm_split::<A>;
     mpi_comm_split_type(v comm, v kind, v key, v info, p to) => communicator::comm_split_type::<A>;
     mpi_comm_create(v comm, v group, p to) => communicator::comm_create::<A>;
@@ -460,7 +469,7 @@ super::fortran! {
     mpi_comm_call_errhandler(v comm, v code) => errhandler::comm_call_errhandler::<A>;
     mpi_error_class(v code, p class) => errhandler::error_class::<A>;
     mpi_alloc_mem_cptr(a size, v info, p at) => buffers::alloc_mem::<A>;
-    mpi_grequest_start(f query, f free, f cancel, a extra, p request) => grequest_start::<A>;
+    mpi_grequest_start(f query, f free, f cancel, p extra, p request) => grequest_start::<A>;
     mpi_grequest_complete(v request) => own_request::grequest_complete::<A>;
     mpi_type_create_darray(
         v size, v rank, v n, p lengths, p distributions, p arguments, p processes, v order, v of, p to,

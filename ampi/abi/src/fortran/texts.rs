@@ -165,6 +165,26 @@ texts! {
             code
         }
     };
+    mpi_info_get_string(
+        hints: *const c_int, key: *const u8, room: *mut c_int, value: *mut u8, flag: *mut c_int; key_len, value_len
+    ) => {
+        let (key, hints, mut found) = (for_c(key, key_len), hints.read_unaligned(), [0u8; ROOM]);
+        // Its length has no zero at the end.
+        let given = room.read_unaligned().clamp(0, ROOM as c_int - 1);
+        let mut with_zero = if given == 0 { 0 } else { given + 1 };
+        let code =
+            info::info_get_string::<A>(hints, key.as_ptr(), &raw mut with_zero, found.as_mut_ptr(), flag);
+        if code == 0 && flag.read_unaligned() != 0 {
+            room.write_unaligned(with_zero - 1);
+            if given > 0 {
+                with_text(value, value_len, |text| {
+                    text.copy_from_nonoverlapping(found.as_ptr(), ROOM);
+                    0
+                });
+            }
+        }
+        code
+    };
     mpi_info_get_valuelen(hints: *const c_int, key: *const u8, n: *mut c_int, flag: *mut c_int; key_len) => {
         info::info_get_valuelen::<A>(hints.read_unaligned(), for_c(key, key_len).as_ptr(), n, flag)
     };

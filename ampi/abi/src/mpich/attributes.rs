@@ -5,6 +5,7 @@
 
 use std::ffi::c_int;
 
+use talisman_ampi::comm::Value;
 use talisman_ampi::objects::Kind;
 
 use super::Mpich;
@@ -42,9 +43,9 @@ extern "C" fn set_proxies(keyval: c_int, copy: u64, delete: u64) {
 /// Of each kind of object: the function that sets, the one that gets, and the names by which errors are said.
 macro_rules! of_kinds {
     ($($kind:ident $set:ident $set_name:literal $get:ident $get_name:literal;)*) => {$(
-        extern "C" fn $set(handle: c_int, keyval: c_int, value: u64, _: c_int) -> c_int {
+        extern "C" fn $set(handle: c_int, keyval: c_int, value: u64, how: c_int) -> c_int {
             // SAFETY: the handle is the program's.
-            let outcome = unsafe { set(Kind::$kind, handle, keyval, value) };
+            let outcome = unsafe { set(Kind::$kind, (handle, keyval), value, how) };
             done_anywhere::<Mpich>($set_name, outcome)
         }
 
@@ -68,7 +69,13 @@ of_kinds! {
     Win set_of_window "MPI_Win_set_attr" get_of_window "MPI_Win_get_attr";
 }
 
-unsafe fn set(kind: Kind, handle: c_int, keyval: c_int, value: u64) -> Outcome {
+/// Whether a value is given or wanted as an integer, and not as an address.
+fn is_integer(how: c_int) -> bool {
+    how == AS_INTEGER || how == AS_INT
+}
+
+unsafe fn set(kind: Kind, (handle, keyval): (c_int, c_int), word: u64, how: c_int) -> Outcome {
+    let value = if is_integer(how) { Value::integer(word) } else { Value::address(word) };
     // SAFETY: the caller's promise.
     attribute::set::<Mpich>(unsafe { Bearer::of::<Mpich>(kind, handle) }?, keyval, value)
 }
@@ -82,21 +89,19 @@ unsafe fn get(
     // SAFETY: the caller's promise; the place of a predefined value is ours.
     unsafe {
         let bearer = Bearer::of::<Mpich>(kind, handle)?;
-        let read = how == AS_INTEGER || how == AS_INT;
-        if let Some(asked) = Mpich::window_attribute(keyval).filter(|_| read && kind == Kind::Win) {
-            put(flag, 1)?;
-            return put(to.cast::<i64>(), attribute::number_of_window(bearer, asked)?);
+        if !is_integer(how) {
+            return attribute::get::<Mpich>(bearer, keyval, to, flag);
         }
-        match Mpich::attribute(keyval).filter(|_| read && kind == Kind::Comm) {
-            None => attribute::get::<Mpich>(bearer, keyval, to, flag),
-            Some(asked) => {
-                let value = predefined::<Mpich>(asked)?.read();
-                put(flag, 1)?;
-                match how {
-                    AS_INT => put(to.cast::<c_int>(), value),
-                    _ => put(to.cast::<i64>(), i64::from(value)),
-                }
-            }
+        let found = match (Mpich::window_attribute(keyval), Mpich::attribute(keyval)) {
+            (Some(asked), _) if kind == Kind::Win => Some(attribute::number_of_window(bearer, asked)?),
+            (_, Some(asked)) if kind == Kind::Comm => Some(i64::from(predefined::<Mpich>(asked)?.read())),
+            _ => attribute::value_of::<Mpich>(bearer, keyval)?.map(|value| value.word as i64),
+        };
+        put(flag, c_int::from(found.is_some()))?;
+        match found {
+            None => Ok(()),
+            Some(value) if how == AS_INT => put(to.cast::<c_int>(), value as c_int),
+            Some(value) => put(to.cast::<i64>(), value),
         }
     }
 }

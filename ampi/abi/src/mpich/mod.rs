@@ -1,6 +1,7 @@
 //! MPICH's interface: handles are ints whose highest bits say what they are.
 
 pub mod attributes;
+pub mod cplusplus;
 mod datatypes;
 
 pub use datatypes::DATATYPES;
@@ -54,6 +55,10 @@ pub const DATA: &[Data] = &[
 
 /// The number of `MPI_T_PVAR_ALL_HANDLES`, which is a pointer to itself here.
 const ALL_HANDLES: u32 = 13;
+
+/// Pointers in MPICH's library for Fortran 2008 that `MPI_Init` fills, by name: the number of the symbol that they point to.
+pub const POINTERS_OF_2008: [(&str, u32); 2] =
+    [("MPIR_C_MPI_UNWEIGHTED", 5), ("MPIR_C_MPI_WEIGHTS_EMPTY", 6)];
 
 /// Where the special values of Fortran are: by the number of the symbol, and the offset in it.
 pub const SENTINELS: &[(Sentinel, u32, usize)] = &[

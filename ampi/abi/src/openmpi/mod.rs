@@ -118,6 +118,7 @@ impl Abi for OpenMpi {
     const UNIFIED: c_int = 0;
     const NO_CHECK: c_int = 1;
     const NO_SUCCEED: c_int = 16;
+    const HANDLERS_CHANGE_CODES: bool = false;
     const LAST_CODE: c_int = 92;
 
     #[inline]

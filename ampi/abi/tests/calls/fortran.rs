@@ -73,6 +73,9 @@ pub fn check<L: Library>(rank: Rank) {
     objects::<L>(rank);
     attributes::<L>(rank);
     languages::<L>(rank);
+    values_of_both_languages::<L>(rank);
+    own_requests::<L>(rank);
+    texts_of_hints::<L>(rank);
 }
 
 fn messages<L: Library>(rank: Rank) {
@@ -202,4 +205,76 @@ fn languages<L: Library>(rank: Rank) {
     assert_eq!(note, rank.number);
     call!(L, "mpi_comm_free_"(&mut twin));
     call!(L, "mpi_comm_free_"(&mut one));
+}
+
+/// Of an integer of Fortran C gets the address, of an address Fortran the integer.
+fn values_of_both_languages<L: Library>(rank: Rank) {
+    let Numbers { world, .. } = numbers::<L>();
+    let (mut key, mut note, mut flag, mut one, mut twin) = (0, -1, 0, -1, -1);
+    let (mut seen, mut place): (i64, *const i64) = (0, std::ptr::null());
+    let always = symbol(L::INTERFACE, "mpi_comm_dup_fn_").unwrap();
+    let nothing = symbol(L::INTERFACE, "mpi_comm_null_delete_fn_").unwrap();
+    call!(L, "mpi_comm_create_keyval_"(always, nothing, &mut key, &0i64));
+    call!(L, "mpi_comm_set_attr_"(&world, &key, &-5i64));
+    for value in [-5, 6] {
+        mpi!(L, "MPI_Comm_get_attr", L::world(), key, &mut place, &mut flag);
+        rank.hop();
+        // SAFETY: where MPI has the integer.
+        assert_eq!((flag, unsafe { *place }), (1, value));
+        call!(L, "mpi_comm_get_attr_"(&world, &key, &mut seen, &mut flag));
+        assert_eq!(seen, value);
+        call!(L, "mpi_comm_set_attr_"(&world, &key, &6i64));
+    }
+    mpi!(L, "MPI_Comm_set_attr", L::world(), key, &raw mut note);
+    call!(L, "mpi_comm_get_attr_"(&world, &key, &mut seen, &mut flag));
+    assert_eq!((seen, flag), (&raw mut note as i64, 1));
+    call!(L, "mpi_comm_delete_attr_"(&world, &key));
+    // Duplicates have integers of their own.
+    call!(L, "mpi_comm_dup_"(&world, &mut one));
+    call!(L, "mpi_comm_set_attr_"(&one, &key, &7i64));
+    call!(L, "mpi_comm_dup_"(&one, &mut twin));
+    call!(L, "mpi_comm_set_attr_"(&one, &key, &8i64));
+    call!(L, "mpi_comm_get_attr_"(&twin, &key, &mut seen, &mut flag));
+    assert_eq!((seen, flag), (7, 1));
+    call!(L, "mpi_comm_free_"(&mut twin));
+    call!(L, "mpi_comm_free_"(&mut one));
+    call!(L, "mpi_comm_free_keyval_"(&mut key));
+}
+
+/// Functions of a request of the program change the variable that it was made with.
+fn own_requests<L: Library>(rank: Rank) {
+    unsafe extern "C" fn query(extra: *mut i64, _: *mut c_int, error: *mut c_int) {
+        // SAFETY: MPI's promise.
+        unsafe { (*extra, *error) = (*extra + 1, 0) };
+    }
+    unsafe extern "C" fn free(extra: *mut i64, error: *mut c_int) {
+        // SAFETY: as above.
+        unsafe { (*extra, *error) = (*extra + 10, 0) };
+    }
+    unsafe extern "C" fn cancel(_: *mut i64, _: *const c_int, _: *mut c_int) {}
+    let (mut request, mut extra) = (-1, 100i64);
+    let [_, _, ignored] = special::<L>();
+    let [query, free, cancel] =
+        [query as *const () as usize, free as *const () as usize, cancel as *const () as usize];
+    call!(L, "mpi_grequest_start_"(query, free, cancel, &mut extra, &mut request));
+    call!(L, "mpi_grequest_complete_"(&request));
+    rank.hop();
+    call!(L, "mpi_wait_"(&mut request, ignored));
+    assert_eq!(std::hint::black_box(extra), 111);
+}
+
+/// Lengths have no zero at the end.
+fn texts_of_hints<L: Library>(rank: Rank) {
+    let (mut hints, mut room, mut value, mut flag) = (-1, 0, [b'x'; 6], 0);
+    call!(L, "mpi_info_create_env_"(&mut hints));
+    call!(L, "mpi_info_set_"(&hints, b"key  ".as_ptr(), b"val ".as_ptr(); 5usize, 4usize));
+    rank.hop();
+    call!(L, "mpi_info_get_string_"(&hints, b"key".as_ptr(), &mut room, value.as_mut_ptr(), &mut flag; 3usize, 6usize));
+    assert_eq!((flag, room, &value), (1, 3, b"xxxxxx"), "its length alone");
+    room = 2;
+    call!(L, "mpi_info_get_string_"(&hints, b"key".as_ptr(), &mut room, value.as_mut_ptr(), &mut flag; 3usize, 6usize));
+    assert_eq!((flag, room, &value), (1, 3, b"va    "));
+    call!(L, "mpi_info_get_string_"(&hints, b"none".as_ptr(), &mut room, value.as_mut_ptr(), &mut flag; 4usize, 6usize));
+    assert_eq!((flag, &value), (0, b"va    "));
+    call!(L, "mpi_info_free_"(&mut hints));
 }

@@ -105,20 +105,21 @@ fn attributes_are_copied_as_their_keys_say() {
     let mut attributes = Attributes::default();
     for (key, value) in [(never, 10), (always, 20), (asked, 30)] {
         assert_eq!(attributes.deletion(key, &keyvals), None);
-        attributes.set(key, value);
+        attributes.set(key, Value::address(value));
     }
     let (copied, ask) = attributes.copied(&keyvals);
-    assert_eq!((copied.get(never), copied.get(always), copied.get(asked)), (None, Some(20), None));
-    assert_eq!(ask, [Asked { function: 40, key: asked, value: 30, extra: 3 }]);
-    let deleted = Asked { function: 50, key: never, value: 10, extra: 1 };
+    let value = Value::address;
+    assert_eq!((copied.get(never), copied.get(always), copied.get(asked)), (None, Some(value(20)), None));
+    assert_eq!(ask, [Asked { function: 40, key: asked, value: value(30), extra: 3 }]);
+    let deleted = Asked { function: 50, key: never, value: value(10), extra: 1 };
     assert_eq!(attributes.deletion(never, &keyvals), Some(deleted));
-    attributes.set(never, 11);
+    attributes.set(never, value(11));
     assert_eq!(attributes.deletions(&keyvals).len(), 2);
     assert_eq!(attributes.deletion(always, &keyvals), None);
     assert!(attributes.delete(always) && !attributes.delete(always));
     // Its function is called for what there is of it.
     assert!(keyvals.free(never) && !keyvals.contains(never));
-    let deleted = Asked { function: 50, key: never, value: 11, extra: 1 };
+    let deleted = Asked { function: 50, key: never, value: value(11), extra: 1 };
     assert_eq!(attributes.deletion(never, &keyvals), Some(deleted));
 }
 
@@ -127,7 +128,7 @@ fn what_was_set_last_is_deleted_first() {
     let mut keyvals = Keyvals::default();
     let [one, two, three] = [1, 2, 3].map(|extra| keyvals.insert(Copying::Never, Some(50), extra));
     let mut attributes = Attributes::default();
-    [two, three, one].iter().for_each(|key| attributes.set(*key, 7));
+    [two, three, one].iter().for_each(|key| attributes.set(*key, Value::address(7)));
     let deleted: Vec<u32> = attributes.deletions(&keyvals).iter().map(|asked| asked.key).collect();
     assert_eq!(deleted, [one, three, two]);
 }
@@ -137,7 +138,7 @@ fn freed_keys_are_kept_as_long_as_they_are_used() {
     let mut keyvals = Keyvals::default();
     let used = keyvals.insert(Copying::Always, Some(50), 1);
     let mut attributes = Attributes::default();
-    attributes.set(used, 7);
+    attributes.set(used, Value { place: 8, ..Value::integer(7) });
     assert!(keyvals.free(used) && keyvals.free(used), "by another copy of its number");
     for _ in 0..1_000 {
         let key = keyvals.insert(Copying::Never, None, 0);
@@ -148,7 +149,11 @@ fn freed_keys_are_kept_as_long_as_they_are_used() {
         }
     }
     assert!(!keyvals.has_many_freed());
-    assert_eq!(attributes.copied(&keyvals).0.get(used), Some(7));
+    assert_eq!(
+        attributes.copied(&keyvals).0.get(used),
+        Some(Value::integer(7)),
+        "without the place of the other"
+    );
 }
 
 #[test]

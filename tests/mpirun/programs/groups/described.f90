@@ -99,5 +99,11 @@ program ring
   call MPI_Wait(requests(1), status)
   call MPI_Get_elements(status, MPI_INTEGER, count)
   print '(a,i3,l2,4i4)', 'own request', rank, has_mark, count, status%MPI_SOURCE, status%MPI_TAG, int(step)
+  call MPI_Dist_graph_create(MPI_COMM_WORLD, 1, [rank], [1], [mod(rank + 1, ranks)], MPI_UNWEIGHTED, MPI_INFO_NULL, &
+    .false., twin)
+  call MPI_Dist_graph_neighbors_count(twin, count, total, has_mark)
+  call MPI_Dist_graph_neighbors(twin, count, got, MPI_UNWEIGHTED, total, values, MPI_UNWEIGHTED)
+  print '(a,i3,2i3,l2,2i3)', 'neighbours', rank, count, total, has_mark, got(1), values(1)
+  call MPI_Comm_free(twin)
   call MPI_Finalize()
 end program

@@ -9,7 +9,7 @@ use talisman_ampi::objects::{Handler, Kind};
 use super::file;
 use crate::abi::{Abi, NULL};
 use crate::class::Class;
-use crate::common::call::{Outcome, call_with, fatal, handler, known, local, put};
+use crate::common::call::{Outcome, call_with, code_of, failed_with, fatal, handler, known, local, put};
 use crate::common::errhandler::{create, hold, words};
 
 /// What an error of the system is for MPI.
@@ -36,7 +36,7 @@ pub unsafe fn done<A: Abi>(name: &'static str, handle: Option<A::File>, outcome:
     let Err(class) = outcome else { return 0 };
     // SAFETY: the caller's promise.
     let number = handle.and_then(|handle| unsafe { A::file_number(handle) });
-    raise::<A>(name, number.unwrap_or(NULL), A::code(class))
+    raise::<A>(name, number.unwrap_or(NULL), code_of::<A>(class))
 }
 
 /// Calls the error handler of a file, or that of files that are not open. Returns the code.
@@ -49,7 +49,7 @@ fn raise<A: Abi>(name: &str, number: u32, code: c_int) -> c_int {
         Ok((chosen, own, process.engine.rank()))
     });
     match found {
-        Ok((_, Some(own), _)) => call_handler::<A>(own, number, code),
+        Ok((_, Some(own), _)) => return call_handler::<A>(own, number, code),
         Ok((handler::FATAL | handler::ABORT, _, rank)) => {
             fatal(code, &format!("rank {rank}: {name} failed: {}", words::<A>(code)))
         }
@@ -60,10 +60,10 @@ fn raise<A: Abi>(name: &str, number: u32, code: c_int) -> c_int {
 }
 
 /// In the language that it was made in.
-fn call_handler<A: Abi>(own: Handler, number: u32, code: c_int) {
+fn call_handler<A: Abi>(own: Handler, number: u32, code: c_int) -> c_int {
     match own.is_fortran {
-        true => call_with(own, <A::Fortran>::file(number), code),
-        false => call_with(own, <A::C>::file(number), code),
+        true => call_with::<A, _>(own, (Kind::File, <A::Fortran>::file(number)), code),
+        false => call_with::<A, _>(own, (Kind::File, <A::C>::file(number)), code),
     }
 }
 
@@ -108,6 +108,10 @@ crate::common::calls! {
     };
     "File_call_errhandler" file_call_errhandler<>(handle: A::File, code: c_int) of handle => {
         let number = A::file_number(handle).ok_or(Class::File)?;
+        let chosen = local(|process| Ok(process.objects.files.get(number).map(|file| file.handler)))?;
+        if chosen == Some(handler::THROW) {
+            return Err(failed_with(code));
+        }
         raise::<A>("MPI_File_call_errhandler", number, code);
         Ok(())
     };

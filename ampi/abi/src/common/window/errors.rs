@@ -6,7 +6,9 @@ use talisman_ampi::objects::Kind;
 
 use super::{known_window, window};
 use crate::abi::Abi;
-use crate::common::call::{Outcome, call_handler, done_anywhere, fatal, handler, known, local, put};
+use crate::common::call::{
+    Outcome, call_handler, code_of, done_anywhere, failed_with, fatal, handler, known, local, put,
+};
 use crate::common::errhandler::{create, hold, words};
 
 /// What a function returns to the program: an error is raised on a window.
@@ -17,7 +19,7 @@ pub unsafe fn done<A: Abi>(name: &'static str, handle: A::Handle, outcome: Outco
     let Err(class) = outcome else { return 0 };
     // SAFETY: the caller's promise.
     match unsafe { known_window::<A>(handle) } {
-        Ok(number) => raise::<A>(name, number, A::code(class)),
+        Ok(number) => raise::<A>(name, number, code_of::<A>(class)),
         Err(_) => done_anywhere::<A>(name, outcome),
     }
 }
@@ -31,8 +33,8 @@ fn raise<A: Abi>(name: &str, number: u32, code: c_int) -> c_int {
         Ok((chosen, own, process.engine.rank()))
     });
     match found {
-        Ok((handler::RETURN, ..)) => {}
-        Ok((_, Some(own), _)) => call_handler::<A>(own, (Kind::Win, number), code),
+        Ok((handler::RETURN | handler::THROW, ..)) => {}
+        Ok((_, Some(own), _)) => return call_handler::<A>(own, (Kind::Win, number), code),
         Ok((.., rank)) => fatal(code, &format!("rank {rank}: {name} failed: {}", words::<A>(code))),
         Err(_) => fatal(code, &format!("{name} failed: {}", words::<A>(code))),
     }
@@ -60,7 +62,11 @@ crate::common::calls! {
         put(to, A::handle(Kind::Errhandler, chosen))
     };
     "Win_call_errhandler" win_call_errhandler<>(handle: A::Handle, code: c_int) in handle => {
-        raise::<A>("MPI_Win_call_errhandler", known_window::<A>(handle)?, code);
+        let number = known_window::<A>(handle)?;
+        if local(|process| Ok(window(process, number)?.handler))? == handler::THROW {
+            return Err(failed_with(code));
+        }
+        raise::<A>("MPI_Win_call_errhandler", number, code);
         Ok(())
     };
 }

@@ -246,7 +246,7 @@ crate::common::calls! {
     "Win_create_dynamic" win_create_dynamic<>(
         hints: A::Handle, communicator: A::Handle, to: *mut A::Handle,
     ) on communicator => create_dynamic::<A>(hints, communicator, to);
-    "Win_free" win_free<>(handle: *mut A::Handle) => free::<A>(handle);
+    "Win_free" win_free<>(handle: *mut A::Handle) at handle => free::<A>(handle);
     "Win_attach" win_attach<>(handle: A::Handle, at: usize, bytes: i64) in handle => {
         let (number, bytes) = (known_window::<A>(handle)?, size(bytes)?);
         local(|process| match window(process, number)?.region.attach(at as u64, bytes) {

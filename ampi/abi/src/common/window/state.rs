@@ -48,6 +48,7 @@ crate::common::calls! {
 pub mod attributes {
     use std::ffi::c_int;
 
+    use talisman_ampi::comm::Value;
     use talisman_ampi::objects::Kind;
 
     use crate::common::attribute::{Bearer, create, delete, free, get, set};
@@ -59,7 +60,7 @@ pub mod attributes {
         };
         "Win_free_keyval" win_free_keyval<>(keyval: *mut c_int) => free::<A>(keyval);
         "Win_set_attr" win_set_attr<>(handle: A::Handle, keyval: c_int, value: u64) in handle => {
-            set::<A>(Bearer::of::<A>(Kind::Win, handle)?, keyval, value)
+            set::<A>(Bearer::of::<A>(Kind::Win, handle)?, keyval, Value::address(value))
         };
         "Win_get_attr" win_get_attr<>(
             handle: A::Handle, keyval: c_int, value: *mut u64, flag: *mut c_int,
