@@ -122,7 +122,7 @@ impl Worlds {
         played.marks = sometimes::take_marks();
         let most = memory::bytes().most;
         // Texts and lists that grew have more room than is in them: a copy has not, and a long log is not left behind.
-        played.log = played.log.iter().cloned().collect();
+        played.log = played.log.to_vec();
         let (now, told) = (memory::bytes().now, held_by(&played));
         played.memory_most = (most - held_by(&played.log) - before.now).max(0) as u64;
         played.memory_left = (now - told - before.now).max(0) as u64;
