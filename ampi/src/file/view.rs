@@ -172,9 +172,9 @@ impl View {
 enum Order {
     /// Each begins where the one before it ends, or later.
     Apart,
-    /// None begins before the one before it, but some before its end.
+    /// No run of values begins before the run before it, but some before its end.
     Overlapping,
-    /// One begins before the one before it, or before displacement 0.
+    /// A run begins before the one before it, or before displacement 0.
     Back,
 }
 
@@ -190,7 +190,7 @@ fn order(datatype: &Datatype) -> Order {
             order = Order::Overlapping;
         }
         let behind = at.saturating_add((n * basic.size()) as i64);
-        (last, end) = (behind.saturating_sub(basic.size() as i64), end.max(behind));
+        (last, end) = (at, end.max(behind));
     });
     order
 }
@@ -291,5 +291,9 @@ mod tests {
         let view = view(false).unwrap();
         assert_eq!(pieces(&view, 0, 12), [(100, 4), (102, 8)], "two that touch are one");
         assert_eq!([0, 1, 2].map(|position| view.offset_of(position)), [100, 102, 106]);
+        // One that begins within several.
+        let within = Datatype::of(Basic::I32).hindexed(&[3, 1], &[0, 4]).unwrap();
+        let view = View::new(0, named(Basic::I32), (within, None), false).unwrap();
+        assert_eq!(pieces(&view, 0, 16), [(0, 12), (4, 4)]);
     }
 }
