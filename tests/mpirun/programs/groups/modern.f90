@@ -55,10 +55,6 @@ program modern
   call MPI_Alltoall(MPI_IN_PLACE, 3, MPI_DOUBLE_PRECISION, block, 3, MPI_DOUBLE_PRECISION, grid, error)
   print '(A, I4, A, 100F7.1)', 'exchanged', rank, ':', sum(3), block(:, size)
   call MPI_Comm_free(grid, error)
-  ! Bytes of a value.
-  call MPI_Sizeof(all, i, error)
-  call MPI_Sizeof(rank, size, error)
-  print '(A, I4, A, 2I3)', 'sizes', rank, ':', i, size
   deallocate (mine, theirs, all, block, sum)
   call MPI_Finalize(error)
 end program

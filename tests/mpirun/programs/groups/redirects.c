@@ -63,7 +63,7 @@ static void by_name(int saved) {
     check(freopen(name_of("errors"), "w", stderr) == stderr, "freopen of stderr");
     fprintf(stderr, "an error\n");
     fflush(stderr);
-    check(freopen(name_of("name"), "w", stdout) == stdout, "freopen of stdout");
+    check(freopen(name_of("name"), "w", stdout) == stdout && freopen(NULL, "w", stdout) == stdout, "freopen of stdout");
     for (int nth = 0; nth < 3; nth++) {
         printf("line %d\n", nth);
         wait_often();
