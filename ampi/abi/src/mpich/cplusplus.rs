@@ -30,7 +30,8 @@ extern "C" fn set_caller_of_handler(handle: c_int, proxy: u64) {
             Ok(())
         })
     };
-    debug_assert!(set().is_ok(), "it was just made");
+    let outcome = set();
+    debug_assert!(outcome.is_ok(), "it was just made");
 }
 
 /// The same for an operation. All are called by one function.
@@ -44,7 +45,8 @@ extern "C" fn set_caller_of_op(handle: c_int, proxy: u64) {
             Ok(process.ops.call_by(number, by as usize as u64)?)
         })
     };
-    debug_assert!(set().is_ok(), "it was just made");
+    let outcome = set();
+    debug_assert!(outcome.is_ok(), "it was just made");
 }
 
 /// Calls an operation of the program: `right[i] = left[i] op right[i]`.
