@@ -118,7 +118,8 @@ fn of_c<A: Abi>() -> Vec<(&'static str, usize)> {
 
 fn special_of_mpich() -> Vec<(&'static str, usize)> {
     let mut all =
-        [mpich::attributes::functions(), mpich::cplusplus::functions(), fortran::sizes::functions()].concat();
+        [mpich::attributes::functions(), mpich::cplusplus::functions(), fortran::sizeof::functions()]
+            .concat();
     all.extend([
         (
             "MPII_Grequest_set_lang_f77",

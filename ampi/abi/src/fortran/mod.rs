@@ -10,7 +10,7 @@ mod files;
 mod first;
 mod lists;
 mod plain;
-pub mod sizes;
+pub mod sizeof;
 mod spawn;
 mod texts;
 mod windows;
