@@ -12,6 +12,7 @@ pub mod heard;
 pub mod in_place;
 pub mod input_log;
 pub mod names;
+mod queue;
 pub mod recorder;
 pub mod running;
 pub mod send;
