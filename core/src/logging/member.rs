@@ -13,8 +13,8 @@ use super::twin::Fed;
 use super::words::{Out, Said, Word};
 use talisman_ft::event::Event;
 use talisman_ft::logging::{
-    Cuts, Gate, ImageId, Images, Incarnation, Input, Lane, Lengths, Membership, Output, Position, Reach,
-    Restore, Retained, Session, Shape, Spread,
+    Cuts, Gate, Images, Incarnation, Input, Lane, Lengths, Membership, Output, Restore, Retained, Session,
+    Shape, Spread,
 };
 use talisman_ft::{NodeId, Version};
 use talisman_kernel::pe::input_log::Frame;
@@ -579,32 +579,6 @@ impl Member {
             for (number, said) in output.release(self.spread.stable()) {
                 self.put(Out::Say(rank, number, said));
             }
-        }
-    }
-
-    // Where it is.
-
-    pub(super) fn position(&self, image: ImageId) -> Position {
-        let to = |(node, rank): (NodeId, u32)| Lane { from: self.node, to: node, rank };
-        let from = |(node, rank): (NodeId, u32)| Lane { from: node, to: self.node, rank };
-        Position {
-            image,
-            taken: self.taken.iter().map(|(lane, taken)| (from(*lane), *taken)).collect(),
-            sent: self.retained.iter().map(|(lane, retained)| (to(*lane), retained.end())).collect(),
-            retained: self.retained.iter().map(|(lane, kept)| (to(*lane), vec![kept.range()])).collect(),
-            rings: self.rings.taken(),
-            logs: self.spread.lengths(),
-            told: self.spread.told().clone(),
-        }
-    }
-
-    /// How far the PE of this rank has come.
-    pub(super) fn reach(&self, rank: u32) -> Reach {
-        let of_rank = self.retained.iter().filter(|((_, lane), _)| *lane == rank);
-        Reach {
-            frames: of_rank.map(|((to, _), retained)| (*to, retained.end())).collect(),
-            slots: self.rings.sent_by(rank),
-            lines: self.output[rank as usize].said(),
         }
     }
 }

@@ -9,7 +9,8 @@ use super::words::{Out, Word};
 use talisman_ft::NodeId;
 use talisman_ft::event::Event;
 use talisman_ft::logging::{
-    Batch, Cut, Guide, Holdings, ImageId, Images, Incarnation, Order, Output, Position, Session, Spread, Step,
+    Batch, Cut, Guide, Holdings, ImageId, Images, Incarnation, Lane, Order, Output, Position, Reach, Session,
+    Spread, Step,
 };
 
 impl Member {
@@ -252,5 +253,31 @@ impl Member {
         self.stage = Stage::Guided { has_told: true };
         self.report(Event::AtHorizon(self.node, self.session));
         Ok(())
+    }
+
+    // Where it is.
+
+    fn position(&self, image: ImageId) -> Position {
+        let to = |(node, rank): (NodeId, u32)| Lane { from: self.node, to: node, rank };
+        let from = |(node, rank): (NodeId, u32)| Lane { from: node, to: self.node, rank };
+        Position {
+            image,
+            taken: self.taken.iter().map(|(lane, taken)| (from(*lane), *taken)).collect(),
+            sent: self.retained.iter().map(|(lane, retained)| (to(*lane), retained.end())).collect(),
+            retained: self.retained.iter().map(|(lane, kept)| (to(*lane), vec![kept.range()])).collect(),
+            rings: self.rings.taken(),
+            logs: self.spread.lengths(),
+            told: self.spread.told().clone(),
+        }
+    }
+
+    /// How far the PE of this rank has come.
+    pub(super) fn reach(&self, rank: u32) -> Reach {
+        let of_rank = self.retained.iter().filter(|((_, lane), _)| *lane == rank);
+        Reach {
+            frames: of_rank.map(|((to, _), retained)| (*to, retained.end())).collect(),
+            slots: self.rings.sent_by(rank),
+            lines: self.output[rank as usize].said(),
+        }
     }
 }
