@@ -5,26 +5,23 @@
 
 mod calls;
 
-use std::hash::{BuildHasher, Hasher, RandomState};
-use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-use talisman_base::map::Map;
 use talisman_core::callback::Callback;
-use talisman_core::chare::{Chare, Restored, Waiting};
+use talisman_core::chare::{Restored, Waiting};
 use talisman_core::cx::{Cx, Hearing};
 use talisman_core::proxy::{Array, Proxy};
-use talisman_core::record::{runs_alone, world as of_world};
+use talisman_core::record::world as of_world;
 use talisman_core_macros::chare;
 use talisman_pup::Pup;
 use talisman_reduce::Concat;
 
 use self::calls::Calls;
 use super::neighbors;
-use super::rollback::{Rollback, Together};
-use super::sayings::Sayings;
+use super::rollback::Together;
 use super::sending::{self, send};
-use super::{Memory, Outgoing, Outside, Program, Rank, RankError, Said, held, program, traced};
+use super::world_launch::Launch;
+use super::{Memory, Outgoing, Outside, Program, Rank, RankError, held, program, traced};
 use crate::comm::World;
 use crate::engine::{Frame, Payload};
 use crate::process_state;
@@ -33,7 +30,7 @@ use crate::slot::{Held, ImagesError, Slot, SlotError};
 use crate::thread::Resumed;
 
 /// What a rank returns, and how much it has said.
-type Ended<P> = (<P as Program>::Output, u64);
+pub(super) type Ended<P> = (<P as Program>::Output, u64);
 
 /// A rank of a world, as an element of an array.
 #[derive(Pup)]
@@ -82,7 +79,7 @@ enum Ran {
 impl<P: Program> RankElement<P> {
     /// Of the world that the job begins with. It does not run yet.
     #[init]
-    fn new(cx: &mut Cx<Self>, world: World, memory: Memory<P>, moves_always: bool) -> Self {
+    pub(super) fn new(cx: &mut Cx<Self>, world: World, memory: Memory<P>, moves_always: bool) -> Self {
         let number = cx.index();
         let mut made = Self::made(cx, world, memory, moves_always);
         if made.memory.has_images() {
@@ -167,7 +164,7 @@ impl<P: Program> RankElement<P> {
 
     /// The program begins. The callback gets what all ranks return, in their order.
     #[entry]
-    fn start(
+    pub(super) fn start(
         &mut self,
         cx: &mut Cx<Self>,
         launch: Proxy<Launch<P>>,
@@ -242,14 +239,14 @@ impl<P: Program> RankElement<P> {
 
     /// The job has gone back, for the time of this number: what has it noted when it was copied?
     #[entry]
-    fn say_noted(&mut self, cx: &mut Cx<Self>, launch: Proxy<Launch<P>>, time: u32) {
+    pub(super) fn say_noted(&mut self, cx: &mut Cx<Self>, launch: Proxy<Launch<P>>, time: u32) {
         self.asked = Some(time);
         launch.is_back(time, cx.pe(), self.rank.slot_mut().noted());
     }
 
     /// All are back, and have noted this.
     #[entry]
-    fn cut(&mut self, cx: &mut Cx<Self>, launch: Proxy<Launch<P>>, time: u32, noted: Together) {
+    pub(super) fn cut(&mut self, cx: &mut Cx<Self>, launch: Proxy<Launch<P>>, time: u32, noted: Together) {
         if self.asked == Some(time) {
             self.rank.slot_mut().restored(&noted.lengths());
             self.writes = cx.goes_back_alone() && self.rank.slot_mut().writes();
@@ -259,7 +256,7 @@ impl<P: Program> RankElement<P> {
 
     /// All have cut their files.
     #[entry]
-    fn go_on_together(&mut self, cx: &mut Cx<Self>, time: u32) {
+    pub(super) fn go_on_together(&mut self, cx: &mut Cx<Self>, time: u32) {
         if self.asked == Some(time) {
             (self.regroups, self.asked) = (false, None);
             cx.hold(self.is_held());
@@ -496,118 +493,5 @@ fn give_way<P: Program>(cx: &mut Cx<RankElement<P>>, rank: &mut Rank) {
         && let Err(error) = rank.give_way()
     {
         cx.fail(format!("rank {} cannot be put aside: {error}", cx.index()));
-    }
-}
-
-/// Makes the ranks of a world, and waits for them.
-#[derive(Pup)]
-pub struct Launch<P: Program> {
-    sayings: Sayings,
-    /// The ranks, once they are made, if they have more than their own state to go back to.
-    regrouped: Option<(Array<RankElement<P>>, u32)>,
-    rollback: Rollback,
-    /// How much ranks have said in all, once they have all ended.
-    total: Option<u64>,
-    program: PhantomData<P>,
-}
-
-#[chare(single)]
-impl<P: Program> Launch<P> {
-    /// Has made none yet.
-    #[init]
-    pub fn new() -> Self {
-        Launch {
-            sayings: Sayings::default(),
-            regrouped: None,
-            rollback: Rollback::default(),
-            total: None,
-            program: PhantomData,
-        }
-    }
-
-    #[restored]
-    fn restored(&mut self, cx: &mut Cx<Self>, _: Restored) {
-        if let Some((ranks, _)) = self.regrouped {
-            ranks.say_noted(cx.me(), self.rollback.begin());
-        }
-    }
-
-    /// So many ranks were made.
-    #[entry]
-    fn grows(&mut self, _: &mut Cx<Self>, more: u32) {
-        self.regrouped.iter_mut().for_each(|(_, count)| *count += more);
-    }
-
-    /// One of them is gone.
-    #[entry]
-    fn goes(&mut self, _: &mut Cx<Self>) {
-        self.regrouped.iter_mut().for_each(|(_, count)| *count = count.saturating_sub(1));
-    }
-
-    /// A rank is back, and has noted this.
-    #[entry]
-    fn is_back(&mut self, cx: &mut Cx<Self>, time: u32, pe: u32, noted: Vec<(Vec<u8>, u64)>) {
-        let Some((ranks, count)) = self.regrouped else { return };
-        if let Some(noted) = self.rollback.is_back(time, count, pe, noted) {
-            ranks.cut(cx.me(), time, noted);
-        }
-    }
-
-    /// A rank has cut its files.
-    #[entry]
-    fn has_cut(&mut self, _: &mut Cx<Self>, time: u32) {
-        let Some((ranks, count)) = self.regrouped else { return };
-        if self.rollback.has_cut(time, count) {
-            ranks.go_on_together(time);
-        }
-    }
-
-    #[entry]
-    fn ended(results: Vec<Ended<P>>);
-
-    #[entry]
-    fn all_is_said();
-
-    /// A rank has said something, after `number` others.
-    #[entry]
-    fn said(&mut self, cx: &mut Cx<Self>, rank: u32, number: u64, said: Said) {
-        for said in self.sayings.take(rank, number, said) {
-            match said {
-                // Those of this PE have shown it, and others do not run.
-                Said::Lines(_) | Said::Errors(_) if runs_alone() => {}
-                Said::Lines(text) => write!(cx.output(), "{text}"),
-                Said::Errors(text) => write!(cx.errors(), "{text}"),
-                Said::End { status, why } => cx.fail_with(status, why),
-            }
-        }
-        if self.total == Some(self.sayings.given()) {
-            cx.me().all_is_said();
-        }
-    }
-
-    /// Gives what the ranks return, in their order.
-    #[entry]
-    pub async fn run(
-        &mut self,
-        cx: &mut Cx<Self>,
-        world: World,
-        memory: Memory<P>,
-        moves_always: bool,
-    ) -> Vec<P::Output> {
-        let (regroups, ranks) = (memory.has_images(), world.ranks);
-        let array: Array<RankElement<P>> =
-            RankElement::<P>::array(ranks as i32).map(Map::Block).new(world, memory, moves_always);
-        self.regrouped = regroups.then_some((array, ranks));
-        // Where several nodes are in one process all has to be the same in every run, and there is no other job.
-        let mark =
-            if cx.shares_process() { 0 } else { of_world(|| RandomState::new().build_hasher().finish()) };
-        array.start(cx.me(), cx.callback(Self::ended), mark);
-        let results = cx.when(Self::ended).await;
-        let total: u64 = results.iter().map(|(_, said)| said).sum();
-        self.total = Some(total);
-        if total > self.sayings.given() {
-            cx.when(Self::all_is_said).await;
-        }
-        results.into_iter().map(|(result, _)| result).collect()
     }
 }

@@ -11,6 +11,7 @@ mod blocking;
 mod element;
 mod giving;
 mod held;
+
 mod lending;
 mod memory;
 mod neighbor_memory;
@@ -27,6 +28,7 @@ mod sending;
 mod site;
 mod traced;
 mod waiting;
+mod world_launch;
 
 use std::collections::VecDeque;
 use std::ptr::NonNull;
@@ -46,7 +48,7 @@ use agenda::Agenda;
 pub(crate) use births::start;
 pub use births::{Birth, Command, Hint};
 pub(crate) use blocking::{receive, send};
-pub use element::{Launch, RankElement};
+pub use element::RankElement;
 use lending::Lending;
 use memory::ProgramMemory;
 use neighbors::Place;
@@ -65,6 +67,7 @@ pub use site::Site;
 pub use traced::TracedCall;
 pub use waiting::{wait_all, wait_any, wait_message};
 pub(crate) use waiting::{wait_for, wait_in_call};
+pub use world_launch::Launch;
 
 use thiserror::Error;
 

@@ -108,6 +108,7 @@ mod tests {
         assert_eq!(noted.lengths_when(false), Noted::from([(file, 7), (other, 1)]));
         assert!(!rollback.has_cut(time, 2) && !rollback.has_cut(first, 2) && rollback.has_cut(time, 2));
     }
+
     #[test]
     fn what_others_write_to_is_not_cut_again() {
         let mut rollback = Rollback::default();
