@@ -8,14 +8,24 @@ use std::time::{Duration, Instant};
 
 use ::libc::{id_t, idtype_t, pid_t, rusage, siginfo_t};
 
-use super::children::{children, is_child};
+use super::children::{children, fail, is_child};
+use super::functions;
 use super::pause::sleep;
-use super::{functions, set_errno};
 
 /// So often it is looked whether a child has ended, in nanoseconds.
 const PERIOD: u64 = 50_000;
 /// So long others may have to wait for what `system` starts.
 const WHILE: Duration = Duration::from_millis(100);
+
+/// Options of `waitpid`; those of `waitid`; and what the latter may wait for, at least one of which is wanted.
+const OF_WAITPID: c_int = ::libc::WNOHANG
+    | ::libc::WUNTRACED
+    | ::libc::WCONTINUED
+    | ::libc::__WNOTHREAD
+    | ::libc::__WALL
+    | ::libc::__WCLONE;
+const CHANGES: c_int = ::libc::WEXITED | ::libc::WSTOPPED | ::libc::WCONTINUED;
+const OF_WAITID: c_int = OF_WAITPID | ::libc::WNOWAIT | CHANGES;
 
 functions! {
     "wait" => wait,
@@ -165,6 +175,9 @@ unsafe extern "C" fn wait_for_with_usage(
         // SAFETY: called as C's function is.
         return unsafe { ::libc::wait4(meant, status, options, usage) };
     }
+    if options & !OF_WAITPID != 0 {
+        return fail(::libc::EINVAL);
+    }
     let mut told = Told::nothing();
     match look_until_told(meant, options | ::libc::WEXITED, &mut told) {
         // SAFETY: places of the program's; what is told is of a child.
@@ -178,7 +191,7 @@ unsafe extern "C" fn wait_for_with_usage(
             told.child.si_pid()
         },
         Look::Nothing => 0,
-        Look::Nobody => nobody(),
+        Look::Nobody => fail(::libc::ECHILD),
     }
 }
 
@@ -194,20 +207,18 @@ unsafe extern "C" fn wait_by_kind(kind: idtype_t, id: id_t, place: *mut siginfo_
         // SAFETY: called as C's function is.
         return unsafe { ::libc::waitid(kind, id, place, options) };
     }
+    if options & !OF_WAITID != 0 || options & CHANGES == 0 {
+        return fail(::libc::EINVAL);
+    }
     let mut told = Told::nothing();
     if matches!(look_until_told(meant, options, &mut told), Look::Nobody) {
-        return nobody();
+        return fail(::libc::ECHILD);
     }
     if !place.is_null() {
         // SAFETY: a place of the program's.
         unsafe { place.write(told.child) };
     }
     0
-}
-
-fn nobody() -> c_int {
-    set_errno(::libc::ECHILD);
-    -1
 }
 
 #[cfg(test)]

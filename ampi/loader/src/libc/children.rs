@@ -134,8 +134,8 @@ impl Children {
 functions! {
     "vfork" => copy,
     "__vfork" => copy,
-    "posix_spawn" => spawn,
-    "posix_spawnp" => spawn_by_name,
+    "posix_spawn" => spawn::<false>,
+    "posix_spawnp" => spawn::<true>,
     "system" => run_by_shell,
     "popen" => open_by_shell,
 }
@@ -145,7 +145,7 @@ pub(super) fn children<'a>() -> &'a Children {
     unsafe { &(*current()).children }
 }
 
-fn fail(error: c_int) -> c_int {
+pub(super) fn fail(error: c_int) -> c_int {
     set_errno(error);
     -1
 }
@@ -182,36 +182,8 @@ type Files = *const posix_spawn_file_actions_t;
 type Attributes = *const posix_spawnattr_t;
 type Spawn = unsafe extern "C" fn(*mut pid_t, Text, Files, Attributes, Texts, Texts) -> c_int;
 
-unsafe extern "C" fn spawn(
-    to: *mut pid_t,
-    path: Text,
-    files: Files,
-    how: Attributes,
-    words: Texts,
-    all: Texts,
-) -> c_int {
-    // SAFETY: called as C's function is.
-    unsafe { spawn_by(::libc::posix_spawn, to, path, files, how, words, all) }
-}
-
-unsafe extern "C" fn spawn_by_name(
-    to: *mut pid_t,
-    name: Text,
-    files: Files,
-    how: Attributes,
-    words: Texts,
-    all: Texts,
-) -> c_int {
-    // SAFETY: called as C's function is.
-    unsafe { spawn_by(::libc::posix_spawnp, to, name, files, how, words, all) }
-}
-
-/// The descriptors that `files` are about are real ones.
-///
-/// # Safety
-/// The function may be called with these.
-unsafe fn spawn_by(
-    function: Spawn,
+/// A name is looked for in `PATH`. The descriptors that `files` are about are real ones.
+unsafe extern "C" fn spawn<const BY_NAME: bool>(
     to: *mut pid_t,
     path: Text,
     files: Files,
@@ -220,8 +192,9 @@ unsafe fn spawn_by(
     all: Texts,
 ) -> c_int {
     let Some(place) = children().reserve() else { return ::libc::EAGAIN };
+    let function: Spawn = if BY_NAME { ::libc::posix_spawnp } else { ::libc::posix_spawn };
     let mut process = 0;
-    // SAFETY: the caller's promise; then a place of the program's.
+    // SAFETY: called as C's function is; then a place of the program's.
     let error = unsafe {
         let error = function(&raw mut process, path, files, how, words, all);
         if error == 0 && !to.is_null() {
@@ -245,7 +218,8 @@ unsafe extern "C" fn run_by_shell(command: Text) -> c_int {
     // SAFETY: texts of C, of which the last is null; the rank's own variables; places for a process and a status.
     unsafe {
         let all = *(*current()).variables.environ;
-        let error = spawn(&raw mut process, c"/bin/sh".as_ptr(), null(), null(), words.as_ptr(), all);
+        let error =
+            spawn::<false>(&raw mut process, c"/bin/sh".as_ptr(), null(), null(), words.as_ptr(), all);
         if error != 0 {
             return fail(error);
         }
@@ -297,37 +271,15 @@ unsafe extern "C" {
 /// Of any number of arguments: all that these are in is kept.
 macro_rules! replacing {
     ($($name:literal => $function:ident,)*) => {
-        pub(super) fn replaces(name: &str) -> Option<usize> {
-            match name {
-                $($name => Some($function as *const () as usize),)*
-                _ => None,
-            }
-        }
-        mod real {
-            unsafe extern "C" {
-                $(#[link_name = $name] pub fn $function();)*
-            }
-        }
+        $crate::libc::passed_on!(pub(super) replaces: $($name => $function,)*);
         $(
             #[unsafe(naked)]
             unsafe extern "C" fn $function() {
                 naked_asm!(
-                    "push rdi",
-                    "push rsi",
-                    "push rdx",
-                    "push rcx",
-                    "push r8",
-                    "push r9",
-                    "push rax",
+                    $crate::libc::save_arguments!(),
                     "call {may_replace}",
                     "mov r11d, eax",
-                    "pop rax",
-                    "pop r9",
-                    "pop r8",
-                    "pop rcx",
-                    "pop rdx",
-                    "pop rsi",
-                    "pop rdi",
+                    $crate::libc::restore_arguments!(),
                     "test r11d, r11d",
                     "jz 2f",
                     "jmp [rip + {real}@GOTPCREL]",

@@ -145,11 +145,10 @@ macro_rules! functions {
 }
 use functions;
 
-/// The same for functions that others run before, and whose result is handed to a function of ours. All that arguments
-/// are in is kept; there are no more than six.
-macro_rules! functions_after_giving_way {
-    ($($name:literal => $function:ident => $finish:path,)*) => {
-        pub(in crate::libc) fn symbol(name: &str) -> Option<usize> {
+/// A table from names to functions here, each with that of the C library that it calls, in the module `real`.
+macro_rules! passed_on {
+    ($visibility:vis $symbol:ident: $($name:literal => $function:ident,)*) => {
+        $visibility fn $symbol(name: &str) -> Option<usize> {
             match name {
                 $($name => Some($function as *const () as usize),)*
                 _ => None,
@@ -160,25 +159,39 @@ macro_rules! functions_after_giving_way {
                 $(#[link_name = $name] pub fn $function();)*
             }
         }
+    };
+}
+use passed_on;
+
+/// All registers that arguments of a function may be in, of whatever number, that has none of floating-point numbers: a function
+/// is called in between. The stack is aligned for that.
+macro_rules! save_arguments {
+    () => {
+        "push rdi\n push rsi\n push rdx\n push rcx\n push r8\n push r9\n push rax"
+    };
+}
+use save_arguments;
+
+/// The other way round.
+macro_rules! restore_arguments {
+    () => {
+        "pop rax\n pop r9\n pop r8\n pop rcx\n pop rdx\n pop rsi\n pop rdi"
+    };
+}
+use restore_arguments;
+
+/// A table of functions that others run before, and whose result is handed to a function of ours. All that arguments
+/// are in is kept; there are no more than six.
+macro_rules! functions_after_giving_way {
+    ($($name:literal => $function:ident => $finish:path,)*) => {
+        $crate::libc::passed_on!(pub(in crate::libc) symbol: $($name => $function,)*);
         $(
             #[unsafe(naked)]
             unsafe extern "C" fn $function() {
                 std::arch::naked_asm!(
-                    "push rdi",
-                    "push rsi",
-                    "push rdx",
-                    "push rcx",
-                    "push r8",
-                    "push r9",
-                    "push rax",
+                    $crate::libc::save_arguments!(),
                     "call {give_way}",
-                    "pop rax",
-                    "pop r9",
-                    "pop r8",
-                    "pop rcx",
-                    "pop rdx",
-                    "pop rsi",
-                    "pop rdi",
+                    $crate::libc::restore_arguments!(),
                     "sub rsp, 8",
                     "call [rip + {real}@GOTPCREL]",
                     "add rsp, 8",

@@ -9,41 +9,22 @@ use std::ptr::null_mut;
 
 use super::pause::process_memory;
 
+pub(super) fn symbol(name: &str) -> Option<usize> {
+    (name == "setlocale").then_some(set_locale as *const () as usize).or_else(|| outside(name))
+}
+
 /// What they return to a program is the process's, too, and does not move: results of the kinds that are used at once.
 macro_rules! outside {
     ($($name:literal => $function:ident,)*) => {
-        pub(super) fn symbol(name: &str) -> Option<usize> {
-            match name {
-                "setlocale" => Some(set_locale as *const () as usize),
-                $($name => Some($function as *const () as usize),)*
-                _ => None,
-            }
-        }
-        mod real {
-            unsafe extern "C" {
-                $(#[link_name = $name] pub fn $function();)*
-            }
-        }
+        $crate::libc::passed_on!(outside: $($name => $function,)*);
         $(
             /// Keeps all registers that arguments and results are in. There are no more than six arguments.
             #[unsafe(naked)]
             unsafe extern "C" fn $function() {
                 naked_asm!(
-                    "push rdi",
-                    "push rsi",
-                    "push rdx",
-                    "push rcx",
-                    "push r8",
-                    "push r9",
-                    "push rax",
+                    $crate::libc::save_arguments!(),
                     "call {begin}",
-                    "pop rax",
-                    "pop r9",
-                    "pop r8",
-                    "pop rcx",
-                    "pop rdx",
-                    "pop rsi",
-                    "pop rdi",
+                    $crate::libc::restore_arguments!(),
                     "sub rsp, 24",
                     "call [rip + {real}@GOTPCREL]",
                     "mov [rsp], rax",

@@ -15,36 +15,14 @@ extern "C" fn note() {
 /// All that arguments are in is kept, the stack too: `fopencookie` has some there.
 macro_rules! noted {
     ($($name:literal => $function:ident,)*) => {
-        pub fn symbol(name: &str) -> Option<usize> {
-            match name {
-                $($name => Some($function as *const () as usize),)*
-                _ => None,
-            }
-        }
-        mod real {
-            unsafe extern "C" {
-                $(#[link_name = $name] pub fn $function();)*
-            }
-        }
+        $crate::libc::passed_on!(pub symbol: $($name => $function,)*);
         $(
             #[unsafe(naked)]
             unsafe extern "C" fn $function() {
                 naked_asm!(
-                    "push rdi",
-                    "push rsi",
-                    "push rdx",
-                    "push rcx",
-                    "push r8",
-                    "push r9",
-                    "push rax",
+                    $crate::libc::save_arguments!(),
                     "call {note}",
-                    "pop rax",
-                    "pop r9",
-                    "pop r8",
-                    "pop rcx",
-                    "pop rdx",
-                    "pop rsi",
-                    "pop rdi",
+                    $crate::libc::restore_arguments!(),
                     "jmp [rip + {real}@GOTPCREL]",
                     note = sym note,
                     real = sym real::$function,
