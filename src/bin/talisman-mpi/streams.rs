@@ -90,6 +90,8 @@ pub enum Target {
 /// What a rank has written of a line that has not ended.
 #[derive(Debug)]
 struct Lines {
+    /// The number of the stream, by which the job knows it.
+    number: c_int,
     target: Target,
     /// Before each line.
     label: String,
@@ -101,8 +103,9 @@ struct Lines {
 impl Streams {
     /// Those of a rank, before they are opened. What they need is allocated by the rank.
     pub fn new(rank: u32, is_labelled: bool) -> Streams {
-        let lines = |descriptor| Lines {
-            target: Target::Job(descriptor),
+        let lines = |number| Lines {
+            number,
+            target: Target::Job(number),
             label: if is_labelled { format!("[{rank}] ") } else { String::new() },
             begun: Vec::with_capacity(LINE),
             is_closed: false,
@@ -202,8 +205,7 @@ impl Streams {
         for lines in &mut self.lines {
             if !lines.begun.is_empty() {
                 // What was begun had gone to the job, wherever it goes now.
-                let descriptor = if let Target::Job(descriptor) = lines.target { descriptor } else { OUTPUT };
-                lines.write_lines(descriptor, b"\n");
+                lines.write_lines(lines.number, b"\n");
             }
         }
     }
@@ -310,7 +312,7 @@ mod tests {
     #[test]
     fn only_whole_lines_leave() {
         let mut streams = Streams::new(0, false);
-        streams.lines[0].target = Target::Job(-1);
+        (streams.lines[0].number, streams.lines[0].target) = (-1, Target::Job(-1));
         streams.write(OUTPUT, b"a\nb");
         assert_eq!(streams.lines[0].begun, b"b");
         streams.write(OUTPUT, b"c");
