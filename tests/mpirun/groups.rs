@@ -147,7 +147,7 @@ fn fortran_with_its_header() {
 
 fn fortran_with_its_module() {
     everywhere("modern.f90", "1");
-    everywhere("sizes.f90", "1");
+    everywhere("sizeof.f90", "1");
 }
 
 /// What the libraries have for it is theirs.

@@ -9,6 +9,7 @@
 mod absent;
 mod basics;
 mod builds;
+mod child_programs;
 mod coarrays;
 mod ends;
 mod errors;
@@ -35,13 +36,13 @@ mod packages;
 mod ports;
 mod ranks;
 mod recorded;
+mod redirects;
 mod refusals;
 mod scalapack;
 mod several_programs;
 mod shared_files;
 mod slice;
 mod spawn;
-mod starts;
 mod stuck;
 mod surroundings;
 mod threads;
@@ -79,7 +80,8 @@ fn main() -> ExitCode {
         operations::all(),
         several_programs::all(),
         spawn::all(),
-        starts::all(),
+        child_programs::all(),
+        redirects::all(),
         stuck::all(),
         surroundings::all(),
         threads::all(),

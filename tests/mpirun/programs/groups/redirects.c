@@ -74,7 +74,8 @@ static void by_name(int saved) {
     int len = snprintf(line, sizeof line, "rank %d: read %d, by name: %s ", rank, value, content_of("name"));
     len += snprintf(line + len, sizeof line - (size_t)len, "errors: %s\n", content_of("errors"));
     check(write(saved, line, (size_t)len) == len, "write");
-    check(!freopen("/no/such/folder/file", "w", stdin), "freopen of what cannot be");
+    check(!freopen("/no/such/folder/file", "r", stdin), "freopen of what is not there");
+    check(dup2(-1, 1) < 0 && dup2(900, 1) < 0 && dup2(1, -1) < 0, "dup2 of what is not open");
 }
 
 /* Arguments: rounds, which do not count, and a folder. */

@@ -104,6 +104,17 @@ static void ends_are_told(void) {
     say("%s\n", ended(child));
 }
 
+/* What cannot be done is told as an error. */
+static void misuse(void) {
+    pid_t child = 0;
+    int none = !posix_spawn(&child, "/no/such/program", NULL, NULL, shell, environ);
+    none += !posix_spawnp(&child, "", NULL, NULL, shell, environ) + !posix_spawn(&child, "/tmp", NULL, NULL, shell, environ);
+    say("rank %d: started %d, nobody %d %d, ", rank, none, wait(NULL) < 0 && errno == ECHILD, waitpid(1, NULL, 0) < 0 && errno == ECHILD);
+    say("options %d ", waitpid(-1, NULL, 1 << 20) < 0 && errno == EINVAL);
+    say("%d, ", waitid(P_ALL, 0, NULL, 0) < 0 && errno == EINVAL);
+    say("shell %d %d %d\n", !!system(NULL), WEXITSTATUS(system("no-such-command 2>/dev/null")), popen("true", "q") == NULL);
+}
+
 /* Nobody is told of another rank's. */
 static void any_is_an_own_one(void) {
     pid_t first = spawned("exit 1", -1), second = forked("sh", "exit 2", -1), got;
@@ -187,6 +198,7 @@ int main(int argc, char **argv) {
     for (int round = 0; round < rounds; round++) {
         in_own_surroundings();
         ends_are_told();
+        misuse();
         any_is_an_own_one();
         an_end_is_told_later();
         signals_are_the_ranks();
