@@ -6,7 +6,7 @@ use std::mem::transmute;
 
 use talisman::testing::world;
 use talisman_ampi::slot::on_process_heap;
-use talisman_loader::libc::symbol;
+use talisman_loader::libc::{expect_deletion, symbol};
 
 /// What stands in for a function of the C library in programs.
 fn stand_in(name: &str) -> usize {
@@ -33,12 +33,8 @@ pub fn delete() -> unsafe extern "C" fn(*const c_char) -> c_int {
 /// # Safety
 /// It is called as C's function is.
 unsafe extern "C" fn delete_once(path: *const c_char) -> c_int {
-    // Others run before, as when the program deletes a file itself, and the rank looks whether its own have their names. Both
-    // are done again, and nothing is deleted by it.
-    // SAFETY: it is called as C's function is.
-    unsafe {
-        transmute::<usize, unsafe extern "C" fn(*const c_char) -> c_int>(stand_in("unlink"))(c"".as_ptr())
-    };
+    // This is done again: the order of entries follows from it.
+    expect_deletion();
     // SAFETY: the caller's promise; a number of the thread's own.
     let delete = || unsafe { (libc::unlink(path), *libc::__errno_location()) };
     let (outcome, error) = on_process_heap(|| world(delete));

@@ -52,6 +52,7 @@ pub(crate) use own_threads::place_in_thread;
 pub use own_threads::{
     has_live_threads, has_started_threads, is_own_thread, owner_of_thread, set_end_rank, thread_of_owner,
 };
+pub use paths::expect_deletion;
 pub use pause::{Hooks, set_hooks};
 pub use start::run;
 pub use state::{Ended, State};

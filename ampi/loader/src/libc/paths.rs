@@ -1,6 +1,7 @@
 //! Functions that look at files by their paths, or change folders: others run before. Ranks wait for each other's files
 //! so, and a rank that begins by removing files has to do it before another one has come far.
 
+use super::pause::give_way;
 use super::{current, functions_after_giving_way};
 
 functions_after_giving_way! {
@@ -41,6 +42,14 @@ functions_after_giving_way! {
     "utime" => utime => keep,
     "utimes" => utimes => keep,
     "utimensat" => utimensat => keep,
+}
+
+/// For who deletes a file in the rank's place: others run before, as where the program does, and the rank looks whether
+/// files that it has open have their names.
+pub fn expect_deletion() {
+    // SAFETY: takes nothing.
+    unsafe { give_way() };
+    keep_with_doubt(0);
 }
 
 /// The result, as it is.
