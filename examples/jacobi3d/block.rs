@@ -27,8 +27,8 @@ pub struct CellBlock {
     /// Where the next step is written: the cells as they were before the last one. Not part of a checkpoint.
     #[pup(skip)]
     next: Pages<f64>,
-    /// The cells beyond each side that has them, in the order of a face. Those of a neighbour are there for one step; then they are
-    /// empty, and their memory carries a face.
+    /// The cells beyond each side. Those of a neighbour are in the order of a face, and there for one step; then they are empty, and their
+    /// memory carries a face. Where one value is held, there is a row of it.
     ghosts: [Vec<f64>; SIDES],
     /// Sides at which one value is held.
     held: [bool; SIDES],
@@ -43,7 +43,7 @@ impl CellBlock {
 
     /// Sets all ghost cells of a side to one value, for good: the boundary condition of the whole grid.
     pub fn hold(&mut self, side: usize, value: f64) {
-        self.ghosts[side] = vec![value; self.face_len(side)];
+        self.ghosts[side] = vec![value; self.size[0].max(self.size[1])];
         self.held[side] = true;
     }
 
@@ -84,7 +84,8 @@ impl CellBlock {
         if self.next.len() != self.cells.len() {
             self.next = self.cells.clone();
         }
-        relax(self.size, &self.cells, self.ghosts.each_ref().map(Vec::as_slice), self.next.overwrite());
+        let ghosts = std::array::from_fn(|side| Ghosts::new(&self.ghosts[side], self.held[side]));
+        relax(self.size, &self.cells, ghosts, self.next.overwrite());
         std::mem::swap(&mut self.cells, &mut self.next);
         let given = self.ghosts.iter_mut().zip(self.held).filter(|(_, is_held)| !is_held);
         given.for_each(|(ghosts, _)| ghosts.clear());
@@ -135,14 +136,32 @@ fn runs([nx, ny, nz]: [usize; 3], axis: usize, layer: usize) -> impl Iterator<It
     })
 }
 
+/// Cells beyond a side, as many as it has, or some that stand for all others as well.
+#[derive(Clone, Copy)]
+struct Ghosts<'a> {
+    cells: &'a [f64],
+    is_held: bool,
+}
+
+impl<'a> Ghosts<'a> {
+    fn new(cells: &'a [f64], is_held: bool) -> Self {
+        Ghosts { cells, is_held }
+    }
+
+    #[inline(always)]
+    fn part(self, range: Range<usize>) -> &'a [f64] {
+        if self.is_held { &self.cells[..range.len()] } else { &self.cells[range] }
+    }
+}
+
 /// Steps from `old` to `new`, with these ghosts.
-fn relax(size: [usize; 3], old: &[f64], ghosts: [&[f64]; SIDES], new: &mut [f64]) {
+fn relax(size: [usize; 3], old: &[f64], ghosts: [Ghosts<'_>; SIDES], new: &mut [f64]) {
     let [nx, ny, nz] = size;
     let faces = [ny * nz, nx * nz, nx * ny];
-    assert!(
-        (0..SIDES).all(|side| ghosts[side].len() == faces[side / 2]),
-        "there are ghosts beyond every side"
-    );
+    let are_there = |side: usize| {
+        ghosts[side].cells.len() == if ghosts[side].is_held { nx.max(ny) } else { faces[side / 2] }
+    };
+    assert!((0..SIDES).all(are_there), "there are ghosts beyond every side");
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
         // SAFETY: the machine has AVX2, which is all the function asks for beyond the baseline.
@@ -153,24 +172,25 @@ fn relax(size: [usize; 3], old: &[f64], ghosts: [&[f64]; SIDES], new: &mut [f64]
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn relax_avx2(size: [usize; 3], old: &[f64], ghosts: [&[f64]; SIDES], new: &mut [f64]) {
+fn relax_avx2(size: [usize; 3], old: &[f64], ghosts: [Ghosts<'_>; SIDES], new: &mut [f64]) {
     relax_plain(size, old, ghosts, new);
 }
 
 /// Plane by plane.
 #[inline(always)]
-fn relax_plain([nx, ny, nz]: [usize; 3], old: &[f64], ghosts: [&[f64]; SIDES], new: &mut [f64]) {
+fn relax_plain([nx, ny, nz]: [usize; 3], old: &[f64], ghosts: [Ghosts<'_>; SIDES], new: &mut [f64]) {
     let plane = |of: usize| of * nx * ny..(of + 1) * nx * ny;
     let [west, east, south, north, below, above] = ghosts;
     for z in 0..nz {
         let plane = Plane {
             cells: &old[plane(z)],
-            below: if z == 0 { below } else { &old[plane(z - 1)] },
-            above: if z + 1 == nz { above } else { &old[plane(z + 1)] },
-            west: &west[z * ny..][..ny],
-            east: &east[z * ny..][..ny],
+            below: if z == 0 { below } else { Ghosts::new(&old[plane(z - 1)], false) },
+            above: if z + 1 == nz { above } else { Ghosts::new(&old[plane(z + 1)], false) },
+            west: west.part(z * ny..(z + 1) * ny),
+            east: east.part(z * ny..(z + 1) * ny),
         };
-        let (south, north, new) = (&south[z * nx..][..nx], &north[z * nx..][..nx], &mut new[z * nx * ny..]);
+        let row = z * nx..(z + 1) * nx;
+        let (south, north, new) = (south.part(row.clone()), north.part(row), &mut new[z * nx * ny..]);
         let last = (ny - 1) * nx;
         // The first row, all that have rows on both sides, and the last one.
         plane.relax(0..1, south, if ny == 1 { north } else { &plane.cells[nx..] }, new);
@@ -185,20 +205,36 @@ fn relax_plain([nx, ny, nz]: [usize; 3], old: &[f64], ghosts: [&[f64]; SIDES], n
 #[derive(Clone, Copy)]
 struct Plane<'a> {
     cells: &'a [f64],
-    below: &'a [f64],
-    above: &'a [f64],
+    below: Ghosts<'a>,
+    above: Ghosts<'a>,
     west: &'a [f64],
     east: &'a [f64],
 }
 
 impl Plane<'_> {
-    /// Some of its rows, with those south and north of them. They are gone through as one long row, so that short rows cost
-    /// nothing extra; the cells at their ends, whose neighbours in memory are those of other rows, are computed again.
+    /// Some of its rows, with those south and north of them: all at once, unless there is one row below or above for all of them.
     #[inline(always)]
     fn relax(self, rows: Range<usize>, south: &[f64], north: &[f64], new: &mut [f64]) {
+        if !self.below.is_held && !self.above.is_held {
+            return self.relax_rows(rows, south, north, new);
+        }
+        let row = self.cells.len() / self.west.len();
+        for (at, begin) in rows.zip((0..).step_by(row)) {
+            self.relax_rows(at..at + 1, &south[begin..], &north[begin..], new);
+        }
+    }
+
+    /// They are gone through as one long row, so that short rows cost nothing extra; the cells at their ends, whose neighbours in memory
+    /// are those of other rows, are computed again.
+    #[inline(always)]
+    fn relax_rows(self, rows: Range<usize>, south: &[f64], north: &[f64], new: &mut [f64]) {
         let row = self.cells.len() / self.west.len();
         let (from, len) = (rows.start * row, rows.len() * row);
-        let [cells, below, above] = [self.cells, self.below, self.above].map(|all| &all[from..from + len]);
+        let (cells, below, above) = (
+            &self.cells[from..from + len],
+            self.below.part(from..from + len),
+            self.above.part(from..from + len),
+        );
         let (south, north, new) = (&south[..len], &north[..len], &mut new[from..from + len]);
         if len > 2 {
             let [south, north, below, above] = [south, north, below, above].map(|all| &all[1..len - 1]);
@@ -216,7 +252,8 @@ impl Plane<'_> {
 
 /// A plain loop over rows of the same length, which the compiler turns into vector code.
 #[inline(always)]
-fn relax_row([west, east, south, north, below, above]: [&[f64]; SIDES], new: &mut [f64]) {
+fn relax_row(around: [&[f64]; SIDES], new: &mut [f64]) {
+    let [west, east, south, north, below, above] = around.map(|row| &row[..new.len()]);
     for x in 0..new.len() {
         new[x] = mean([west[x], east[x], south[x], north[x], below[x], above[x]]);
     }
@@ -273,7 +310,10 @@ mod tests {
             for y in 0..ny {
                 for x in 0..nx {
                     let beyond = [z * ny + y, z * nx + x, y * nx + x];
-                    let ghost = |side: usize| block.ghosts[side][beyond[side / 2]];
+                    let ghost = |side: usize| match block.held[side] {
+                        true => block.ghosts[side][0],
+                        false => block.ghosts[side][beyond[side / 2]],
+                    };
                     new.push(mean([
                         if x == 0 { ghost(0) } else { at(x - 1, y, z) },
                         if x + 1 == nx { ghost(1) } else { at(x + 1, y, z) },
@@ -292,15 +332,23 @@ mod tests {
     fn every_cell_has_the_neighbours_that_it_has() {
         for size in [[1, 1, 1], [2, 1, 3], [1, 2, 2], [3, 2, 1], [5, 4, 3], [9, 3, 2], [1, 7, 4], [19, 1, 1]]
         {
-            let mut block = counted(size);
-            for side in 0..SIDES {
-                block
-                    .set_ghosts(side, (0..block.face_len(side)).map(|at| (100 * side + at) as f64).collect());
+            // Nothing is held, one side of each axis is, both of the last one are, and all are.
+            for held in [0b00_0000, 0b01_1001, 0b11_0000, 0b11_1111] {
+                let mut block = counted(size);
+                for side in 0..SIDES {
+                    match held >> side & 1 {
+                        0 => block.set_ghosts(
+                            side,
+                            (0..block.face_len(side)).map(|at| (100 * side + at) as f64).collect(),
+                        ),
+                        _ => block.hold(side, 0.5 + side as f64),
+                    }
+                }
+                block.cells.to_mut().iter_mut().for_each(|cell| *cell = cell.sin());
+                let expected = naive(&block);
+                block.relax();
+                assert_eq!(*block.cells, expected, "{size:?}, {held:b}");
             }
-            block.cells.to_mut().iter_mut().for_each(|cell| *cell = cell.sin());
-            let expected = naive(&block);
-            block.relax();
-            assert_eq!(*block.cells, expected, "{size:?}");
         }
     }
 
@@ -330,7 +378,7 @@ mod tests {
         let block = held(counted(size));
         let old: Vec<f64> = block.cells.iter().map(|cell| cell.sin()).collect();
         let (mut ours, mut plain) = (old.clone(), old.clone());
-        let ghosts = block.ghosts.each_ref().map(Vec::as_slice);
+        let ghosts = std::array::from_fn(|side| Ghosts::new(&block.ghosts[side], block.held[side]));
         relax(size, &old, ghosts, &mut ours);
         relax_plain(size, &old, ghosts, &mut plain);
         assert_eq!(ours, plain);
