@@ -6,6 +6,7 @@ use crate::trials::checks;
 checks!(
     a_file_of_all_ranks_has_each_record_once needs c_compiler,
     records_at_places_of_their_own_are_there needs c_compiler,
+    what_is_made_and_removed_again_is_as_it_was_then needs c_compiler,
 );
 
 const RANKS: u32 = 6;
@@ -61,5 +62,39 @@ fn records_at_places_of_their_own_are_there() {
         let written = std::fs::read(&written).expect("it was written");
         let differs = written.iter().zip(expected.as_bytes()).position(|(one, other)| one != other);
         assert!(written == expected.as_bytes(), "{name}: {} bytes, {differs:?}", written.len());
+    }
+}
+
+/// Files and folders that ranks make, look for and remove, their own and each other's, where lost nodes go back alone.
+fn what_is_made_and_removed_again_is_as_it_was_then() {
+    let file = program("outcomes.c", Interface::OpenMpi);
+    let file = file.to_str().expect("text");
+    let kept = |period| ["--nodes", "3", "--ft", "logging", "--ckpt-every", period];
+    for (name, way, killed) in [
+        ("alone", &[][..], &[][..]),
+        ("first", &kept("1h")[..], &["0@37"][..]),
+        ("last", &kept("1h")[..], &["5@40"][..]),
+        ("each", &kept("20ms")[..], &["2@20", "0@50", "4@90"][..]),
+    ] {
+        let made = folder().join(format!("outcomes-{name}"));
+        let text = made.to_str().expect("text");
+        let (ranks, rounds) = (RANKS.to_string(), if killed.is_empty() { "5" } else { "100" });
+        let said = printed(&mut mpirun(&[&["-n", &ranks], way, &[file, text, rounds], killed].concat()));
+        assert_eq!(said, "all the same\n", "{name}");
+        let read = |name: &str| std::fs::read_to_string(made.join(name));
+        let rounds: usize = rounds.parse().expect("a number");
+        for round in 0..rounds {
+            assert_eq!(
+                read(&format!("given-{round}")).expect("it is made last"),
+                "yours\n",
+                "{name}, {round}"
+            );
+        }
+        for rank in 0..RANKS {
+            let line = format!("{rank} {}\n", ".".repeat(1 + (7 * (rounds - 1)) % 19));
+            assert_eq!(read(&format!("{rank}/last")).expect("it was written"), line, "{name}");
+            let all = std::fs::read_dir(made.join(rank.to_string())).expect("a folder");
+            assert_eq!(all.count(), 1, "{name}: nothing else is left of rank {rank}");
+        }
     }
 }

@@ -195,6 +195,7 @@ fn prepare_process() -> Result<(), String> {
         sleep: waits::sleep,
         process_memory: use_process_heap,
         world: replayed_values::words,
+        world_bytes: replayed_values::bytes,
         flush: control::flush,
         begin_child: redirect::begin_child,
     });

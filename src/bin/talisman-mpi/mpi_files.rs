@@ -4,9 +4,7 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::transmute;
 
-use talisman::testing::world;
-use talisman_ampi::slot::on_process_heap;
-use talisman_loader::libc::{expect_deletion, symbol};
+use talisman_loader::libc::symbol;
 
 /// What stands in for a function of the C library in programs.
 fn stand_in(name: &str) -> usize {
@@ -25,22 +23,10 @@ pub fn close() -> unsafe extern "C" fn(c_int) -> c_int {
     unsafe { transmute(stand_in("close")) }
 }
 
-/// `unlink`, once: where ranks do again what they did, others have made a file of that name since.
+/// `unlink`.
 pub fn delete() -> unsafe extern "C" fn(*const c_char) -> c_int {
-    delete_once
-}
-
-/// # Safety
-/// It is called as C's function is.
-unsafe extern "C" fn delete_once(path: *const c_char) -> c_int {
-    // This is done again: the order of entries follows from it.
-    expect_deletion();
-    // SAFETY: the caller's promise; a number of the thread's own.
-    let delete = || unsafe { (libc::unlink(path), *libc::__errno_location()) };
-    let (outcome, error) = on_process_heap(|| world(delete));
-    // SAFETY: as above.
-    unsafe { *libc::__errno_location() = error };
-    outcome
+    // SAFETY: it is called as C's function is.
+    unsafe { transmute(stand_in("unlink")) }
 }
 
 /// `mmap`.

@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStringExt;
 
 use talisman::testing::world;
 use talisman_ampi::slot::on_process_heap;
+use talisman_loader::libc::ReadBytes;
 
 /// The variables of this process, which another one need not have. The rank may take them elsewhere: all of it is on its heap.
 pub fn variables() -> BTreeMap<OsString, OsString> {
@@ -17,14 +18,17 @@ pub fn variables() -> BTreeMap<OsString, OsString> {
 }
 
 /// Two words, such as a time.
-pub fn words(read: [u64; 2]) -> [u64; 2] {
-    let [first, second] = read;
-    let (first, second) = on_process_heap(|| world(|| (first, second)));
+pub fn words(read: &mut dyn FnMut() -> [u64; 2]) -> [u64; 2] {
+    let read = || {
+        let [first, second] = read();
+        (first, second)
+    };
+    let (first, second) = on_process_heap(|| world(read));
     [first, second]
 }
 
 /// Bytes that `read` puts into the place, whose number it returns; a negative one if there are none.
-pub fn bytes(place: &mut [u8], read: impl FnOnce(&mut [u8]) -> isize) -> isize {
+pub fn bytes(place: &mut [u8], read: &mut ReadBytes<'_>) -> isize {
     on_process_heap(|| {
         let (count, bytes): (i64, Vec<u8>) = world(|| {
             let count = read(place);

@@ -288,7 +288,7 @@ unsafe extern "C" fn read(cookie: *mut c_void, bytes: *mut c_char, count: usize)
     // SAFETY: room for so many bytes, by the C library.
     let place = unsafe { std::slice::from_raw_parts_mut(bytes.cast::<u8>(), count) };
     // SAFETY: the same room.
-    replayed_values::bytes(place, |place| unsafe {
+    replayed_values::bytes(place, &mut |place| unsafe {
         libc::read(INPUT, place.as_mut_ptr().cast(), place.len())
     })
 }

@@ -42,7 +42,7 @@ unsafe extern "C" fn clock_time(clock: clockid_t, place: *mut timespec) -> c_int
 unsafe fn note_time(place: *mut timespec) {
     // SAFETY: the caller's promise.
     let time = unsafe { &mut *place };
-    let [seconds, rest] = world([time.tv_sec as u64, time.tv_nsec as u64]);
+    let [seconds, rest] = world(&mut || [time.tv_sec as u64, time.tv_nsec as u64]);
     (time.tv_sec, time.tv_nsec) = (seconds as time_t, rest as c_long);
 }
 
@@ -53,7 +53,7 @@ unsafe extern "C" fn time_of_day(place: *mut timeval, zone: *mut c_void) -> c_in
     if result == 0 && !place.is_null() {
         // SAFETY: written by the call that has succeeded.
         let time = unsafe { &mut *place };
-        let [seconds, rest] = world([time.tv_sec as u64, time.tv_usec as u64]);
+        let [seconds, rest] = world(&mut || [time.tv_sec as u64, time.tv_usec as u64]);
         (time.tv_sec, time.tv_usec) = (seconds as time_t, rest as ::libc::suseconds_t);
     }
     result
@@ -61,7 +61,7 @@ unsafe extern "C" fn time_of_day(place: *mut timeval, zone: *mut c_void) -> c_in
 
 unsafe extern "C" fn seconds(place: *mut time_t) -> time_t {
     // SAFETY: null is nowhere.
-    let time = world([unsafe { ::libc::time(std::ptr::null_mut()) } as u64, 0])[0] as time_t;
+    let time = world(&mut || [unsafe { ::libc::time(std::ptr::null_mut()) } as u64, 0])[0] as time_t;
     if !place.is_null() {
         // SAFETY: called as C's function is.
         unsafe { place.write(time) };
@@ -78,12 +78,12 @@ unsafe extern "C" fn time_by_base(place: *mut timespec, base: c_int) -> c_int {
 
 unsafe extern "C" fn processor_time() -> clock_t {
     // SAFETY: takes nothing.
-    world([unsafe { clock() } as u64, 0])[0] as clock_t
+    world(&mut || [unsafe { clock() } as u64, 0])[0] as clock_t
 }
 
 unsafe extern "C" fn process() -> pid_t {
     // SAFETY: takes nothing.
-    world([unsafe { ::libc::getpid() } as u64, 0])[0] as pid_t
+    world(&mut || [unsafe { ::libc::getpid() } as u64, 0])[0] as pid_t
 }
 
 /// How many bytes two words have.
@@ -107,7 +107,7 @@ fn note_bytes(bytes: &mut [u8]) {
     all[..bytes.len()].copy_from_slice(bytes);
     let halves = all.split_at(PIECE / 2);
     let word = |half: &[u8]| half.try_into().map_or(0, u64::from_ne_bytes);
-    let [first, second] = world([word(halves.0), word(halves.1)]);
+    let [first, second] = world(&mut || [word(halves.0), word(halves.1)]);
     let all = [first.to_ne_bytes(), second.to_ne_bytes()].concat();
     bytes.copy_from_slice(&all[..bytes.len()]);
 }

@@ -10,6 +10,7 @@ mod held;
 mod hold_changes;
 mod makers;
 mod numbers;
+mod openers;
 mod stream;
 
 use std::ffi::CStr;
@@ -61,7 +62,8 @@ pub enum FilesError {
 
 /// The function that answers for this one of the C library.
 pub(super) fn symbol(name: &str) -> Option<usize> {
-    calls::symbol(name).or_else(|| makers::symbol(name)).or_else(|| hold_changes::symbol(name))
+    let parts = [calls::symbol, openers::symbol, makers::symbol, hold_changes::symbol];
+    parts.iter().find_map(|part: &fn(&str) -> Option<usize>| part(name))
 }
 
 /// Closes the descriptors of a rank and the streams that lie in these addresses, the rank's. The rank does not run;

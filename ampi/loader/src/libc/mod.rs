@@ -19,9 +19,11 @@ mod jumps;
 mod keys;
 mod late;
 mod list;
+mod made_again;
 mod mappings;
 mod mask;
 mod named;
+mod outcome;
 mod own_stack;
 mod own_threads;
 mod paths;
@@ -52,8 +54,7 @@ pub(crate) use own_threads::place_in_thread;
 pub use own_threads::{
     has_live_threads, has_started_threads, is_own_thread, owner_of_thread, set_end_rank, thread_of_owner,
 };
-pub use paths::expect_deletion;
-pub use pause::{Hooks, set_hooks};
+pub use pause::{Hooks, ReadBytes, set_hooks};
 pub use start::run;
 pub use state::{Ended, State};
 pub use thread_waits::{set_waits_for_threads, waits_for_threads};

@@ -1,65 +1,167 @@
 //! Functions that look at files by their paths, or change folders: others run before. Ranks wait for each other's files
 //! so, and a rank that begins by removing files has to do it before another one has come far.
+//!
+//! A rank that does again what it has done is told what it was told then: see [`super::outcome`].
 
+use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::mem::size_of;
+
+use ::libc::{mode_t, off_t, stat as Stat, statx as Statx, timespec, timeval, utimbuf};
+
+use super::made_again::{Place, is_made_again, note_made};
+use super::outcome::{Outcome, told, told_with};
 use super::pause::give_way;
 use super::{current, functions_after_giving_way};
 
-functions_after_giving_way! {
-    "access" => access => keep,
-    "faccessat" => faccessat => keep,
-    "euidaccess" => euidaccess => keep,
-    "stat" => stat => keep,
-    "stat64" => stat64 => keep,
-    "lstat" => lstat => keep,
-    "lstat64" => lstat64 => keep,
-    "fstatat" => fstatat => keep,
-    "fstatat64" => fstatat64 => keep,
-    "__xstat" => xstat => keep,
-    "__xstat64" => xstat64 => keep,
-    "__lxstat" => lxstat => keep,
-    "__lxstat64" => lxstat64 => keep,
-    "__fxstatat" => fxstatat => keep,
-    "__fxstatat64" => fxstatat64 => keep,
-    "statx" => statx => keep,
-    "unlink" => unlink => keep_with_doubt,
-    "unlinkat" => unlinkat => keep_with_doubt,
-    "remove" => remove => keep_with_doubt,
-    "rename" => rename => keep_with_doubt,
-    "renameat" => renameat => keep_with_doubt,
-    "renameat2" => renameat2 => keep_with_doubt,
-    "link" => link => keep,
-    "linkat" => linkat => keep,
-    "symlink" => symlink => keep,
-    "symlinkat" => symlinkat => keep,
-    "mkdir" => mkdir => keep,
-    "mkdirat" => mkdirat => keep,
-    "rmdir" => rmdir => keep,
-    "mkdtemp" => mkdtemp => keep,
-    "mkfifo" => mkfifo => keep,
-    "truncate" => truncate => keep,
-    "truncate64" => truncate64 => keep,
-    "chmod" => chmod => keep,
-    "utime" => utime => keep,
-    "utimes" => utimes => keep,
-    "utimensat" => utimensat => keep,
+/// A string of C.
+type Path = *const c_char;
+
+/// What a function does, as far as it matters to who does it again.
+#[derive(Clone, Copy)]
+enum Does {
+    /// It looks: what it saw then is what counts.
+    Look,
+    /// It looks, and writes what it sees to so many bytes: they are as they were then.
+    Fill(*mut c_void, usize),
+    /// It changes something, and does so again.
+    Change,
+    /// After it, there is something new of this name.
+    Make(Place),
+    /// After it, there is nothing of this name any more. It does so again if that was made again; what is there otherwise was
+    /// made by others since.
+    Take(Place),
 }
 
-/// For who deletes a file in the rank's place: others run before, as where the program does, and the rank looks whether
-/// files that it has open have their names.
-pub fn expect_deletion() {
+/// Others run, then it is done.
+fn run(does: Does, call: impl Fn() -> c_int) -> c_int {
     // SAFETY: takes nothing.
     unsafe { give_way() };
-    keep_with_doubt(0);
+    let call = || Outcome::of(&call);
+    match does {
+        Does::Look => told(call).then.give(),
+        Does::Fill(place, _) if place.is_null() => call().give(),
+        Does::Fill(place, len) => {
+            // SAFETY: who calls such a function of the C library has so many bytes there.
+            let bytes = unsafe { std::slice::from_raw_parts_mut(place.cast::<u8>(), len) };
+            told_with(bytes, || call().result).give()
+        }
+        Does::Change => {
+            let now = call();
+            told(|| now).then.give()
+        }
+        Does::Make(place) => {
+            let now = call();
+            let told = told(|| now);
+            if told.is_again && now.is_done() {
+                note_made(place.identity());
+            }
+            told.then.give()
+        }
+        Does::Take(place) => {
+            let told = told(call);
+            if told.is_again && told.then.is_done() && is_made_again(place) {
+                call();
+            }
+            // A file that the rank has open may have lost its name, without which it cannot be opened again.
+            // SAFETY: the running rank's state.
+            unsafe { (*current()).descriptors.note_change() };
+            told.then.give()
+        }
+    }
 }
 
-/// The result, as it is.
-extern "C" fn keep(result: usize) -> usize {
-    result
+fn fills<T>(place: *mut T) -> Does {
+    Does::Fill(place.cast(), size_of::<T>())
 }
 
-/// The same where a file that the rank has open may have lost its name, without which it cannot be opened again.
-extern "C" fn keep_with_doubt(result: usize) -> usize {
-    // SAFETY: the running rank's state.
-    unsafe { (*current()).descriptors.note_change() };
-    result
+fn makes(folder: c_int, path: Path) -> Does {
+    Does::Make(Place { folder, path })
+}
+
+fn takes(folder: c_int, path: Path) -> Does {
+    Does::Take(Place { folder, path })
+}
+
+/// From where paths begin.
+const HERE: c_int = ::libc::AT_FDCWD;
+
+/// A table of functions of the C library that take paths: what each does.
+macro_rules! functions_of_paths {
+    ($($name:literal => $function:ident($($argument:ident: $type:ty),*) $does:expr;)*) => {
+        pub(super) fn symbol(name: &str) -> Option<usize> {
+            match name {
+                $($name => Some($function as *const () as usize),)*
+                _ => named_anew::symbol(name),
+            }
+        }
+        mod real {
+            use super::*;
+            unsafe extern "C" {
+                $(#[link_name = $name] pub fn $function($($argument: $type),*) -> c_int;)*
+            }
+        }
+        $(
+            unsafe extern "C" fn $function($($argument: $type),*) -> c_int {
+                // SAFETY: called as C's function is.
+                run($does, || unsafe { real::$function($($argument),*) })
+            }
+        )*
+    };
+}
+
+functions_of_paths! {
+    "access" => access(path: Path, mode: c_int) Does::Look;
+    "faccessat" => faccessat(folder: c_int, path: Path, mode: c_int, flags: c_int) Does::Look;
+    "euidaccess" => euidaccess(path: Path, mode: c_int) Does::Look;
+    "stat" => stat(path: Path, place: *mut Stat) fills(place);
+    "stat64" => stat64(path: Path, place: *mut Stat) fills(place);
+    "lstat" => lstat(path: Path, place: *mut Stat) fills(place);
+    "lstat64" => lstat64(path: Path, place: *mut Stat) fills(place);
+    "fstatat" => fstatat(folder: c_int, path: Path, place: *mut Stat, flags: c_int) fills(place);
+    "fstatat64" => fstatat64(folder: c_int, path: Path, place: *mut Stat, flags: c_int) fills(place);
+    "__xstat" => xstat(version: c_int, path: Path, place: *mut Stat) fills(place);
+    "__xstat64" => xstat64(version: c_int, path: Path, place: *mut Stat) fills(place);
+    "__lxstat" => lxstat(version: c_int, path: Path, place: *mut Stat) fills(place);
+    "__lxstat64" => lxstat64(version: c_int, path: Path, place: *mut Stat) fills(place);
+    "__fxstatat" => fxstatat(version: c_int, folder: c_int, path: Path, place: *mut Stat, flags: c_int) fills(place);
+    "__fxstatat64" =>
+        fxstatat64(version: c_int, folder: c_int, path: Path, place: *mut Stat, flags: c_int) fills(place);
+    "statx" => statx(folder: c_int, path: Path, flags: c_int, mask: c_uint, place: *mut Statx) fills(place);
+    "unlink" => unlink(path: Path) takes(HERE, path);
+    "unlinkat" => unlinkat(folder: c_int, path: Path, flags: c_int) takes(folder, path);
+    "remove" => remove(path: Path) takes(HERE, path);
+    "rmdir" => rmdir(path: Path) takes(HERE, path);
+    "rename" => rename(path: Path, new: Path) takes(HERE, path);
+    "renameat" => renameat(folder: c_int, path: Path, to: c_int, new: Path) takes(folder, path);
+    "renameat2" => renameat2(folder: c_int, path: Path, to: c_int, new: Path, flags: c_uint) takes(folder, path);
+    "link" => link(path: Path, new: Path) makes(HERE, new);
+    "linkat" => linkat(folder: c_int, path: Path, to: c_int, new: Path, flags: c_int) makes(to, new);
+    "symlink" => symlink(text: Path, new: Path) makes(HERE, new);
+    "symlinkat" => symlinkat(text: Path, to: c_int, new: Path) makes(to, new);
+    "mkdir" => mkdir(path: Path, mode: mode_t) makes(HERE, path);
+    "mkdirat" => mkdirat(folder: c_int, path: Path, mode: mode_t) makes(folder, path);
+    "mkfifo" => mkfifo(path: Path, mode: mode_t) makes(HERE, path);
+    "truncate" => truncate(path: Path, length: off_t) Does::Change;
+    "truncate64" => truncate64(path: Path, length: off_t) Does::Change;
+    "chmod" => chmod(path: Path, mode: mode_t) Does::Change;
+    "utime" => utime(path: Path, times: *const utimbuf) Does::Change;
+    "utimes" => utimes(path: Path, times: *const [timeval; 2]) Does::Change;
+    "utimensat" => utimensat(folder: c_int, path: Path, times: *const [timespec; 2], flags: c_int) Does::Change;
+}
+
+/// A function whose folder has another name each time.
+mod named_anew {
+    use super::super::outcome::is_again;
+    use super::{Path, Place, functions_after_giving_way, note_made};
+
+    functions_after_giving_way! {
+        "mkdtemp" => mkdtemp => note_folder,
+    }
+
+    extern "C" fn note_folder(path: Path) -> Path {
+        if is_again() && !path.is_null() {
+            note_made(Place::at(path).identity());
+        }
+        path
+    }
 }

@@ -9,6 +9,9 @@ use super::children::is_child;
 use super::own_threads::is_own_thread;
 use super::{functions, set_errno};
 
+/// Fills a place as far as it can; how far, or a negative number.
+pub type ReadBytes<'a> = dyn FnMut(&mut [u8]) -> isize + 'a;
+
 /// What who runs ranks does for them. Called by a rank, on its stack.
 #[derive(Clone, Copy, Debug)]
 pub struct Hooks {
@@ -19,9 +22,11 @@ pub struct Hooks {
     /// From now on `malloc` is to give the process's memory, or that of the running rank again. Calls come in pairs,
     /// not one pair inside of another; the rank does not wait in between.
     pub process_memory: fn(process: bool),
-    /// The rank has read two words from outside of the job, such as a time. Returns what it gets: if it does again what
-    /// it did, that is what it got then.
-    pub world: fn([u64; 2]) -> [u64; 2],
+    /// The rank reads two words from outside of the job, such as a time. Returns what it gets: if it does again what
+    /// it did, that is what it got then, and nothing is read.
+    pub world: fn(read: &mut dyn FnMut() -> [u64; 2]) -> [u64; 2],
+    /// The same of bytes: how many it gets, or a negative number where there are none.
+    pub world_bytes: fn(place: &mut [u8], read: &mut ReadBytes<'_>) -> isize,
     /// The rank ends, and its descriptors are closed next: what its standard streams have is to be written.
     pub flush: fn(),
     /// The process is a copy, in which the rank is to become another program: standard streams are to be what they are for
@@ -85,8 +90,19 @@ pub(super) fn begin_child() {
 }
 
 /// See [`Hooks::world`].
-pub(super) fn world(read: [u64; 2]) -> [u64; 2] {
-    hooks().map_or(read, |hooks| (hooks.world)(read))
+pub(super) fn world(read: &mut dyn FnMut() -> [u64; 2]) -> [u64; 2] {
+    match hooks() {
+        Some(hooks) => (hooks.world)(read),
+        None => read(),
+    }
+}
+
+/// See [`Hooks::world_bytes`].
+pub(super) fn world_bytes(place: &mut [u8], read: &mut ReadBytes<'_>) -> isize {
+    match hooks() {
+        Some(hooks) => (hooks.world_bytes)(place, read),
+        None => read(place),
+    }
 }
 
 pub(super) fn sleep(nanoseconds: u64) {

@@ -92,7 +92,8 @@ pub fn main(arguments: &[String]) -> i32 {
         give_way,
         sleep: |_| give_way(),
         process_memory,
-        world: |read| read,
+        world: |read| read(),
+        world_bytes: |place, read| read(place),
         flush: || {},
         begin_child: || {},
     }));

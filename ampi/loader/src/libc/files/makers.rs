@@ -1,32 +1,22 @@
-//! Functions that open something: others run before, and its descriptor is moved to the rank's range.
+//! Functions that open something that is no file of a known name: others run before, and its descriptor is moved to the rank's range.
 
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
 
 use super::stream;
+use crate::libc::made_again::{Identity, note_made};
+use crate::libc::outcome::is_again;
 use crate::libc::{current, functions_after_giving_way};
 
 functions_after_giving_way! {
-    "open" => open => adopt,
-    "open64" => open64 => adopt,
-    "__open" => open_of_library => adopt,
-    "__open64" => open64_of_library => adopt,
-    "__open_2" => open_checked => adopt,
-    "__open64_2" => open64_checked => adopt,
-    "openat" => openat => adopt,
-    "openat64" => openat64 => adopt,
-    "__openat_2" => openat_checked => adopt,
-    "__openat64_2" => openat64_checked => adopt,
-    "creat" => creat => adopt,
-    "creat64" => creat64 => adopt,
-    "mkstemp" => mkstemp => adopt,
-    "mkstemp64" => mkstemp64 => adopt,
-    "mkostemp" => mkostemp => adopt,
-    "mkostemp64" => mkostemp64 => adopt,
-    "mkstemps" => mkstemps => adopt,
-    "mkstemps64" => mkstemps64 => adopt,
-    "mkostemps" => mkostemps => adopt,
-    "mkostemps64" => mkostemps64 => adopt,
+    "mkstemp" => mkstemp => adopt_named_anew,
+    "mkstemp64" => mkstemp64 => adopt_named_anew,
+    "mkostemp" => mkostemp => adopt_named_anew,
+    "mkostemp64" => mkostemp64 => adopt_named_anew,
+    "mkstemps" => mkstemps => adopt_named_anew,
+    "mkstemps64" => mkstemps64 => adopt_named_anew,
+    "mkostemps" => mkostemps => adopt_named_anew,
+    "mkostemps64" => mkostemps64 => adopt_named_anew,
     "memfd_create" => memfd_create => adopt,
     "socket" => socket => adopt,
     "accept" => accept => adopt,
@@ -37,8 +27,6 @@ functions_after_giving_way! {
     "timerfd_create" => timerfd_create => adopt,
     "inotify_init" => inotify_init => adopt,
     "inotify_init1" => inotify_init1 => adopt,
-    "fopen" => fopen => adopt_stream,
-    "fopen64" => fopen64 => adopt_stream,
     "freopen" => freopen => adopt_stream,
     "freopen64" => freopen64 => adopt_stream,
     "tmpfile" => tmpfile => adopt_stream,
@@ -46,9 +34,17 @@ functions_after_giving_way! {
     "opendir" => opendir => adopt_folder,
 }
 
-extern "C" fn adopt(descriptor: c_int) -> c_int {
+pub(super) extern "C" fn adopt(descriptor: c_int) -> c_int {
     // SAFETY: the running rank's state.
     unsafe { (*current()).descriptors.adopt(descriptor) }
+}
+
+/// Its file has another name each time.
+extern "C" fn adopt_named_anew(descriptor: c_int) -> c_int {
+    if is_again() {
+        note_made(Identity::of(descriptor));
+    }
+    adopt(descriptor)
 }
 
 /// What is in a stream stays there: only its number is another one. The process's own streams keep theirs.

@@ -1,0 +1,80 @@
+//! Files and folders that ranks of this process have made again, when they did again what they had done.
+//!
+//! A rank that has made a file and removed it does both again. One that has removed a file of others must not do so again:
+//! there may be a new one of that name since. So a rank that does again what it did removes only what was made so.
+
+use std::collections::HashSet;
+use std::ffi::{c_char, c_int};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::mem::zeroed;
+use std::sync::{Mutex, PoisonError};
+
+use super::with_process_memory;
+
+static MADE: Mutex<Option<HashSet<Identity>>> = Mutex::new(None);
+
+/// A file is this one and no other, also of one whose number it has got after its end.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Identity {
+    device: (u32, u32),
+    number: u64,
+    born: (i64, u32),
+}
+
+/// A path as the C library's functions take it.
+#[derive(Clone, Copy)]
+pub struct Place {
+    /// The folder that it begins in.
+    pub folder: c_int,
+    pub path: *const c_char,
+}
+
+impl Place {
+    /// From the rank's folder on.
+    pub fn at(path: *const c_char) -> Self {
+        Place { folder: ::libc::AT_FDCWD, path }
+    }
+
+    /// What is there, if anything is.
+    pub fn identity(self) -> Option<Identity> {
+        // SAFETY: zero is a value of it.
+        let mut seen: ::libc::statx = unsafe { zeroed() };
+        let flags = ::libc::AT_SYMLINK_NOFOLLOW | ::libc::AT_EMPTY_PATH;
+        let wanted = ::libc::STATX_INO | ::libc::STATX_BTIME;
+        // SAFETY: a path as the caller of the C library's function has it: the system refuses one that is none.
+        let result = unsafe { ::libc::statx(self.folder, self.path, flags, wanted, &raw mut seen) };
+        (result == 0).then_some(Identity {
+            device: (seen.stx_dev_major, seen.stx_dev_minor),
+            number: seen.stx_ino,
+            born: (seen.stx_btime.tv_sec, seen.stx_btime.tv_nsec),
+        })
+    }
+}
+
+impl Identity {
+    /// Of a file that is open.
+    pub fn of(descriptor: c_int) -> Option<Identity> {
+        Place { folder: descriptor, path: c"".as_ptr() }.identity()
+    }
+
+    /// A number for it.
+    pub fn mark(self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+/// It was made again.
+pub fn note_made(made: Option<Identity>) {
+    let Some(made) = made else { return };
+    with_process_memory(|| {
+        MADE.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default().insert(made);
+    });
+}
+
+/// Whether what is there was made again.
+pub fn is_made_again(place: Place) -> bool {
+    let Some(found) = place.identity() else { return false };
+    MADE.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(|made| made.contains(&found))
+}

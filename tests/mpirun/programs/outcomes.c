@@ -1,0 +1,99 @@
+/* Each rank makes, opens and removes files and folders of its own in the folder that it is given, and looks for those of
+   others; all of them end the job where they get what they would not have got the first time. What they have found, and how
+   often they had to look, is sent on. Words behind the number of rounds are as of together.c. */
+#include "lost.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static char own[300], text[400], other[400];
+static int rank;
+
+static const char *in(const char *folder, const char *name) {
+    snprintf(text, sizeof text, "%s/%s", folder, name);
+    return text;
+}
+
+static void must(int is_right, const char *what) {
+    if (is_right) return;
+    printf("%d: %s: %s\n", rank, what, strerror(errno));
+    fflush(stdout);
+    MPI_Abort(MPI_COMM_WORLD, 95);
+}
+
+static void put(const char *path, const char *mode, const char *line) {
+    FILE *file = fopen(path, mode);
+    must(file != NULL, path);
+    must(fputs(line, file) >= 0 && fclose(file) == 0, path);
+}
+
+static void change_own(int round) {
+    char line[40];
+    snprintf(line, sizeof line, "%d %.*s\n", rank, 1 + (7 * round) % 19, "...................");
+    must(mkdir(in(own, "folder"), 0700) == 0, "mkdir");
+    must(mkdir(text, 0700) == -1 && errno == EEXIST, "mkdir again");
+    put(in(own, "folder/new"), "wx", line);
+    must(fopen(text, "wx") == NULL && errno == EEXIST, "fopen again");
+    must(access(text, R_OK) == 0, "access");
+    must(symlink("new", in(own, "folder/link")) == 0, "symlink");
+    int lock = open(in(own, "lock"), O_CREAT | O_EXCL | O_WRONLY, 0600);
+    must(lock >= 0 && write(lock, line, 3) == 3 && close(lock) == 0, "open");
+    must(open(in(own, "lock"), O_CREAT | O_EXCL | O_WRONLY, 0600) == -1 && errno == EEXIST, "open again");
+    must(unlink(text) == 0, "unlink");
+    must(unlink(text) == -1 && errno == ENOENT, "unlink again");
+    strcpy(other, in(own, "last"));
+    must(rename(in(own, "folder/new"), other) == 0, "rename");
+    must(access(text, F_OK) == -1 && errno == ENOENT, "access again");
+    must(unlink(in(own, "folder/link")) == 0, "unlink of a link");
+    must(rmdir(in(own, "folder")) == 0, "rmdir");
+}
+
+/* How often a rank looks for what another one makes somewhat later. */
+static int look_for(const char *path, int way) {
+    struct stat seen;
+    for (int looked = 1;; looked++) {
+        FILE *file = way == 0 ? fopen(path, "r") : NULL;
+        if (file != NULL) fclose(file);
+        if (way == 0 ? file != NULL : way == 1 ? access(path, R_OK) == 0 : stat(path, &seen) == 0) return looked;
+        usleep(300);
+    }
+}
+
+int main(int argc, char **argv) {
+    int size, rounds = atoi(argv[2]);
+    int sum = 0;
+    char name[60];
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (rank == 0) must(mkdir(argv[1], 0700) == 0, argv[1]);
+    MPI_Barrier(MPI_COMM_WORLD);
+    snprintf(own, sizeof own, "%s/%d", argv[1], rank);
+    must(mkdir(own, 0700) == 0, own);
+    for (int round = 0; round < rounds; round++) {
+        /* Nobody does anything meanwhile: what nobody has heard of is not known to have been done. */
+        MPI_Barrier(MPI_COMM_WORLD);
+        for (int i = 3; i < argc; i++) be_lost_if(argv[i], argv[1], rank, round);
+        MPI_Barrier(MPI_COMM_WORLD);
+        change_own(round);
+        /* The first rank removes what the last one has made, and makes it again a little later. */
+        snprintf(name, sizeof name, "given-%d", round);
+        if (rank == size - 1) put(in(argv[1], name), "w", "mine\n");
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 0) must(unlink(in(argv[1], name)) == 0, "unlink of others'");
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == size - 1) {
+            usleep(2000);
+            put(in(argv[1], name), "w", "yours\n");
+        }
+        int looked = look_for(in(argv[1], name), (rank + round) % 3);
+        MPI_Allreduce(MPI_IN_PLACE, &looked, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        sum += looked;
+    }
+    int all = sum;
+    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0) printf("%s\n", all == size * sum ? "all the same" : "not the same");
+    MPI_Finalize();
+    return 0;
+}
