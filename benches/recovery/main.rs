@@ -4,7 +4,7 @@
 //! `cargo build --profile bench --examples && cargo bench --bench recovery`, or a part of it: `-- overhead` (between
 //! checkpoints), `checkpoint` (one of 50 MB to 1 GB), `disk` (one in files), `figure3` (eight in a hundred steps),
 //! `phases` (from a kill to running again), `silence` (a node that is stopped), `losses` (twelve nodes lose ten),
-//! `crashes` (128 modelled nodes lose ten), `logging`, or of it `messages` (those that are kept), `kills` (eight nodes
+//! `crashes` (128 modelled nodes lose ten), `logging`, or of it `messages` (those that are kept), `streams` (the same, one way), `kills` (eight nodes
 //! lose up to seven), `stencil` (where nobody is lost) `progress` (of each node; draws logging-progress.svg) and `said`
 //! (until a line is there). `--smoke` takes one short round of each, `--check` ends with status 1 if a budget is
 //! missed. How likely it is that both copies are lost: `cargo bench -p talisman-ft --bench reliability`.
@@ -34,6 +34,7 @@ mod said;
 mod silence;
 mod size;
 mod stencil;
+mod streams;
 mod writing;
 
 use std::process::ExitCode;
@@ -44,13 +45,14 @@ fn main() -> ExitCode {
         Some(kernel::PROGRAM) => kernel::program(),
         Some(writing::PROGRAM) => writing::program(),
         Some(progress::PROGRAM) => return progress::program(),
+        Some(streams::PROGRAM) => return streams::program(),
         _ => measure(),
     }
     ExitCode::SUCCESS
 }
 
 fn measure() {
-    let parts: [(&str, fn()); 13] = [
+    let parts: [(&str, fn()); 14] = [
         ("overhead", overhead::measure),
         ("checkpoint", checkpoint::measure),
         ("disk", disk::measure),
@@ -60,6 +62,7 @@ fn measure() {
         ("losses", losses::measure),
         ("crashes", crashes::measure),
         ("logging messages", logging::messages),
+        ("logging streams", streams::measure),
         ("logging kills", logging::losses),
         ("logging stencil", stencil::measure),
         ("logging progress", progress::measure),
