@@ -129,7 +129,7 @@ impl<'a> Driver<'a> {
             wants_cut: false,
             contents: Contents::default(),
             idle_since: None,
-            idle: Idle::new(),
+            idle: of.idle(),
             suspicion: Suspicion::default(),
             finishing: None,
             has_finished: false,

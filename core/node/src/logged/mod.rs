@@ -46,6 +46,7 @@ use talisman_kernel::node::Node;
 use talisman_kernel::pe::Pe;
 use talisman_observe::stats::Totals;
 use talisman_pup::{found_at_once, lease_from};
+use talisman_sched::idle::Idle;
 use talisman_store::versions::Store;
 use talisman_transport::link::Link;
 
@@ -145,7 +146,7 @@ impl LoggedNode {
             let of_thread = desk.clone();
             let pe = move || {
                 let _leasing = lease_from(self.store.pages());
-                pe_thread::work(Hosted::new(self, program, rank), &of_thread, &returns);
+                pe_thread::work(Hosted::new(self, program, rank), &of_thread, &returns, self.idle());
             };
             let begun = as_pe(thread_name(self.task.number * pes + rank)).spawn_scoped(scope, pe);
             if let Err(error) = begun {
@@ -167,6 +168,11 @@ impl LoggedNode {
             false => desks.into_iter().map(Seat::on_thread).collect(),
         };
         Driver::new(self, links, seats, returns, program)
+    }
+
+    /// How its threads wait: one that shares its core with PEs of other nodes gives it to them.
+    fn idle(&self) -> Idle {
+        Idle::sharing_cores(self.node().shares_cores())
     }
 
     /// That of its driver's thread: where this is the only PE's as well, as PEs are called.

@@ -28,8 +28,8 @@ fn next_task(desk: &Desk, idle: &mut Idle) -> (Option<Handed>, Duration) {
 }
 
 /// The thread of a PE, until its desk is closed.
-pub(super) fn work(mut hosted: Hosted<'_>, desk: &Desk, returns: &Returns) {
-    let (mut idle, mut goes_on) = (Idle::new(), true);
+pub(super) fn work(mut hosted: Hosted<'_>, desk: &Desk, returns: &Returns, mut idle: Idle) {
+    let mut goes_on = true;
     while goes_on {
         let since = Instant::now();
         let (handed, released) = next_task(desk, &mut idle);
