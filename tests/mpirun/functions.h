@@ -22,6 +22,9 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm com
 int MPI_Allreduce(const void *out, void *in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 int MPI_Initialized(int *flag);
 int MPI_Is_thread_main(int *flag);
+int MPI_File_open(MPI_Comm comm, const char *name, int mode, MPI_Info info, MPI_File *file);
+int MPI_File_write_at(MPI_File file, long long at, const void *buffer, int count, MPI_Datatype type, MPI_Status *status);
+int MPI_File_close(MPI_File *file);
 int MPI_File_delete(const char *name, MPI_Info hints);
 double MPI_Wtime(void);
 #ifdef __cplusplus

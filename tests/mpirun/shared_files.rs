@@ -90,6 +90,8 @@ fn what_is_made_and_removed_again_is_as_it_was_then() {
                 "{name}, {round}"
             );
         }
+        let together: String = (0..RANKS).map(|rank| format!("{rank:<7}\n")).collect();
+        assert_eq!(read("together").expect("all have written"), together, "{name}");
         for rank in 0..RANKS {
             let line = format!("{rank} {}\n", ".".repeat(1 + (7 * (rounds - 1)) % 19));
             assert_eq!(read(&format!("{rank}/last")).expect("it was written"), line, "{name}");

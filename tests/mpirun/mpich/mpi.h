@@ -7,6 +7,7 @@ typedef int MPI_Datatype;
 typedef int MPI_Op;
 typedef int MPI_Request;
 typedef int MPI_Info;
+typedef struct ADIOI_FileD *MPI_File;
 typedef struct {
     int count_lo;
     int count_hi_and_cancelled;
@@ -28,6 +29,10 @@ typedef struct {
 #define MPI_IN_PLACE ((void *)-1)
 #define MPI_STATUS_IGNORE ((MPI_Status *)1)
 #define MPI_STATUSES_IGNORE ((MPI_Status *)1)
+
+#define MPI_MODE_CREATE 1
+#define MPI_MODE_WRONLY 4
+#define MPI_MODE_EXCL 64
 
 #include "functions.h"
 #endif

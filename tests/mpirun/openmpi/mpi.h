@@ -7,6 +7,7 @@ typedef struct ompi_datatype_t *MPI_Datatype;
 typedef struct ompi_op_t *MPI_Op;
 typedef struct ompi_request_t *MPI_Request;
 typedef struct ompi_info_t *MPI_Info;
+typedef struct ompi_file_t *MPI_File;
 typedef struct {
     int MPI_SOURCE;
     int MPI_TAG;
@@ -34,6 +35,10 @@ extern struct object ompi_mpi_op_max, ompi_mpi_op_sum, ompi_mpi_info_null;
 #define MPI_IN_PLACE ((void *)1)
 #define MPI_STATUS_IGNORE ((MPI_Status *)0)
 #define MPI_STATUSES_IGNORE ((MPI_Status *)0)
+
+#define MPI_MODE_CREATE 1
+#define MPI_MODE_WRONLY 4
+#define MPI_MODE_EXCL 64
 
 #include "functions.h"
 #endif
