@@ -93,10 +93,21 @@ fn what_is_made_and_removed_again_is_as_it_was_then() {
         let together: String = (0..RANKS).map(|rank| format!("{rank:<7}\n")).collect();
         assert_eq!(read("together").expect("all have written"), together, "{name}");
         for rank in 0..RANKS {
-            let line = format!("{rank} {}\n", ".".repeat(1 + (7 * (rounds - 1)) % 19));
-            assert_eq!(read(&format!("{rank}/last")).expect("it was written"), line, "{name}");
+            let line = |round: usize| format!("{rank} {}\n", ".".repeat(1 + (7 * round) % 19));
+            let own = |name: &str| read(&format!("{rank}/{name}")).expect("it was written");
+            assert_eq!(own("last"), line(rounds - 1), "{name}");
+            // The last rounds in which it was renamed, and the last in which it was not.
+            let renamed = |half: usize| (0..rounds).rev().find(|round| round % 3 != 0 && round % 2 == half);
+            for half in [0, 1] {
+                let round = renamed(half).expect("there are some");
+                assert_eq!(own(&format!("kept-{half}")), line(round), "{name}, {half}");
+            }
+            let files = 3 + usize::from((rounds - 1).is_multiple_of(3));
+            if files == 4 {
+                assert_eq!(own("kept"), line(rounds - 1), "{name}");
+            }
             let all = std::fs::read_dir(made.join(rank.to_string())).expect("a folder");
-            assert_eq!(all.count(), 1, "{name}: nothing else is left of rank {rank}");
+            assert_eq!(all.count(), files, "{name}: nothing else is left of rank {rank}");
         }
     }
 }

@@ -42,11 +42,30 @@ static void change_own(int round) {
     must(open(in(own, "lock"), O_CREAT | O_EXCL | O_WRONLY, 0600) == -1 && errno == EEXIST, "open again");
     must(unlink(text) == 0, "unlink");
     must(unlink(text) == -1 && errno == ENOENT, "unlink again");
+    /* It is written anew, shorter or longer, while the one before has another name. */
+    snprintf(other, sizeof other, "%s/kept-%d", own, round % 2);
+    put(in(own, "kept"), "w", line);
+    if (round % 3) must(rename(text, other) == 0, "rename of kept");
     strcpy(other, in(own, "last"));
     must(rename(in(own, "folder/new"), other) == 0, "rename");
     must(access(text, F_OK) == -1 && errno == ENOENT, "access again");
     must(unlink(in(own, "folder/link")) == 0, "unlink of a link");
     must(rmdir(in(own, "folder")) == 0, "rmdir");
+}
+
+/* A file and a folder that one of two has, whoever is first; the other one waits. How often it has to. */
+static int take_turns(const char *folder, int round) {
+    char lock[400], door[400];
+    int tries = 0, descriptor;
+    snprintf(lock, sizeof lock, "%s/lock-%d", folder, rank / 2 + round % 2);
+    snprintf(door, sizeof door, "%s/door-%d", folder, rank / 2 + round % 2);
+    for (; (descriptor = open(lock, O_CREAT | O_EXCL | O_WRONLY, 0600)) < 0; tries++) usleep(200);
+    must(close(descriptor) == 0, "close");
+    for (; mkdir(door, 0700) < 0; tries++) usleep(200);
+    usleep(500);
+    must(rmdir(door) == 0, "rmdir of a door");
+    must(unlink(lock) == 0, "unlink of a lock");
+    return tries;
 }
 
 /* How often a rank looks for what another one makes somewhat later. */
@@ -103,7 +122,7 @@ int main(int argc, char **argv) {
             usleep(2000);
             put(in(argv[1], name), "w", "yours\n");
         }
-        int looked = look_for(in(argv[1], name), (rank + round) % 3);
+        int looked = look_for(in(argv[1], name), (rank + round) % 3) + take_turns(argv[1], round);
         MPI_Allreduce(MPI_IN_PLACE, &looked, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         sum += looked;
     }

@@ -19,6 +19,7 @@ pub struct Identity {
     device: (u32, u32),
     number: u64,
     born: (i64, u32),
+    is_file: bool,
 }
 
 /// A path as the C library's functions take it.
@@ -35,18 +36,28 @@ impl Place {
         Place { folder: ::libc::AT_FDCWD, path }
     }
 
-    /// What is there, if anything is.
+    /// What is there, if anything is; a symbolic link itself.
     pub fn identity(self) -> Option<Identity> {
+        self.look(::libc::AT_SYMLINK_NOFOLLOW)
+    }
+
+    /// What is opened there, if anything is.
+    pub fn target(self) -> Option<Identity> {
+        self.look(0)
+    }
+
+    fn look(self, flags: c_int) -> Option<Identity> {
         // SAFETY: zero is a value of it.
         let mut seen: ::libc::statx = unsafe { zeroed() };
-        let flags = ::libc::AT_SYMLINK_NOFOLLOW | ::libc::AT_EMPTY_PATH;
-        let wanted = ::libc::STATX_INO | ::libc::STATX_BTIME;
+        let flags = flags | ::libc::AT_EMPTY_PATH;
+        let wanted = ::libc::STATX_INO | ::libc::STATX_BTIME | ::libc::STATX_TYPE;
         // SAFETY: a path as the caller of the C library's function has it: the system refuses one that is none.
         let result = unsafe { ::libc::statx(self.folder, self.path, flags, wanted, &raw mut seen) };
         (result == 0).then_some(Identity {
             device: (seen.stx_dev_major, seen.stx_dev_minor),
             number: seen.stx_ino,
             born: (seen.stx_btime.tv_sec, seen.stx_btime.tv_nsec),
+            is_file: u32::from(seen.stx_mode) & ::libc::S_IFMT == ::libc::S_IFREG,
         })
     }
 }
@@ -57,11 +68,14 @@ impl Identity {
         Place { folder: descriptor, path: c"".as_ptr() }.identity()
     }
 
-    /// A number for it.
+    /// A number for a file; 0 for what is none, such as a terminal, which may be another one in another process.
     pub fn mark(self) -> u64 {
+        if !self.is_file {
+            return 0;
+        }
         let mut hasher = DefaultHasher::new();
         self.hash(&mut hasher);
-        hasher.finish()
+        hasher.finish().max(1)
     }
 }
 

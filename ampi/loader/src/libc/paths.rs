@@ -37,35 +37,45 @@ fn run(does: Does, call: impl Fn() -> c_int) -> c_int {
     // SAFETY: takes nothing.
     unsafe { give_way() };
     let call = || Outcome::of(&call);
-    match does {
-        Does::Look => told(call).then.give(),
-        Does::Fill(place, _) if place.is_null() => call().give(),
+    let then = match does {
+        Does::Fill(place, _) if place.is_null() => call(),
         Does::Fill(place, len) => {
             // SAFETY: who calls such a function of the C library has so many bytes there.
             let bytes = unsafe { std::slice::from_raw_parts_mut(place.cast::<u8>(), len) };
-            told_with(bytes, || call().result).give()
+            told_with(bytes, || call().result)
         }
-        Does::Change => {
-            let now = call();
-            told(|| now).then.give()
-        }
-        Does::Make(place) => {
-            let now = call();
-            let told = told(|| now);
-            if told.is_again && now.is_done() {
-                note_made(place.identity());
-            }
-            told.then.give()
-        }
-        Does::Take(place) => {
+        _ => {
             let told = told(call);
-            if told.is_again && told.then.is_done() && is_made_again(place) {
-                call();
+            if told.is_again && told.then.is_done() {
+                does.again(call);
             }
-            // A file that the rank has open may have lost its name, without which it cannot be opened again.
-            // SAFETY: the running rank's state.
-            unsafe { (*current()).descriptors.note_change() };
-            told.then.give()
+            told.then
+        }
+    };
+    if let Does::Take(_) = does {
+        // A file that the rank has open may have lost its name, without which it cannot be opened again.
+        // SAFETY: the running rank's state.
+        unsafe { (*current()).descriptors.note_change() };
+    }
+    then.give()
+}
+
+impl Does {
+    /// What has been done is done again. What had failed is not.
+    fn again(self, call: impl Fn() -> Outcome) {
+        match self {
+            Does::Look | Does::Fill(..) => {}
+            Does::Change => _ = call(),
+            Does::Make(place) => {
+                if call().is_done() {
+                    note_made(place.identity());
+                }
+            }
+            Does::Take(place) => {
+                if is_made_again(place) {
+                    call();
+                }
+            }
         }
     }
 }

@@ -5,149 +5,94 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
-use ::libc::{EEXIST, FILE, O_CREAT, O_EXCL, O_TRUNC, O_WRONLY, mode_t};
+use ::libc::{FILE, O_APPEND, O_CLOEXEC, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY, mode_t};
 
 use super::makers::{adopt, adopt_stream};
-use super::stream;
 use crate::libc::made_again::{Identity, Place, note_made};
 use crate::libc::outcome::{Outcome, told};
 use crate::libc::pause::give_way;
+use crate::libc::set_errno;
 
 /// A string of C.
 type Path = *const c_char;
 
-/// What is asked for.
-#[derive(Clone, Copy)]
-struct Asked {
-    place: Place,
-    /// A file, if there is none.
-    creates: bool,
-    /// A new one only.
-    is_exclusive: bool,
-}
-
-/// How it is opened.
-#[derive(Clone, Copy)]
-enum Way {
-    Asked,
-    /// Also if there is one, as it is.
-    Kept,
-    /// Also if there is one, which is empty then.
-    Emptied,
-}
-
-/// What is opened.
-trait Handle: Copy {
-    const NONE: Self;
-
-    /// Negative if there is none.
-    fn descriptor(self) -> c_int;
-    fn close(self);
-}
-
-impl Handle for c_int {
-    const NONE: Self = -1;
-
-    fn descriptor(self) -> c_int {
-        self
-    }
-
-    fn close(self) {
-        // SAFETY: it was opened, and nobody has heard of it.
-        unsafe { ::libc::close(self) };
-    }
-}
-
-impl Handle for *mut FILE {
-    const NONE: Self = std::ptr::null_mut();
-
-    fn descriptor(self) -> c_int {
-        if self.is_null() { -1 } else { stream::descriptor(self.addr()) }
-    }
-
-    fn close(self) {
-        // SAFETY: as above.
-        unsafe { ::libc::fclose(self) };
-    }
-}
-
-fn opened<H: Handle>(asked: Asked, call: impl Fn(Way) -> H) -> H {
+/// Opens a file, with these flags of `open` or others.
+fn opened(place: Place, flags: c_int, call: impl Fn(c_int) -> c_int) -> c_int {
     // SAFETY: takes nothing.
     unsafe { give_way() };
-    let was_there = asked.creates && asked.place.identity().is_some();
-    let handle = call(Way::Asked);
-    let mut now = Outcome::of(|| handle.descriptor().min(0));
-    if asked.is_exclusive && now.is_done() {
-        now.mark = mark(Identity::of(handle.descriptor()));
-    }
-    let told = told(|| now);
-    match told.then.is_done() {
-        _ if !told.is_again => {
-            now.give();
-            handle
-        }
-        false => {
-            if now.is_done() {
-                handle.close();
-            }
-            told.then.give();
-            H::NONE
-        }
-        true if now.is_done() => {
-            if asked.creates && !was_there {
-                note_made(Identity::of(handle.descriptor()));
-            }
-            handle
-        }
-        // It was new then. If it is the same one, others may have written to it since.
-        true if asked.is_exclusive && now.error == EEXIST => {
-            let is_same = mark(asked.place.identity()) == told.then.mark;
-            call(if is_same { Way::Kept } else { Way::Emptied })
-        }
-        true => {
-            now.give();
-            handle
-        }
-    }
-}
-
-fn mark(identity: Option<Identity>) -> u64 {
-    identity.map_or(0, Identity::mark)
-}
-
-/// With flags as `open` has them.
-fn by_flags(folder: c_int, path: Path, flags: c_int, call: impl Fn(c_int) -> c_int) -> c_int {
     let creates = flags & O_CREAT != 0;
-    let asked =
-        Asked { place: Place { folder, path }, creates, is_exclusive: creates && flags & O_EXCL != 0 };
-    adopt(opened(asked, |way| {
-        call(match way {
-            Way::Asked => flags,
-            Way::Kept => flags & !O_EXCL,
-            Way::Emptied => flags & !O_EXCL | O_TRUNC,
-        })
-    }))
+    let told = told(|| {
+        let outcome = Outcome::of(|| call(flags));
+        let made = (creates && outcome.is_done()).then(|| Identity::of(outcome.result));
+        Outcome { mark: made.flatten().map_or(0, Identity::mark), ..outcome }
+    });
+    match told.is_again && told.then.is_done() {
+        true if creates => make_again(place, told.then.mark, flags, call),
+        true => call(flags),
+        false => told.then.give(),
+    }
 }
 
-/// With a mode as `fopen` has it.
-///
-/// # Safety
-/// Both are strings.
-unsafe fn by_mode(path: Path, mode: Path, call: impl Fn(Path) -> *mut FILE) -> *mut FILE {
-    // SAFETY: the caller's promise.
-    let letters = unsafe { CStr::from_ptr(mode) }.to_bytes();
-    let creates = matches!(letters.first(), Some(b'w' | b'a'));
-    let flags = letters.split(|letter| *letter == b',').next().unwrap_or_default();
-    let asked = Asked { place: Place::at(path), creates, is_exclusive: creates && flags.contains(&b'x') };
-    let reads = flags.contains(&b'+');
-    let file = opened(asked, |way| match (way, letters.first(), reads) {
-        (Way::Asked, ..) => call(mode),
-        (_, Some(b'a'), false) => call(c"a".as_ptr()),
-        (_, Some(b'a'), true) => call(c"a+".as_ptr()),
-        (Way::Kept, ..) => call(c"r+".as_ptr()),
-        (Way::Emptied, _, false) => call(c"w".as_ptr()),
-        (Way::Emptied, _, true) => call(c"w+".as_ptr()),
-    });
+/// Opens what was there after it was opened first; `then` is its mark.
+fn make_again(place: Place, then: u64, flags: c_int, call: impl Fn(c_int) -> c_int) -> c_int {
+    match place.target() {
+        None => {
+            let descriptor = call(flags);
+            if descriptor >= 0 {
+                note_made(Identity::of(descriptor));
+            }
+            descriptor
+        }
+        Some(there) if then == 0 || there.mark() == then => call(flags & !O_EXCL),
+        // It was removed or renamed later, and what is there was made after that: what is written now has been written already.
+        Some(_) => {
+            let flag = if flags & O_CLOEXEC == 0 { 0 } else { ::libc::MFD_CLOEXEC };
+            // SAFETY: a string of C.
+            unsafe { ::libc::memfd_create(c"gone".as_ptr(), flag) }
+        }
+    }
+}
+
+/// The flags of `open` that a mode of `fopen` stands for; none if it is no mode, or is for characters of a certain coding.
+fn flags_of(mode: &[u8]) -> Option<c_int> {
+    let (first, others) = mode.split_first()?;
+    let flags = match first {
+        b'r' => O_RDONLY,
+        b'w' => O_WRONLY | O_CREAT | O_TRUNC,
+        b'a' => O_WRONLY | O_CREAT | O_APPEND,
+        _ => return None,
+    };
+    others.iter().try_fold(flags, |flags, other| match other {
+        b'+' => Some(flags & !O_WRONLY | O_RDWR),
+        b'x' => Some(flags | O_EXCL),
+        b'e' => Some(flags | O_CLOEXEC),
+        b',' => None,
+        _ => Some(flags),
+    })
+}
+
+/// A stream, as `fopen` makes it: a descriptor, and the stream of that.
+unsafe extern "C" fn open_stream(path: Path, mode: Path) -> *mut FILE {
+    // SAFETY: called as C's function is.
+    let Some(flags) = flags_of(unsafe { CStr::from_ptr(mode) }.to_bytes()) else {
+        // SAFETY: as above.
+        let file = unsafe { ::libc::fopen(path, mode) };
+        adopt_stream(file.addr());
+        return file;
+    };
+    // SAFETY: as above.
+    let descriptor = opened(Place::at(path), flags, |flags| unsafe { real::open64(path, flags, 0o666) });
+    if descriptor < 0 {
+        return std::ptr::null_mut();
+    }
+    // SAFETY: as above, and a descriptor of which nobody has heard.
+    let file = unsafe { ::libc::fdopen(descriptor, mode) };
+    if file.is_null() {
+        let error = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
+        // SAFETY: as above.
+        unsafe { ::libc::close(descriptor) };
+        set_errno(error);
+    }
     adopt_stream(file.addr());
     file
 }
@@ -159,8 +104,7 @@ macro_rules! openers {
             match name {
                 $($name => Some($function as *const () as usize),)*
                 "creat" | "creat64" => Some(create as *const () as usize),
-                "fopen" => Some(fopen as *const () as usize),
-                "fopen64" => Some(fopen64 as *const () as usize),
+                "fopen" | "fopen64" => Some(open_stream as *const () as usize),
                 _ => None,
             }
         }
@@ -168,14 +112,13 @@ macro_rules! openers {
             use super::*;
             unsafe extern "C" {
                 $(#[link_name = $name] pub fn $function($($argument: $type),*) -> c_int;)*
-                pub fn fopen(path: Path, mode: Path) -> *mut FILE;
-                pub fn fopen64(path: Path, mode: Path) -> *mut FILE;
             }
         }
         $(
             unsafe extern "C" fn $function($($argument: $type),*) -> c_int {
                 // SAFETY: called as C's function is; one that is given no mode does not look at it.
-                by_flags($folder, $path, $flags, |$flags| unsafe { real::$function($($argument),*) })
+                let open = |$flags| unsafe { real::$function($($argument),*) };
+                adopt(opened(Place { folder: $folder, path: $path }, $flags, open))
             }
         )*
     };
@@ -202,12 +145,26 @@ unsafe extern "C" fn create(path: Path, mode: mode_t) -> c_int {
     unsafe { open64(path, O_CREAT | O_WRONLY | O_TRUNC, mode) }
 }
 
-unsafe extern "C" fn fopen(path: Path, mode: Path) -> *mut FILE {
-    // SAFETY: called as C's function is.
-    unsafe { by_mode(path, mode, |mode| real::fopen(path, mode)) }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-unsafe extern "C" fn fopen64(path: Path, mode: Path) -> *mut FILE {
-    // SAFETY: called as C's function is.
-    unsafe { by_mode(path, mode, |mode| real::fopen64(path, mode)) }
+    #[test]
+    fn modes_stand_for_flags() {
+        let made = O_CREAT | O_TRUNC;
+        for (mode, flags) in [
+            ("r", O_RDONLY),
+            ("rb+", O_RDWR),
+            ("w", O_WRONLY | made),
+            ("w+b", O_RDWR | made),
+            ("wxe", O_WRONLY | made | O_EXCL | O_CLOEXEC),
+            ("a", O_WRONLY | O_CREAT | O_APPEND),
+            ("a+", O_RDWR | O_CREAT | O_APPEND),
+        ] {
+            assert_eq!(flags_of(mode.as_bytes()), Some(flags), "{mode}");
+        }
+        for mode in ["", "x", "+r", "r,ccs=UTF-8"] {
+            assert_eq!(flags_of(mode.as_bytes()), None, "{mode}");
+        }
+    }
 }
