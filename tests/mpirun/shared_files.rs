@@ -84,11 +84,9 @@ fn what_is_made_and_removed_again_is_as_it_was_then() {
         let read = |name: &str| std::fs::read_to_string(made.join(name));
         let rounds: usize = rounds.parse().expect("a number");
         for round in 0..rounds {
-            assert_eq!(
-                read(&format!("given-{round}")).expect("it is made last"),
-                "yours\n",
-                "{name}, {round}"
-            );
+            for file in ["given", "taken"].map(|file| format!("{file}-{round}")) {
+                assert_eq!(read(&file).expect("it is made last"), "yours\n", "{name}, {file}");
+            }
         }
         let together: String = (0..RANKS).map(|rank| format!("{rank:<7}\n")).collect();
         assert_eq!(read("together").expect("all have written"), together, "{name}");

@@ -112,11 +112,18 @@ int main(int argc, char **argv) {
         for (int i = 3; i < argc; i++) be_lost_if(argv[i], argv[1], rank, round);
         MPI_Barrier(MPI_COMM_WORLD);
         change_own(round);
-        /* The first rank removes what the last one has made, and makes it again a little later. */
+        /* The first rank removes what the last one has made, which makes it again a little later; and the other way round. */
+        snprintf(name, sizeof name, "taken-%d", round);
+        if (rank == 0) put(in(argv[1], name), "w", "mine\n");
         snprintf(name, sizeof name, "given-%d", round);
         if (rank == size - 1) put(in(argv[1], name), "w", "mine\n");
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0) must(unlink(in(argv[1], name)) == 0, "unlink of others'");
+        if (rank == size - 1) {
+            snprintf(other, sizeof other, "%s/taken-%d", argv[1], round);
+            must(unlink(other) == 0, "unlink of the first one's");
+            put(other, "w", "yours\n");
+        }
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == size - 1) {
             usleep(2000);
