@@ -157,12 +157,20 @@ impl Job {
         if let Some(others) = self.others.get() {
             others.end(&end);
         }
-        self.end_here(end);
+        self.end_unless(end, |end| end.status == 0 && self.halts.load(Ordering::Relaxed));
     }
 
     /// The job has ended, as the others know.
     pub fn end_here(&self, new: End) {
+        self.end_unless(new, |_| false);
+    }
+
+    /// Unless it is void. Whoever halts clears the end after that is known: a halt comes before this or after it, not in between.
+    fn end_unless(&self, new: End, is_void: impl FnOnce(&End) -> bool) {
         let mut end = lock(&self.end);
+        if is_void(&new) {
+            return;
+        }
         if end.as_ref().is_none_or(|end| end.status == 0 && new.status != 0) {
             *end = Some(new);
         }
@@ -459,5 +467,32 @@ mod tests {
         job.end(1, None);
         job.begin_again();
         assert_eq!((job.is_over(), job.how_it_ended()), (true, Some(End { status: 1, message: None })));
+    }
+
+    /// Hears of an end while a halt comes.
+    struct Halting(Weak<Job>);
+
+    impl Others for Halting {
+        fn end(&self, _: &End) {
+            self.0.upgrade().expect("it is there").halt();
+        }
+
+        fn step(&self, _: u64) {}
+
+        fn suspect(&self, _: u32, _: String) {}
+
+        fn say(&self, _: Lines) {}
+    }
+
+    #[test]
+    fn an_end_that_a_halt_overtakes_is_void() {
+        let job = Arc::new(Job::new(Output::capture()));
+        job.join(Box::new(Halting(Arc::downgrade(&job))));
+        job.end(0, None);
+        job.begin_again();
+        assert_eq!((job.is_over(), job.how_it_ended()), (false, None));
+        job.end(3, None);
+        job.begin_again();
+        assert_eq!((job.is_over(), job.how_it_ended()), (true, Some(End { status: 3, message: None })));
     }
 }
