@@ -53,6 +53,48 @@ static void change_own(int round) {
     must(rmdir(in(own, "folder")) == 0, "rmdir");
 }
 
+/* What is wrong is refused by the system, as anywhere. Streams there are more than descriptors that move with a rank. */
+static void misuse(void) {
+    enum { STREAMS = 100 };
+    struct stat seen;
+    FILE *streams[STREAMS];
+    const char *none = NULL;
+    void *nowhere = NULL;
+    char name[20], long_name[5000];
+    memset(long_name, 'x', sizeof long_name - 1);
+    long_name[sizeof long_name - 1] = 0;
+    must(open(none, O_RDONLY) == -1 && errno == EFAULT, "open of no path");
+    must(open("", O_CREAT | O_WRONLY, 0600) == -1 && errno == ENOENT, "open of an empty path");
+    must(open(long_name, O_CREAT | O_WRONLY, 0600) == -1 && errno == ENAMETOOLONG, "open of a long path");
+    must(open(own, O_CREAT | O_WRONLY, 0600) == -1 && errno == EISDIR, "open of a folder");
+    must(openat(-7, "here", O_CREAT | O_WRONLY, 0600) == -1 && errno == EBADF, "openat from nowhere");
+    must(fopen(own, "w") == NULL && errno == EISDIR, "fopen of a folder");
+    must(fopen(in(own, "none"), "r") == NULL && errno == ENOENT, "fopen of nothing");
+    must(fopen(text, "z") == NULL && errno == EINVAL, "fopen in no mode");
+    must(fopen(text, "") == NULL && errno == EINVAL, "fopen in an empty mode");
+    must(access(text, F_OK) == -1, "what was not opened is not made");
+    must(stat(none, &seen) == -1 && errno == EFAULT, "stat of no path");
+    must(stat(own, nowhere) == -1 && errno == EFAULT, "stat to nowhere");
+    must(stat("", &seen) == -1 && errno == ENOENT, "stat of an empty path");
+    must(mkdir(none, 0700) == -1 && errno == EFAULT, "mkdir of no path");
+    must(unlink(none) == -1 && errno == EFAULT, "unlink of no path");
+    must(rename(none, own) == -1 && errno == EFAULT, "rename of no path");
+    must(rmdir("") == -1 && errno == ENOENT, "rmdir of an empty path");
+    must(unlink(own) == -1 && errno == EISDIR, "unlink of a folder");
+    for (int i = 0; i < STREAMS; i++) {
+        snprintf(name, sizeof name, "stream-%d", i);
+        streams[i] = fopen(in(own, name), "w+x");
+        must(streams[i] != NULL && fprintf(streams[i], "%d", i) > 0, name);
+    }
+    for (int i = 0; i < STREAMS; i++) {
+        int read = -1;
+        snprintf(name, sizeof name, "stream-%d", i);
+        rewind(streams[i]);
+        must(fscanf(streams[i], "%d", &read) == 1 && read == i && fclose(streams[i]) == 0, name);
+        must(remove(in(own, name)) == 0, name);
+    }
+}
+
 /* A file and a folder that one of two has, whoever is first; the other one waits. How often it has to. */
 static int take_turns(const char *folder, int round) {
     char lock[400], door[400];
@@ -105,6 +147,7 @@ int main(int argc, char **argv) {
     MPI_Barrier(MPI_COMM_WORLD);
     snprintf(own, sizeof own, "%s/%d", argv[1], rank);
     must(mkdir(own, 0700) == 0, own);
+    misuse();
     put_together(argv[1]);
     for (int round = 0; round < rounds; round++) {
         /* Nobody does anything meanwhile: what nobody has heard of is not known to have been done. */

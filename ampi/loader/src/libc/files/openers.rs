@@ -76,7 +76,10 @@ unsafe extern "C" fn open_stream(path: Path, mode: Path) -> *mut FILE {
     // SAFETY: called as C's function is.
     let Some(flags) = flags_of(unsafe { CStr::from_ptr(mode) }.to_bytes()) else {
         // SAFETY: as above.
-        let file = unsafe { ::libc::fopen(path, mode) };
+        let file = unsafe {
+            give_way();
+            ::libc::fopen(path, mode)
+        };
         adopt_stream(file.addr());
         return file;
     };
