@@ -9,6 +9,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/streamer.rs"]
+mod streamer;
 
 mod apps;
 mod collectives;

@@ -4,11 +4,12 @@ use std::process::ExitCode;
 
 use talisman::prelude::*;
 
-use crate::common::{Budget, Row, nanos, row, table};
+use crate::common::{Budget, Row, row, table};
 use crate::job::{Job, TRANSPORTS, Transport, line, rounds};
 use crate::latency::size;
 use crate::mpi;
 use crate::raw::RawPair;
+use crate::streamer::Streamer;
 
 pub const PROGRAM: &str = "@stream";
 
@@ -43,50 +44,6 @@ pub fn program() -> ExitCode {
     main()
 }
 
-/// On the first node it sends, on the second it takes.
-#[derive(Pup)]
-struct Member {
-    stock: Vec<Vec<f64>>,
-}
-
-#[chare(group)]
-impl Member {
-    #[init]
-    fn new() -> Self {
-        Member { stock: Vec::new() }
-    }
-
-    #[entry]
-    fn take(&mut self, cx: &mut Cx<Self>, data: Vec<f64>, left: usize) {
-        drop(data);
-        if left == 0 {
-            cx.group().on(0).finished();
-        }
-    }
-
-    /// One message an entry, so that the runtime can send meanwhile.
-    #[entry]
-    fn pour(&mut self, cx: &mut Cx<Self>) {
-        if let Some(data) = self.stock.pop() {
-            cx.group().on(1).take(data, self.stock.len());
-            cx.group().on(0).pour();
-        }
-    }
-
-    #[entry]
-    fn finished();
-
-    /// Nanoseconds per message. The data is made before.
-    #[entry]
-    async fn stream(&mut self, cx: &mut Cx<Self>, bytes: usize, messages: u64) -> f64 {
-        self.stock = (0..messages).map(|number| vec![number as f64; bytes / 8]).collect();
-        let start: u64 = nanos();
-        cx.group().on(0).pour();
-        cx.when(Self::finished).await;
-        (nanos() - start) as f64 / messages as f64
-    }
-}
-
 #[derive(clap::Parser, Pup)]
 struct Options {
     program: String,
@@ -98,7 +55,7 @@ struct Options {
 
 #[talisman::main]
 async fn main(cx: &mut Cx, options: Options) {
-    let members: Group<Member> = Member::group().new();
+    let members: Group<Streamer> = Streamer::group().new();
     let raw: Group<RawPair> = RawPair::group().new();
     let refused: String = raw.on(0).connect(1, options.limit.way()).await;
     assert!(refused.is_empty(), "{refused}");

@@ -15,6 +15,8 @@
 mod common;
 #[path = "../common/machine.rs"]
 mod machine;
+#[path = "../common/streamer.rs"]
+mod streamer;
 
 mod checkpoint;
 mod copying;

@@ -6,7 +6,8 @@ use std::process::{Command, ExitCode, Stdio};
 
 use talisman::prelude::*;
 
-use crate::common::{Budget, nanos, row, sample, table};
+use crate::common::{Budget, row, sample, table};
+use crate::streamer::Streamer;
 use crate::{is_smoke, rounds, words};
 
 pub const PROGRAM: &str = "@stream";
@@ -59,50 +60,6 @@ pub fn program() -> ExitCode {
     main()
 }
 
-/// On the first node it sends, on the second it takes.
-#[derive(Pup)]
-struct Member {
-    stock: Vec<Vec<f64>>,
-}
-
-#[chare(group)]
-impl Member {
-    #[init]
-    fn new() -> Self {
-        Member { stock: Vec::new() }
-    }
-
-    #[entry]
-    fn take(&mut self, cx: &mut Cx<Self>, data: Vec<f64>, left: usize) {
-        drop(data);
-        if left == 0 {
-            cx.group().on(0).finished();
-        }
-    }
-
-    /// One message an entry, so that the runtime can send meanwhile.
-    #[entry]
-    fn pour(&mut self, cx: &mut Cx<Self>) {
-        if let Some(data) = self.stock.pop() {
-            cx.group().on(1).take(data, self.stock.len());
-            cx.group().on(0).pour();
-        }
-    }
-
-    #[entry]
-    fn finished();
-
-    /// Microseconds per message, by the system's clock: time passes within an entry too. The data is made before.
-    #[entry]
-    async fn stream(&mut self, cx: &mut Cx<Self>, bytes: usize, messages: u64) -> f64 {
-        self.stock = (0..messages).map(|number| vec![number as f64; bytes / 8]).collect();
-        let start: u64 = nanos();
-        cx.group().on(0).pour();
-        cx.when(Self::finished).await;
-        (nanos() - start) as f64 / 1e3 / messages as f64
-    }
-}
-
 #[derive(clap::Parser, Pup)]
 struct Options {
     program: String,
@@ -118,11 +75,11 @@ struct Options {
 
 #[talisman::main]
 async fn main(cx: &mut Cx, options: Options) {
-    let members: Group<Member> = Member::group().new();
+    let members: Group<Streamer> = Streamer::group().new();
     let mut total: f64 = 0.0;
     for nth in 0..options.warm_up + options.streams {
         let time: f64 = members.on(0).stream(options.bytes, options.messages).await;
         total += if nth < options.warm_up { 0.0 } else { time };
     }
-    writeln!(cx.output(), "{}", total / options.streams as f64);
+    writeln!(cx.output(), "{}", total / 1e3 / options.streams as f64);
 }
