@@ -43,6 +43,7 @@ NOT_IN_THIS_RUN = {"Charm++"}
 # Why another system is ahead: a part of the row's name, and the reason.
 REASONS = [
     ("tcp, 8 B", "beside the socket's system calls there are the checksum and the queue of the PE"),
+    ("tcp, 8 KiB", "beside the socket's system calls there are the checksum and the queue of the PE"),
     ("shm, 8 B", "a number has the name of its object, entry and collection with it, by which its receiver is found"),
     ("shm, 1 KiB", "a vector is made for each message, where the others fill a buffer that is there"),
     ("shm, 8 KiB", "a vector is made for each message, where the others fill a buffer that is there"),
