@@ -8,11 +8,12 @@ use crate::api::request::{count_look, count_probe};
 use crate::comm::World;
 use crate::engine::{Actions, Buffer, Condition, Envelope, Mode, Pattern, Status, Token, UnknownRequest};
 use crate::process::Process;
-pub use crate::rank::TracedCall;
 use crate::rank::{
-    CallError, Caller, Command, call_outside_operations, give_way, is_other_thread, outside, state,
+    self, CallError, Caller, Command, call_outside_operations, give_way, is_other_thread, outside, state,
     wait_in_call,
 };
+pub use crate::rank::{Near, TracedCall};
+use crate::window::Wanted;
 
 /// Suspends the rank that calls until these requests have ended, in this call of the program.
 ///
@@ -45,6 +46,35 @@ pub unsafe fn call<T: Copy>(work: impl FnOnce(&mut Process, &mut Actions) -> T) 
 /// If no rank calls.
 pub fn local<T: Copy>(work: impl FnOnce(&mut Process) -> T) -> Result<T, CallError> {
     state(work)
+}
+
+/// Does at once what this wants of the window of another rank, if that one waits on its PE and nothing is in the way. What it wants, if
+/// anything, and whether it is done; else that rank is to be asked.
+///
+/// # Errors
+/// If no rank calls, or one in an operation of its program, or the program has no such memory.
+///
+/// # Safety
+/// As for [`rank::call`](crate::rank::call).
+pub unsafe fn access_near<'a, E: Copy>(
+    what: impl FnOnce(&mut Process) -> Result<Option<Wanted<'a>>, E>,
+) -> Result<Result<Option<(Wanted<'a>, bool)>, E>, CallError> {
+    // SAFETY: the caller's promise.
+    unsafe { rank::access_near(what) }
+}
+
+/// As [`call`], with the ranks that wait on the PE of the one that calls.
+///
+/// # Errors
+/// As for that.
+///
+/// # Safety
+/// As for that.
+pub unsafe fn call_near<T: Copy>(
+    work: impl FnOnce(&mut Process, &mut Actions, Near<'_>) -> T,
+) -> Result<T, CallError> {
+    // SAFETY: the caller's promise.
+    unsafe { rank::call_near(work) }
 }
 
 /// Begins to send what this says, if it says anything: at once, if it can. Else the request that it ends with.

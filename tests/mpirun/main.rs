@@ -48,6 +48,7 @@ mod surroundings;
 mod threads;
 #[path = "../common/trials.rs"]
 mod trials;
+mod windows;
 mod wrappers;
 
 use std::process::ExitCode;
@@ -88,6 +89,7 @@ fn main() -> ExitCode {
         ranks::all(),
         slice::all(),
         gdb::all(),
+        windows::all(),
         wrappers::all(),
         packages::all(),
         scalapack::all(),

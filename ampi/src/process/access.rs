@@ -1,7 +1,7 @@
 //! Doing what other ranks ask for with the rank's windows.
 
 use super::combine::values;
-use super::memory::{Extent, read, write};
+use super::memory::{Extent, read};
 use super::pairs::{has_pairs, pairs};
 use super::{Host, PerformError, Process};
 use crate::datatype::Datatype;
@@ -63,7 +63,7 @@ impl Process {
                     None => None,
                 };
                 if brings {
-                    self.do_with(deed, datatype, &buffer, payload.bytes(), host)?;
+                    do_with(&self.ops, deed, datatype, &buffer, payload.bytes(), host)?;
                 }
                 let answered = answer.zip(former);
                 answers.extend(answered.map(|(tag, bytes)| self.engine.answer((by, context), tag, bytes)));
@@ -98,48 +98,48 @@ impl Process {
         datatype.pack(buffer.count, memory, origin, &mut packed)?;
         Ok(Payload::Copied(packed))
     }
+}
 
-    /// Writes, combines or swaps values of the program's memory.
-    fn do_with(
-        &mut self,
-        deed: &Deed,
-        datatype: &Datatype,
-        buffer: &Buffer,
-        brought: &[u8],
-        host: &mut impl Host,
-    ) -> Result<(), PerformError> {
-        let Extent { area, at, len, origin } = Extent::of(buffer, datatype);
-        let count = buffer.count;
-        let op = match deed {
-            // Nothing is done.
-            Deed::Get => return Ok(()),
-            Deed::Put => None,
-            Deed::Swap { compare } => {
-                let memory = write(&mut self.scratch, host, area, at, len)?;
-                if memory == compare.bytes() && brought.len() == memory.len() {
-                    memory.copy_from_slice(brought);
-                }
-                return Ok(());
+/// Writes, combines or swaps values of the memory of a program.
+pub(super) fn do_with(
+    ops: &Ops,
+    deed: &Deed,
+    datatype: &Datatype,
+    buffer: &Buffer,
+    brought: &[u8],
+    host: &mut impl Host,
+) -> Result<(), PerformError> {
+    let Extent { at, len, origin, .. } = Extent::of(buffer, datatype);
+    let count = buffer.count;
+    let op = match deed {
+        // Nothing is done.
+        Deed::Get => return Ok(()),
+        Deed::Put => None,
+        Deed::Swap { compare } => {
+            let memory = host.write(at, len)?;
+            if memory == compare.bytes() && brought.len() == memory.len() {
+                memory.copy_from_slice(brought);
             }
-            Deed::Combine { op } => Some((*op, self.ops.get(*op)?)),
-        };
-        let memory = write(&mut self.scratch, host, area, at, len)?;
-        let Some((number, op)) = op else {
-            return Ok(datatype.unpack(count, brought, memory, origin)?);
-        };
-        // They lie as those do that they are combined with.
-        let mut left = vec![0; memory.len()];
-        datatype.unpack(count, brought, &mut left, origin)?;
-        match op {
-            Op::Predefined(op) => values(op, datatype, count, &left, memory, origin),
-            Op::Location(op) => pairs(op, datatype, count, &left, memory, origin),
-            Op::User { .. } => Err(UnknownOp(number).into()),
+            return Ok(());
         }
+        Deed::Combine { op } => Some((*op, ops.get(*op)?)),
+    };
+    let memory = host.write(at, len)?;
+    let Some((number, op)) = op else {
+        return Ok(datatype.unpack(count, brought, memory, origin)?);
+    };
+    // They lie as those do that they are combined with.
+    let mut left = vec![0; memory.len()];
+    datatype.unpack(count, brought, &mut left, origin)?;
+    match op {
+        Op::Predefined(op) => values(op, datatype, count, &left, memory, origin),
+        Op::Location(op) => pairs(op, datatype, count, &left, memory, origin),
+        Op::User { .. } => Err(UnknownOp(number).into()),
     }
 }
 
 /// Whether this is `MPI_NO_OP`, which brings nothing.
-fn is_no_operation(deed: &Deed) -> bool {
+pub(super) fn is_no_operation(deed: &Deed) -> bool {
     matches!(deed, Deed::Combine { op } if *op == Ops::handle_of(Predefined::NoOp))
 }
 

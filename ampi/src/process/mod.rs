@@ -6,6 +6,7 @@ mod access;
 mod combine;
 mod incoming;
 mod memory;
+mod near;
 mod pairs;
 mod parts;
 mod perform;
@@ -47,6 +48,16 @@ pub trait Host {
     /// # Errors
     /// If it has none there.
     fn write(&mut self, at: u64, len: u64) -> Result<&mut [u8], PerformError>;
+
+    /// Copies bytes of its memory, or of another rank's that is in its process, to other such ones; both may overlap.
+    ///
+    /// # Errors
+    /// If there is no such memory.
+    fn copy(&mut self, from: u64, to: u64, len: u64) -> Result<(), PerformError> {
+        let bytes = self.read(from, len)?.to_vec();
+        self.write(to, len)?.copy_from_slice(&bytes);
+        Ok(())
+    }
 
     /// Whether it lends what is announced.
     fn lends(&self) -> bool {

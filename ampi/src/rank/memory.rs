@@ -65,6 +65,14 @@ impl Host for ProgramMemory<'_> {
         Ok(unsafe { std::slice::from_raw_parts_mut(pointer, len as usize) })
     }
 
+    fn copy(&mut self, from: u64, to: u64, len: u64) -> Result<(), PerformError> {
+        if len > 0 {
+            // SAFETY: the promise of `new`: all of it is memory of programs that do not run meanwhile.
+            unsafe { std::ptr::copy(pointer(from, len)?, pointer(to, len)?, len as usize) };
+        }
+        Ok(())
+    }
+
     fn lends(&self) -> bool {
         self.lender.is_some()
     }

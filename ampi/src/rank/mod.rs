@@ -14,6 +14,7 @@ mod held;
 
 mod lending;
 mod memory;
+mod near_windows;
 mod neighbor_memory;
 mod neighbors;
 mod operations;
@@ -51,6 +52,8 @@ pub(crate) use blocking::{receive, send};
 pub use element::RankElement;
 use lending::Lending;
 use memory::ProgramMemory;
+pub use near_windows::Near;
+pub(crate) use near_windows::{access_near, call_near};
 use neighbors::Place;
 pub use operations::is_in_operation;
 pub use other_threads::{

@@ -384,7 +384,7 @@ pub(crate) enum Caller {
 
 /// # Safety
 /// As for [`call`].
-unsafe fn call_from<T: Copy>(
+pub(super) unsafe fn call_from<T: Copy>(
     caller: Caller,
     work: impl FnOnce(&mut Process, &mut Actions) -> T,
 ) -> Result<T, CallError> {

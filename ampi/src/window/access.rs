@@ -2,8 +2,9 @@
 
 use talisman_pup::Pup;
 
-use crate::datatype::Datatype;
-use crate::engine::{Inline, Tag};
+use super::Window;
+use crate::datatype::{Datatype, Datatypes};
+use crate::engine::{Buffer, Context, Inline, Rank, Tag};
 
 /// Something that is done with a window. Answers are messages in the window's context, with the tag that is asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Pup)]
@@ -38,6 +39,51 @@ pub enum Access {
         /// The tag of the answer.
         answer: Tag,
     },
+}
+
+/// What a rank wants with values of another's window. It does that itself if the other one waits on its PE.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// Whose memory that is.
+    pub target: Rank,
+    /// The window's context.
+    pub context: Context,
+    /// Where displacement 0 of the values is, in units of the window.
+    pub at: i64,
+    /// How many.
+    pub count: u64,
+    /// How they lie there, by its handle.
+    pub datatype: u32,
+    /// What is done with them.
+    pub deed: &'a Deed,
+    /// What it brings for that.
+    pub brings: Buffer,
+    /// Where what they were before is to be.
+    pub gets: Option<Buffer>,
+    /// If all is done that the target was asked for before, it may be done at once.
+    pub at_once: Option<NeedsLock>,
+}
+
+/// Whether it has to have the lock of the window for that.
+pub type NeedsLock = bool;
+
+impl Wanted<'_> {
+    /// The bytes from the lowest to the highest that the values have there, from where displacement 0 is.
+    pub(crate) fn span(&self, datatypes: &Datatypes) -> Option<(i64, i64)> {
+        datatypes.get(self.datatype).ok()?.span(self.count)
+    }
+
+    /// Where displacement 0 is in this window, if this rank may access it now, and all bytes of this span are in it.
+    pub(crate) fn address_in(&self, window: &Window, by: Rank, span: (i64, i64)) -> Option<u64> {
+        let needs_lock = self.at_once?;
+        let may = !needs_lock || window.lock.is_held_by(by);
+        window.region.address(self.at, span).filter(|_| may)
+    }
+
+    /// What the target is asked for.
+    pub fn access(&self, datatype: Datatype, answer: Option<Tag>) -> Access {
+        Access::Values { at: self.at, datatype, count: self.count, deed: self.deed.clone(), answer }
+    }
 }
 
 /// What is done with values of a window.

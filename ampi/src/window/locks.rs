@@ -44,6 +44,29 @@ impl Lock {
         self.waiting.iter().any(|wanted| wanted.by == rank)
     }
 
+    /// Takes it for a rank at once, if nobody is in its way and nobody waits. Whether it has it.
+    pub fn take(&mut self, by: Rank, is_exclusive: bool) -> bool {
+        let is_free = self.waiting.is_empty() && self.admits(is_exclusive);
+        if is_free {
+            self.holders.insert(by, is_exclusive);
+        }
+        is_free
+    }
+
+    /// Gives it back for a rank that has it, if nobody waits for that. Whether it is given back.
+    pub fn put_back(&mut self, by: Rank) -> bool {
+        self.waiting.is_empty() && self.holders.remove(&by).is_some()
+    }
+
+    /// Whether a rank has it.
+    pub fn is_held_by(&self, rank: Rank) -> bool {
+        self.holders.contains_key(&rank)
+    }
+
+    fn admits(&self, is_exclusive: bool) -> bool {
+        self.holders.is_empty() || !is_exclusive && self.holders.values().all(|is_exclusive| !is_exclusive)
+    }
+
     /// Whether nobody has it, and nobody waits.
     pub fn is_free(&self) -> bool {
         self.holders.is_empty() && self.waiting.is_empty()
@@ -52,8 +75,7 @@ impl Lock {
     fn grant(&mut self) -> Vec<Granted> {
         let mut granted = Vec::new();
         while let Some(next) = self.waiting.front().copied() {
-            let is_shared = !next.is_exclusive && self.holders.values().all(|is_exclusive| !is_exclusive);
-            if !self.holders.is_empty() && !is_shared {
+            if !self.admits(next.is_exclusive) {
                 break;
             }
             self.waiting.pop_front();
@@ -86,5 +108,20 @@ mod tests {
         assert!(!lock.is_free());
         assert_eq!(lock.give_back(1), []);
         assert!(lock.is_free());
+    }
+
+    #[test]
+    fn it_is_taken_at_once_if_nobody_is_in_the_way() {
+        let mut lock = Lock::default();
+        assert!(lock.take(1, false) && lock.take(2, false));
+        assert!(!lock.take(3, true) && !lock.is_held_by(3), "it is shared");
+        assert_eq!(lock.ask(4, true, Some(40)), []);
+        assert!(!lock.take(5, false), "one waits who is not overtaken");
+        assert!(!lock.put_back(1) && lock.is_held_by(1), "who waits is to be told");
+        assert_eq!(lock.give_back(1), []);
+        assert_eq!(lock.give_back(2), [(4, Some(40))]);
+        assert!(!lock.take(5, false) && !lock.put_back(5));
+        assert!(lock.put_back(4) && lock.is_free());
+        assert!(lock.take(5, true) && lock.is_held_by(5));
     }
 }

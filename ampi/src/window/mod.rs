@@ -1,10 +1,10 @@
 //! Windows: memory of a rank that others read and write (MPI-4.1, chapter 12), as plain data. They move with the rank.
 //!
-//! A rank that accesses another's window sends it a frame ([`Access`]); the other's process does what that says when the frame is
-//! taken in, whatever its program is at, since a rank that does not run has its memory where its process finds it. Frames of one
-//! rank come in order, in the context of the window's own communicator. So what is asked for is done in order, and an answer to
-//! one that asks for nothing ([`Access::Flush`]) tells that all before it has been done. Whatever comes back is an ordinary
-//! message, which the rank that asked for it receives.
+//! A rank that accesses another's window does so itself if that one waits on its PE ([`Wanted`]). Else it sends it a frame
+//! ([`Access`]); the other's process does what that says when the frame is taken in, whatever its program is at, since a rank that
+//! does not run has its memory where its process finds it. Frames of one rank come in order, in the context of the window's own
+//! communicator. So what is asked for is done in order, and an answer to one that asks for nothing ([`Access::Flush`]) tells that
+//! all before it has been done. Whatever comes back is an ordinary message, which the rank that asked for it receives.
 
 mod access;
 mod locks;
@@ -17,7 +17,7 @@ use crate::comm::Attributes;
 use crate::engine::{Context, Payload, Rank, Tag, Token};
 use crate::objects::{Info, Table};
 
-pub use access::{Access, Deed};
+pub use access::{Access, Deed, NeedsLock, Wanted};
 pub use locks::{Granted, Lock};
 
 /// The tag of the message by which a rank says that its window may be accessed (`MPI_Win_post`).
@@ -165,6 +165,11 @@ impl Epochs {
     /// Whether it has asked nobody for anything that may not be done yet.
     pub fn has_nothing_to_wait_for(&self) -> bool {
         self.pending.is_empty() && self.touched.is_empty()
+    }
+
+    /// Whether this rank has done all that it was asked for, as far as is known.
+    pub fn has_nothing_from(&self, target: Rank) -> bool {
+        !self.touched.contains(&target) && self.pending.iter().all(|pending| pending.target != target)
     }
 
     /// Whether it has begun nothing that is not ended.
@@ -321,5 +326,17 @@ mod tests {
         assert!(region.detach(1000) && !region.detach(1000));
         assert_eq!(region.address(1020, (0, 8)), None);
         assert!(!Region::new(Flavor::Create, 0, 10, 1).attach(100, 1));
+    }
+
+    #[test]
+    fn what_is_asked_for_is_not_overtaken() {
+        let token = Token { index: 0, generation: 0 };
+        let mut epochs = Epochs::default();
+        assert!(epochs.has_nothing_from(1));
+        epochs.touched.insert(1);
+        assert!(!epochs.has_nothing_from(1) && epochs.has_nothing_from(2));
+        epochs.touched.clear();
+        epochs.pending.push(Pending { target: 1, token, is_asked_for: false });
+        assert!(!epochs.has_nothing_from(1) && epochs.has_nothing_from(2));
     }
 }

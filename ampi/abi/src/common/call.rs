@@ -7,7 +7,7 @@ use talisman_ampi::engine::{Actions, Buffer, Envelope, Mode, Pattern, Status, To
 use talisman_ampi::objects::{Handler, Kind};
 use talisman_ampi::process::Process;
 use talisman_ampi::rank::is_in_operation;
-use talisman_ampi::raw;
+use talisman_ampi::raw::{self, Near};
 
 use crate::abi::{Abi, NULL};
 use crate::class::Class;
@@ -39,6 +39,14 @@ pub fn engine<T: Copy>(
     // (MPI-3.1, 3.7). Functions of operations are the trampolines of `op`. Bodies keep nothing that they allocate
     // outside.
     unsafe { raw::call(work) }?
+}
+
+/// The same with the ranks that wait on the PE of the one that calls.
+pub fn engine_near<T: Copy>(
+    work: impl FnOnce(&mut Process, &mut Actions, Near<'_>) -> Result<T, Class>,
+) -> Result<T, Class> {
+    // SAFETY: as in `engine`.
+    unsafe { raw::call_near(work) }?
 }
 
 /// Begins to send what this says, if it says anything; the request that it ends with, if it has not.

@@ -2,10 +2,11 @@
 
 use std::ffi::c_int;
 
-use talisman_ampi::engine::{Actions, Buffer, Inline, Rank};
+use talisman_ampi::engine::{Actions, Buffer, Inline, Token};
 use talisman_ampi::objects::{Kept, Kind};
 use talisman_ampi::process::Process;
-use talisman_ampi::window::{Access, Deed};
+use talisman_ampi::raw;
+use talisman_ampi::window::{Deed, Wanted};
 
 use super::asking::ask;
 use super::{context_of, known_window, member, window};
@@ -88,74 +89,73 @@ unsafe fn found<A: Abi>(asked: Asked<A::Handle>) -> Result<Found, Class> {
     }
 }
 
-/// Asks for it. The number of a request that ends when the program may use its memory again, if it wants one.
+/// Does it or asks for it. The number of a request that ends when the program may use its memory again, if it wants one.
 fn begin<A: Abi>(found: &Found, wants_request: bool) -> Result<u32, Class> {
-    engine(|process, out| {
-        let token = begin_in::<A>(process, out, found, wants_request)?;
-        if !wants_request {
-            return Ok(0);
+    // SAFETY: as in `engine`; windows are memory of their ranks until all have freed them.
+    let token = match unsafe { raw::access_near(|process| wanted::<A>(process, found)) }?? {
+        None | Some((_, true)) => None,
+        Some((wanted, false)) => {
+            engine(|process, out| ask_for(process, out, (found.window, wants_request), &wanted))?
         }
+    };
+    if !wants_request {
+        return Ok(0);
+    }
+    if token.is_none() {
+        // Who waits for it again and again lets others run.
+        let _may_look_again = raw::has_looked(false);
+    }
+    engine(|process, _| {
         let token = token.unwrap_or_else(|| process.engine.null());
         let communicator = window(process, found.window)?.communicator;
         Ok(process.objects.requests.insert(record(token, communicator, Kept::Send)))
     })
 }
 
-fn begin_in<A: Abi>(
-    process: &mut Process,
-    out: &mut Actions,
-    found: &Found,
-    wants_request: bool,
-) -> Result<Option<talisman_ampi::engine::Token>, Class> {
+/// What is wanted of the target; of no process nothing.
+fn wanted<'a, A: Abi>(process: &mut Process, found: &'a Found) -> Result<Option<Wanted<'a>>, Class> {
     let (target, at, count, datatype) = found.there;
     let Some(target) = member::<A>(process, found.window, target)? else { return Ok(None) };
-    if !window(process, found.window)?.epochs.admit(target) {
+    let epochs = &window(process, found.window)?.epochs;
+    if !epochs.admit(target) {
         return Err(Class::RmaSync);
     }
+    let at_once = epochs.has_nothing_from(target).then(|| epochs.locked.get(&target) == Some(&true));
     let there = buffer(process, 0, count, datatype)?;
-    let lie = process.datatypes.get(datatype)?.clone();
     if let Deed::Combine { op } = found.deed {
-        process.combines(op, &lie)?;
+        process.combines(op, process.datatypes.get(datatype)?)?;
     }
-    let of = |process: &Process, values: Option<(usize, i64, u32)>| match values {
-        None => Ok(Buffer::EMPTY),
-        Some((at, count, datatype)) => {
-            let here = buffer(process, at, count, datatype)?;
-            if here.bytes == there.bytes { Ok(here) } else { Err(Class::Truncate) }
-        }
+    let of = |process: &Process, (at, count, datatype)| {
+        let here = buffer(process, at, count, datatype)?;
+        if here.bytes == there.bytes { Ok(here) } else { Err(Class::Truncate) }
     };
-    let (brings, gets) = (of(process, found.brings)?, of(process, found.gets)?);
-    let values =
-        |answer| Access::Values { at, datatype: lie, count: there.count, deed: found.deed.clone(), answer };
-    match found.gets {
-        Some(_) => {
-            let whom = (found.window, target);
-            let token = ask(process, out, whom, (brings, gets), |answer| values(Some(answer)))?;
-            let pending = &mut window(process, found.window)?.epochs.pending;
-            if let Some(own) = pending.last_mut() {
-                own.is_asked_for = wants_request;
-            }
-            Ok(Some(token))
-        }
-        None => {
-            touch(process, out, (found.window, target), values(None), brings)?;
-            Ok(None)
-        }
-    }
+    let brings = found.brings.map_or(Ok(Buffer::EMPTY), |brings| of(process, brings))?;
+    let gets = found.gets.map(|gets| of(process, gets)).transpose()?;
+    let (context, count, deed) = (context_of(process, found.window)?, there.count, &found.deed);
+    Ok(Some(Wanted { target, context, at, count, datatype, deed, brings, gets, at_once }))
 }
 
-/// Asks for what has no answer.
-fn touch(
+/// Asks the target for it. The request that ends when that has answered, if it is to.
+fn ask_for(
     process: &mut Process,
     out: &mut Actions,
-    (number, target): (u32, Rank),
-    access: Access,
-    brings: Buffer,
-) -> Outcome {
-    let context = context_of(process, number)?;
-    process.engine.access((target, context), access, brings, out);
-    window(process, number)?.epochs.touched.insert(target);
-    Ok(())
+    (number, wants_request): (u32, bool),
+    wanted: &Wanted<'_>,
+) -> Result<Option<Token>, Class> {
+    let lie = process.datatypes.get(wanted.datatype)?.clone();
+    let Some(gets) = wanted.gets else {
+        process.engine.access((wanted.target, wanted.context), wanted.access(lie, None), wanted.brings, out);
+        window(process, number)?.epochs.touched.insert(wanted.target);
+        return Ok(None);
+    };
+    let buffers = (wanted.brings, gets);
+    let token =
+        ask(process, out, (number, wanted.target), buffers, |answer| wanted.access(lie, Some(answer)))?;
+    let pending = &mut window(process, number)?.epochs.pending;
+    if let Some(own) = pending.last_mut() {
+        own.is_asked_for = wants_request;
+    }
+    Ok(Some(token))
 }
 
 unsafe fn now<A: Abi>(asked: Asked<A::Handle>) -> Outcome {

@@ -4,14 +4,14 @@ use std::ffi::c_int;
 
 use talisman_ampi::engine::{Actions, Buffer, Rank};
 use talisman_ampi::process::Process;
-use talisman_ampi::raw;
+use talisman_ampi::raw::{self, Near};
 use talisman_ampi::window::Access;
 
 use super::asking::{ask_only, ask_whether_done, wait_for_answers, wait_until_done};
 use super::{context_of, known_window, member, window};
 use crate::abi::Abi;
 use crate::class::Class;
-use crate::common::call::{Outcome, engine, local};
+use crate::common::call::{Outcome, engine_near, local};
 
 /// Whether a lock is for one alone.
 fn is_exclusive<A: Abi>(kind: c_int) -> Result<bool, Class> {
@@ -25,6 +25,20 @@ fn is_exclusive<A: Abi>(kind: c_int) -> Result<bool, Class> {
 /// own window so waits for others that lock it (OpenCoarrays does).
 fn is_told<A: Abi>(assert: c_int) -> bool {
     assert & A::NO_CHECK == 0
+}
+
+/// Takes the lock of a rank that is near, if nobody is in the way; else asks for it.
+fn take_or_ask(
+    process: &mut Process,
+    (out, near): (&mut Actions, Near<'_>),
+    (number, target): (u32, Rank),
+    is_exclusive: bool,
+) -> Outcome {
+    let whom = (target, context_of(process, number)?);
+    match near.takes_lock(process, whom, is_exclusive) {
+        true => Ok(()),
+        false => ask_for_lock(process, out, (number, target), is_exclusive),
+    }
 }
 
 /// What is asked for next waits there until the rank has the lock. Only of its own window it is to know when that is: it may look at its
@@ -55,13 +69,13 @@ unsafe fn lock<A: Abi>(kind: c_int, target: c_int, assert: c_int, handle: A::Han
     let (is_exclusive, is_told) = (is_exclusive::<A>(kind)?, is_told::<A>(assert));
     // SAFETY: the caller's promise.
     let number = unsafe { known_window::<A>(handle) }?;
-    let target = engine(|process, out| {
+    let target = engine_near(|process, out, near| {
         let Some(target) = member::<A>(process, number, target)? else { return Ok(None) };
         if window(process, number)?.epochs.locked.contains_key(&target) {
             return Err(Class::RmaSync);
         }
         if is_told {
-            ask_for_lock(process, out, (number, target), is_exclusive)?;
+            take_or_ask(process, (out, near), (number, target), is_exclusive)?;
         }
         Ok(Some(target))
     })?;
@@ -78,12 +92,16 @@ unsafe fn lock<A: Abi>(kind: c_int, target: c_int, assert: c_int, handle: A::Han
 /// All is done at a rank that is not locked any more.
 fn give_back(
     process: &mut Process,
-    out: &mut Actions,
+    (out, near): (&mut Actions, Near<'_>),
     (number, target): (u32, Rank),
     is_told: bool,
 ) -> Outcome {
     if !is_told {
         return ask_whether_done(process, out, number, Some(target));
+    }
+    let whom = (target, context_of(process, number)?);
+    if window(process, number)?.epochs.has_nothing_from(target) && near.puts_lock_back(process, whom) {
+        return Ok(());
     }
     // The answer to this comes when all before it is done.
     window(process, number)?.epochs.touched.remove(&target);
@@ -93,13 +111,14 @@ fn give_back(
 unsafe fn unlock<A: Abi>(target: c_int, handle: A::Handle) -> Outcome {
     // SAFETY: the caller's promise.
     let number = unsafe { known_window::<A>(handle) }?;
-    let target = engine(|process, out| {
+    let target = engine_near(|process, out, near| {
         let Some(target) = member::<A>(process, number, target)? else { return Ok(None) };
         let epochs = &mut window(process, number)?.epochs;
         let locked = if epochs.all_are_locked { None } else { epochs.locked.remove(&target) };
-        give_back(process, out, (number, target), locked.ok_or(Class::RmaSync)?)?;
+        give_back(process, (out, near), (number, target), locked.ok_or(Class::RmaSync)?)?;
         Ok(Some(target))
     })?;
+    lets_run_if_done(number)?;
     target.map_or(Ok(()), |target| wait_for_answers("MPI_Win_unlock", number, Some(target)))
 }
 
@@ -113,13 +132,13 @@ unsafe fn lock_all<A: Abi>(assert: c_int, handle: A::Handle) -> Outcome {
     let is_told = is_told::<A>(assert);
     // SAFETY: the caller's promise.
     let number = unsafe { known_window::<A>(handle) }?;
-    engine(|process, out| {
+    engine_near(|process, out, near| {
         if !window(process, number)?.epochs.locked.is_empty() {
             return Err(Class::RmaSync);
         }
         let asked = if is_told { members(process, number)? } else { Vec::new() };
         for target in asked {
-            ask_for_lock(process, out, (number, target), false)?;
+            take_or_ask(process, (out, near), (number, target), false)?;
         }
         Ok(())
     })?;
@@ -136,16 +155,17 @@ unsafe fn lock_all<A: Abi>(assert: c_int, handle: A::Handle) -> Outcome {
 unsafe fn unlock_all<A: Abi>(handle: A::Handle) -> Outcome {
     // SAFETY: the caller's promise.
     let number = unsafe { known_window::<A>(handle) }?;
-    engine(|process, out| {
+    engine_near(|process, out, near| {
         let epochs = &mut window(process, number)?.epochs;
         if !std::mem::take(&mut epochs.all_are_locked) {
             return Err(Class::RmaSync);
         }
         for (target, is_told) in std::mem::take(&mut epochs.locked) {
-            give_back(process, out, (number, target), is_told)?;
+            give_back(process, (out, near), (number, target), is_told)?;
         }
         Ok(())
     })?;
+    lets_run_if_done(number)?;
     wait_for_answers("MPI_Win_unlock_all", number, None)
 }
 
@@ -174,17 +194,25 @@ unsafe fn flushed<A: Abi>(
 unsafe fn flush<A: Abi>(name: &'static str, handle: A::Handle, target: Option<c_int>) -> Outcome {
     // SAFETY: the caller's promise.
     let Some((number, whom)) = unsafe { flushed::<A>(handle, target) }? else { return Ok(()) };
+    lets_run_if_done(number)?;
+    wait_until_done(name, number, whom)
+}
+
+/// Who has all that it has asked for lets others run now and then: it may look at a window until one of them has written there.
+fn lets_run_if_done(number: u32) -> Outcome {
     if local(|process| Ok(window(process, number)?.epochs.has_nothing_to_wait_for()))? {
         let _may_look_again = raw::has_looked(false);
     }
-    wait_until_done(name, number, whom)
+    Ok(())
 }
 
 /// The program's memory may be used again: what is written from it was copied when that was asked for.
 unsafe fn flush_local<A: Abi>(name: &'static str, handle: A::Handle, target: Option<c_int>) -> Outcome {
     // SAFETY: the caller's promise.
     let flushed = unsafe { flushed::<A>(handle, target) }?;
-    flushed.map_or(Ok(()), |(number, whom)| wait_for_answers(name, number, whom))
+    let Some((number, whom)) = flushed else { return Ok(()) };
+    lets_run_if_done(number)?;
+    wait_for_answers(name, number, whom)
 }
 
 /// Memory is what all see. Who looks at it again and again lets the others run, who may write to it.
