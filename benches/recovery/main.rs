@@ -4,9 +4,9 @@
 //! `cargo build --profile bench --examples && cargo bench --bench recovery`, or a part of it: `-- overhead` (between
 //! checkpoints), `checkpoint` (one of 50 MB to 1 GB), `disk` (one in files), `figure3` (eight in a hundred steps),
 //! `phases` (from a kill to running again), `silence` (a node that is stopped), `losses` (twelve nodes lose ten),
-//! `crashes` (128 modelled nodes lose ten), `logging`, or of it `messages` (those that are kept), `streams` (the same, one way), `kills` (eight nodes
-//! lose up to seven), `stencil` (where nobody is lost) `progress` (of each node; draws logging-progress.svg) and `said`
-//! (until a line is there). `--smoke` takes one short round of each, `--check` ends with status 1 if a budget is
+//! `crashes` (128 modelled nodes lose ten), `logging`, or of it `messages` (those that are kept), `streams` (the same, one
+//! way), `calls` (within a node), `again` (what a lost node does again), `kills` (eight nodes lose up to seven), `stencil`
+//! (where nobody is lost) `progress` (of each node; draws logging-progress.svg) and `said` (until a line is there). `--smoke` takes one short round of each, `--check` ends with status 1 if a budget is
 //! missed. How likely it is that both copies are lost: `cargo bench -p talisman-ft --bench reliability`.
 //!
 //! The limits are processes of this program: it is started again with a first word that begins with `@`.
@@ -18,6 +18,8 @@ mod machine;
 #[path = "../common/streamer.rs"]
 mod streamer;
 
+mod again;
+mod calls;
 mod checkpoint;
 mod copying;
 mod crashes;
@@ -27,6 +29,7 @@ mod kernel;
 mod logging;
 mod losses;
 mod molecules;
+mod notes;
 mod overhead;
 mod phases;
 mod plot;
@@ -48,13 +51,15 @@ fn main() -> ExitCode {
         Some(writing::PROGRAM) => writing::program(),
         Some(progress::PROGRAM) => return progress::program(),
         Some(streams::PROGRAM) => return streams::program(),
+        Some(calls::PROGRAM) => return calls::program(),
+        Some(again::PROGRAM) => return again::program(),
         _ => measure(),
     }
     ExitCode::SUCCESS
 }
 
 fn measure() {
-    let parts: [(&str, fn()); 14] = [
+    let parts: [(&str, fn()); 16] = [
         ("overhead", overhead::measure),
         ("checkpoint", checkpoint::measure),
         ("disk", disk::measure),
@@ -65,6 +70,8 @@ fn measure() {
         ("crashes", crashes::measure),
         ("logging messages", logging::messages),
         ("logging streams", streams::measure),
+        ("logging calls", calls::measure),
+        ("logging again", again::measure),
         ("logging kills", logging::losses),
         ("logging stencil", stencil::measure),
         ("logging progress", progress::measure),

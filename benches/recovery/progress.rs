@@ -5,17 +5,16 @@
 //! nobody, and notes it in a file, also what it does again.
 
 use std::collections::BTreeMap;
-use std::fs::OpenOptions;
-use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::process::ExitCode;
+use std::time::Duration;
 
 use talisman::prelude::*;
 
 use crate::common::{Budget, row, sample, table};
+use crate::notes::{self, Note, nanos};
 use crate::progress_plot::{self, Panel};
-use crate::{is_smoke, rounds, words};
+use crate::{is_smoke, rounds};
 
 pub const PROGRAM: &str = "@progress";
 
@@ -59,43 +58,25 @@ fn paused(mode: &str) -> String {
     format!("--ft {mode}: one loss | none")
 }
 
-/// What runners have noted of a run: node, process and step, by time.
-struct Noted(Vec<(u32, u32, u64, u64)>);
+/// What runners have noted of a run.
+struct Noted(Vec<Note>);
 
 impl Noted {
     fn of(mode: &str, is_hurt: bool) -> Noted {
         let steps = if is_smoke() { STEPS / 4 } else { STEPS };
-        let file = std::env::temp_dir().join(format!("talisman-bench-{}.notes", std::process::id()));
         let kill = if is_hurt { format!("--kill {LOST}@step{}", steps * 5 / 8) } else { String::new() };
         let every = steps / 4;
         let options = format!(
             "{PROGRAM} --steps {steps} --nodes {NODES} --pes 1 {mode} --ckpt-every {every}steps {kill}"
         );
-        let done = Command::new(std::env::current_exe().expect("the system tells"))
-            .args(words(&options))
-            .arg("--notes")
-            .arg(&file)
-            .stdin(Stdio::null())
-            .output()
-            .expect("it is there");
-        assert!(done.status.success(), "{options}: {}", String::from_utf8_lossy(&done.stderr));
-        let text = std::fs::read_to_string(&file).expect("runners have noted something");
-        std::fs::remove_file(&file).expect("it is ours");
-        let line = |line: &str| {
-            let numbers: Vec<u64> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
-            let [node, process, step, at] = numbers[..] else { panic!("{line}") };
-            (node as u32, process as u32, step, at)
-        };
-        let mut all: Vec<_> = text.lines().map(line).collect();
-        all.sort_by_key(|(.., at)| *at);
-        Noted(all)
+        Noted(notes::of_run(&options))
     }
 
     /// Steps of each node, with their times since the first, in seconds.
     fn nodes(&self) -> BTreeMap<u32, Vec<(f64, u64)>> {
-        let first = self.0.first().map_or(0, |(.., at)| *at);
+        let first = self.0.first().map_or(0, |note| note.at);
         let mut nodes = BTreeMap::<u32, Vec<_>>::new();
-        for (node, _, step, at) in &self.0 {
+        for Note { node, step, at, .. } in &self.0 {
             nodes.entry(*node).or_default().push(((at - first) as f64 / 1e9, *step));
         }
         nodes
@@ -104,16 +85,15 @@ impl Noted {
     /// Between two steps of one that is not lost: from when it is until the lost node is as far as it had been. Where none is lost, at any
     /// time. What all wait for a checkpoint is not in it.
     fn longest_pause(&self) -> Duration {
-        let of_lost: Vec<_> = self.0.iter().filter(|(node, ..)| *node == LOST).collect();
+        let of_lost: Vec<_> = self.0.iter().filter(|note| note.node == LOST).collect();
         let first = of_lost.first().expect("each node does something");
-        let last = of_lost.iter().rfind(|(_, process, ..)| *process == first.1).unwrap_or(first);
-        let (_, _, reached, lost_at) = **last;
-        let back = of_lost.iter().find(|(_, _, step, at)| *at > lost_at && *step >= reached);
-        let from = if back.is_some() { lost_at } else { 0 };
-        let until = back.map_or(u64::MAX, |(.., at)| *at);
+        let last = of_lost.iter().rfind(|note| note.process == first.process).unwrap_or(first);
+        let back = of_lost.iter().find(|note| note.at > last.at && note.step >= last.step);
+        let from = if back.is_some() { last.at } else { 0 };
+        let until = back.map_or(u64::MAX, |note| note.at);
         let mut longest = 0;
         for node in (0..NODES).filter(|node| *node != LOST) {
-            let times = self.0.iter().filter(|(of, ..)| *of == node).map(|(.., at)| *at);
+            let times = self.0.iter().filter(|note| note.node == node).map(|note| note.at);
             let within: Vec<_> = times.filter(|at| (from..=until).contains(at)).collect();
             let pauses = within.windows(2).map(|two| two[1] - two[0]);
             longest = pauses.fold(longest, u64::max);
@@ -141,11 +121,6 @@ pub fn program() -> ExitCode {
     talisman::start::main::<__Main, (Options,)>(talisman::program!())
 }
 
-/// Nanoseconds since 1970, which all processes agree on.
-pub fn nanos() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64
-}
-
 #[derive(Pup)]
 struct Runner {
     options: Options,
@@ -171,7 +146,7 @@ impl Runner {
     async fn run(&mut self, cx: &mut Cx<Self>) -> u64 {
         for step in 1..=self.options.steps {
             std::thread::sleep(PAUSE);
-            self.note(cx.index(), step);
+            self.options.notes.iter().for_each(|file| notes::note(file, cx.index(), step));
             if self.options.talks {
                 writeln!(cx.output(), "said at {}", nanos());
             }
@@ -183,14 +158,6 @@ impl Runner {
             cx.when(Self::next, step).await;
         }
         self.heard
-    }
-
-    /// What a process does, also what it does again.
-    fn note(&self, node: u32, step: u32) {
-        let Some(notes) = &self.options.notes else { return };
-        let line = format!("{node} {} {step} {}\n", std::process::id(), nanos());
-        let file = OpenOptions::new().append(true).create(true).open(notes);
-        file.and_then(|mut file| file.write_all(line.as_bytes())).expect("the scratch folder can be written");
     }
 }
 

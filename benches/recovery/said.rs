@@ -5,6 +5,7 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 
 use crate::common::{Budget, row, sample, table};
+use crate::notes::nanos;
 use crate::progress;
 use crate::{is_smoke, rounds, words};
 
@@ -48,9 +49,8 @@ fn lines(ft: &str) -> Vec<f64> {
         .spawn()
         .expect("it is there");
     let said = BufReader::new(job.stdout.take().expect("it is a pipe")).lines().map_while(Result::ok);
-    let took = |line: String| {
-        Some((progress::nanos() - line.strip_prefix("said at ")?.parse::<u64>().ok()?) as f64 / 1e3)
-    };
+    let took =
+        |line: String| Some((nanos() - line.strip_prefix("said at ")?.parse::<u64>().ok()?) as f64 / 1e3);
     let mut all: Vec<f64> = said.filter_map(took).collect();
     assert!(job.wait().expect("it is ours").success() && !all.is_empty(), "{options}");
     all.sort_by(f64::total_cmp);

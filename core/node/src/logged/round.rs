@@ -8,12 +8,15 @@ use talisman_core::logging::replay::take_in;
 use talisman_kernel::pe::Pe;
 use talisman_kernel::pe::turn::Feed;
 
-/// Messages run in a turn, if they are short.
+/// Messages run in a turn, if they are short; and if they are so short that what is done between two turns takes as long.
 const BATCH: usize = 64;
-/// After so many messages it is looked at the clock.
-const BETWEEN_CLOCKS: usize = 16;
+const BATCH_MAX: usize = 1024;
+/// After so many messages it is looked at the clock, in the first batch and after it.
+const BETWEEN_CLOCKS: [usize; 2] = [16, 64];
 /// A turn takes about so long, if its entries do not take longer.
 const TURN: Duration = Duration::from_micros(100);
+/// It has more than a batch while it does not take this long: what is sent in it waits until its end.
+const SHORT: Duration = Duration::from_micros(12);
 
 /// How many messages a PE runs in a turn: fewer where entries take long, since what they send leaves when the turn is over.
 pub(super) struct Pace {
@@ -39,10 +42,13 @@ impl Pace {
     /// So many have run in a turn that took so long.
     fn ran(&self, ran: usize, took: Duration) {
         let most = self.most.get();
+        let is_full = ran == most;
         if took > 2 * TURN {
             self.most.set((most / 4).max(1));
-        } else if ran == most && took < TURN / 4 {
-            self.most.set((most * 2).min(BATCH));
+        } else if most > BATCH && took > 4 * SHORT {
+            self.most.set(most / 2);
+        } else if is_full && most < BATCH && took < TURN / 4 || is_full && took < SHORT {
+            self.most.set((most * 2).min(BATCH_MAX));
         }
     }
 }
@@ -92,8 +98,9 @@ impl Feed for Round<'_> {
 
     fn is_enough(&mut self, pe: &Pe, ran: usize) -> bool {
         self.ran = ran;
+        let between_clocks = BETWEEN_CLOCKS[usize::from(ran > BATCH)];
         pe.stats.bytes_between_nodes.get() >= self.until
-            || ran.is_multiple_of(BETWEEN_CLOCKS) && self.since.elapsed() > TURN
+            || ran.is_multiple_of(between_clocks) && self.since.elapsed() > TURN
     }
 
     fn looks_at_timers(&self) -> bool {
@@ -116,10 +123,21 @@ mod tests {
         assert_eq!(pace.most.get(), 1);
         pace.ran(1, TURN);
         assert_eq!(pace.most.get(), 1);
-        (0..8).for_each(|_| pace.ran(pace.most.get(), TURN / 10));
+        (0..8).for_each(|_| pace.ran(pace.most.get(), TURN / 5));
         assert_eq!(pace.most.get(), BATCH);
-        pace.ran(1, TURN / 10);
+        pace.ran(1, TURN / 5);
         assert_eq!(pace.most.get(), BATCH, "there were no more");
+    }
+
+    #[test]
+    fn very_short_entries_run_in_large_batches() {
+        let pace = Pace::default();
+        (0..8).for_each(|_| pace.ran(pace.most.get(), SHORT / 2));
+        assert_eq!(pace.most.get(), BATCH_MAX);
+        pace.ran(10, SHORT / 2);
+        assert_eq!(pace.most.get(), BATCH_MAX, "there were no more");
+        (0..8).for_each(|_| pace.ran(10, 5 * SHORT));
+        assert_eq!(pace.most.get(), BATCH, "they are not any more");
     }
 
     #[test]
