@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::job::{
-    BOTH, Interface, c_compiler, cxx_compiler, folder, mpirun, printed, printed_of, program, sorted,
+    BOTH, Interface, c_compiler, compiled, cxx_compiler, folder, mpirun, printed, printed_of, program, sorted,
 };
 use crate::trials::checks;
 
@@ -16,6 +16,7 @@ checks!(
     input_goes_to_rank_0 needs c_compiler,
     calls_are_in_the_trace needs c_compiler,
     exceptions_are_caught needs cxx_compiler,
+    a_program_with_a_profile_moves needs c_compiler,
 );
 
 /// Of one node, and of several.
@@ -147,4 +148,13 @@ fn exceptions_are_caught() {
         }
         assert_eq!(sorted(&printed), expected, "{way:?}");
     }
+}
+
+/// Of a program that was compiled with `-pg` nothing is counted: it does all else.
+fn a_program_with_a_profile_moves() {
+    let file = compiled("heat.c", Interface::Mpich, ".profiled", &["-fPIE", "-pie", "-pg"]);
+    let task = [file.to_str().expect("text"), "200", "100", "50"];
+    let undisturbed = printed(&mut mpirun(&[&["-n", "3"], &task[..]].concat()));
+    let moved = printed(&mut mpirun(&[&["-n", "3", "--nodes", "2", "--move-always"], &task[..]].concat()));
+    assert_eq!(undisturbed, moved);
 }

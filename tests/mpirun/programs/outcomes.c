@@ -5,7 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/times.h>
 
 static char own[300], text[400], other[400];
 static int rank;
@@ -136,6 +139,17 @@ static void put_together(const char *folder) {
     }
 }
 
+/* What the system says of itself is another thing each time. */
+static int ask_system(const char *folder) {
+    struct rusage used;
+    struct statvfs room;
+    struct tms times_of;
+    must(getrusage(RUSAGE_SELF, &used) == 0, "getrusage");
+    must(statvfs(folder, &room) == 0, "statvfs");
+    must(times(&times_of) != (clock_t)-1, "times");
+    return (int)(used.ru_utime.tv_usec + used.ru_maxrss + times_of.tms_stime + (long)room.f_bfree) & 0xffff;
+}
+
 int main(int argc, char **argv) {
     int size, rounds = atoi(argv[2]);
     int sum = 0;
@@ -173,6 +187,7 @@ int main(int argc, char **argv) {
             put(in(argv[1], name), "w", "yours\n");
         }
         int looked = look_for(in(argv[1], name), (rank + round) % 3) + take_turns(argv[1], round);
+        looked += ask_system(argv[1]);
         MPI_Allreduce(MPI_IN_PLACE, &looked, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         sum += looked;
     }

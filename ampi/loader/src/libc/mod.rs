@@ -29,6 +29,7 @@ mod own_threads;
 mod paths;
 mod pause;
 mod process;
+mod profiles;
 mod random;
 mod signals;
 mod start;
@@ -36,6 +37,7 @@ mod state;
 mod text;
 mod thread_waits;
 mod threads;
+mod usage;
 
 use std::cell::Cell;
 use std::ptr::null_mut;
@@ -91,7 +93,7 @@ pub fn leave() {
 
 /// The function that answers for this one of the C library.
 pub fn symbol(name: &str) -> Option<usize> {
-    let parts: [fn(&str) -> Option<usize>; 25] = [
+    let parts: [fn(&str) -> Option<usize>; 27] = [
         start::symbol,
         exit::symbol,
         environment::symbol,
@@ -117,6 +119,8 @@ pub fn symbol(name: &str) -> Option<usize> {
         own_stack::symbol,
         own_threads::symbol,
         thread_waits::symbol,
+        usage::symbol,
+        profiles::symbol,
     ];
     parts.iter().find_map(|part| part(name))
 }
