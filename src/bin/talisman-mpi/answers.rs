@@ -1,18 +1,16 @@
 //! Who answers the symbols that programs want of their libraries.
 
 use std::cell::{Cell, OnceCell};
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use talisman_abi::{Answer, Interface, answer as answer_of_mpi};
 use talisman_loader::Imports;
-use talisman_loader::libc::{is_child, is_own_thread, symbol as stand_in};
+use talisman_loader::libc::symbol as stand_in;
 
-use crate::control;
 use crate::images::{self, ProgramImages};
-use crate::streams::{ERRORS, OUTPUT, Target};
-use crate::{allocator, ends, locales, redirect, streams};
+use crate::{allocator, ends, locales, redirect, streams, writes};
 
 /// This executable, the C library's stand-ins, MPI. All else is the C library's own.
 #[derive(Debug, Default)]
@@ -119,13 +117,15 @@ pub fn answer(name: &str) -> Option<usize> {
 
 fn own(name: &str) -> Option<usize> {
     match name {
-        "write" => Some(write as *const () as usize),
         "fileno" | "fileno_unlocked" => Some(streams::number as *const () as usize),
         "register_printf_specifier"
         | "register_printf_function"
         | "register_printf_modifier"
         | "register_printf_type" => Some(no_format as *const () as usize),
-        _ => ends::symbol(name).or_else(|| locales::symbol(name)).or_else(|| redirect::symbol(name)),
+        _ => ends::symbol(name)
+            .or_else(|| locales::symbol(name))
+            .or_else(|| redirect::symbol(name))
+            .or_else(|| writes::symbol(name)),
     }
 }
 
@@ -133,23 +133,4 @@ fn own(name: &str) -> Option<usize> {
 /// on without.
 extern "C" fn no_format() -> c_int {
     -1
-}
-
-/// POSIX's `write`: what goes to the standard streams is the rank's, and comes out in whole lines.
-///
-/// # Safety
-/// As in C.
-unsafe extern "C" fn write(descriptor: i32, bytes: *const c_void, count: usize) -> isize {
-    if !matches!(descriptor, OUTPUT | ERRORS) || is_child() {
-        // SAFETY: the caller's promise.
-        return unsafe { libc::write(descriptor, bytes, count) };
-    }
-    // SAFETY: the caller's promise.
-    let bytes = unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), count) };
-    if is_own_thread() {
-        let target = control::with(|control| control.streams.target(descriptor));
-        let (Target::Job(descriptor) | Target::File(descriptor)) = target;
-        return streams::write_at_once(descriptor, bytes);
-    }
-    control::with(|control| control.streams.write(descriptor, bytes))
 }

@@ -67,10 +67,15 @@ fn of_caller() -> Option<NonNull<Control>> {
 /// # Panics
 /// If none does.
 pub fn with<T>(work: impl FnOnce(&mut Control) -> T) -> T {
-    let mut control = of_caller().expect("a rank calls");
+    try_with(work).expect("a rank calls")
+}
+
+/// The same; none if no rank calls.
+pub fn try_with<T>(work: impl FnOnce(&mut Control) -> T) -> Option<T> {
+    let mut control = of_caller()?;
     // SAFETY: made when the rank's program was loaded; the rank runs on this thread, and works on it once at a time. Its other
     // threads note here alone that they have begun or ended MPI.
-    work(unsafe { control.as_mut() })
+    Some(work(unsafe { control.as_mut() }))
 }
 
 /// The rank that runs has its standard streams written out.

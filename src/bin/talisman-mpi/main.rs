@@ -15,6 +15,7 @@
 //! | `control.rs` | what is kept of a rank beside its program |
 //! | `streams.rs`, `cookie.rs` | its standard streams; streams of the C library that call functions here |
 //! | `redirect.rs` | standard streams that go to files of the rank |
+//! | `writes.rs` | what ranks write to standard streams by their descriptors |
 //! | `waits.rs` | functions that let time pass |
 //! | `replayed_values.rs` | what ranks read that is neither in their memory nor a message |
 //! | `shared_libraries.rs` | parts of the C library, at the same addresses in all nodes |
@@ -45,6 +46,7 @@ mod slice;
 mod streams;
 mod thread_exit;
 mod waits;
+mod writes;
 
 use std::path::Path;
 

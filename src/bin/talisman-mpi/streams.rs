@@ -169,6 +169,12 @@ impl Streams {
         self.lines(descriptor).write(bytes)
     }
 
+    /// The same for the job's, wherever the rank's own go to.
+    pub fn write_to_job(&mut self, descriptor: c_int, bytes: &[u8]) -> isize {
+        self.lines(descriptor).write_lines(descriptor, bytes);
+        bytes.len() as isize
+    }
+
     /// Where what is written to the output or the errors goes to.
     pub fn target(&self, descriptor: c_int) -> Target {
         self.lines[if descriptor == OUTPUT { 0 } else { 1 }].target
