@@ -1,4 +1,4 @@
-//! What the binary interfaces of MPI are made of, besides [`rank::call`](crate::rank::call): waiting in the program's
+//! What the binary interfaces of MPI are made of, besides [`rank::call`]: waiting in the program's
 //! call by its name, time, and letting others run.
 
 use std::panic::Location;
@@ -28,7 +28,7 @@ pub fn wait_all(name: &'static str, requests: &[Token]) -> Result<(), CallError>
     wait_in_call(condition, name, Location::caller())
 }
 
-/// Works on MPI's state as [`rank::call`](crate::rank::call) does, but not for an operation of the program.
+/// Works on MPI's state as [`rank::call`] does, but not for an operation of the program.
 ///
 /// # Errors
 /// If no rank calls, or one in an operation of its program, or an action cannot be done.
@@ -55,7 +55,7 @@ pub fn local<T: Copy>(work: impl FnOnce(&mut Process) -> T) -> Result<T, CallErr
 /// If no rank calls, or one in an operation of its program, or the program has no such memory.
 ///
 /// # Safety
-/// As for [`rank::call`](crate::rank::call).
+/// As for [`rank::call`].
 pub unsafe fn access_near<'a, E: Copy>(
     what: impl FnOnce(&mut Process) -> Result<Option<Wanted<'a>>, E>,
 ) -> Result<Result<Option<(Wanted<'a>, bool)>, E>, CallError> {
@@ -83,7 +83,7 @@ pub unsafe fn call_near<T: Copy>(
 /// If no rank calls, or one in an operation of its program, or the message cannot be read.
 ///
 /// # Safety
-/// As for [`rank::call`](crate::rank::call).
+/// As for [`rank::call`].
 pub unsafe fn send<E: Copy>(
     mode: Mode,
     what: impl FnOnce(&mut Process) -> Result<Option<(Envelope, Buffer)>, E>,
@@ -98,7 +98,7 @@ pub unsafe fn send<E: Copy>(
 /// If no rank calls, or one in an operation of its program, or the message cannot be put there.
 ///
 /// # Safety
-/// As for [`rank::call`](crate::rank::call).
+/// As for [`rank::call`].
 #[track_caller]
 pub unsafe fn receive<T: Copy, E: Copy + From<UnknownRequest>>(
     name: &'static str,
