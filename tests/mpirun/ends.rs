@@ -12,6 +12,7 @@ use crate::trials::checks;
 checks!(
     the_status_of_the_first_rank_that_fails needs c_compiler,
     a_fault_names_rank_address_and_function needs c_compiler,
+    a_fault_for_what_a_call_is_given_names_the_rank needs c_compiler,
     a_fault_in_a_thread_names_the_rank_that_has_started_it needs c_compiler,
     a_thread_ends_its_rank needs c_compiler,
     all_say_what_they_can_before_the_job_fails needs c_compiler,
@@ -56,6 +57,19 @@ fn a_fault_names_rank_address_and_function() {
     assert!(!output.status.success());
     assert!(error.contains("rank 1: segmentation fault at address 0x40"), "{error}");
     assert!(error.contains("in function fault_here"), "{error}");
+}
+
+/// The runtime was interrupted: the process ends.
+fn a_fault_for_what_a_call_is_given_names_the_rank() {
+    for nodes in ["1", "2"] {
+        for how in ["given", "given-much"] {
+            let output = end_on(nodes, how);
+            let error = text(&output.stderr);
+            assert!(!output.status.success(), "{error}");
+            let said = "rank 1: segmentation fault at address 0x40 in a call of MPI";
+            assert!(error.contains(said), "{how} {nodes}: {error}");
+        }
+    }
 }
 
 fn a_fault_in_a_thread_names_the_rank_that_has_started_it() {

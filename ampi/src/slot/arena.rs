@@ -17,6 +17,8 @@ const GROWTH: usize = 256 << 10;
 thread_local! {
     /// The header of the rank that runs on this thread; null while none does.
     static CURRENT: Cell<*mut Header> = const { Cell::new(null_mut()) };
+    /// The same while the rank is in a call of the runtime.
+    static IN_CALL: Cell<*mut Header> = const { Cell::new(null_mut()) };
     /// The same of a rank that [uses the process's heap](use_process_heap).
     static KEPT: Cell<*mut Header> = const { Cell::new(null_mut()) };
 }
@@ -55,13 +57,22 @@ pub(crate) struct Allocating(*mut Header);
 impl Allocating {
     #[inline(always)]
     pub fn suspend() -> Allocating {
-        Allocating(CURRENT.replace(null_mut()))
+        let header = CURRENT.replace(null_mut());
+        IN_CALL.set(header);
+        Allocating(header)
     }
 
     #[inline(always)]
     pub fn resume(self) {
+        IN_CALL.set(null_mut());
         CURRENT.set(self.0);
     }
+}
+
+/// The header of the rank that is in a call on this thread; null if none is.
+#[inline(never)]
+pub(crate) fn in_call() -> *mut Header {
+    IN_CALL.get()
 }
 
 /// From now on what the rank that runs allocates is the process's; or its own again. For functions of the C library

@@ -25,7 +25,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::mm::{MprotectFlags, mprotect};
 
-pub(crate) use arena::{Allocating, allocate as arena_allocate, current, free as arena_free, set_current};
+pub(crate) use arena::{
+    Allocating, allocate as arena_allocate, current, free as arena_free, in_call, set_current,
+};
 pub use arena::{RankAllocator, on_process_heap, use_process_heap};
 pub(crate) use header::{Header, Suspended};
 use images::home_of_images;

@@ -87,6 +87,25 @@ pub unsafe fn ends_rank(
     true
 }
 
+/// Says which rank was in a call when the runtime met with a fault: mostly for a buffer of it that is not its memory. The process ends, as
+/// nobody knows what was left half done.
+///
+/// # Safety
+/// The header is null, or that of a rank whose call was interrupted on this thread.
+pub unsafe fn say_whose_call(header: *mut Header, signal: c_int, address: usize) {
+    // SAFETY: the caller's promise.
+    let Some(header) = (unsafe { header.as_ref() }) else { return };
+    say(&[
+        b"rank ".into(),
+        header.slot.into(),
+        b": ".into(),
+        Part::Text(name(signal)),
+        b" at address ".into(),
+        Part::Address(address),
+        b" in a call of MPI: is what it was given memory of the program?\n".into(),
+    ]);
+}
+
 /// What is known of threads that ranks have started by whoever lets them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OtherThreads {

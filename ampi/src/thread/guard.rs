@@ -11,7 +11,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 use super::fault;
 use super::say;
-use crate::slot::{SlotSpace, current};
+use crate::slot::{SlotSpace, current, in_call};
 
 /// Room for the handler, which looks who has called whom, and for the system's frame with all registers.
 const SIGNAL_STACK: usize = 128 << 10;
@@ -114,6 +114,8 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
     if ends_rank || fault::ends_thread(signal, address, context) {
         return;
     }
+    // SAFETY: the same of a rank that is in a call.
+    unsafe { fault::say_whose_call(in_call(), signal, address) };
     hand_on(signal, info, context);
 }
 

@@ -93,6 +93,8 @@ static void end(const char *how, int rank) {
     if (!strcmp(how, "abort-256")) MPI_Abort(MPI_COMM_WORLD, 256);
     if (!strcmp(how, "aborts")) abort();
     if (!strcmp(how, "fault") && rank == 1) fault_here((int *)64);
+    if (!strcmp(how, "given") && rank == 1) MPI_Send((void *)64, 2, MPI_INT, 0, 1, MPI_COMM_WORLD);
+    if (!strcmp(how, "given-much") && rank == 1) MPI_Send((void *)64, 1000, MPI_INT, 0, 1, MPI_COMM_WORLD);
     if (!strcmp(how, "assert")) assert(rank == 100);
 }
 

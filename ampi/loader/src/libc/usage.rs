@@ -68,8 +68,11 @@ unsafe extern "C" fn system_name(place: *mut utsname) -> c_int {
 }
 
 unsafe extern "C" fn host_name(place: *mut c_char, len: usize) -> c_int {
+    /// The longest that the system has, and the zero behind it. Programs say that they have more room than they do.
+    const NAME_MAX: usize = 65;
+    let room = len.min(NAME_MAX);
     // SAFETY: as above.
-    unsafe { fill(place, len, || ::libc::gethostname(place, len)) }
+    unsafe { fill(place, room, || ::libc::gethostname(place, room)) }
 }
 
 unsafe extern "C" fn room(path: *const c_char, place: *mut statfs) -> c_int {
