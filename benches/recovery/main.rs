@@ -5,7 +5,7 @@
 //! checkpoints), `checkpoint` (one of 50 MB to 1 GB), `disk` (one in files), `figure3` (eight in a hundred steps),
 //! `phases` (from a kill to running again), `silence` (a node that is stopped), `losses` (twelve nodes lose ten),
 //! `crashes` (128 modelled nodes lose ten), `logging`, or of it `messages` (those that are kept), `streams` (the same, one
-//! way), `calls` (within a node), `again` (what a lost node does again), `kills` (eight nodes lose up to seven), `stencil`
+//! way), `calls` (within a node), `replay` (what a lost node does again), `kills` (eight nodes lose up to seven), `stencil`
 //! (where nobody is lost) `progress` (of each node; draws logging-progress.svg) and `said` (until a line is there). `--smoke` takes one short round of each, `--check` ends with status 1 if a budget is
 //! missed. How likely it is that both copies are lost: `cargo bench -p talisman-ft --bench reliability`.
 //!
@@ -18,27 +18,28 @@ mod machine;
 #[path = "../common/streamer.rs"]
 mod streamer;
 
-mod again;
-mod calls;
 mod checkpoint;
 mod copying;
 mod crashes;
 mod disk;
 mod eight;
 mod kernel;
+mod local_calls;
 mod logging;
 mod losses;
 mod molecules;
-mod notes;
 mod overhead;
+mod own_program;
 mod phases;
 mod plot;
 mod progress;
 mod progress_plot;
+mod replay;
 mod said;
 mod silence;
 mod size;
 mod stencil;
+mod step_notes;
 mod streams;
 mod writing;
 
@@ -51,8 +52,8 @@ fn main() -> ExitCode {
         Some(writing::PROGRAM) => writing::program(),
         Some(progress::PROGRAM) => return progress::program(),
         Some(streams::PROGRAM) => return streams::program(),
-        Some(calls::PROGRAM) => return calls::program(),
-        Some(again::PROGRAM) => return again::program(),
+        Some(local_calls::PROGRAM) => return local_calls::program(),
+        Some(replay::PROGRAM) => return replay::program(),
         _ => measure(),
     }
     ExitCode::SUCCESS
@@ -70,8 +71,8 @@ fn measure() {
         ("crashes", crashes::measure),
         ("logging messages", logging::messages),
         ("logging streams", streams::measure),
-        ("logging calls", calls::measure),
-        ("logging again", again::measure),
+        ("logging calls", local_calls::measure),
+        ("logging replay", replay::measure),
         ("logging kills", logging::losses),
         ("logging stencil", stencil::measure),
         ("logging progress", progress::measure),

@@ -12,8 +12,8 @@ use std::time::Duration;
 use talisman::prelude::*;
 
 use crate::common::{Budget, row, sample, table};
-use crate::notes::{self, Note, nanos};
 use crate::progress_plot::{self, Panel};
+use crate::step_notes::{self, Note, nanos};
 use crate::{is_smoke, rounds};
 
 pub const PROGRAM: &str = "@progress";
@@ -69,7 +69,7 @@ impl Noted {
         let options = format!(
             "{PROGRAM} --steps {steps} --nodes {NODES} --pes 1 {mode} --ckpt-every {every}steps {kill}"
         );
-        Noted(notes::of_run(&options))
+        Noted(step_notes::of_run(&options))
     }
 
     /// Steps of each node, with their times since the first, in seconds.
@@ -146,7 +146,7 @@ impl Runner {
     async fn run(&mut self, cx: &mut Cx<Self>) -> u64 {
         for step in 1..=self.options.steps {
             std::thread::sleep(PAUSE);
-            self.options.notes.iter().for_each(|file| notes::note(file, cx.index(), step));
+            self.options.notes.iter().for_each(|file| step_notes::note(file, cx.index(), step));
             if self.options.talks {
                 writeln!(cx.output(), "said at {}", nanos());
             }

@@ -5,8 +5,8 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 
 use crate::common::{Budget, row, sample, table};
-use crate::notes::nanos;
 use crate::progress;
+use crate::step_notes::nanos;
 use crate::{is_smoke, rounds, words};
 
 const ROUNDS: u32 = 3;

@@ -2,13 +2,13 @@
 //!
 //! The program is this one, started again.
 
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 
 use talisman::prelude::*;
 
 use crate::common::{Budget, row, sample, table};
 use crate::streamer::Streamer;
-use crate::{is_smoke, rounds, words};
+use crate::{is_smoke, own_program, rounds};
 
 pub const PROGRAM: &str = "@stream";
 
@@ -46,14 +46,7 @@ fn per_message_us(transport: &str, bytes: usize, messages: u64, mode: &str) -> f
     let [warm_up, streams] = if is_smoke() { [0, 1] } else { [until_full, 2 * until_full] };
     let game = format!("--bytes {bytes} --messages {messages} --warm-up {warm_up} --streams {streams}");
     let options = format!("{PROGRAM} {game} --nodes 2 --pes 1 --transport {transport} {mode}");
-    let done = Command::new(std::env::current_exe().expect("the system tells"))
-        .args(words(&options))
-        .stdin(Stdio::null())
-        .output()
-        .expect("it is there");
-    assert!(done.status.success(), "{options}: {}", String::from_utf8_lossy(&done.stderr));
-    let said = String::from_utf8_lossy(&done.stdout);
-    said.trim().parse().unwrap_or_else(|error| panic!("{options}: {said}: {error}"))
+    own_program::number(&options)
 }
 
 pub fn program() -> ExitCode {

@@ -6,7 +6,7 @@ mod access;
 mod combine;
 mod incoming;
 mod memory;
-mod near;
+mod near_access;
 mod pairs;
 mod parts;
 mod perform;

@@ -15,6 +15,7 @@ mod exit;
 mod files;
 mod folder;
 mod getopt;
+mod gprof;
 mod jumps;
 mod keys;
 mod late;
@@ -29,15 +30,14 @@ mod own_threads;
 mod paths;
 mod pause;
 mod process;
-mod profiles;
 mod random;
 mod signals;
 mod start;
 mod state;
+mod system_info;
 mod text;
 mod thread_waits;
 mod threads;
-mod usage;
 
 use std::cell::Cell;
 use std::ptr::null_mut;
@@ -119,8 +119,8 @@ pub fn symbol(name: &str) -> Option<usize> {
         own_stack::symbol,
         own_threads::symbol,
         thread_waits::symbol,
-        usage::symbol,
-        profiles::symbol,
+        system_info::symbol,
+        gprof::symbol,
     ];
     parts.iter().find_map(|part| part(name))
 }

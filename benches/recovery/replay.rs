@@ -9,10 +9,10 @@ use talisman::prelude::*;
 
 use crate::common::grain::work;
 use crate::common::{Budget, row, sample, table};
-use crate::notes::{self, Note};
+use crate::step_notes::{self, Note};
 use crate::{is_smoke, rounds};
 
-pub const PROGRAM: &str = "@again";
+pub const PROGRAM: &str = "@replay";
 
 const ROUNDS: u32 = 9;
 const STEPS: u32 = 4_000;
@@ -41,7 +41,7 @@ fn times_ms(units: u64) -> (f64, f64) {
     let options = format!(
         "{PROGRAM} --steps {steps} --units {units} --nodes 2 --pes 1 --ft logging --ckpt-every 1000000000steps --kill {LOST}@step{kill}"
     );
-    let notes = notes::of_run(&options);
+    let notes = step_notes::of_run(&options);
     let of_lost: Vec<&Note> = notes.iter().filter(|note| note.node == LOST).collect();
     let former = of_lost.first().expect("it has done something").process;
     let (first, again): (Vec<&Note>, Vec<&Note>) = of_lost.iter().partition(|note| note.process == former);
@@ -87,7 +87,7 @@ impl Worker {
     async fn run(&mut self, cx: &mut Cx<Self>) -> u64 {
         for step in 1..=self.options.steps {
             work(self.options.units);
-            notes::note(&self.options.notes, cx.index(), step);
+            step_notes::note(&self.options.notes, cx.index(), step);
             if cx.index() == 0 {
                 cx.step(u64::from(step));
             }

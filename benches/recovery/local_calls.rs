@@ -2,12 +2,12 @@
 //!
 //! The program is this one, started again.
 
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 
 use talisman::prelude::*;
 
 use crate::common::{Budget, nanos, row, sample, table};
-use crate::{is_smoke, rounds, words};
+use crate::{is_smoke, own_program, rounds};
 
 pub const PROGRAM: &str = "@calls";
 
@@ -35,14 +35,7 @@ fn of(what: &str) -> String {
 
 fn per_call_ns(pes: u32, calls: u32, mode: &str) -> f64 {
     let options = format!("{PROGRAM} --calls {calls} --nodes 2 --pes {pes} {mode}");
-    let done = Command::new(std::env::current_exe().expect("the system tells"))
-        .args(words(&options))
-        .stdin(Stdio::null())
-        .output()
-        .expect("it is there");
-    assert!(done.status.success(), "{options}: {}", String::from_utf8_lossy(&done.stderr));
-    let said = String::from_utf8_lossy(&done.stdout);
-    said.trim().parse().unwrap_or_else(|error| panic!("{options}: {said}: {error}"))
+    own_program::number(&options)
 }
 
 pub fn program() -> ExitCode {

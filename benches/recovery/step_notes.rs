@@ -2,10 +2,9 @@
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
-use std::process::{Command, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::words;
+use crate::own_program;
 
 /// A step of a node.
 #[derive(Clone, Copy, Debug)]
@@ -20,14 +19,7 @@ pub struct Note {
 /// What is noted in a run of this program with these words, by time.
 pub fn of_run(options: &str) -> Vec<Note> {
     let file = std::env::temp_dir().join(format!("talisman-bench-{}.notes", std::process::id()));
-    let done = Command::new(std::env::current_exe().expect("the system tells"))
-        .args(words(options))
-        .arg("--notes")
-        .arg(&file)
-        .stdin(Stdio::null())
-        .output()
-        .expect("it is there");
-    assert!(done.status.success(), "{options}: {}", String::from_utf8_lossy(&done.stderr));
+    own_program::run_with_notes(options, &file);
     let text = std::fs::read_to_string(&file).expect("something is noted");
     std::fs::remove_file(&file).expect("it is ours");
     let mut all: Vec<_> = text.lines().map(read).collect();
