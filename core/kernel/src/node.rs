@@ -50,6 +50,8 @@ pub struct Config {
     pub checkpoints: Option<Arc<CkptSettings>>,
     /// It has a process of its own: another one that is there belongs to the line before, and is about to go.
     pub has_process: bool,
+    /// It is simulated: other nodes may be in its process at any time, of its own job or of one that another thread simulates.
+    pub is_simulated: bool,
     /// PEs of a lost node do again what they did, and those of others go on meanwhile (`--ft logging`).
     pub logs: bool,
     /// The folder in which each PE records what it is given, if it does.
@@ -76,6 +78,7 @@ impl Config {
             balance: LbSettings::of(options).map(Arc::new),
             checkpoints: CkptSettings::of(options).map(Arc::new),
             has_process: false,
+            is_simulated: options.simulate,
             logs: options.ft.logs(),
             record: options.record.as_deref().map(Arc::from),
             trace: traced(options).map(TraceSink::new),
@@ -104,7 +107,7 @@ fn traced(options: &RunArgs) -> Option<TraceSettings> {
     })
 }
 
-/// Nodes in this process: in simulation and in tests there are several.
+/// Nodes in this process: in tests there are several.
 static IN_PROCESS: AtomicUsize = AtomicUsize::new(0);
 
 /// What the PEs of one process share.
@@ -193,10 +196,10 @@ impl Node {
         are_more_than_cores(nodes as u64 * u64::from(self.shape.pes_per_node))
     }
 
-    /// Whether other nodes are in this process. What PEs do depends on it, so it must not depend on when a node of a former line is
-    /// dropped.
+    /// Whether other nodes are in this process, or may be. What PEs do depends on it, so it must not depend on when a node of a former line is
+    /// dropped; and what simulated PEs do, not on whether another node of theirs is lost, nor on what other threads simulate meanwhile.
     pub fn shares_process(&self) -> bool {
-        !self.config.has_process && IN_PROCESS.load(Ordering::Relaxed) > 1
+        self.config.is_simulated || !self.config.has_process && IN_PROCESS.load(Ordering::Relaxed) > 1
     }
 }
 

@@ -117,6 +117,7 @@ impl World {
             host: process.host,
             neighbours: self.nodes_of(process.host).filter(|node| *node < self.tasks[0].nodes).collect(),
             few: Few(self.plan.limits.few),
+            is_simulated: true,
             ..Config::of(&self.plan.options)
         };
         let store = process.lives.store.clone();

@@ -5,6 +5,8 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use talisman_sim::case::{Case, Overrides};
 use talisman_sim::played::{Played, Stage, Worlds};
@@ -69,6 +71,30 @@ fn a_seed_is_the_same_beside_others() {
     assert!(beside.iter().all(|(place, played)| *played == alone[*place]));
     let traces: BTreeSet<_> = alone.iter().map(|played| played.trace).collect();
     assert_eq!(traces.len(), SEEDS.len(), "seeds differ");
+}
+
+/// Of two nodes of ranks one is lost. What the other one does once depended on whether it was the only one that its process had left, where
+/// other threads have nodes too.
+#[test]
+fn ranks_are_the_same_beside_others_when_all_other_nodes_are_lost() {
+    const LAST_OF_TWO: u64 = 0x4_d700_74a3;
+    let of_ranks = Overrides { workload: Some("ranks".into()), ..Overrides::default() };
+    let case = Case::draw(LAST_OF_TWO, &of_ranks).expect("it can be drawn");
+    let calm = Worlds::default().play(&case, &case.calm_plan(), false);
+    let played = || Worlds::default().play(&case, &case.plan(calm.length()), false);
+    let alone = played();
+    assert!(alone.injected.contains_key("crash"), "{:?}", alone.injected);
+    let beside = AtomicBool::new(true);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while beside.load(Ordering::Relaxed) {
+                played();
+            }
+        });
+        let traces: BTreeSet<_> = (0..50).map(|_| played().trace).collect();
+        beside.store(false, Ordering::Relaxed);
+        assert_eq!(traces, BTreeSet::from([alone.trace]));
+    });
 }
 
 /// The run of a seed with its faults, at its smallest.

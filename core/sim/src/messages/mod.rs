@@ -216,6 +216,7 @@ impl Cluster {
         now: u64,
     ) -> Self {
         let clock = Rc::new(Cell::new(now));
+        let config = Config { is_simulated: true, ..config.clone() };
         let node = |(number, (store, job)): (u32, &(Arc<Store>, Arc<Job>))| {
             Node::in_view(view.clone(), store.clone(), shape, number, config.clone(), job.clone())
         };

@@ -75,6 +75,7 @@ impl Replay {
         let (job, clock) = (Job::new(Output::capture()), Rc::new(Cell::new(record.made_at)));
         let number = record.shape.node_of(record.id);
         let (view, config) = (record.view.clone(), record.config.clone());
+        let config = Config { is_simulated: true, ..config };
         let node = Node::in_view(view, Arc::default(), record.shape, number, config, job.clone());
         node.shared.lend_library(record.shared.clone());
         let time = Clock::Simulated(Simulated {

@@ -255,6 +255,7 @@ impl Cluster {
         meter: Meter,
     ) -> Vec<Pe> {
         let (view, store) = (Arc::new(self.logged().view_of(number)), self.logged().fresh_store());
+        let config = Config { is_simulated: true, ..config };
         let node = Node::in_view(view, store, self.shape, number, config, job);
         let fresh = |id| {
             let (now, meter) = (clock.clone(), meter.clone());
