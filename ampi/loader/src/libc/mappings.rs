@@ -28,6 +28,8 @@ pub struct Mappings {
     /// Bytes that are not in the slot.
     outside: usize,
     own: List<Block>,
+    /// Of System V (`shmat`), which are outside as well.
+    attached: List<Block>,
     /// There are more or fewer since somebody looked.
     changed: bool,
 }
@@ -44,7 +46,7 @@ struct Block {
 
 impl Mappings {
     pub const fn new() -> Mappings {
-        Mappings { outside: 0, own: List::new(), changed: false }
+        Mappings { outside: 0, own: List::new(), attached: List::new(), changed: false }
     }
 
     /// How many bytes are mapped outside of the slot.
@@ -138,6 +140,8 @@ functions! {
     "mremap" => map_elsewhere,
     "mprotect" => protect,
     "__mprotect" => protect,
+    "shmat" => attach,
+    "shmdt" => detach,
 }
 
 fn mappings<'a>() -> &'a mut Mappings {
@@ -240,6 +244,34 @@ unsafe extern "C" fn protect(place: *mut c_void, len: usize, access: c_int) -> c
     }
     // SAFETY: called as C's function is.
     unsafe { ::libc::mprotect(place, len, access) }
+}
+
+unsafe extern "C" fn attach(id: c_int, place: *const c_void, flags: c_int) -> *mut c_void {
+    // SAFETY: called as C's function is; then asks how long it is, in a place for that.
+    let (at, len) = unsafe {
+        let mut told: ::libc::shmid_ds = std::mem::zeroed();
+        let at = ::libc::shmat(id, place, flags);
+        (at, if ::libc::shmctl(id, ::libc::IPC_STAT, &raw mut told) == 0 { told.shm_segsz } else { PAGE })
+    };
+    if at != MAP_FAILED {
+        let (start, all) = (at as usize, mappings());
+        all.add(len);
+        // Without memory for it, it is never known to be gone.
+        let _is_known = all.attached.push(Block { start, len, left: len });
+    }
+    at
+}
+
+unsafe extern "C" fn detach(place: *const c_void) -> c_int {
+    // SAFETY: called as C's function is.
+    let result = unsafe { ::libc::shmdt(place) };
+    let all = mappings();
+    if result == 0
+        && let Some(known) = all.attached.take_last(|known| known.start == place as usize)
+    {
+        all.remove(known.len);
+    }
+    result
 }
 
 #[cfg(test)]
