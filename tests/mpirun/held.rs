@@ -31,7 +31,7 @@ fn ended_well(output: &Output) {
 
 fn ranks_stay_where_they_are_as_long_as_they_have_to() {
     let moves = ["--balancer", "rotate", "--lb-every", "20ms"];
-    for what in ["pipe", "deleted", "stream", "mapped", "child"] {
+    for what in ["pipe", "deleted", "stream", "mapped", "attached", "locked", "child"] {
         let output = job(&moves, what, "never");
         ended_well(&output);
         // Without `--ft` there is nothing to be said.
@@ -43,6 +43,8 @@ fn a_loss_ends_the_job_while_a_rank_is_held() {
     let names = [
         ("pipe", "it has pipe:["),
         ("mapped", "it has mapped 8388608 bytes"),
+        ("attached", "it has mapped 8388608 bytes"),
+        ("locked", "it has locked a file"),
         ("child", "it has started a program"),
     ];
     for (what, name) in names {
@@ -55,17 +57,19 @@ fn a_loss_ends_the_job_while_a_rank_is_held() {
     }
 }
 
-/// Also where there is much of it, as numerical libraries have.
+/// Also where there is much of it, as numerical libraries have, and where the system is called for it by number.
 fn plain_memory_goes_with_its_rank() {
-    for (options, lost) in [(&["--balancer", "rotate", "--lb-every", "20ms"], "never"), (&KEPT, "with")] {
-        let output = job(options, "plain", lost);
-        ended_well(&output);
-        assert!(!text(&output.stderr).contains("stays where it is"), "{}", text(&output.stderr));
+    for what in ["plain", "called"] {
+        for (options, lost) in [(&["--balancer", "rotate", "--lb-every", "20ms"], "never"), (&KEPT, "with")] {
+            let output = job(options, what, lost);
+            ended_well(&output);
+            assert!(!text(&output.stderr).contains("stays where it is"), "{}", text(&output.stderr));
+        }
     }
 }
 
 fn a_job_survives_once_nothing_holds_its_ranks() {
-    for what in ["pipe", "mapped", "child"] {
+    for what in ["pipe", "mapped", "attached", "locked", "child"] {
         let output = job(&KEPT, what, "after");
         ended_well(&output);
         assert!(text(&output.stderr).contains("rank 1 stays where it is"), "{}", text(&output.stderr));

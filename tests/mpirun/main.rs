@@ -8,6 +8,7 @@
 
 mod absent;
 mod basics;
+mod beside;
 mod builds;
 mod child_programs;
 mod coarrays;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
         refusals::all(),
         absent::all(),
         basics::all(),
+        beside::all(),
         ends::all(),
         errors::all(),
         held::all(),

@@ -49,8 +49,9 @@ pub struct RankElement<P: Program> {
     pub(super) has_ended: bool,
     /// Why it has to stay where it is. A copy of it is not whole then: nobody can go on from it.
     held: Option<String>,
-    /// It stays where it is as it has written to a file: what it had written elsewhere would be cut off when it does that again.
-    writes: bool,
+    /// It stays where it is as it has locked a file, or has written to one: what it had written elsewhere would be cut off when
+    /// it does that again.
+    stays_for_files: bool,
     /// It has come back from a checkpoint, and does not go on before all have.
     pub(super) regroups: bool,
     /// It has been asked for what it has noted, this time.
@@ -153,7 +154,7 @@ impl<P: Program> RankElement<P> {
             moves_always,
             has_ended: false,
             held: None,
-            writes: false,
+            stays_for_files: false,
             regroups: false,
             asked: None,
             is_born: false,
@@ -249,7 +250,7 @@ impl<P: Program> RankElement<P> {
     pub(super) fn cut(&mut self, cx: &mut Cx<Self>, launch: Proxy<Launch<P>>, time: u32, noted: Together) {
         if self.asked == Some(time) {
             self.rank.slot_mut().restored(&noted.lengths());
-            self.writes = cx.goes_back_alone() && self.rank.slot_mut().writes();
+            self.stays_for_files = self.has_files_that_stay(cx);
             launch.has_cut(time);
         }
     }
@@ -472,12 +473,17 @@ impl<P: Program> RankElement<P> {
         self.held = of_world(|| held);
         self.held.iter().for_each(|why| held::say_once(cx, why));
         cx.set_partial(self.held.is_some());
-        self.writes = cx.goes_back_alone() && self.rank.slot_mut().writes();
+        self.stays_for_files = self.has_files_that_stay(cx);
         cx.hold(self.is_held());
     }
 
+    fn has_files_that_stay(&mut self, cx: &Cx<Self>) -> bool {
+        let slot = self.rank.slot_mut();
+        slot.locks() || cx.goes_back_alone() && slot.writes()
+    }
+
     fn is_held(&mut self) -> bool {
-        self.held.is_some() || self.writes || self.rank.slot_mut().is_fixed()
+        self.held.is_some() || self.stays_for_files || self.rank.slot_mut().is_fixed()
     }
 }
 

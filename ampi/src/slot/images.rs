@@ -95,6 +95,11 @@ pub trait Images: Debug + Sync {
         false
     }
 
+    /// Whether it has locked a file, as long as it stays.
+    fn locks(&self, _base: usize) -> bool {
+        false
+    }
+
     /// A rank that has it runs on this thread from now on: what the thread has for it, it gets. Nothing is to be
     /// allocated.
     fn resume(&self, base: usize);

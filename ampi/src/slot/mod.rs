@@ -193,6 +193,15 @@ impl Slot {
         is_anew
     }
 
+    /// Whether its rank has locked a file, as long as it stays where it is. It does not run.
+    pub fn locks(&self) -> bool {
+        let mut locks = false;
+        if self.in_place && self.images.len > 0 {
+            self.tell_images(|images, base| locks = images.locks(base));
+        }
+        locks
+    }
+
     /// Whether its rank may have written to a file since it was made, or since all had [come back](Slot::restored). It does not run.
     pub fn writes(&self) -> bool {
         let mut writes = false;

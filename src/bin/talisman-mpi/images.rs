@@ -382,6 +382,11 @@ impl Images for ProgramImages {
         unsafe { (*self.state_at(base)).has_change() }
     }
 
+    fn locks(&self, base: usize) -> bool {
+        // SAFETY: as in `leave`.
+        unsafe { (*self.state_at(base)).locks() }
+    }
+
     fn writes(&self, base: usize) -> bool {
         // SAFETY: the rank is at its addresses and does not run.
         unsafe { (*self.state_at(base)).writes() }

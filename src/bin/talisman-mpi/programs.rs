@@ -209,6 +209,10 @@ impl Images for Programs {
         self.own(base, |images, base| images.is_held_anew(base))
     }
 
+    fn locks(&self, base: usize) -> bool {
+        self.own(base, |images, base| images.locks(base))
+    }
+
     fn writes(&self, base: usize) -> bool {
         self.own(base, |images, base| images.writes(base))
     }

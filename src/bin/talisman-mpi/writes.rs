@@ -56,7 +56,7 @@ fn put(place: Place, bytes: &[u8]) -> isize {
 unsafe extern "C" fn write(descriptor: c_int, bytes: *const c_void, count: usize) -> isize {
     match place(descriptor) {
         // SAFETY: called as C's function is.
-        None => unsafe { libc::write(descriptor, bytes, count) },
+        None => unsafe { talisman_loader::libc::write(descriptor, bytes, count) },
         Some(_) if count == 0 => 0,
         // SAFETY: so many bytes of the program's.
         Some(place) => put(place, unsafe { std::slice::from_raw_parts(bytes.cast(), count) }),
@@ -67,7 +67,7 @@ unsafe extern "C" fn write_pieces(descriptor: c_int, pieces: *const libc::iovec,
     let many = usize::try_from(count).ok().filter(|many| (1..=libc::UIO_MAXIOV as usize).contains(many));
     let (Some(place), Some(many)) = (place(descriptor), many) else {
         // SAFETY: called as C's function is.
-        return unsafe { libc::writev(descriptor, pieces, count) };
+        return unsafe { talisman_loader::libc::write_pieces(descriptor, pieces, count) };
     };
     let mut all = Vec::new();
     // SAFETY: so many pieces of the program's, each of so many bytes.

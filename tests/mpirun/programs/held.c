@@ -7,6 +7,8 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,7 +16,7 @@ enum { LEN = 8 << 20 };
 
 static int ends[2], file = -1;
 static pid_t child;
-static char *mapped, *plain, *text;
+static char *mapped, *attached, *plain, *text;
 static size_t len;
 static FILE *stream;
 
@@ -22,6 +24,17 @@ static void take(const char *what, const char *name) {
     if (!strcmp(what, "pipe") && pipe(ends)) MPI_Abort(MPI_COMM_WORLD, 90);
     if (!strcmp(what, "mapped")) mapped = mmap(NULL, LEN, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (!strcmp(what, "plain")) plain = mmap(NULL, LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (!strcmp(what, "called"))
+        plain = (char *)syscall(SYS_mmap, NULL, LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (!strcmp(what, "attached")) {
+        int id = shmget(IPC_PRIVATE, LEN, 0600);
+        mapped = attached = shmat(id, NULL, 0);
+        shmctl(id, IPC_RMID, NULL);
+    }
+    if (!strcmp(what, "locked")) {
+        file = open(name, O_CREAT | O_RDWR, 0600);
+        if (lockf(file, F_LOCK, LEN)) MPI_Abort(MPI_COMM_WORLD, 93);
+    }
     if (!strcmp(what, "stream")) stream = open_memstream(&text, &len);
     char *sleeps[] = {"sleep", "1000", NULL};
     if (!strcmp(what, "child") && posix_spawnp(&child, "sleep", NULL, NULL, sleeps, NULL)) MPI_Abort(MPI_COMM_WORLD, 91);
@@ -36,7 +49,7 @@ static int use(const char *what, int round) {
     char byte = (char)round, back = 0;
     if (!strcmp(what, "pipe")) return write(ends[1], &byte, 1) == 1 && read(ends[0], &back, 1) == 1 && back == byte;
     if (!strcmp(what, "child")) return waitpid(child, NULL, WNOHANG) == 0;
-    if (!strcmp(what, "deleted"))
+    if (!strcmp(what, "deleted") || !strcmp(what, "locked"))
         return pwrite(file, &byte, 1, round) == 1 && pread(file, &back, 1, round) == 1 && back == byte;
     if (!strcmp(what, "stream")) return fputc('x', stream) == 'x' && !fflush(stream) && len == (size_t)round + 1;
     char *bytes = mapped ? mapped : plain;
@@ -52,10 +65,13 @@ static void give_back(const char *what) {
     int status = 0;
     if (child && (kill(child, SIGTERM) || waitpid(child, &status, 0) != child || WTERMSIG(status) != SIGTERM))
         MPI_Abort(MPI_COMM_WORLD, 92);
-    if (mapped) munmap(mapped, LEN);
-    if (plain) munmap(plain, LEN);
+    if (attached) shmdt(attached);
+    else if (mapped) munmap(mapped, LEN);
+    if (!strcmp(what, "called")) syscall(SYS_munmap, plain, LEN);
+    else if (plain) munmap(plain, LEN);
     if (!strcmp(what, "stream")) fclose(stream);
-    if (!strcmp(what, "deleted")) close(file);
+    if (!strcmp(what, "locked") && (lseek(file, 0, SEEK_SET) || lockf(file, F_ULOCK, LEN))) MPI_Abort(MPI_COMM_WORLD, 94);
+    if (!strcmp(what, "deleted") || !strcmp(what, "locked")) close(file);
 }
 
 /* What rank 1 takes, rounds with it, names of files; and when the node of rank 0 is lost: "never", "with" it, "after". */

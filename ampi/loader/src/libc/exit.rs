@@ -185,6 +185,7 @@ pub(super) fn end_here(how: c_int, status: c_int) -> ! {
     unsafe {
         (*state).ended = how;
         (*state).status = status;
+        (*state).locks.release_all();
         (*state).descriptors.close_all();
         finish((*state).stack)
     }

@@ -8,6 +8,7 @@ mod calls;
 mod departed;
 mod held;
 mod hold_changes;
+mod locks;
 mod makers;
 mod numbers;
 mod openers;
@@ -22,7 +23,8 @@ use crate::LoadError;
 use crate::linker::loaded;
 pub use departed::Departed;
 pub use held::Reason;
-pub(super) use makers::adopt_stream;
+pub(super) use locks::Locks;
+pub(super) use makers::{adopt, adopt_stream};
 pub(super) use numbers::Descriptors;
 pub use numbers::{Numbers, TooManyDescriptors};
 pub use stream::{prepare_streams, streams_are_known};
@@ -62,7 +64,8 @@ pub enum FilesError {
 
 /// The function that answers for this one of the C library.
 pub(super) fn symbol(name: &str) -> Option<usize> {
-    let parts = [calls::symbol, openers::symbol, makers::symbol, hold_changes::symbol];
+    let parts =
+        [calls::symbol, openers::symbol, makers::symbol, hold_changes::symbol, locks::symbol, stream::symbol];
     parts.iter().find_map(|part: &fn(&str) -> Option<usize>| part(name))
 }
 
@@ -77,6 +80,7 @@ pub(super) fn symbol(name: &str) -> Option<usize> {
 pub unsafe fn files_depart(state: *mut State, slot: Range<usize>) -> Result<(), FilesError> {
     // SAFETY: the caller's promise.
     let state = unsafe { &mut *state };
+    state.locks.release_all();
     let streams = stream::streams_in(&slot);
     let noted = note(state, &streams, false);
     if noted.is_err() {
@@ -233,7 +237,10 @@ pub unsafe fn files_end(state: *mut State, slot: Range<usize>) {
     }
     if !runs_on {
         // SAFETY: the caller's promise.
-        unsafe { (*state).descriptors.close_all() };
+        unsafe {
+            (*state).locks.release_all();
+            (*state).descriptors.close_all();
+        }
     }
 }
 

@@ -7,9 +7,11 @@
 //! [`symbol`] is meant for [`crate::Imports::fallback`], so that a program's own `getopt` is used if it has one.
 
 mod backtrace;
+mod barrier;
 mod child_waits;
 mod children;
 mod clocks_and_random;
+mod descriptor_waits;
 mod environment;
 mod exit;
 mod files;
@@ -29,20 +31,26 @@ mod own_stack;
 mod own_threads;
 mod paths;
 mod pause;
+mod polling;
 mod process;
 mod random;
+mod shared_waits;
 mod signals;
 mod start;
 mod state;
+mod system_calls;
 mod system_info;
+mod system_v;
 mod text;
 mod thread_waits;
 mod threads;
+mod until;
 
 use std::cell::Cell;
 use std::ptr::null_mut;
 
 pub use children::{is_child, prepare_children};
+pub use descriptor_waits::{write, write_pieces};
 pub use files::{
     Departed, FilesError, Numbers, Reason, TooManyDescriptors, files_arrive, files_depart, files_end,
     files_note, files_noted, files_open, files_restored, prepare_streams, streams_are_known,
@@ -93,7 +101,7 @@ pub fn leave() {
 
 /// The function that answers for this one of the C library.
 pub fn symbol(name: &str) -> Option<usize> {
-    let parts: [fn(&str) -> Option<usize>; 27] = [
+    let parts: [fn(&str) -> Option<usize>; 31] = [
         start::symbol,
         exit::symbol,
         environment::symbol,
@@ -120,6 +128,10 @@ pub fn symbol(name: &str) -> Option<usize> {
         own_threads::symbol,
         thread_waits::symbol,
         system_info::symbol,
+        descriptor_waits::symbol,
+        polling::symbol,
+        system_v::symbol,
+        system_calls::symbol,
         gprof::symbol,
     ];
     parts.iter().find_map(|part| part(name))
@@ -224,4 +236,14 @@ pub(crate) fn with_process_memory<T>(work: impl FnOnce() -> T) -> T {
 fn set_errno(value: i32) {
     // SAFETY: the C library's own variable of this thread.
     unsafe { *::libc::__errno_location() = value }
+}
+
+fn errno() -> i32 {
+    // SAFETY: as above.
+    unsafe { *::libc::__errno_location() }
+}
+
+/// Whether the thread that calls is the only one that waits with it: a thread that a rank has started, or no rank's.
+fn waits_alone() -> bool {
+    is_own_thread() || is_child() || CURRENT.get().is_null()
 }

@@ -45,7 +45,8 @@ impl Outcome {
     }
 }
 
-/// What `call` gives, or has given when it was first done. It is not called then.
+/// What `call` gives, or has given when it was first done. It is not called then. What it allocates is of the process's memory, not the
+/// rank's: nothing of that may be kept in the rank's state, which moves.
 pub fn told(mut call: impl FnMut() -> Outcome) -> Told {
     let mut is_again = true;
     let [first, mark] = world(&mut || {

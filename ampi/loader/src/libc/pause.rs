@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uint};
 use std::sync::OnceLock;
 
-use ::libc::{clockid_t, fd_set, nfds_t, pollfd, timespec, timeval};
+use ::libc::{clockid_t, timespec};
 
 use super::children::is_child;
 use super::own_threads::is_own_thread;
@@ -50,8 +50,6 @@ functions! {
     "clock_nanosleep" => sleep_by_clock,
     "thrd_yield" => give_way,
     "thrd_sleep" => sleep_exactly,
-    "select" => select,
-    "poll" => poll,
 }
 
 /// What is set, but in a rank's child: there nobody else is.
@@ -66,6 +64,21 @@ pub(super) unsafe extern "C" fn give_way() -> c_int {
         None => std::thread::yield_now(),
     }
     0
+}
+
+/// The rank waits for what others of its host do without messages, and is going to look again. `rounds`: how often it has
+/// looked; at first others run, then it sleeps, for longer each time.
+pub(super) fn give_way_longer(rounds: &mut u32) {
+    /// Nanoseconds: 2 µs, and 1 ms at most.
+    const SHORTEST: u64 = 2_000;
+    const MOST_DOUBLED: u32 = 9;
+    const AT_ONCE: u32 = 8;
+    match rounds.checked_sub(AT_ONCE) {
+        // SAFETY: takes nothing.
+        None => _ = unsafe { give_way() },
+        Some(more) => sleep(SHORTEST << more.min(MOST_DOUBLED)),
+    }
+    *rounds = rounds.saturating_add(1);
 }
 
 /// See [`Hooks::process_memory`].
@@ -123,7 +136,7 @@ unsafe extern "C" fn sleep_microseconds(microseconds: c_uint) -> c_int {
 }
 
 /// A time as nanoseconds; none if it is no time.
-fn nanoseconds(time: &timespec) -> Option<u64> {
+pub(super) fn nanoseconds(time: &timespec) -> Option<u64> {
     let (seconds, rest) = (u64::try_from(time.tv_sec).ok()?, u64::try_from(time.tv_nsec).ok()?);
     (rest < 1_000_000_000).then(|| seconds.saturating_mul(1_000_000_000).saturating_add(rest))
 }
@@ -136,44 +149,6 @@ unsafe extern "C" fn sleep_exactly(time: *const timespec, rest: *mut timespec) -
             set_errno(error);
             -1
         }
-    }
-}
-
-/// Of nothing: a way to sleep that is older than `nanosleep`.
-unsafe extern "C" fn select(
-    count: c_int,
-    read: *mut fd_set,
-    write: *mut fd_set,
-    others: *mut fd_set,
-    time: *mut timeval,
-) -> c_int {
-    if count != 0 || time.is_null() {
-        // SAFETY: called as C's function is.
-        return unsafe { ::libc::select(count, read, write, others, time) };
-    }
-    // SAFETY: called as C's function is.
-    let timeval { tv_sec, tv_usec } = unsafe { *time };
-    match nanoseconds(&timespec { tv_sec, tv_nsec: tv_usec.saturating_mul(1000) }) {
-        Some(wait) => {
-            sleep(wait);
-            0
-        }
-        None => {
-            set_errno(::libc::EINVAL);
-            -1
-        }
-    }
-}
-
-/// The same.
-unsafe extern "C" fn poll(places: *mut pollfd, count: nfds_t, milliseconds: c_int) -> c_int {
-    match u64::try_from(milliseconds) {
-        Ok(wait) if count == 0 => {
-            sleep(wait * 1_000_000);
-            0
-        }
-        // SAFETY: called as C's function is.
-        _ => unsafe { ::libc::poll(places, count, milliseconds) },
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::children::Children;
 use super::exit::Exits;
-use super::files::{Departed, Descriptors};
+use super::files::{Departed, Descriptors, Locks};
 use super::folder::Folder;
 use super::getopt::Getopt;
 use super::keys::Keys;
@@ -33,6 +33,8 @@ pub struct State {
     pub(super) owner: u32,
     /// Its first thread is in a function that waits for its others.
     pub(super) waits_for_threads: AtomicBool,
+    /// A thread of the process makes a call for it, and it waits for that.
+    pub(super) waits_elsewhere: bool,
     /// The stack pointer of [`super::run`].
     pub(super) stack: usize,
     /// Where its stack is; empty if that is not known.
@@ -55,6 +57,7 @@ pub struct State {
     /// These are files of a copy that has arrived, and that were not cut yet.
     pub(super) is_uncut: bool,
     pub(super) descriptors: Descriptors,
+    pub(super) locks: Locks,
     pub(super) mask: Mask,
     pub(super) mappings: Mappings,
     pub(super) late: Late,
@@ -97,6 +100,7 @@ impl State {
             base,
             owner: u32::MAX,
             waits_for_threads: AtomicBool::new(false),
+            waits_elsewhere: false,
             stack: 0,
             own_stack: 0..0,
             ended: RUNNING,
@@ -123,6 +127,7 @@ impl State {
             departed: List::new(),
             is_uncut: false,
             descriptors: Descriptors::new(),
+            locks: Locks::new(),
             mask: Mask::new(),
             mappings: Mappings::new(),
             late: Late::new(),

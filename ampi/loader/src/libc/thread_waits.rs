@@ -1,14 +1,18 @@
 //! Functions in which a rank waits for threads that it has started: locks, conditions, barriers, semaphores. It waits
 //! there as any thread does, its PE's with it; but it may be interrupted there as in its own code, so that others of the
 //! PE have their turns: what a thread of it waits for may depend on these.
+//! One that has no threads waits for [other ranks](super::shared_waits).
 
-use std::ffi::{c_int, c_long, c_void};
+use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ::libc::timespec;
 
 use super::own_threads::is_own_thread;
-use super::{CURRENT, functions};
+use super::pause::give_way;
+use super::shared_waits::{free_for_others, is_shared, is_shared_rwlock, until_free, waits_for_ranks};
+use super::until::Until;
+use super::{CURRENT, barrier, errno, functions, set_errno};
 
 functions! {
     "pthread_mutex_lock" => mutex_lock,
@@ -19,17 +23,18 @@ functions! {
     "pthread_cond_timedwait" => cond_timedwait,
     "pthread_cond_clockwait" => cond_clockwait,
     "pthread_barrier_wait" => barrier_wait,
+    "pthread_mutex_trylock" => mutex_trylock,
     "sem_wait" => semaphore_wait,
+    "sem_trywait" => semaphore_trywait,
     "sem_timedwait" => semaphore_timedwait,
     "sem_clockwait" => semaphore_clockwait,
     "mtx_lock" => mutex_lock,
     "cnd_wait" => cond_wait,
     "cnd_timedwait" => cond_timedwait_of_c,
-    "syscall" => system_call,
 }
 
 /// Any of these: what is behind it only the C library knows.
-type Object = *mut c_void;
+pub(super) type Object = *mut c_void;
 
 // Waiting for a condition or a semaphore ends when the thread is cancelled, by unwinding.
 unsafe extern "C-unwind" {
@@ -46,12 +51,14 @@ unsafe extern "C-unwind" {
         clock: c_int,
         until: *const timespec,
     ) -> c_int;
-    fn pthread_barrier_wait(barrier: Object) -> c_int;
+    pub(super) fn pthread_barrier_wait(barrier: Object) -> c_int;
     fn sem_wait(semaphore: Object) -> c_int;
     fn sem_timedwait(semaphore: Object, until: *const timespec) -> c_int;
     fn sem_clockwait(semaphore: Object, clock: c_int, until: *const timespec) -> c_int;
     fn cnd_timedwait(condition: Object, mutex: Object, until: *const timespec) -> c_int;
-    fn syscall(number: c_long, ...) -> c_long;
+    fn pthread_rwlock_tryrdlock(lock: Object) -> c_int;
+    fn pthread_rwlock_trywrlock(lock: Object) -> c_int;
+    fn sem_trywait(semaphore: Object) -> c_int;
 }
 
 /// Whether the rank that runs on this thread is in such a function, and may be interrupted there.
@@ -79,7 +86,7 @@ fn may_wait_for_threads() -> bool {
 
 /// Calls a function in which a rank may be interrupted while it waits for its threads.
 #[inline(always)]
-fn in_wait<T>(call: impl FnOnce() -> T) -> T {
+pub(super) fn in_wait<T>(call: impl FnOnce() -> T) -> T {
     if !may_wait_for_threads() {
         return call();
     }
@@ -89,9 +96,12 @@ fn in_wait<T>(call: impl FnOnce() -> T) -> T {
     result
 }
 
-unsafe extern "C-unwind" fn mutex_lock(mutex: Object) -> c_int {
+pub(super) unsafe extern "C-unwind" fn mutex_lock(mutex: Object) -> c_int {
     // SAFETY: called as C's function is, as in all that follow.
     unsafe {
+        if waits_for_ranks() && is_shared(mutex) {
+            return until_free(|| pthread_mutex_trylock(mutex), Until::ever());
+        }
         if !may_wait_for_threads() {
             return pthread_mutex_lock(mutex);
         }
@@ -102,24 +112,68 @@ unsafe extern "C-unwind" fn mutex_lock(mutex: Object) -> c_int {
     }
 }
 
+/// Who does not wait for others may ask again and again.
+unsafe extern "C-unwind" fn mutex_trylock(mutex: Object) -> c_int {
+    // SAFETY: as above.
+    unsafe {
+        let result = pthread_mutex_trylock(mutex);
+        if result == ::libc::EBUSY && waits_for_ranks() && is_shared(mutex) {
+            give_way();
+        }
+        result
+    }
+}
+
+unsafe extern "C-unwind" fn semaphore_trywait(semaphore: Object) -> c_int {
+    // SAFETY: as above.
+    let result = unsafe { sem_trywait(semaphore) };
+    if result != 0 && waits_for_ranks() {
+        let error = errno();
+        // SAFETY: as above.
+        unsafe { give_way() };
+        set_errno(error);
+    }
+    result
+}
+
 unsafe extern "C-unwind" fn mutex_timedlock(mutex: Object, until: *const timespec) -> c_int {
     // SAFETY: as above.
-    in_wait(|| unsafe { pthread_mutex_timedlock(mutex, until) })
+    unsafe {
+        match waits_for_ranks() && is_shared(mutex) {
+            true => until_free(|| pthread_mutex_trylock(mutex), Until::of(::libc::CLOCK_REALTIME, until)),
+            false => in_wait(|| pthread_mutex_timedlock(mutex, until)),
+        }
+    }
 }
 
 unsafe extern "C-unwind" fn rwlock_rdlock(lock: Object) -> c_int {
     // SAFETY: as above.
-    in_wait(|| unsafe { pthread_rwlock_rdlock(lock) })
+    unsafe {
+        match waits_for_ranks() && is_shared_rwlock(lock) {
+            true => until_free(|| pthread_rwlock_tryrdlock(lock), Until::ever()),
+            false => in_wait(|| pthread_rwlock_rdlock(lock)),
+        }
+    }
 }
 
 unsafe extern "C-unwind" fn rwlock_wrlock(lock: Object) -> c_int {
     // SAFETY: as above.
-    in_wait(|| unsafe { pthread_rwlock_wrlock(lock) })
+    unsafe {
+        match waits_for_ranks() && is_shared_rwlock(lock) {
+            true => until_free(|| pthread_rwlock_trywrlock(lock), Until::ever()),
+            false => in_wait(|| pthread_rwlock_wrlock(lock)),
+        }
+    }
 }
 
 unsafe extern "C-unwind" fn cond_wait(condition: Object, mutex: Object) -> c_int {
     // SAFETY: as above.
-    in_wait(|| unsafe { pthread_cond_wait(condition, mutex) })
+    unsafe {
+        match waits_for_ranks() && is_shared(mutex) {
+            true => free_for_others(mutex, Until::ever()),
+            false => in_wait(|| pthread_cond_wait(condition, mutex)),
+        }
+    }
 }
 
 unsafe extern "C-unwind" fn cond_timedwait(
@@ -128,7 +182,12 @@ unsafe extern "C-unwind" fn cond_timedwait(
     until: *const timespec,
 ) -> c_int {
     // SAFETY: as above.
-    in_wait(|| unsafe { pthread_cond_timedwait(condition, mutex, until) })
+    unsafe {
+        match waits_for_ranks() && is_shared(mutex) {
+            true => free_for_others(mutex, Until::of(::libc::CLOCK_REALTIME, until)),
+            false => in_wait(|| pthread_cond_timedwait(condition, mutex, until)),
+        }
+    }
 }
 
 unsafe extern "C-unwind" fn cond_timedwait_of_c(
@@ -147,22 +206,63 @@ unsafe extern "C-unwind" fn cond_clockwait(
     until: *const timespec,
 ) -> c_int {
     // SAFETY: as above.
-    in_wait(|| unsafe { pthread_cond_clockwait(condition, mutex, clock, until) })
+    unsafe {
+        match waits_for_ranks() && is_shared(mutex) {
+            true => free_for_others(mutex, Until::of(clock, until)),
+            false => in_wait(|| pthread_cond_clockwait(condition, mutex, clock, until)),
+        }
+    }
 }
 
 unsafe extern "C-unwind" fn barrier_wait(barrier: Object) -> c_int {
     // SAFETY: as above.
-    in_wait(|| unsafe { pthread_barrier_wait(barrier) })
+    unsafe {
+        match waits_for_ranks() {
+            true => barrier::wait_for_ranks(barrier),
+            false => in_wait(|| pthread_barrier_wait(barrier)),
+        }
+    }
+}
+
+/// As `sem_trywait`, but gives the number of the error.
+unsafe fn try_semaphore(semaphore: Object) -> c_int {
+    // SAFETY: as above.
+    match unsafe { sem_trywait(semaphore) } {
+        0 => 0,
+        _ => errno(),
+    }
+}
+
+/// For other ranks, until there is time for that no more.
+unsafe fn semaphore_of_ranks(semaphore: Object, until: Until) -> c_int {
+    // SAFETY: as above.
+    match until_free(|| unsafe { try_semaphore(semaphore) }, until) {
+        0 => 0,
+        error => {
+            set_errno(error);
+            -1
+        }
+    }
 }
 
 unsafe extern "C-unwind" fn semaphore_wait(semaphore: Object) -> c_int {
     // SAFETY: as above.
-    in_wait(|| unsafe { sem_wait(semaphore) })
+    unsafe {
+        match waits_for_ranks() {
+            true => semaphore_of_ranks(semaphore, Until::ever()),
+            false => in_wait(|| sem_wait(semaphore)),
+        }
+    }
 }
 
 unsafe extern "C-unwind" fn semaphore_timedwait(semaphore: Object, until: *const timespec) -> c_int {
     // SAFETY: as above.
-    in_wait(|| unsafe { sem_timedwait(semaphore, until) })
+    unsafe {
+        match waits_for_ranks() {
+            true => semaphore_of_ranks(semaphore, Until::of(::libc::CLOCK_REALTIME, until)),
+            false => in_wait(|| sem_timedwait(semaphore, until)),
+        }
+    }
 }
 
 unsafe extern "C-unwind" fn semaphore_clockwait(
@@ -171,20 +271,10 @@ unsafe extern "C-unwind" fn semaphore_clockwait(
     until: *const timespec,
 ) -> c_int {
     // SAFETY: as above.
-    in_wait(|| unsafe { sem_clockwait(semaphore, clock, until) })
-}
-
-/// Waits for a word of memory are made so where the C library has no function for it.
-unsafe extern "C-unwind" fn system_call(
-    number: c_long,
-    one: c_long,
-    two: c_long,
-    three: c_long,
-    four: c_long,
-    five: c_long,
-    six: c_long,
-) -> c_long {
-    // SAFETY: as above; arguments that are not given are not looked at.
-    let call = || unsafe { syscall(number, one, two, three, four, five, six) };
-    if number == ::libc::SYS_futex { in_wait(call) } else { call() }
+    unsafe {
+        match waits_for_ranks() {
+            true => semaphore_of_ranks(semaphore, Until::of(clock, until)),
+            false => in_wait(|| sem_clockwait(semaphore, clock, until)),
+        }
+    }
 }

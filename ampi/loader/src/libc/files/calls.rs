@@ -4,7 +4,7 @@
 use std::ffi::{c_int, c_uint};
 use std::ops::Range;
 
-use super::Descriptors;
+use super::{Descriptors, locks};
 use crate::libc::{current, functions, set_errno};
 
 functions! {
@@ -33,7 +33,7 @@ fn descriptors<'a>() -> &'a mut Descriptors {
     unsafe { &mut (*current()).descriptors }
 }
 
-fn fail(error: c_int) -> c_int {
+pub(super) fn fail(error: c_int) -> c_int {
     set_errno(error);
     -1
 }
@@ -41,6 +41,8 @@ fn fail(error: c_int) -> c_int {
 /// A standard stream that a rank closes stays open for others; other numbers are the process's own.
 unsafe extern "C" fn close(descriptor: c_int) -> c_int {
     let own = descriptors();
+    // SAFETY: the running rank's state.
+    unsafe { (*current()).locks.release(descriptor) };
     match own.number(descriptor) {
         Some(number) => own.forget(number),
         None if own.are_own() && STANDARD.contains(&descriptor) => return 0,
@@ -114,6 +116,12 @@ unsafe extern "C" fn duplicate_to_with(old: c_int, new: c_int, flags: c_int) -> 
 
 unsafe extern "C" fn control(descriptor: c_int, command: c_int, argument: usize) -> c_int {
     let own = descriptors();
+    if own.are_own() {
+        // SAFETY: called as C's function is.
+        if let Some(result) = unsafe { locks::control(descriptor, command, argument) } {
+            return result;
+        }
+    }
     if !own.are_own() || !matches!(command, ::libc::F_DUPFD | ::libc::F_DUPFD_CLOEXEC) {
         // SAFETY: called as C's function is.
         return unsafe { ::libc::fcntl(descriptor, command, argument) };

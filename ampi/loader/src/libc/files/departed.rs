@@ -22,6 +22,8 @@ pub struct Departed {
     /// A descriptor before this one that has the same position, or one of the process's own.
     shared: c_int,
     flags: c_int,
+    /// How it is locked (`flock`); 0 if it is not.
+    lock: c_int,
     position: i64,
     /// What is behind this length was written after a copy was made; -1 if it was none.
     length: i64,
@@ -37,6 +39,7 @@ impl Departed {
         descriptor: NONE,
         shared: NONE,
         flags: 0,
+        lock: 0,
         position: 0,
         length: -1,
         inode: 0,
@@ -91,6 +94,11 @@ impl Departed {
             Some(meta) if writes => Departed { length: meta.st_size, inode: meta.st_ino, ..self },
             _ => self,
         }
+    }
+
+    /// The same of a file that is locked so.
+    pub(super) fn with_lock(self, lock: u8) -> Departed {
+        Departed { lock: lock.into(), ..self }
     }
 
     pub(super) fn has_length(&self) -> bool {
@@ -162,6 +170,10 @@ impl Departed {
         unsafe {
             begin_folder(descriptor);
             ::libc::lseek(descriptor, self.position, ::libc::SEEK_SET);
+            if matches!(self.lock, ::libc::LOCK_SH | ::libc::LOCK_EX) {
+                // Only a copy had to give it up. Whoever has it now goes back as well, or is no rank.
+                ::libc::flock(descriptor, self.lock | ::libc::LOCK_NB);
+            }
         }
         Ok(descriptor)
     }
@@ -185,6 +197,15 @@ pub fn writes_to_file(descriptor: c_int) -> bool {
     let writes = flags >= 0 && flags & O_ACCMODE != O_RDONLY && meta(descriptor).is_some_and(is_regular);
     set_errno(before);
     writes
+}
+
+/// Whether it is a file or a folder.
+pub fn is_file(descriptor: c_int) -> bool {
+    // SAFETY: the thread's number.
+    let before = unsafe { *::libc::__errno_location() };
+    let kind = meta(descriptor).map_or(0, |meta| meta.st_mode & ::libc::S_IFMT);
+    set_errno(before);
+    matches!(kind, ::libc::S_IFREG | ::libc::S_IFDIR)
 }
 
 /// Whether it can be found by its path.

@@ -26,6 +26,10 @@ pub enum Reason {
         /// How much.
         bytes: usize,
     },
+    /// It waits in a function of the system for what somebody else does.
+    Waits,
+    /// It has locked a part of a file, for others of this system.
+    Locked,
     /// It has started threads, whose stacks and memory are not in its slot.
     Threads,
     /// It has started a program that runs, and may wait for it.
@@ -41,13 +45,13 @@ impl State {
     pub fn take_change(&mut self) -> bool {
         // All are asked: each forgets what it has said.
         let own = self.descriptors.take_change() | self.mappings.take_change() | self.threads.take_change();
-        own || self.children.may_run()
+        own | self.locks.take_change() || self.children.may_run()
     }
 
     /// Whether that would be said now.
     pub fn has_change(&self) -> bool {
         let own = self.descriptors.has_change() || self.mappings.has_change() || self.threads.has_change();
-        own || self.children.may_run()
+        own || self.locks.has_change() || self.children.may_run()
     }
 
     /// Why the rank has to stay where it is; none if it may move. Its streams lie in `slot`. It does not run.
@@ -55,15 +59,28 @@ impl State {
         if self.threads.have_begun() {
             return Some(Reason::Threads);
         }
+        if self.waits_elsewhere {
+            return Some(Reason::Waits);
+        }
         let bytes = self.mappings.outside();
         let mapped = || (bytes > 0).then_some(Reason::Mapped { bytes });
         let child = || self.children.running().map(|process| Reason::Child { process });
-        self.open_for_good().or_else(|| self.stream_for_good(&slot)).or_else(mapped).or_else(child)
+        let locked = || self.locks.are_there().then_some(Reason::Locked);
+        self.open_for_good()
+            .or_else(|| self.stream_for_good(&slot))
+            .or_else(mapped)
+            .or_else(child)
+            .or_else(locked)
     }
 
     /// Whether it has a file open that it can write to, or has had one since its copies were last cut ([`super::files_restored`]).
     pub fn writes(&self) -> bool {
         self.descriptors.have_written()
+    }
+
+    /// Whether it has locked files that it has open (`flock`): others would have them as soon as it leaves. A copy locks them again.
+    pub fn locks(&self) -> bool {
+        self.descriptors.have_locks()
     }
 
     fn open_for_good(&self) -> Option<Reason> {
@@ -108,6 +125,8 @@ impl fmt::Display for Reason {
             Reason::Stream => {
                 f.write_str("it has a stream open that is no file's, which cannot be opened again elsewhere")
             }
+            Reason::Waits => f.write_str("it waits in a function of the system, which is not in its slot"),
+            Reason::Locked => f.write_str("it has locked a file, or a part of one"),
             Reason::Threads => f.write_str("it has started threads of its own, which are not in its slot"),
             Reason::Child { process } => {
                 write!(f, "it has started a program (process {process}) that has not ended")

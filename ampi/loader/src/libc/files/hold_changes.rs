@@ -37,6 +37,5 @@ noted! {
     "open_memstream" => open_memstream,
     "open_wmemstream" => open_wmemstream,
     "fopencookie" => fopencookie,
-    "fclose" => fclose,
     "pclose" => pclose,
 }

@@ -19,8 +19,6 @@ functions_after_giving_way! {
     "mkostemps64" => mkostemps64 => adopt_named_anew,
     "memfd_create" => memfd_create => adopt,
     "socket" => socket => adopt,
-    "accept" => accept => adopt,
-    "accept4" => accept4 => adopt,
     "eventfd" => eventfd => adopt,
     "epoll_create" => epoll_create => adopt,
     "epoll_create1" => epoll_create1 => adopt,
@@ -34,7 +32,7 @@ functions_after_giving_way! {
     "opendir" => opendir => adopt_folder,
 }
 
-pub(super) extern "C" fn adopt(descriptor: c_int) -> c_int {
+pub(in crate::libc) extern "C" fn adopt(descriptor: c_int) -> c_int {
     // SAFETY: the running rank's state.
     unsafe { (*current()).descriptors.adopt(descriptor) }
 }

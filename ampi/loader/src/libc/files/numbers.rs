@@ -106,6 +106,10 @@ pub struct Descriptors {
     given: u64,
     /// Those with the same mark have one position.
     marks: [u8; MANY as usize],
+    /// Bit by bit, which of these are no files: who reads them may have to wait.
+    no_files: u64,
+    /// Locks of open files that were taken by these (`flock`), as the system has them; 0 for none.
+    locks: [u8; MANY as usize],
     /// One was given or forgotten, or a file may have lost its name, since somebody looked.
     changed: bool,
     /// One of a file was given that can be written to.
@@ -114,7 +118,16 @@ pub struct Descriptors {
 
 impl Descriptors {
     pub const fn new() -> Descriptors {
-        Descriptors { first: 0, len: 0, given: 0, marks: [0; MANY as usize], changed: false, writes: false }
+        Descriptors {
+            first: 0,
+            len: 0,
+            given: 0,
+            marks: [0; MANY as usize],
+            no_files: 0,
+            locks: [0; MANY as usize],
+            changed: false,
+            writes: false,
+        }
     }
 
     pub fn set_range(&mut self, range: Range<c_int>) {
@@ -154,15 +167,18 @@ impl Descriptors {
     /// What has to be remembered of each; `is_copy`: with lengths. Allocates nothing.
     pub fn entries(&self, is_copy: bool) -> impl Iterator<Item = Result<Departed, FilesError>> + use<> {
         let mut known = [None; MANY as usize];
-        let open = self.open().map(|number| (number, self.mark(number)));
+        let open = self.open().map(|number| (number, self.mark(number), self.lock(number)));
         known.iter_mut().zip(open).for_each(|(place, open)| *place = Some(open));
         (0..known.len()).map_while(move |at| {
-            let (number, mark) = known[at]?;
+            let (number, mark, lock) = known[at]?;
             let standard = mark.checked_sub(OF_STANDARD).map(c_int::from);
-            let former = || known[..at].iter().flatten().find(|(_, other)| *other == mark);
-            Some(match standard.or_else(|| former().map(|(number, _)| *number)) {
+            let former = || known[..at].iter().flatten().find(|(_, other, _)| *other == mark);
+            Some(match standard.or_else(|| former().map(|(number, ..)| *number)) {
                 Some(first) => Ok(Departed::of_shared(number, first)),
-                None => Departed::of_file(number).map(|e| if is_copy { e.with_length() } else { e }),
+                None => {
+                    let entry = Departed::of_file(number).map(|entry| entry.with_lock(lock));
+                    entry.map(|entry| if is_copy { entry.with_length() } else { entry })
+                }
             })
         })
     }
@@ -234,10 +250,18 @@ impl Descriptors {
     }
 
     fn give(&mut self, number: usize, mark: u8) {
+        self.locks[number] = 0;
         self.given |= 1 << number;
         self.marks[number] = mark;
         self.changed = true;
-        self.writes |= departed::writes_to_file(self.first + number as c_int);
+        let descriptor = self.first + number as c_int;
+        self.writes |= departed::writes_to_file(descriptor);
+        self.no_files = self.no_files & !(1 << number) | u64::from(!departed::is_file(descriptor)) << number;
+    }
+
+    /// Whether it is a pipe, a socket or something else of which what is read, or room, may have to be waited for.
+    pub fn may_wait(&self, descriptor: c_int) -> bool {
+        self.number(descriptor).is_some_and(|number| (self.given & self.no_files) >> number & 1 != 0)
     }
 
     /// Whether a file was opened that can be written to, since [`Descriptors::forget_closed`] was called.
@@ -256,6 +280,27 @@ impl Descriptors {
         let used =
             |mark: u8| (0..MANY as usize).any(|at| self.given >> at & 1 != 0 && self.marks[at] == mark);
         (0..MANY as u8).find(|mark| !used(*mark)).unwrap_or(MANY as u8)
+    }
+
+    /// A file is locked by this descriptor, or not any more (`lock` is 0): so it is by all that have one position with it.
+    pub fn note_lock(&mut self, descriptor: c_int, lock: u8) {
+        let Some(number) = self.number(descriptor) else { return };
+        let mark = self.marks[number];
+        self.marks
+            .iter()
+            .zip(&mut self.locks)
+            .filter(|(other, _)| **other == mark)
+            .for_each(|(_, at)| *at = lock);
+        self.changed = true;
+    }
+
+    /// Whether a file is locked by one that is open.
+    pub fn have_locks(&self) -> bool {
+        self.locks != [0; MANY as usize] && self.open().any(|descriptor| self.lock(descriptor) != 0)
+    }
+
+    fn lock(&self, descriptor: c_int) -> u8 {
+        self.number(descriptor).map_or(0, |number| self.locks[number])
     }
 
     pub fn forget(&mut self, number: usize) {

@@ -10,6 +10,26 @@ use std::sync::OnceLock;
 
 use ::libc::FILE;
 
+use crate::libc::{current, functions};
+
+functions! {
+    "fclose" => close,
+}
+
+/// What is in its buffer is written before the rank's locks of the file are gone.
+unsafe extern "C" fn close(file: *mut FILE) -> c_int {
+    // SAFETY: the running rank's state, and called as C's function is.
+    unsafe {
+        let state = current();
+        (*state).descriptors.note_change();
+        if (*state).locks.are_there() {
+            ::libc::fflush(file);
+            (*state).locks.release(::libc::fileno(file));
+        }
+        ::libc::fclose(file)
+    }
+}
+
 /// Offsets in the library's `FILE`.
 const NEXT: usize = 0x68;
 const DESCRIPTOR: usize = 0x70;

@@ -1,0 +1,89 @@
+//! How long a rank waits for what others of its host do, and how it does: it makes attempts, and others run in between.
+
+use ::libc::{CLOCK_MONOTONIC, clockid_t, timespec};
+
+use super::pause::give_way_longer;
+
+/// Nanoseconds of a second.
+const SECOND: i64 = 1_000_000_000;
+
+/// For how long a rank waits.
+#[derive(Clone, Copy)]
+pub struct Until(Option<(clockid_t, timespec)>);
+
+impl Until {
+    pub fn ever() -> Until {
+        Until(None)
+    }
+
+    /// # Safety
+    /// There is a time.
+    pub unsafe fn of(clock: clockid_t, time: *const timespec) -> Until {
+        // SAFETY: the caller's promise.
+        Until(Some((clock, unsafe { *time })))
+    }
+
+    /// So long from now on.
+    pub fn after(span: timespec) -> Until {
+        let now = now(CLOCK_MONOTONIC).unwrap_or(timespec { tv_sec: 0, tv_nsec: 0 });
+        let rest = now.tv_nsec.saturating_add(span.tv_nsec);
+        let seconds = now.tv_sec.saturating_add(span.tv_sec).saturating_add(rest / SECOND);
+        Until(Some((CLOCK_MONOTONIC, timespec { tv_sec: seconds, tv_nsec: rest % SECOND })))
+    }
+
+    /// So many milliseconds from now on; a negative number is for ever.
+    pub fn after_milliseconds(span: i32) -> Until {
+        let span = i64::from(span);
+        match span {
+            ..0 => Until::ever(),
+            _ => Until::after(timespec { tv_sec: span / 1_000, tv_nsec: span % 1_000 * 1_000_000 }),
+        }
+    }
+
+    pub fn is_over(self) -> bool {
+        let Some((clock, until)) = self.0 else { return false };
+        now(clock).is_none_or(|now| (now.tv_sec, now.tv_nsec) >= (until.tv_sec, until.tv_nsec))
+    }
+
+    /// Makes attempts until one gives something, or there is no time left for another one.
+    pub fn attempt<T>(self, mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
+        let mut rounds = 0;
+        loop {
+            if let Some(given) = attempt() {
+                return Some(given);
+            }
+            if self.is_over() {
+                return None;
+            }
+            give_way_longer(&mut rounds);
+        }
+    }
+}
+
+fn now(clock: clockid_t) -> Option<timespec> {
+    let mut now = timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: a place for the time.
+    (unsafe { ::libc::clock_gettime(clock, &raw mut now) } == 0).then_some(now)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn attempts_end_with_their_time() {
+        let past = timespec { tv_sec: 1, tv_nsec: 0 };
+        // SAFETY: a time.
+        let over = unsafe { Until::of(::libc::CLOCK_REALTIME, &raw const past) };
+        assert_eq!(over.attempt(|| None::<()>), None);
+        assert_eq!(over.attempt(|| Some(3)), Some(3), "one is made in any case");
+        let left = Cell::new(20);
+        let attempt = || (left.replace(left.get() - 1) == 0).then_some(());
+        assert_eq!(Until::ever().attempt(attempt), Some(()));
+        assert_eq!(Until::after_milliseconds(2).attempt(|| None::<()>), None);
+        assert!(!Until::after_milliseconds(-1).is_over());
+        assert!(!Until::after(timespec { tv_sec: i64::MAX, tv_nsec: 999_999_999 }).is_over());
+    }
+}
