@@ -7,6 +7,7 @@ checks!(
     a_file_of_all_ranks_has_each_record_once needs c_compiler,
     records_at_places_of_their_own_are_there needs c_compiler,
     what_is_made_and_removed_again_is_as_it_was_then needs c_compiler,
+    a_file_that_all_write_and_read_says_again_what_it_said needs c_compiler,
 );
 
 const RANKS: u32 = 6;
@@ -107,5 +108,33 @@ fn what_is_made_and_removed_again_is_as_it_was_then() {
             let all = std::fs::read_dir(made.join(rank.to_string())).expect("a folder");
             assert_eq!(all.count(), files, "{name}: nothing else is left of rank {rank}");
         }
+    }
+}
+
+/// A file that all have open by MPI, where lost nodes go back alone: to its beginning, where it was emptied, and to a checkpoint.
+fn a_file_that_all_write_and_read_says_again_what_it_said() {
+    let file = program("file_of_all.c", Interface::Mpich);
+    let file = file.to_str().expect("text");
+    let kept = |period| ["--nodes", "3", "--ft", "logging", "--ckpt-every", period];
+    let (ranks, rounds) = (RANKS.to_string(), 60);
+    let runs = [
+        ("alone", &[][..], &[][..]),
+        ("first", &kept("1h")[..], &["0@37"][..]),
+        ("last", &kept("1h")[..], &["5@40"][..]),
+        ("each", &kept("20ms")[..], &["2@20", "0@30", "4@50"][..]),
+    ];
+    let [expected, others @ ..] = runs.map(|(name, way, killed)| {
+        let written = folder().join(format!("file-of-all-{name}"));
+        let task = [file, written.to_str().expect("text"), &rounds.to_string()];
+        let said = printed(&mut mpirun(&[&["-n", &ranks], way, &task, killed].concat()));
+        let [values, records] = ["values", "records"]
+            .map(|ending| std::fs::read(format!("{}.{ending}", written.display())).expect("it was written"));
+        let records = sorted(&String::from_utf8(records).expect("text")).join("\n");
+        (name, said, values, records)
+    });
+    for (name, said, values, records) in others {
+        assert_eq!(said, expected.1, "{name}");
+        assert!(values == expected.2, "{name}: {} bytes", values.len());
+        assert!(records == expected.3, "{name}: {} records, not {}", records.len(), expected.3.len());
     }
 }

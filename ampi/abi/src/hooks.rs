@@ -26,7 +26,14 @@ pub struct Hooks {
     pub map: unsafe extern "C" fn(*mut c_void, usize, c_int, c_int, c_int, i64) -> *mut c_void,
     /// Unmaps it.
     pub unmap: unsafe extern "C" fn(*mut c_void, usize) -> c_int,
+    /// The rank reads two words from outside of the job. If it does again what it did, it gets what it got then, and nothing is read.
+    pub world: fn(read: &mut dyn FnMut() -> [u64; 2]) -> [u64; 2],
+    /// The same of bytes: how many it gets, or a negative number where there are none.
+    pub world_bytes: fn(place: &mut [u8], read: &mut ReadBytes<'_>) -> isize,
 }
+
+/// Fills a place as far as it can; how far, or a negative number.
+pub type ReadBytes<'a> = dyn FnMut(&mut [u8]) -> isize + 'a;
 
 static HOOKS: OnceLock<Hooks> = OnceLock::new();
 
@@ -41,6 +48,8 @@ const ALONE: Hooks = Hooks {
     delete: libc::unlink,
     map: libc::mmap,
     unmap: libc::munmap,
+    world: |read| read(),
+    world_bytes: |place, read| read(place),
 };
 
 /// Says what is done at these calls. Once in a process, before the first rank runs; later calls change nothing.

@@ -94,6 +94,8 @@ impl Program for MpiProgram {
             delete: mpi_files::delete(),
             map: mpi_files::map(),
             unmap: mpi_files::unmap(),
+            world: replayed_values::words,
+            world_bytes: replayed_values::bytes,
         });
         rank::set_threads(Threads {
             are_live: has_live_threads,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
-use talisman::testing::world;
+use talisman::testing::{world, world_bytes};
 use talisman_ampi::slot::on_process_heap;
 use talisman_loader::libc::ReadBytes;
 
@@ -29,15 +29,5 @@ pub fn words(read: &mut dyn FnMut() -> [u64; 2]) -> [u64; 2] {
 
 /// Bytes that `read` puts into the place, whose number it returns; a negative one if there are none.
 pub fn bytes(place: &mut [u8], read: &mut ReadBytes<'_>) -> isize {
-    on_process_heap(|| {
-        let (count, bytes): (i64, Vec<u8>) = world(|| {
-            let count = read(place);
-            let bytes = place.get(..usize::try_from(count).unwrap_or(0)).unwrap_or_default();
-            (count as i64, bytes.to_vec())
-        });
-        // It may have been read by the process that was lost.
-        let known = bytes.len().min(place.len());
-        place[..known].copy_from_slice(&bytes[..known]);
-        count as isize
-    })
+    on_process_heap(|| world_bytes(place, |place| read(place) as i64) as isize)
 }

@@ -8,6 +8,7 @@ typedef int MPI_Op;
 typedef int MPI_Request;
 typedef int MPI_Info;
 typedef struct ADIOI_FileD *MPI_File;
+typedef long long MPI_Offset;
 typedef struct {
     int count_lo;
     int count_hi_and_cancelled;
@@ -32,7 +33,10 @@ typedef struct {
 
 #define MPI_MODE_CREATE 1
 #define MPI_MODE_WRONLY 4
+#define MPI_MODE_RDWR 8
 #define MPI_MODE_EXCL 64
+#define MPI_SEEK_END 604
+#define MPI_SUCCESS 0
 
 #include "functions.h"
 #endif

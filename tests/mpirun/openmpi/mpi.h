@@ -8,6 +8,7 @@ typedef struct ompi_op_t *MPI_Op;
 typedef struct ompi_request_t *MPI_Request;
 typedef struct ompi_info_t *MPI_Info;
 typedef struct ompi_file_t *MPI_File;
+typedef long long MPI_Offset;
 typedef struct {
     int MPI_SOURCE;
     int MPI_TAG;
@@ -38,7 +39,10 @@ extern struct object ompi_mpi_op_max, ompi_mpi_op_sum, ompi_mpi_info_null;
 
 #define MPI_MODE_CREATE 1
 #define MPI_MODE_WRONLY 4
+#define MPI_MODE_RDWR 8
 #define MPI_MODE_EXCL 64
+#define MPI_SEEK_END 604
+#define MPI_SUCCESS 0
 
 #include "functions.h"
 #endif

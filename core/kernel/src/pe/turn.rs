@@ -203,6 +203,25 @@ pub fn world<T: Pup>(read: impl FnOnce() -> T) -> T {
     value
 }
 
+/// The same of bytes that `read` puts into the place, and how many it says they are: a negative number if there are none.
+#[doc(hidden)]
+pub fn world_bytes(place: &mut [u8], read: impl FnOnce(&mut [u8]) -> i64) -> i64 {
+    let known = |count: i64, most: usize| usize::try_from(count).unwrap_or(0).min(most);
+    let again = try_current(|pe| pe.input_log.next_value()).flatten();
+    if let Some(bytes) = again {
+        let (count, bytes): (i64, Vec<u8>) = from_bytes(&bytes)
+            .unwrap_or_else(|error| panic!("{}", another_value::<Vec<u8>>(&error.to_string())));
+        // The place is where it was, unless the program does not do what it did: then it may be shorter.
+        let len = bytes.len().min(place.len());
+        place[..len].copy_from_slice(&bytes[..len]);
+        return count;
+    }
+    let count = read(place);
+    let read = &place[..known(count, place.len())];
+    try_current(|pe| pe.input_log.note_value(|| to_bytes(&(count, read.to_vec()))));
+    count
+}
+
 fn another_value<T>(error: &str) -> String {
     format!(
         "a PE that runs again asks the world for a `{}`, where it asked for something else before ({error})",

@@ -6,6 +6,7 @@ use std::mem::ManuallyDrop;
 use std::os::fd::{BorrowedFd, FromRawFd};
 use std::os::unix::fs::FileExt;
 
+use super::again;
 use super::errors::class_of;
 use crate::class::Class;
 
@@ -87,20 +88,33 @@ pub enum Bytes<'a> {
     From(&'a [u8]),
 }
 
-/// Bytes of the file.
+/// Bytes of the file: those that it had when the rank first asked.
+///
+/// # Errors
+/// What the system said.
+pub fn length(descriptor: i32) -> Result<u64, Class> {
+    again::then(|| length_now(descriptor)).result
+}
+
+/// Bytes of the file, now.
 ///
 /// # Errors
 /// What the system says.
-pub fn length(descriptor: i32) -> Result<u64, Class> {
+pub fn length_now(descriptor: i32) -> Result<u64, Class> {
     borrowed(descriptor).metadata().map(|meta| meta.len()).map_err(|error| class_of(&error))
 }
 
-/// Cuts a file, or makes it longer.
+/// Cuts a file, or makes it longer. One that others have open too is not cut again: they have written to it since.
 ///
 /// # Errors
-/// What the system says.
-pub fn set_length(descriptor: i32, length: u64) -> Result<(), Class> {
-    borrowed(descriptor).set_len(length).map_err(|error| class_of(&error))
+/// What the system says, or said.
+pub fn set_length(descriptor: i32, length: u64, is_shared: bool) -> Result<(), Class> {
+    let set = || borrowed(descriptor).set_len(length).map_err(|error| class_of(&error));
+    let then = again::done(set);
+    if then.is_again && then.result.is_ok() && !(is_shared && length_now(descriptor)? >= length) {
+        set()?;
+    }
+    then.result.map(|_| ())
 }
 
 /// Makes room for so many bytes from the beginning on.
@@ -111,7 +125,9 @@ pub fn reserve(descriptor: i32, bytes: u64) -> Result<(), Class> {
     use rustix::fs::{FallocateFlags, fallocate};
     match fallocate(raw(descriptor), FallocateFlags::empty(), 0, bytes) {
         // Some file systems cannot: then it has the length, and the room comes as it is written.
-        Err(rustix::io::Errno::OPNOTSUPP) if length(descriptor)? < bytes => set_length(descriptor, bytes),
+        Err(rustix::io::Errno::OPNOTSUPP) if length_now(descriptor)? < bytes => {
+            borrowed(descriptor).set_len(bytes).map_err(|error| class_of(&error))
+        }
         Err(rustix::io::Errno::OPNOTSUPP) => Ok(()),
         other => other.map_err(|error| class_of(&error.into())),
     }

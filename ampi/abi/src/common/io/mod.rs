@@ -11,12 +11,14 @@
 //! | [`shared`], [`shared_pointer`] | those with the pointer of all; that pointer |
 //! | [`errors`] | error handlers of files, and what the system's errors are for MPI |
 //! | [`descriptor`] | what is asked of the system |
+//! | `again` | what a rank gets that does again what it did |
 //!
 //! Each rank has a descriptor of its own, which the embedder gives it ([`Hooks`](crate::Hooks)): so a file moves with its
 //! rank, and is cut back to a checkpoint, as all that a program opens. Nothing is kept in memory: what is written is
 //! seen by who reads next. A collective is what each rank does by itself; they wait for each other when all have done
 //! it.
 
+mod again;
 pub mod blocking;
 pub mod descriptor;
 pub mod errors;

@@ -7,22 +7,36 @@ use crate::abi::Abi;
 use crate::class::Class;
 use crate::common::call::{Outcome, local, put};
 
-/// The position that is sought, in elementary values of the view.
-///
-/// # Errors
-/// If it is before the beginning, or there is no such way to say it.
-pub fn sought<A: Abi>(number: u32, now: u64, offset: i64, whence: c_int) -> Result<u64, Class> {
-    let [from_start, from_here, from_end] = A::SEEKS;
-    let base = match whence {
-        whence if whence == from_start => 0,
-        whence if whence == from_here => now,
-        whence if whence == from_end => local(|process| {
-            let file = file(process, number)?;
-            Ok(file.view.position_of(descriptor::length(file.descriptor)?))
-        })?,
-        _ => return Err(Class::Arg),
-    };
-    base.checked_add_signed(offset).ok_or(Class::Arg)
+/// A position that is sought, in elementary values of the view.
+#[derive(Clone, Copy)]
+pub struct Sought {
+    /// It counts from here; none if it does from where the pointer is.
+    base: Option<u64>,
+    offset: i64,
+}
+
+impl Sought {
+    /// # Errors
+    /// There is no such way to say it.
+    pub fn of<A: Abi>(number: u32, offset: i64, whence: c_int) -> Result<Sought, Class> {
+        let [from_start, from_here, from_end] = A::SEEKS;
+        let base = match whence {
+            whence if whence == from_start => Some(0),
+            whence if whence == from_here => None,
+            whence if whence == from_end => {
+                let length = descriptor::length(local(|process| Ok(file(process, number)?.descriptor))?)?;
+                Some(local(|process| Ok(file(process, number)?.view.position_of(length)))?)
+            }
+            _ => return Err(Class::Arg),
+        };
+        Ok(Sought { base, offset })
+    }
+
+    /// # Errors
+    /// It is before the beginning.
+    pub fn from(self, now: u64) -> Result<u64, Class> {
+        self.base.unwrap_or(now).checked_add_signed(self.offset).ok_or(Class::Arg)
+    }
 }
 
 unsafe fn seek<A: Abi>(handle: A::File, offset: i64, whence: c_int) -> Outcome {
@@ -35,7 +49,7 @@ unsafe fn seek<A: Abi>(handle: A::File, offset: i64, whence: c_int) -> Outcome {
     if is_sequential {
         return Err(Class::UnsupportedOperation);
     }
-    let position = sought::<A>(number, now, offset, whence)?;
+    let position = Sought::of::<A>(number, offset, whence)?.from(now)?;
     local(|process| {
         file(process, number)?.position = position;
         Ok(())

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use talisman_ampi::objects::Kind;
 
-use super::pointer::sought;
+use super::pointer::Sought;
 use super::transfer::{From, Values, Way, told, transfer};
 use super::{file, is_first, known_file, shared_pointer, together};
 use crate::abi::Abi;
@@ -96,8 +96,8 @@ unsafe fn seek<A: Abi>(handle: A::File, offset: i64, whence: c_int) -> Outcome {
     let communicator = local(|process| Ok(file(process, number)?.communicator))?;
     let mut outcome = [0];
     if is_first(number)? {
-        let moved =
-            shared_pointer::update(number, |before| Ok((sought::<A>(number, before, offset, whence)?, ())));
+        let moved = Sought::of::<A>(number, offset, whence)
+            .and_then(|sought| shared_pointer::update(number, |before| Ok((sought.from(before)?, ()))));
         outcome[0] = to_number(moved);
     }
     from_first::<A>(NAME, communicator, &mut outcome)?;

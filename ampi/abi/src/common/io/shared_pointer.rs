@@ -9,7 +9,8 @@ use std::ffi::{CStr, CString};
 
 use talisman_ampi::raw;
 
-use super::descriptor::{length, read_at, try_lock, unlock, write_at};
+use super::again;
+use super::descriptor::{length_now, read_at, try_lock, unlock, write_at};
 use super::file;
 use super::open::{PATH, deleted, opened, path_in};
 use crate::class::Class;
@@ -92,31 +93,35 @@ fn descriptor(number: u32, makes: bool) -> Result<Option<i32>, Class> {
     })
 }
 
-/// Works on the pointer while nobody else does: from where it is, and a place for its records, to where it is then.
+/// Works on the pointer while nobody else does: from where it is, and a place for its records, to where it is then. Who does again what
+/// it did finds it where it was then, after as many attempts, and does not move it again.
 fn locked<T: Copy>(
     number: u32,
     descriptor: i32,
-    work: impl FnOnce(u64) -> Result<(u64, T), Class>,
+    work: impl Fn(u64) -> Result<(u64, T), Class>,
 ) -> Result<T, Class> {
-    let mut tries = 0;
-    while !try_lock(descriptor)? {
-        tries += 1;
-        if tries == TRIES {
-            return Err(Class::FileInUse);
+    /// No position.
+    const BUSY: u64 = u64::MAX;
+    let attempt = || {
+        if !try_lock(descriptor)? {
+            return Ok(BUSY);
         }
-        raw::yield_now();
+        let before = moved(number, descriptor, |before| Ok(work(before)?.0));
+        unlock(descriptor);
+        before
+    };
+    for _ in 0..TRIES {
+        match again::then(attempt).result? {
+            BUSY => raw::yield_now(),
+            before => return Ok(work(before)?.1),
+        }
     }
-    let outcome = moved(number, descriptor, work);
-    unlock(descriptor);
-    outcome
+    Err(Class::FileInUse)
 }
 
-fn moved<T: Copy>(
-    number: u32,
-    descriptor: i32,
-    work: impl FnOnce(u64) -> Result<(u64, T), Class>,
-) -> Result<T, Class> {
-    let records = length(descriptor)? / RECORD;
+/// Where it was.
+fn moved(number: u32, descriptor: i32, to: impl Fn(u64) -> Result<u64, Class>) -> Result<u64, Class> {
+    let records = length_now(descriptor)? / RECORD;
     let mut last = [0; RECORD as usize];
     let before = match records.checked_sub(1) {
         Some(at) => {
@@ -125,11 +130,11 @@ fn moved<T: Copy>(
         }
         None => first(number)?,
     };
-    let (after, result) = work(before)?;
+    let after = to(before)?;
     if after != before || records == 0 {
         write_at(descriptor, &after.to_le_bytes(), records * RECORD)?;
     }
-    Ok(result)
+    Ok(before)
 }
 
 /// Where it is at first.
@@ -138,14 +143,14 @@ fn first(number: u32) -> Result<u64, Class> {
         let file = file(process, number)?;
         Ok((file.descriptor, file.access.appends))
     })?;
-    if appends { length(descriptor) } else { Ok(0) }
+    if appends { length_now(descriptor) } else { Ok(0) }
 }
 
 /// Moves it. Gives what `to` makes of where it was: where it is then, and a result.
 ///
 /// # Errors
 /// What the system says, or `to`.
-pub fn update<T: Copy>(number: u32, to: impl FnOnce(u64) -> Result<(u64, T), Class>) -> Result<T, Class> {
+pub fn update<T: Copy>(number: u32, to: impl Fn(u64) -> Result<(u64, T), Class>) -> Result<T, Class> {
     let descriptor = descriptor(number, true)?.ok_or(Class::Intern)?;
     locked(number, descriptor, to)
 }

@@ -38,7 +38,7 @@ unsafe fn extent_of<A: Abi>(handle: A::File, datatype: A::Handle) -> Result<i64,
 unsafe fn by_first<A: Abi>(
     name: &'static str,
     handle: A::File,
-    work: impl FnOnce(i32) -> Outcome,
+    work: impl FnOnce(i32, u32) -> Outcome,
 ) -> Outcome {
     // SAFETY: the caller's promise.
     let (number, own, communicator) = unsafe {
@@ -46,7 +46,7 @@ unsafe fn by_first<A: Abi>(
         (known_file::<A>(handle)?, look.0, look.1)
     };
     together::<A>(name, number)?;
-    let mut outcome = [if is_first(number)? { to_number(work(own)) } else { 0 }];
+    let mut outcome = [if is_first(number)? { to_number(work(own, communicator)) } else { 0 }];
     from_first::<A>(name, communicator, &mut outcome)?;
     from_number(outcome[0])
 }
@@ -62,17 +62,21 @@ fn is_writable(file: &File) -> Outcome {
 
 crate::common::calls! {
     "File_get_size" file_get_size<>(handle: A::File, size: *mut i64) of handle => {
-        put(size, look::<A, _>(handle, |file| descriptor::length(file.descriptor))? as i64)
+        let own = look::<A, _>(handle, |file| Ok(file.descriptor))?;
+        put(size, descriptor::length(own)? as i64)
     };
     "File_set_size" file_set_size<>(handle: A::File, to: i64) of handle => {
         look::<A, _>(handle, is_writable)?;
         let to = size(to)?;
-        by_first::<A>("MPI_File_set_size", handle, |own| descriptor::set_length(own, to))
+        by_first::<A>("MPI_File_set_size", handle, |own, communicator| {
+            let others = local(|process| Ok(process.comms.get(communicator)?.size() > 1))?;
+            descriptor::set_length(own, to, others)
+        })
     };
     "File_preallocate" file_preallocate<>(handle: A::File, to: i64) of handle => {
         look::<A, _>(handle, is_writable)?;
         let to = size(to)?;
-        by_first::<A>("MPI_File_preallocate", handle, |own| {
+        by_first::<A>("MPI_File_preallocate", handle, |own, _| {
             if to == 0 { Ok(()) } else { descriptor::reserve(own, to) }
         })
     };

@@ -6,7 +6,7 @@ use talisman_ampi::objects::Kind;
 use talisman_ampi::process::Process;
 
 use super::descriptor::{Bytes, has_offsets, in_sequence, read_at, write_at};
-use super::{file, known_file};
+use super::{again, file, known_file};
 use crate::abi::{Abi, Told};
 use crate::class::Class;
 use crate::common::call::{known, local};
@@ -214,8 +214,16 @@ fn put_into(file: &File, from: u64, bytes: &[u8]) -> Result<u64, Class> {
     outcome.map(|()| done as u64)
 }
 
-/// Reads bytes of the view from this one on, as many as there are.
+/// Reads bytes of the view from this one on, as many as there are. What may be written to meanwhile, or is read once, gives what it gave
+/// when it was first read.
 fn take_from(file: &File, from: u64, bytes: &mut [u8]) -> Result<u64, Class> {
+    match file.access.writes || file.access.is_sequential {
+        true => again::read(bytes, |bytes| take_now(file, from, bytes)),
+        false => take_now(file, from, bytes),
+    }
+}
+
+fn take_now(file: &File, from: u64, bytes: &mut [u8]) -> Result<u64, Class> {
     if file.access.is_sequential && !has_offsets(file.descriptor) {
         return in_sequence(file.descriptor, Bytes::Into(bytes)).map(|done| done as u64);
     }
