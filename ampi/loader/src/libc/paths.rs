@@ -1,4 +1,4 @@
-//! Functions that look at files by their paths, or change folders: others run before. Ranks wait for each other's files
+//! Functions that look at files by their paths or descriptors, or change folders: others run before. Ranks wait for each other's files
 //! so, and a rank that begins by removing files has to do it before another one has come far.
 //!
 //! A rank that does again what it has done is told what it was told then: see [`super::outcome`].
@@ -127,6 +127,10 @@ functions_of_paths! {
     "stat64" => stat64(path: Path, place: *mut Stat) fills(place);
     "lstat" => lstat(path: Path, place: *mut Stat) fills(place);
     "lstat64" => lstat64(path: Path, place: *mut Stat) fills(place);
+    "fstat" => fstat(descriptor: c_int, place: *mut Stat) fills(place);
+    "fstat64" => fstat64(descriptor: c_int, place: *mut Stat) fills(place);
+    "__fxstat" => fxstat(version: c_int, descriptor: c_int, place: *mut Stat) fills(place);
+    "__fxstat64" => fxstat64(version: c_int, descriptor: c_int, place: *mut Stat) fills(place);
     "fstatat" => fstatat(folder: c_int, path: Path, place: *mut Stat, flags: c_int) fills(place);
     "fstatat64" => fstatat64(folder: c_int, path: Path, place: *mut Stat, flags: c_int) fills(place);
     "__xstat" => xstat(version: c_int, path: Path, place: *mut Stat) fills(place);

@@ -4,10 +4,15 @@
 use std::ffi::{c_int, c_uint};
 use std::ops::Range;
 
+use ::libc::off_t;
+
 use super::{Descriptors, locks};
-use crate::libc::{current, functions, set_errno};
+use crate::libc::pause::world;
+use crate::libc::{current, errno, functions, set_errno};
 
 functions! {
+    "lseek" => seek,
+    "lseek64" => seek,
     "close" => close,
     "__close" => close,
     "close_range" => close_range,
@@ -36,6 +41,28 @@ fn descriptors<'a>() -> &'a mut Descriptors {
 pub(super) fn fail(error: c_int) -> c_int {
     set_errno(error);
     -1
+}
+
+/// How far the end of a file is, which others write to, is said again to a rank that does again what it did.
+unsafe extern "C" fn seek(descriptor: c_int, offset: off_t, whence: c_int) -> off_t {
+    // SAFETY: called as C's function is.
+    let seek = |offset, whence| unsafe { ::libc::lseek(descriptor, offset, whence) };
+    if whence != ::libc::SEEK_END {
+        return seek(offset, whence);
+    }
+    let mut is_again = true;
+    let [position, error] = world(&mut || {
+        is_again = false;
+        let position = seek(offset, whence);
+        [position.cast_unsigned(), if position < 0 { errno() as u64 } else { 0 }]
+    });
+    let position = position.cast_signed();
+    if position < 0 {
+        set_errno(error as c_int);
+    } else if is_again {
+        seek(position, ::libc::SEEK_SET);
+    }
+    position
 }
 
 /// A standard stream that a rank closes stays open for others; other numbers are the process's own.
