@@ -38,7 +38,7 @@ pub type ReadBytes<'a> = dyn FnMut(&mut [u8]) -> isize + 'a;
 static HOOKS: OnceLock<Hooks> = OnceLock::new();
 
 /// Without an embedder: only the process ends, with a message.
-const ALONE: Hooks = Hooks {
+pub(crate) const ALONE: Hooks = Hooks {
     init: nothing,
     finalize: nothing,
     session: |_| {},

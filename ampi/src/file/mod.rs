@@ -22,6 +22,10 @@ pub struct File {
     pub mode: i32,
     /// Those who have opened it together: a communicator of the file's own, by its handle.
     pub communicator: u32,
+    /// There are others among them.
+    pub is_shared: bool,
+    /// It may change while it is open: who does again what it did is given what it was given then.
+    pub gives_again: bool,
     /// What of it the rank sees.
     pub view: View,
     /// The rank's own pointer, in elementary values of the view.

@@ -74,6 +74,8 @@ pub struct Objects {
 pub struct Life {
     /// `MPI_Init` was called.
     pub has_begun: bool,
+    /// When that was, in seconds of the system's clock; 0 if it was not.
+    pub began: u64,
     /// `MPI_Finalize` was called.
     pub has_ended: bool,
     /// The level of threads that the program was granted.

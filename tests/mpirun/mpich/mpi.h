@@ -32,6 +32,7 @@ typedef struct {
 #define MPI_STATUSES_IGNORE ((MPI_Status *)1)
 
 #define MPI_MODE_CREATE 1
+#define MPI_MODE_RDONLY 2
 #define MPI_MODE_WRONLY 4
 #define MPI_MODE_RDWR 8
 #define MPI_MODE_EXCL 64

@@ -38,6 +38,7 @@ extern struct object ompi_mpi_op_max, ompi_mpi_op_sum, ompi_mpi_info_null;
 #define MPI_STATUSES_IGNORE ((MPI_Status *)0)
 
 #define MPI_MODE_CREATE 1
+#define MPI_MODE_RDONLY 2
 #define MPI_MODE_WRONLY 4
 #define MPI_MODE_RDWR 8
 #define MPI_MODE_EXCL 64

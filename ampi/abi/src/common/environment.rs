@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::ffi::c_int;
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use talisman_ampi::comm::Communicators;
 use talisman_ampi::rank::{is_other_thread, let_threads_call};
@@ -19,18 +19,24 @@ use crate::hooks::hooks;
 
 fn begin(threads: c_int) -> Outcome {
     let is_other = is_other_thread();
+    let [began, _] = (hooks().world)(&mut || [seconds(), 0]);
     local(|process| {
         let life = &mut process.objects.life;
         if life.has_begun {
             return Err(Class::Other);
         }
-        (life.has_begun, life.threads, life.is_of_other) = (true, threads, is_other);
+        (life.has_begun, life.began, life.threads, life.is_of_other) = (true, began, threads, is_other);
         Ok(())
     })?;
     HAS_BEGUN.set(is_other);
     wtime();
     (hooks().init)();
     Ok(())
+}
+
+/// The system's clock.
+fn seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 thread_local! {

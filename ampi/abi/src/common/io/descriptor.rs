@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::{BorrowedFd, FromRawFd};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 
 use super::again;
 use super::errors::class_of;
@@ -93,7 +93,7 @@ pub enum Bytes<'a> {
 /// # Errors
 /// What the system said.
 pub fn length(descriptor: i32) -> Result<u64, Class> {
-    again::then(|| length_now(descriptor)).result
+    again::then(|| length_now(descriptor))
 }
 
 /// Bytes of the file, now.
@@ -104,17 +104,21 @@ pub fn length_now(descriptor: i32) -> Result<u64, Class> {
     borrowed(descriptor).metadata().map(|meta| meta.len()).map_err(|error| class_of(&error))
 }
 
-/// Cuts a file, or makes it longer. One that others have open too is not cut again: they have written to it since.
+/// When it was last written to, in seconds of the system's clock; 0 if that was before all of them.
 ///
 /// # Errors
-/// What the system says, or said.
-pub fn set_length(descriptor: i32, length: u64, is_shared: bool) -> Result<(), Class> {
-    let set = || borrowed(descriptor).set_len(length).map_err(|error| class_of(&error));
-    let then = again::done(set);
-    if then.is_again && then.result.is_ok() && !(is_shared && length_now(descriptor)? >= length) {
-        set()?;
-    }
-    then.result.map(|_| ())
+/// What the system says.
+pub fn written(descriptor: i32) -> Result<u64, Class> {
+    let meta = borrowed(descriptor).metadata().map_err(|error| class_of(&error))?;
+    Ok(u64::try_from(meta.mtime()).unwrap_or(0))
+}
+
+/// Cuts a file, or makes it longer.
+///
+/// # Errors
+/// What the system says.
+pub fn set_length(descriptor: i32, length: u64) -> Result<(), Class> {
+    borrowed(descriptor).set_len(length).map_err(|error| class_of(&error))
 }
 
 /// Makes room for so many bytes from the beginning on.
@@ -125,9 +129,7 @@ pub fn reserve(descriptor: i32, bytes: u64) -> Result<(), Class> {
     use rustix::fs::{FallocateFlags, fallocate};
     match fallocate(raw(descriptor), FallocateFlags::empty(), 0, bytes) {
         // Some file systems cannot: then it has the length, and the room comes as it is written.
-        Err(rustix::io::Errno::OPNOTSUPP) if length_now(descriptor)? < bytes => {
-            borrowed(descriptor).set_len(bytes).map_err(|error| class_of(&error))
-        }
+        Err(rustix::io::Errno::OPNOTSUPP) if length_now(descriptor)? < bytes => set_length(descriptor, bytes),
         Err(rustix::io::Errno::OPNOTSUPP) => Ok(()),
         other => other.map_err(|error| class_of(&error.into())),
     }

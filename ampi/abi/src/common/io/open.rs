@@ -6,7 +6,7 @@ use talisman_ampi::comm::Attributes;
 use talisman_ampi::file::{Access, File, View};
 use talisman_ampi::objects::{Info, Kind};
 
-use super::{descriptor, errors, file, known_file, shared_pointer};
+use super::{again, descriptor, errors, file, known_file, shared_pointer};
 use crate::abi::{Abi, NULL};
 use crate::class::Class;
 use crate::common::agreement::{from_all, from_first, from_number, new_number, to_number};
@@ -113,6 +113,12 @@ fn open_together<A: Abi>(communicator: u32, path: &CStr, mode: c_int) -> Result<
     Ok((opened?, access))
 }
 
+/// Whether it was written since the rank began, perhaps by this job, which may write it again.
+fn is_of_job(descriptor: i32) -> Result<bool, Class> {
+    let began = local(|process| Ok(process.objects.life.began))?;
+    again::then(|| descriptor::written(descriptor)).map(|written| written >= began)
+}
+
 /// Those who open it get a communicator of their own for it.
 fn communicator_of_file<A: Abi>(parent: u32) -> Result<u32, Class> {
     if local(|process| Ok(process.comms.get(parent)?.remote_group().is_some()))? {
@@ -164,6 +170,7 @@ unsafe fn open<A: Abi>(
         }
     };
     let position = if access.appends { descriptor::length(descriptor)? } else { 0 };
+    let gives_again = access.writes || access.is_sequential || is_of_job(descriptor)?;
     let number = local(|process| {
         let hints = hints.map_or(Ok(Info::default()), |hints| info::copy_of(process, hints))?;
         let handler = process.objects.handler_of_files.unwrap_or(handler::RETURN);
@@ -173,6 +180,8 @@ unsafe fn open<A: Abi>(
             access,
             mode,
             communicator,
+            is_shared: process.comms.get(communicator)?.size() > 1,
+            gives_again,
             view: View::bytes(),
             position,
             shared: None,

@@ -111,7 +111,7 @@ fn locked<T: Copy>(
         before
     };
     for _ in 0..TRIES {
-        match again::then(attempt).result? {
+        match again::then(attempt)? {
             BUSY => raw::yield_now(),
             before => return Ok(work(before)?.1),
         }

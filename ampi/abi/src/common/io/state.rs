@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use talisman_ampi::file::File;
 use talisman_ampi::objects::Kind;
 
-use super::{descriptor, file, is_first, known_file, together};
+use super::{again, descriptor, file, is_first, known_file, together};
 use crate::abi::Abi;
 use crate::class::Class;
 use crate::common::agreement::{from_first, from_number, to_number};
@@ -38,15 +38,15 @@ unsafe fn extent_of<A: Abi>(handle: A::File, datatype: A::Handle) -> Result<i64,
 unsafe fn by_first<A: Abi>(
     name: &'static str,
     handle: A::File,
-    work: impl FnOnce(i32, u32) -> Outcome,
+    work: impl FnOnce(i32, bool) -> Outcome,
 ) -> Outcome {
     // SAFETY: the caller's promise.
-    let (number, own, communicator) = unsafe {
-        let look = look::<A, _>(handle, |file| Ok((file.descriptor, file.communicator)))?;
-        (known_file::<A>(handle)?, look.0, look.1)
+    let (number, (own, is_shared, communicator)) = unsafe {
+        let look = look::<A, _>(handle, |file| Ok((file.descriptor, file.is_shared, file.communicator)))?;
+        (known_file::<A>(handle)?, look)
     };
     together::<A>(name, number)?;
-    let mut outcome = [if is_first(number)? { to_number(work(own, communicator)) } else { 0 }];
+    let mut outcome = [if is_first(number)? { to_number(work(own, is_shared)) } else { 0 }];
     from_first::<A>(name, communicator, &mut outcome)?;
     from_number(outcome[0])
 }
@@ -68,9 +68,9 @@ crate::common::calls! {
     "File_set_size" file_set_size<>(handle: A::File, to: i64) of handle => {
         look::<A, _>(handle, is_writable)?;
         let to = size(to)?;
-        by_first::<A>("MPI_File_set_size", handle, |own, communicator| {
-            let others = local(|process| Ok(process.comms.get(communicator)?.size() > 1))?;
-            descriptor::set_length(own, to, others)
+        by_first::<A>("MPI_File_set_size", handle, |own, is_shared| {
+            let set = || descriptor::set_length(own, to).map(|()| to);
+            if is_shared { again::changed(set) } else { set() }.map(|_| ())
         })
     };
     "File_preallocate" file_preallocate<>(handle: A::File, to: i64) of handle => {

@@ -202,6 +202,13 @@ fn room(zeroes: u64, bytes: u64) -> Result<Vec<u8>, Class> {
 
 /// Writes bytes of the view from this one on.
 fn put_into(file: &File, from: u64, bytes: &[u8]) -> Result<u64, Class> {
+    match file.is_shared {
+        true => again::changed(|| put_now(file, from, bytes)),
+        false => put_now(file, from, bytes),
+    }
+}
+
+fn put_now(file: &File, from: u64, bytes: &[u8]) -> Result<u64, Class> {
     if file.access.is_sequential && !has_offsets(file.descriptor) {
         return in_sequence(file.descriptor, Bytes::From(bytes)).map(|done| done as u64);
     }
@@ -214,10 +221,9 @@ fn put_into(file: &File, from: u64, bytes: &[u8]) -> Result<u64, Class> {
     outcome.map(|()| done as u64)
 }
 
-/// Reads bytes of the view from this one on, as many as there are. What may be written to meanwhile, or is read once, gives what it gave
-/// when it was first read.
+/// Reads bytes of the view from this one on, as many as there are.
 fn take_from(file: &File, from: u64, bytes: &mut [u8]) -> Result<u64, Class> {
-    match file.access.writes || file.access.is_sequential {
+    match file.gives_again {
         true => again::read(bytes, |bytes| take_now(file, from, bytes)),
         false => take_now(file, from, bytes),
     }
