@@ -140,7 +140,7 @@ static void put_together(const char *folder) {
 }
 
 /* What the system says of itself is another thing each time. */
-static int ask_system(const char *folder) {
+static int ask_of_use(const char *folder) {
     struct rusage used;
     struct statvfs room;
     struct tms times_of;
@@ -187,7 +187,7 @@ int main(int argc, char **argv) {
             put(in(argv[1], name), "w", "yours\n");
         }
         int looked = look_for(in(argv[1], name), (rank + round) % 3) + take_turns(argv[1], round);
-        looked += ask_system(argv[1]);
+        looked += ask_of_use(argv[1]);
         MPI_Allreduce(MPI_IN_PLACE, &looked, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         sum += looked;
     }
