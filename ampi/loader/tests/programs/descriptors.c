@@ -91,6 +91,13 @@ static void others(const char *folder) {
     sched_yield();
     int beside = openat(at, strrchr(path, '/') + 1, O_RDONLY);
     show("beside", beside);
+    int as_path = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC), error_of_read = 0;
+    sched_yield();
+    struct stat meta;
+    char byte;
+    if (read(as_path, &byte, 1) < 0) error_of_read = errno;
+    say("by a path %d %d", fstatat(as_path, strrchr(path, '/') + 1, &meta, 0), error_of_read == EBADF);
+    close(as_path);
     say("removed %d", unlinkat(at, strrchr(path, '/') + 1, 0));
     int closed = close(at) + close(beside) + close(file);
     say("closed %d", closed);

@@ -60,11 +60,11 @@ impl Departed {
     pub(super) fn of_file(descriptor: c_int) -> Result<Departed, FilesError> {
         // SAFETY: asks about a descriptor.
         let (position, flags, on_exec) = unsafe {
-            (
-                ::libc::lseek(descriptor, 0, ::libc::SEEK_CUR),
-                ::libc::fcntl(descriptor, F_GETFL),
-                ::libc::fcntl(descriptor, F_GETFD),
-            )
+            let flags = ::libc::fcntl(descriptor, F_GETFL);
+            // One that is a path alone has no position.
+            let is_path = flags >= 0 && flags & ::libc::O_PATH != 0;
+            let position = if is_path { 0 } else { ::libc::lseek(descriptor, 0, ::libc::SEEK_CUR) };
+            (position, flags, ::libc::fcntl(descriptor, F_GETFD))
         };
         if position < 0 || flags < 0 || !has_name(descriptor) {
             return Err(FilesError::NoFile { descriptor });
