@@ -12,6 +12,7 @@ checks!(
     ranks_know_who_they_are_before_they_begin needs c_compiler,
     each_program_has_its_own_folder_and_variables needs c_compiler,
     scripts_are_run_by_their_interpreters needs c_compiler,
+    what_the_c_library_gives_stays_with_a_rank needs c_compiler,
 );
 
 fn name(file: &Path) -> &str {
@@ -46,6 +47,14 @@ fn each_program_has_its_own_folder_and_variables() {
             "rank 3 of 4 in /, OWN=- ALL=all:",
         ];
         assert_eq!(sorted(&printed), expected, "{way:?}");
+    }
+}
+
+fn what_the_c_library_gives_stays_with_a_rank() {
+    let file = program("given.c", Interface::Mpich);
+    for way in [&[][..], &["--nodes", "2"], &["--nodes", "2", "--move-always"]] {
+        let printed = printed(&mut mpirun(&[&["-n", "4"], way, &[name(&file)]].concat()));
+        assert_eq!(sorted(&printed), [0, 1, 2, 3].map(|rank| format!("{rank}: all there")), "{way:?}");
     }
 }
 

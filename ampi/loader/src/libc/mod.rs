@@ -6,11 +6,13 @@
 //!
 //! [`symbol`] is meant for [`crate::Imports::fallback`], so that a program's own `getopt` is used if it has one.
 
+mod addresses;
 mod backtrace;
 mod barrier;
 mod child_waits;
 mod children;
 mod clocks_and_random;
+mod conversions;
 mod descriptor_waits;
 mod environment;
 mod exit;
@@ -42,6 +44,7 @@ mod system_calls;
 mod system_info;
 mod system_v;
 mod text;
+mod thread_locale;
 mod thread_waits;
 mod threads;
 mod until;
@@ -84,6 +87,7 @@ pub unsafe fn enter(state: *mut State) {
     unsafe {
         folder::enter(&(*state).folder);
         (*state).mask.enter();
+        (*state).locale.enter();
     }
 }
 
@@ -95,13 +99,14 @@ pub fn leave() {
         unsafe {
             folder::leave(&(*state).folder);
             (*state).mask.leave();
+            (*state).locale.leave();
         }
     }
 }
 
 /// The function that answers for this one of the C library.
 pub fn symbol(name: &str) -> Option<usize> {
-    let parts: [fn(&str) -> Option<usize>; 31] = [
+    let parts: [fn(&str) -> Option<usize>; 34] = [
         start::symbol,
         exit::symbol,
         environment::symbol,
@@ -133,6 +138,9 @@ pub fn symbol(name: &str) -> Option<usize> {
         system_v::symbol,
         system_calls::symbol,
         gprof::symbol,
+        addresses::symbol,
+        conversions::symbol,
+        thread_locale::symbol,
     ];
     parts.iter().find_map(|part| part(name))
 }

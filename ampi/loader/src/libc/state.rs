@@ -19,6 +19,7 @@ use super::own_threads::OwnThreads;
 use super::random::Random;
 use super::signals::Signals;
 use super::text::Texts;
+use super::thread_locale::ThreadLocale;
 use crate::Program;
 
 /// A rank's state of the C library: plain data, all of whose addresses are those of the rank's slot.
@@ -59,6 +60,7 @@ pub struct State {
     pub(super) descriptors: Descriptors,
     pub(super) locks: Locks,
     pub(super) mask: Mask,
+    pub(super) locale: ThreadLocale,
     pub(super) mappings: Mappings,
     pub(super) late: Late,
     pub(super) threads: OwnThreads,
@@ -129,6 +131,7 @@ impl State {
             descriptors: Descriptors::new(),
             locks: Locks::new(),
             mask: Mask::new(),
+            locale: ThreadLocale::new(),
             mappings: Mappings::new(),
             late: Late::new(),
             threads: OwnThreads::new(),

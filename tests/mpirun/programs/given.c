@@ -1,0 +1,75 @@
+/* What the C library gives a rank is there after it has waited, and was maybe moved: addresses of hosts, conversions of texts,
+   and the locale that it has chosen, which is not that of ranks that have chosen none. */
+#define _GNU_SOURCE
+#include <iconv.h>
+#include <locale.h>
+#include <mpi.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static int rank, wrong;
+
+static void must(int holds, const char *what) {
+    if (holds) return;
+    printf("%d: %s\n", rank, what);
+    wrong = 1;
+}
+
+static void addresses(void) {
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_CANONNAME}, *all = NULL;
+    must(getaddrinfo("127.0.0.1", "80", &hints, &all) == 0 && all, "getaddrinfo");
+    for (struct addrinfo *one = all; one; one = one->ai_next) {
+        int made = socket(one->ai_family, one->ai_socktype, one->ai_protocol);
+        usleep(20);
+        must(made >= 0 && one->ai_addr->sa_family == AF_INET && one->ai_addrlen == 16, "an address");
+        must(!strcmp(all->ai_canonname, "127.0.0.1"), "a name");
+        close(made);
+    }
+    freeaddrinfo(all);
+}
+
+static void conversions(void) {
+    iconv_t to = iconv_open(rank % 2 ? "UTF-16LE" : "UTF-8", "ISO-8859-1");
+    must(to != (iconv_t)-1, "iconv_open");
+    for (int i = 0; i < 5; i++) {
+        char text[] = "a\xe4", room[8], *from = text, *put = room;
+        size_t left = 2, free = sizeof room;
+        usleep(20);
+        must(iconv(to, &from, &left, &put, &free) == 0 && left == 0, "iconv");
+        must(sizeof room - free == (rank % 2 ? 4 : 3) && !memcmp(room, rank % 2 ? "a\0\xe4\0" : "a\xc3\xa4", sizeof room - free), "what was converted");
+    }
+    must(iconv_close(to) == 0, "iconv_close");
+}
+
+static void locales(void) {
+    if (setlocale(LC_ALL, "C.UTF-8") == NULL) return;
+    locale_t own = newlocale(LC_ALL_MASK, "C", NULL);
+    if (rank % 2) must(uselocale(own) == LC_GLOBAL_LOCALE, "the first locale");
+    for (int i = 0; i < 5; i++) {
+        usleep(20);
+        must(MB_CUR_MAX == (rank % 2 ? 1 : 6), "bytes of a character");
+        must(uselocale(NULL) == (rank % 2 ? own : LC_GLOBAL_LOCALE), "the locale");
+    }
+    if (rank % 2) must(uselocale(LC_GLOBAL_LOCALE) == own, "the last locale");
+    usleep(20);
+    must(MB_CUR_MAX == 6, "bytes of a character, at last");
+    freelocale(own);
+}
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < 5; i++) {
+        addresses();
+        conversions();
+        locales();
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    if (!wrong) printf("%d: all there\n", rank);
+    MPI_Finalize();
+    return 0;
+}
