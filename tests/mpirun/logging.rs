@@ -1,13 +1,14 @@
 //! Ranks whose nodes log what they are given (`--ft logging`): those of a lost node alone do again what they did, and
 //! nobody sees it.
 
-use crate::job::{Interface, c_compiler, mpirun, printed, printed_of, program, sorted};
+use crate::job::{Interface, c_compiler, folder, mpirun, output, printed, printed_of, program, sorted, text};
 use crate::packages::{lammps, lammps_job, table};
 use crate::trials::checks;
 
 checks!(
     ranks_of_lost_nodes_do_again_what_they_did needs c_compiler,
     values_of_the_world_are_what_they_were needs c_compiler,
+    time_stamps_of_the_processor_are_what_they_were needs c_compiler,
     lammps_prints_the_same_though_its_first_node_is_lost needs lammps,
 );
 
@@ -40,6 +41,31 @@ fn values_of_the_world_are_what_they_were() {
         let expected = [0, 1, 2, 3].map(|rank| format!("rank {rank}: as it was"));
         assert_eq!(sorted(&printed), expected, "{lost}");
     }
+}
+
+/// Who does not say so is told that what is sent is something else.
+fn time_stamps_of_the_processor_are_what_they_were() {
+    let file = program("stamps.c", Interface::OpenMpi);
+    let file = file.to_str().expect("a name that is text");
+    let run = |name: &str, way: &[&str], lost: &[&str]| {
+        let stem = folder().join(format!("stamps-{name}"));
+        let task = ["-n", "4"];
+        let words = [file, stem.to_str().expect("text"), "100"];
+        output(&mut mpirun(&[&task[..], way, &words, lost].concat()))
+    };
+    let kept = |period| ["--nodes", NODES, "--ft", "logging", "--ckpt-every", period, "--trap-tsc"];
+    for (name, way, lost) in [
+        ("one", &["--trap-tsc"][..], &[][..]),
+        ("moved", &["--nodes", "2", "--move-always", "--trap-tsc"][..], &[][..]),
+        ("first", &kept("1h")[..], &["0@50"][..]),
+        ("several", &kept("50ms")[..], &["1@30", "3@70"][..]),
+    ] {
+        let ended = run(name, way, lost);
+        let expected = [0, 1, 2, 3].map(|rank| format!("{rank}: went on"));
+        assert_eq!(sorted(&text(&ended.stdout)), expected, "{name}: {}", text(&ended.stderr));
+    }
+    let untrapped = text(&run("untrapped", &kept("1h")[..6], &["0@50"]).stderr);
+    assert!(untrapped.contains("sends node"), "{untrapped}");
 }
 
 /// Its image is many megabytes, which go to the new process.

@@ -87,6 +87,35 @@ pub unsafe fn ends_rank(
     true
 }
 
+/// Does what an instruction does that the processor refuses, and says whether it did. Whether it is the program's own is said to it.
+///
+/// # Safety
+/// See [`set_answers`].
+pub type Answers = unsafe fn(context: &mut libc::ucontext_t, is_of_program: bool) -> bool;
+
+static ANSWERS: OnceLock<Answers> = OnceLock::new();
+
+/// Has this function asked at each instruction that the processor refuses to a thread that runs ranks, in a handler of signals, with the
+/// registers of what was interrupted. Once in a process: later calls change nothing.
+pub fn set_answers(answers: Answers) {
+    let _first = ANSWERS.set(answers);
+}
+
+/// Whether the instruction was answered, and the program can go on.
+///
+/// # Safety
+/// The header is null, or that of the rank that runs on this thread, which was interrupted with these registers.
+pub unsafe fn is_answered(header: *mut Header, context: &mut libc::ucontext_t) -> bool {
+    let Some(answers) = ANSWERS.get() else { return false };
+    let code = context.uc_mcontext.gregs[libc::REG_RIP as usize] as usize;
+    // SAFETY: the caller's promise.
+    let header = unsafe { header.as_ref() }.filter(|header| header.images > 0);
+    let is_of_program =
+        header.is_some_and(|header| images_of(header.slot as u32, header.images as usize).contains(&code));
+    // SAFETY: the caller's promise; the processor has read the code.
+    unsafe { answers(context, is_of_program) }
+}
+
 /// Says which rank was in a call when the runtime met with a fault: mostly for a buffer of it that is not its memory. The process ends, as
 /// nobody knows what was left half done.
 ///

@@ -16,6 +16,9 @@ use crate::slot::{SlotSpace, current, in_call};
 /// Room for the handler, which looks who has called whom, and for the system's frame with all registers.
 const SIGNAL_STACK: usize = 128 << 10;
 
+/// The fault is no access to memory: the processor refuses an instruction.
+const SI_KERNEL: i32 = 0x80;
+
 /// Faults, and what was done about each before.
 static FORMER: [(i32, OnceLock<libc::sigaction>); 4] = [
     (libc::SIGSEGV, OnceLock::new()),
@@ -109,6 +112,12 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
     }
     // SAFETY: a handler of this kind is given the registers of what was interrupted.
     let context = unsafe { &mut *context.cast::<libc::ucontext_t>() };
+    // SAFETY: the same structure.
+    let is_forbidden = signal == libc::SIGSEGV && unsafe { (*info).si_code } == SI_KERNEL;
+    // SAFETY: the header, if there is one, is that of the rank that was interrupted, on this thread.
+    if is_forbidden && unsafe { fault::is_answered(current(), context) } {
+        return;
+    }
     // SAFETY: the header, if there is one, is that of the rank that was interrupted, on this thread.
     let ends_rank = unsafe { fault::ends_rank(current(), signal, address, context) };
     if ends_rank || fault::ends_thread(signal, address, context) {

@@ -29,6 +29,7 @@ use talisman_pup::{Lender, Packer, Pup, PupError, Unpacker, lease_from};
 use crate::slot::{Header, Slot, SlotError, current, images, images_of, set_current};
 pub use switch::Saved;
 
+pub use fault::{Answers, set_answers};
 pub(crate) use fault::{OtherThreads, set_other_threads};
 pub use guard::catch_faults;
 pub(crate) use output::{Part, say, write_line};

@@ -84,6 +84,9 @@ struct Options {
     /// Interrupt a rank that computes for longer, so that others have their turn; 0 if not
     #[arg(long, value_name = "NANOSECONDS", default_value_t = 0)]
     slice: u64,
+    /// Time stamps of the processor are values of the world
+    #[arg(long)]
+    trap_tsc: bool,
     /// Write a script for gdb, which finds functions and lines of ranks by it
     #[arg(long, value_name = "FILE")]
     gdb_script: Option<String>,
@@ -123,6 +126,7 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
         variables: options.env,
         is_labelled: options.label_ranks,
         slice: options.slice,
+        traps_tsc: options.trap_tsc,
         ranks: options.ranks.ranks,
         descriptors,
         born: None,

@@ -12,8 +12,10 @@ use talisman_ampi::api::Universe;
 use talisman_ampi::api::traits::*;
 use talisman_ampi::rank::{self, Birth, Command, Program, Threads};
 use talisman_ampi::slot::{Images, ImagesError};
+use talisman_ampi::thread::set_answers;
 use talisman_loader::libc::{
-    Numbers, begin_in, has_live_threads, is_own_thread, owner_of_thread, run, set_end_rank,
+    Numbers, answer_time_stamp, begin_in, has_live_threads, is_own_thread, owner_of_thread, run,
+    set_end_rank, trap_time_stamps,
 };
 
 use crate::born::{self, Born, Found};
@@ -37,6 +39,8 @@ pub struct MpiProgram {
     pub is_labelled: bool,
     /// They are interrupted when they have computed for so many nanoseconds; not if it is 0.
     pub slice: u64,
+    /// Their time stamps of the processor are values of the world.
+    pub traps_tsc: bool,
     /// Which ranks have it, if others have started them.
     pub born: Option<Born>,
     /// How many nodes there are at the start.
@@ -104,6 +108,10 @@ impl Program for MpiProgram {
             interrupt: slice::interrupt_owner,
         });
         set_end_rank(ends::end_rank_by_thread);
+        if self.traps_tsc {
+            set_answers(answer_time_stamp);
+            trap_time_stamps();
+        }
         if let Some(Born { birth, .. }) = &self.born {
             return Ok(Some(born::prepare(Path::new(&self.file), *birth, self.of_ranks())?));
         }

@@ -47,6 +47,7 @@ mod text;
 mod thread_locale;
 mod thread_waits;
 mod threads;
+mod time_stamps;
 mod until;
 
 use std::cell::Cell;
@@ -71,6 +72,8 @@ pub use pause::{Hooks, ReadBytes, set_hooks};
 pub use start::run;
 pub use state::{Ended, State};
 pub use thread_waits::{set_waits_for_threads, waits_for_threads};
+use time_stamps::TimeStamps;
+pub use time_stamps::{answer_time_stamp, trap_time_stamps};
 
 thread_local! {
     /// The state of the rank that runs on this thread.
@@ -89,10 +92,12 @@ pub unsafe fn enter(state: *mut State) {
         (*state).mask.enter();
         (*state).locale.enter();
     }
+    TimeStamps::enter();
 }
 
 /// No rank runs on this thread any more.
 pub fn leave() {
+    TimeStamps::leave();
     let state = CURRENT.replace(null_mut());
     if !state.is_null() {
         // SAFETY: it has been entered, so it is there until now.

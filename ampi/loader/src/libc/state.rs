@@ -20,6 +20,7 @@ use super::random::Random;
 use super::signals::Signals;
 use super::text::Texts;
 use super::thread_locale::ThreadLocale;
+use super::time_stamps::TimeStamps;
 use crate::Program;
 
 /// A rank's state of the C library: plain data, all of whose addresses are those of the rank's slot.
@@ -60,6 +61,7 @@ pub struct State {
     pub(super) descriptors: Descriptors,
     pub(super) locks: Locks,
     pub(super) mask: Mask,
+    pub(super) time_stamps: TimeStamps,
     pub(super) locale: ThreadLocale,
     pub(super) mappings: Mappings,
     pub(super) late: Late,
@@ -131,6 +133,7 @@ impl State {
             descriptors: Descriptors::new(),
             locks: Locks::new(),
             mask: Mask::new(),
+            time_stamps: TimeStamps::new(),
             locale: ThreadLocale::new(),
             mappings: Mappings::new(),
             late: Late::new(),

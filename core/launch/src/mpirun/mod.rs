@@ -59,6 +59,12 @@ pub struct Mpirun {
     /// millisecond and a second is sensible.
     #[arg(long, value_name = "TIME", value_parser = slice)]
     slice: Option<Duration>,
+    /// Have time stamps of the processor (rdtsc) be values that a rank which does again what it did gets again
+    ///
+    /// For programs that send what they have measured so, as GROMACS with several ranks, with `--ft logging` or `--record`. Each of them takes
+    /// some microseconds then, and so does each look at a clock.
+    #[arg(long)]
+    trap_tsc: bool,
     /// Write a script for gdb, which knows functions and lines of all ranks then: gdb -p PROCESS -x FILE
     #[arg(long, value_name = "FILE")]
     gdb_script: Option<PathBuf>,
@@ -128,6 +134,9 @@ impl Mpirun {
         }
         if let Some(slice) = self.slice {
             command.args(["--slice".into(), slice.as_nanos().to_string()]);
+        }
+        if self.trap_tsc {
+            command.arg("--trap-tsc");
         }
         if let Some(file) = &self.gdb_script {
             // From where the command was given, whatever --wdir says.
