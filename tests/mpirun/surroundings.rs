@@ -5,12 +5,13 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use crate::job::{BOTH, Interface, c_compiler, folder, mpirun, printed, program, sorted};
+use crate::job::{BOTH, Interface, c_compiler, compiled, folder, mpirun, printed, program, sorted};
 use crate::trials::checks;
 
 checks!(
     ranks_know_who_they_are_before_they_begin needs c_compiler,
     each_program_has_its_own_folder_and_variables needs c_compiler,
+    libraries_are_those_of_the_variables needs c_compiler,
     scripts_are_run_by_their_interpreters needs c_compiler,
     what_the_c_library_gives_stays_with_a_rank needs c_compiler,
 );
@@ -55,6 +56,36 @@ fn what_the_c_library_gives_stays_with_a_rank() {
     for way in [&[][..], &["--nodes", "2"], &["--nodes", "2", "--move-always"]] {
         let printed = printed(&mut mpirun(&[&["-n", "4"], way, &[name(&file)]].concat()));
         assert_eq!(sorted(&printed), [0, 1, 2, 3].map(|rank| format!("{rank}: all there")), "{way:?}");
+    }
+}
+
+/// A profiler that the program knows nothing of: found by its path, or in the folder that a variable names.
+fn libraries_are_those_of_the_variables() {
+    for interface in BOTH {
+        let file = program("profiled.c", interface);
+        let options = ["-shared", "-fPIC", "-DPROFILER"];
+        let profiler = compiled("profiled.c", interface, ".profiler", &options);
+        let place = format!("LD_LIBRARY_PATH={}", name(folder()));
+        let of = |library: &str| format!("LD_PRELOAD={library}");
+        let (whole, short) =
+            (of(name(&profiler)), of(profiler.file_name().and_then(|n| n.to_str()).expect("text")));
+        let ways = [&["-x", &whole][..], &["-x", &short, "-x", &place, "--nodes", "2", "--move-always"]];
+        for way in ways {
+            let said = printed(&mut mpirun(&[&["-n", "3"], way, &[name(&file)]].concat()));
+            let expected = ["rank 0 has sent 0", "rank 1 has sent 1", "rank 2 has sent 2"];
+            assert_eq!(sorted(&said), expected, "{interface:?} {way:?}");
+        }
+        // The launcher finds a library of this name there, which nobody calls.
+        let mut command = mpirun(&["-n", "2", name(&file)]);
+        command.env("LD_PRELOAD", &profiler).env("LD_LIBRARY_PATH", folder());
+        assert_eq!(
+            sorted(&printed(&mut command)),
+            ["rank 0 has sent 0", "rank 1 has sent 1"],
+            "{interface:?}"
+        );
+        let second = [":", "-n", "1", "-x", &whole, name(&file)];
+        let said = printed(&mut mpirun(&[&["-n", "2", name(&file)], &second[..]].concat()));
+        assert_eq!(said, "rank 2 has sent 2\n", "{interface:?}");
     }
 }
 

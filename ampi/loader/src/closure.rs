@@ -18,6 +18,8 @@ pub struct Closure {
     pub shared: Shared,
     /// Sonames that are answered for, in the order in which they were met.
     pub answered: Vec<String>,
+    /// Why libraries that should come first do not.
+    pub passed_over: Vec<LoadError>,
 }
 
 /// Reads a program and all that it needs.
@@ -35,8 +37,13 @@ pub fn read(path: &Path, role: Role, search: &Search, imports: &dyn Imports) -> 
             needs: Vec::new(),
             shared: Shared::default(),
             answered: Vec::new(),
+            passed_over: Vec::new(),
         },
     };
+    // Behind the program, before all that it needs itself.
+    for name in &search.preload {
+        reader.preload(name)?;
+    }
     let mut next = 0;
     while next < reader.closure.objects.len() {
         let needs = reader.read_needs(next)?;
@@ -69,7 +76,13 @@ pub fn read_later(
         paths: paths?,
         // Who wanted the others is not known any more: the program, in the end.
         asked_by: (0..first).map(|object| (object > 0).then_some(0)).collect(),
-        closure: Closure { objects, needs: Vec::new(), shared, answered: Vec::new() },
+        closure: Closure {
+            objects,
+            needs: Vec::new(),
+            shared,
+            answered: Vec::new(),
+            passed_over: Vec::new(),
+        },
     };
     let library = reader.library(name, asking)?;
     let mut next = 0;
@@ -100,17 +113,41 @@ impl Reader<'_> {
         let path = elf.path.clone();
         let mut needs = Vec::new();
         for name in names {
-            if self.imports.answers_for(&name) {
-                if !self.closure.answered.contains(&name) {
-                    self.closure.answered.push(name);
-                }
-            } else if is_shared(&name) {
-                self.closure.shared.open(&name, &path)?;
-            } else {
+            if !self.is_of_process(&name, &path)? {
                 needs.push(self.library(&name, object)?);
             }
         }
         Ok(needs)
+    }
+
+    /// Whether the process answers for a library or has it itself: notes that it is used then.
+    fn is_of_process(&mut self, name: &str, wanted_by: &Path) -> Result<bool, LoadError> {
+        if self.imports.answers_for(name) {
+            if !self.closure.answered.iter().any(|answered| answered == name) {
+                self.closure.answered.push(name.to_owned());
+            }
+            return Ok(true);
+        }
+        if is_shared(name) {
+            self.closure.shared.open(name, wanted_by)?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// Adds a library that the program does not ask for. One that is not there is passed over, as the dynamic linker does.
+    fn preload(&mut self, name: &str) -> Result<(), LoadError> {
+        let program = self.closure.objects[0].path.clone();
+        if self.is_of_process(name, &program)? {
+            return Ok(());
+        }
+        match self.find(name, 0) {
+            Err(reason) => self.closure.passed_over.push(reason),
+            // MPI's own library, by its path: the process answers for it all the same.
+            Ok(elf) if self.is_of_process(&elf.name(), &program)? => {}
+            Ok(elf) => _ = self.add(name, 0, elf)?,
+        }
+        Ok(())
     }
 
     fn library(&mut self, name: &str, asking: usize) -> Result<usize, LoadError> {
@@ -118,6 +155,11 @@ impl Reader<'_> {
             return Ok(*known);
         }
         let elf = self.find(name, asking)?;
+        self.add(name, asking, elf)
+    }
+
+    /// Adds a library that was found, unless it is there by another name. Its index.
+    fn add(&mut self, name: &str, asking: usize, elf: Elf) -> Result<usize, LoadError> {
         let next = self.closure.objects.len();
         let index = *self.by_file.entry(elf.identity).or_insert(next);
         self.by_name.insert(name.to_owned(), index);

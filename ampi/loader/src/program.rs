@@ -41,6 +41,7 @@ struct Inner {
     blocks: Blocks,
     entry: usize,
     answered: Vec<String>,
+    passed_over: Vec<LoadError>,
     parts: Vec<Part>,
     plan: Plan,
     functions: Functions,
@@ -71,7 +72,8 @@ impl Program {
     }
 
     fn read(path: &Path, role: Role, search: &Search, imports: &dyn Imports) -> Result<Program, LoadError> {
-        let Closure { objects, needs, mut shared, answered } = closure::read(path, role, search, imports)?;
+        let Closure { objects, needs, mut shared, answered, passed_over } =
+            closure::read(path, role, search, imports)?;
         let (offsets, own_data) = place_objects(&objects, 0)?;
         let scope = Scope::new(&objects)?;
         let cells = Cells::new(own_data, &scope, &offsets)?;
@@ -107,6 +109,7 @@ impl Program {
             blocks,
             entry,
             answered,
+            passed_over,
             parts,
             plan,
             functions,
@@ -150,6 +153,11 @@ impl Program {
     /// Libraries that the process answers for: which MPI the program wants.
     pub fn sonames_answered(&self) -> &[String] {
         &self.0.answered
+    }
+
+    /// Why libraries that should come first ([`Search::preload`]) are not there.
+    pub fn passed_over(&self) -> &[LoadError] {
+        &self.0.passed_over
     }
 
     /// Names of the program and its private libraries, each with a number of its build: others have another one.

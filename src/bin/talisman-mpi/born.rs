@@ -13,9 +13,9 @@ use talisman::launch::executable::{find, interpreted};
 use talisman::prelude::*;
 use talisman_ampi::rank::{Birth, Command};
 use talisman_ampi::slot::{ImagesError, SlotSpace, on_process_heap};
-use talisman_loader::Search;
 
 use crate::images::{OfRanks, ProgramImages};
+use crate::search::search;
 
 /// Which ranks run it, and where they begin.
 #[derive(Clone, Debug, Pup)]
@@ -81,7 +81,12 @@ pub fn note(file: &Path, images: &'static ProgramImages) {
 ///
 /// # Errors
 /// If it cannot be run, with the reason.
-pub fn prepare(file: &Path, birth: Birth, ranks: OfRanks) -> Result<&'static ProgramImages, ImagesError> {
+pub fn prepare(
+    file: &Path,
+    birth: Birth,
+    ranks: OfRanks,
+    variables: &[String],
+) -> Result<&'static ProgramImages, ImagesError> {
     // They may have come here before.
     if let Some(images) = of_rank(birth.first) {
         return Ok(images);
@@ -89,7 +94,7 @@ pub fn prepare(file: &Path, birth: Birth, ranks: OfRanks) -> Result<&'static Pro
     on_process_heap(|| {
         let end = birth.first.saturating_add(birth.ranks);
         ranks.numbers.allow(end).map_err(|error| ImagesError::Load(error.to_string()))?;
-        let images = read(file, ranks)?;
+        let images = read(file, ranks, variables)?;
         let places = BY_RANK.get_or_init(|| {
             let slots = SlotSpace::get().map_or(0, SlotSpace::slots);
             (0..slots).map(|_| AtomicPtr::default()).collect()
@@ -101,13 +106,13 @@ pub fn prepare(file: &Path, birth: Birth, ranks: OfRanks) -> Result<&'static Pro
     })
 }
 
-fn read(file: &Path, ranks: OfRanks) -> Result<&'static ProgramImages, ImagesError> {
+fn read(file: &Path, ranks: OfRanks, variables: &[String]) -> Result<&'static ProgramImages, ImagesError> {
     let key = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(images) = read.get(&key) {
         return Ok(images);
     }
-    let images = ProgramImages::new(file, ranks, &Search::from_environment()).map_err(ImagesError::Load)?;
+    let images = ProgramImages::new(file, ranks, &search(variables)).map_err(ImagesError::Load)?;
     let images: &'static ProgramImages = Box::leak(Box::new(images));
     read.insert(key, images);
     Ok(images)

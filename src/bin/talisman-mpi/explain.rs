@@ -2,15 +2,14 @@
 
 use std::path::Path;
 
-use talisman_loader::Search;
-
 use crate::answers::Answers;
+use crate::search::search;
 
-/// What there is to say, in lines.
+/// What there is to say, in lines, of a program whose ranks have these variables.
 ///
 /// # Errors
 /// If the program or a library of it cannot be read, or is not there.
-pub fn explain(file: &Path) -> Result<String, String> {
-    let explanation = talisman_loader::explain(file, &Search::from_environment(), &Answers::of(file));
+pub fn explain(file: &Path, variables: &[String]) -> Result<String, String> {
+    let explanation = talisman_loader::explain(file, &search(variables), &Answers::of(file));
     explanation.map(|explanation| explanation.to_string()).map_err(|error| error.to_string())
 }

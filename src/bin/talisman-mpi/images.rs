@@ -27,6 +27,7 @@ use talisman_loader::{
 
 use crate::answers::{self, Answers};
 use crate::control::Control;
+use crate::search::search;
 use crate::{born, control, programs, redirect, replayed_values, slice, streams, waits};
 
 /// The program of this process.
@@ -71,10 +72,14 @@ static PROGRAM: OnceLock<Result<&'static ProgramImages, String>> = OnceLock::new
 ///
 /// # Errors
 /// If it cannot be run, with the reason.
-pub fn prepare(file: &Path, ranks: OfRanks) -> Result<&'static ProgramImages, ImagesError> {
+pub fn prepare(
+    file: &Path,
+    ranks: OfRanks,
+    variables: &[String],
+) -> Result<&'static ProgramImages, ImagesError> {
     let prepared = PROGRAM.get_or_init(|| {
         on_process_heap(|| {
-            let search = Search { room_for_later: ROOM_FOR_LATER, ..Search::from_environment() };
+            let search = Search { room_for_later: ROOM_FOR_LATER, ..search(variables) };
             let program = &*Box::leak(Box::new(ProgramImages::new(file, ranks, &search)?));
             // Ranks that others start run the same one mostly.
             born::note(file, program);
@@ -98,6 +103,9 @@ impl ProgramImages {
         let program =
             Program::prepare_fixed(file, search, &Answers::of(file)).map_err(|error| error.to_string())?;
         program.reserve_fixed().map_err(|error| error.to_string())?;
+        for reason in program.passed_over() {
+            eprintln!("talisman-mpi: a library of LD_PRELOAD is passed over: {reason}");
+        }
         prepare_process()?;
         ranks.numbers.allow(ranks.ranks).map_err(|error| error.to_string())?;
         if program.needs_executable_stack() {

@@ -6,6 +6,7 @@
 //! | `images.rs` | the program and its libraries, as they lie in a slot |
 //! | `programs.rs` | several programs, each of some ranks |
 //! | `born.rs` | programs of ranks that others start |
+//! | `search.rs` | where libraries are: what ranks have of the dynamic linker's variables |
 //! | `mappings.rs` | whether the system lets a process have so many ranks |
 //! | `builds.rs` | whether all nodes have the same files |
 //! | `answers.rs` | who answers the symbols that the program wants |
@@ -41,6 +42,7 @@ mod programs;
 mod rank;
 mod redirect;
 mod replayed_values;
+mod search;
 mod shared_libraries;
 mod slice;
 mod streams;
@@ -102,7 +104,7 @@ struct Options {
 async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
     if options.explain {
         let [file] = &options.file[..] else { return Err("--explain is for one program".into()) };
-        let text = explain::explain(Path::new(file))?;
+        let text = explain::explain(Path::new(file), &options.env)?;
         write!(cx.output(), "{text}");
         return Ok(());
     }

@@ -13,11 +13,11 @@ use std::sync::OnceLock;
 use talisman::prelude::*;
 use talisman_ampi::slot::{Held, Images, ImagesError, Noted, SlotSpace, on_process_heap};
 use talisman_ampi::thread::Saved;
-use talisman_loader::Search;
 
 use crate::born;
 use crate::control;
 use crate::images::{OfRanks, ProgramImages};
+use crate::search::search;
 
 /// A program beside the first one.
 #[derive(Clone, Debug, Default, Pup)]
@@ -57,9 +57,15 @@ const UNIT: usize = 64 << 10;
 ///
 /// # Errors
 /// If one cannot be run, with the reason.
-pub fn prepare(first: &Path, others: &[Other], ranks: OfRanks) -> Result<&'static Programs, ImagesError> {
-    let prepared = PROGRAMS
-        .get_or_init(|| on_process_heap(|| Ok(&*Box::leak(Box::new(Programs::new(first, others, ranks)?)))));
+pub fn prepare(
+    first: &Path,
+    others: &[Other],
+    ranks: OfRanks,
+    variables: &[String],
+) -> Result<&'static Programs, ImagesError> {
+    let prepared = PROGRAMS.get_or_init(|| {
+        on_process_heap(|| Ok(&*Box::leak(Box::new(Programs::new(first, others, ranks, variables)?))))
+    });
     prepared.clone().map_err(ImagesError::Load)
 }
 
@@ -75,11 +81,12 @@ pub fn of_caller() -> Option<(usize, &'static ProgramImages)> {
 }
 
 impl Programs {
-    fn new(first: &Path, others: &[Other], ranks: OfRanks) -> Result<Programs, String> {
+    fn new(first: &Path, others: &[Other], ranks: OfRanks, variables: &[String]) -> Result<Programs, String> {
         let mut programs = Programs { all: Vec::new(), span: 0, mark: 0, written: Vec::new() };
-        programs.add(0, position_independent(first, ranks)?);
+        programs.add(0, position_independent(first, ranks, variables)?);
         for other in others {
-            programs.add(other.first, position_independent(Path::new(&other.file), ranks)?);
+            let variables = [variables, &other.variables].concat();
+            programs.add(other.first, position_independent(Path::new(&other.file), ranks, &variables)?);
         }
         Ok(programs)
     }
@@ -123,8 +130,8 @@ impl Programs {
 }
 
 /// All are mapped for every rank, which one at fixed addresses cannot be.
-fn position_independent(file: &Path, ranks: OfRanks) -> Result<ProgramImages, String> {
-    let images = ProgramImages::new(file, ranks, &Search::from_environment())?;
+fn position_independent(file: &Path, ranks: OfRanks, variables: &[String]) -> Result<ProgramImages, String> {
+    let images = ProgramImages::new(file, ranks, &search(variables))?;
     match images.fixed() {
         None => Ok(images),
         Some(_) => Err(format!(

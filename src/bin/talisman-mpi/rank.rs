@@ -113,7 +113,7 @@ impl Program for MpiProgram {
             trap_time_stamps();
         }
         if let Some(Born { birth, .. }) = &self.born {
-            return Ok(Some(born::prepare(Path::new(&self.file), *birth, self.of_ranks())?));
+            return Ok(Some(born::prepare(Path::new(&self.file), *birth, self.of_ranks(), &self.variables)?));
         }
         let prepared = self.prepare()?;
         slice::set(Duration::from_nanos(self.slice)).map_err(ImagesError::Load)?;
@@ -208,8 +208,8 @@ impl MpiProgram {
     pub fn prepare(&self) -> Result<Prepared, ImagesError> {
         let (file, ranks) = (Path::new(&self.file), self.of_ranks());
         match self.others.is_empty() {
-            true => images::prepare(file, ranks).map(Prepared::One),
-            false => programs::prepare(file, &self.others, ranks).map(Prepared::Several),
+            true => images::prepare(file, ranks, &self.variables).map(Prepared::One),
+            false => programs::prepare(file, &self.others, ranks, &self.variables).map(Prepared::Several),
         }
     }
 

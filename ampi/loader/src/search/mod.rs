@@ -3,6 +3,7 @@
 mod cache;
 
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use cache::Cache;
@@ -16,6 +17,8 @@ const DEFAULTS: &[&str] =
 pub struct Search {
     /// `LD_LIBRARY_PATH`: after a program's `RPATH`, before its `RUNPATH`.
     pub library_path: Vec<PathBuf>,
+    /// `LD_PRELOAD`: libraries whose definitions come before those of all others, by name or by path.
+    pub preload: Vec<String>,
     /// The list of libraries that ldconfig(8) has made.
     pub cache: Option<PathBuf>,
     /// Folders that are looked into last.
@@ -31,17 +34,26 @@ const ROOM_FOR_LATER: usize = 32 << 20;
 impl Search {
     /// As the dynamic linker would with the environment of this process.
     pub fn from_environment() -> Search {
-        let path = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
-        let path = path.to_string_lossy().into_owned();
-        Search { library_path: split(&path), ..Search::default() }
+        Search::from_variables(|name| std::env::var_os(name))
+    }
+
+    /// As the dynamic linker would in an environment whose variables have these values.
+    pub fn from_variables(value: impl Fn(&str) -> Option<OsString>) -> Search {
+        let text = |name| value(name).unwrap_or_default().to_string_lossy().into_owned();
+        Search {
+            library_path: split(&text("LD_LIBRARY_PATH")),
+            preload: libraries(&text("LD_PRELOAD")),
+            ..Search::default()
+        }
     }
 }
 
-/// Without `LD_LIBRARY_PATH`.
+/// Without `LD_LIBRARY_PATH` and `LD_PRELOAD`.
 impl Default for Search {
     fn default() -> Self {
         Search {
             library_path: Vec::new(),
+            preload: Vec::new(),
             cache: Some("/etc/ld.so.cache".into()),
             defaults: DEFAULTS.iter().map(PathBuf::from).collect(),
             room_for_later: ROOM_FOR_LATER,
@@ -53,6 +65,11 @@ impl Default for Search {
 fn split(list: &str) -> Vec<PathBuf> {
     let folder = |text: &str| if text.is_empty() { ".".into() } else { text.into() };
     if list.is_empty() { Vec::new() } else { list.split([':', ';']).map(folder).collect() }
+}
+
+/// A list of libraries: `:` or spaces between them.
+fn libraries(list: &str) -> Vec<String> {
+    list.split([':', ' ']).filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
 /// What an object says about where its libraries are.
@@ -139,6 +156,19 @@ mod tests {
             expand(Path::new("${ORIGIN}/$LIB"), object),
             Path::new("/no/such/bin/lib/x86_64-linux-gnu")
         );
+    }
+
+    #[test]
+    fn variables_say_where_libraries_are_and_which_come_first() {
+        let search = Search::from_variables(|name| match name {
+            "LD_LIBRARY_PATH" => Some("/a;/b:".into()),
+            "LD_PRELOAD" => Some(" libone.so:/two.so  libthree.so ".into()),
+            _ => None,
+        });
+        assert_eq!(search.library_path, paths(&["/a", "/b", "."]));
+        assert_eq!(search.preload, ["libone.so", "/two.so", "libthree.so"]);
+        let search = Search::from_variables(|_| None);
+        assert!(search.library_path.is_empty() && search.preload.is_empty());
     }
 
     #[test]

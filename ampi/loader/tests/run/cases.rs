@@ -17,6 +17,7 @@ crate::trials! {
     each_rank_has_its_own_state,
     options_are_read_as_the_c_library_does,
     libraries_are_found_where_the_dynamic_linker_finds_them,
+    libraries_come_before_those_of_the_program,
     what_ranks_cannot_do_is_refused,
     each_rank_knows_its_own_stack,
     backtraces_are_of_the_rank,
@@ -259,6 +260,34 @@ fn libraries_are_found_where_the_dynamic_linker_finds_them() {
             assert!(alone.starts_with("0: "), "{alone}");
             assert_eq!(rank, alone, "{program_tags} {library_tags} {}", environment.display());
         }
+    }
+}
+
+/// By name and by path; one that is not there is passed over.
+fn libraries_come_before_those_of_the_program() {
+    if !compilers() {
+        return;
+    }
+    let shop = Workshop::new();
+    shop.library("found", "search_lib.c", &["-DFOUND=1"]);
+    shop.library("second", "preload_lib.c", &["-DFOUND=2"]);
+    shop.library("third", "preload_lib.c", &["-DFOUND=3"]);
+    let program = shop.build("preload", "preload.c", &["-lfound"]);
+    let by_path = format!("libnowhere.so:{}/libthird.so ", shop.0.display());
+    let both = format!("{by_path}:libsecond.so");
+    for (preload, expected) in
+        [("", "1 2"), ("libsecond.so", "12 22"), (&by_path[..], "13 23"), (&both[..], "123 223")]
+    {
+        let run = |command: &mut Command, variable: &str| {
+            let command = command.env("LD_LIBRARY_PATH", &shop.0).env(variable, preload);
+            let output = command.output().expect("it can be started");
+            String::from_utf8_lossy(&output.stdout).into_owned()
+        };
+        let host = std::env::current_exe().expect("this program");
+        let rank = run(Command::new(host).args(["host", "1", "move"]).arg(&program), "RANKS_PRELOAD");
+        let expected = format!("0: {expected}\n");
+        let alone = run(Command::new(&program).arg("0"), "LD_PRELOAD");
+        assert_eq!((rank, alone), (expected.clone(), expected), "{preload}");
     }
 }
 

@@ -78,7 +78,9 @@ pub fn mistaken(arguments: &[String]) -> i32 {
 pub fn main(arguments: &[String]) -> i32 {
     let [ranks, mode, path, rest @ ..] = arguments else { panic!("RANKS MODE PROGRAM") };
     let ranks: usize = ranks.parse().expect("a number of ranks");
-    let search = Search::from_environment();
+    // What comes before the libraries of ranks is not to come before those of this process.
+    let of_ranks = |name: &str| std::env::var_os(if name == "LD_PRELOAD" { "RANKS_PRELOAD" } else { name });
+    let search = Search::from_variables(of_ranks);
     let program = match Program::prepare(Path::new(path), &search, &Answers) {
         Err(LoadError::FixedAddress { .. }) => Program::prepare_fixed(Path::new(path), &search, &Answers),
         other => other,

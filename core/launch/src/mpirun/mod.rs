@@ -150,6 +150,7 @@ impl Mpirun {
             command.arg("--label-ranks");
         }
         self.add_defaults(&mut command, given);
+        self.leave_preloading_to_ranks(&mut command);
         if let Some(file) = &self.options.hosts {
             self.add_hosts(file, all, given, &mut command)?;
         }
@@ -217,10 +218,24 @@ impl Mpirun {
         }
         // All ranks have the processors that there are together. On other hosts they have what logging in gives them.
         let threads = std::env::var_os(THREADS).unwrap_or_else(|| "1".into());
-        if !self.variables.iter().any(|variable| is_of(variable, THREADS)) {
-            let mut variable = OsString::from(THREADS);
+        self.add_variable(THREADS, &threads, command);
+    }
+
+    /// What comes before the libraries of programs is loaded for each rank, and not for the process: a profiler of MPI would
+    /// find another MPI there.
+    fn leave_preloading_to_ranks(&self, command: &mut Command) {
+        if let Some(libraries) = std::env::var_os(PRELOAD) {
+            self.add_variable(PRELOAD, &libraries, command);
+            command.env_remove(PRELOAD);
+        }
+    }
+
+    /// Ranks have this variable, unless another value was given.
+    fn add_variable(&self, name: &str, value: &OsStr, command: &mut Command) {
+        if !self.variables.iter().any(|variable| is_of(variable, name)) {
+            let mut variable = OsString::from(name);
             variable.push("=");
-            variable.push(threads);
+            variable.push(value);
             command.arg("--env").arg(variable);
         }
     }
@@ -246,6 +261,9 @@ fn add_own(part: &Part, number: usize, command: &mut Command) -> Result<(), Stri
 
 /// How many threads programs with OpenMP start.
 const THREADS: &str = "OMP_NUM_THREADS";
+
+/// Libraries that the dynamic linker puts before all others.
+const PRELOAD: &str = "LD_PRELOAD";
 
 /// Whether this is a variable of this name, with or without a value.
 fn is_of(variable: &OsStr, name: &str) -> bool {
