@@ -30,6 +30,10 @@ impl Late {
     pub fn set_arguments(&mut self, count: c_int, arguments: *mut *mut c_char) {
         (self.count, self.arguments) = (count, arguments);
     }
+
+    pub fn arguments(&self) -> *mut *mut c_char {
+        self.arguments
+    }
 }
 
 fn late<'a>() -> &'a mut Late {

@@ -29,6 +29,7 @@ mod mappings;
 mod mask;
 mod named;
 mod outcome;
+mod own_file;
 mod own_stack;
 mod own_threads;
 mod paths;
@@ -111,7 +112,7 @@ pub fn leave() {
 
 /// The function that answers for this one of the C library.
 pub fn symbol(name: &str) -> Option<usize> {
-    let parts: [fn(&str) -> Option<usize>; 34] = [
+    let parts: [fn(&str) -> Option<usize>; 35] = [
         start::symbol,
         exit::symbol,
         environment::symbol,
@@ -134,6 +135,7 @@ pub fn symbol(name: &str) -> Option<usize> {
         process::symbol,
         backtrace::symbol,
         clocks_and_random::symbol,
+        own_file::symbol,
         own_stack::symbol,
         own_threads::symbol,
         thread_waits::symbol,

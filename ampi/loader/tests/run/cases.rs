@@ -20,6 +20,7 @@ crate::trials! {
     libraries_come_before_those_of_the_program,
     what_ranks_cannot_do_is_refused,
     each_rank_knows_its_own_stack,
+    each_rank_knows_its_own_file,
     backtraces_are_of_the_rank,
     answers_of_the_process_come_first,
     the_dynamic_linker_knows_ranks,
@@ -294,6 +295,13 @@ fn libraries_come_before_those_of_the_program() {
 fn each_rank_knows_its_own_stack() {
     if compilers() {
         same(&Workshop::new().build("stack", "stack.c", &[]), &[]);
+    }
+}
+
+fn each_rank_knows_its_own_file() {
+    if compilers() {
+        same(&Workshop::new().build("own_file", "own_file.c", &[]), &["word"]);
+        same(&Workshop::new().build("own_file", "own_file.c", &["-O2", "-D_FORTIFY_SOURCE=2"]), &[]);
     }
 }
 

@@ -10,6 +10,7 @@ use ::libc::{FILE, O_APPEND, O_CLOEXEC, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_TRU
 use super::makers::{adopt, adopt_stream};
 use crate::libc::made_again::{Identity, Place, note_made};
 use crate::libc::outcome::{Outcome, told};
+use crate::libc::own_file::opened_instead;
 use crate::libc::pause::give_way;
 use crate::libc::set_errno;
 
@@ -84,7 +85,8 @@ unsafe extern "C" fn open_stream(path: Path, mode: Path) -> *mut FILE {
         return file;
     };
     // SAFETY: as above.
-    let descriptor = opened(Place::at(path), flags, |flags| unsafe { real::open64(path, flags, 0o666) });
+    let open = |flags| unsafe { opened_instead(real::open64(path, flags, 0o666), path, flags) };
+    let descriptor = opened(Place::at(path), flags, open);
     if descriptor < 0 {
         return std::ptr::null_mut();
     }
@@ -120,7 +122,7 @@ macro_rules! openers {
         $(
             unsafe extern "C" fn $function($($argument: $type),*) -> c_int {
                 // SAFETY: called as C's function is; one that is given no mode does not look at it.
-                let open = |$flags| unsafe { real::$function($($argument),*) };
+                let open = |$flags| unsafe { opened_instead(real::$function($($argument),*), $path, $flags) };
                 adopt(opened(Place { folder: $folder, path: $path }, $flags, open))
             }
         )*
