@@ -11,6 +11,7 @@ use crate::trials::checks;
 checks!(
     files_of_c needs wrappers,
     files_of_fortran needs fortran,
+    names_with_a_kind_of_file_system needs wrappers,
 );
 
 fn files_of_c() {
@@ -19,6 +20,23 @@ fn files_of_c() {
 
 fn files_of_fortran() {
     everywhere("records.f90", &["records", "turns"]);
+}
+
+/// Under MPICH it is taken off; under Open MPI it is a part of the name.
+fn names_with_a_kind_of_file_system() {
+    for interface in BOTH {
+        let file = built("names.c", interface);
+        let file = file.to_str().expect("a name that is text");
+        let place = folder().join(format!("names-{interface:?}"));
+        fs::create_dir_all(&place).expect("the folder of this run");
+        let place = place.to_str().expect("text");
+        let native = native_with(interface, file, &[place]);
+        for way in [&[][..], &["--nodes", "2", "--move-always"]] {
+            let printed = printed(&mut mpirun(&[&["-n", RANKS], way, &[file, place]].concat()));
+            assert!(printed.lines().count() == 8, "{printed}");
+            assert_eq!(printed, native.clone().unwrap_or(printed.clone()), "{interface:?} {way:?}");
+        }
+    }
 }
 
 const WAYS: [(&str, &[&str]); 4] = [

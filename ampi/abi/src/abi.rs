@@ -150,6 +150,8 @@ pub trait Abi: 'static {
     /// `MPI_MODE_RDONLY`, `_WRONLY`, `_RDWR`, `_CREATE`, `_EXCL`, `_DELETE_ON_CLOSE`, `_UNIQUE_OPEN`, `_APPEND`,
     /// `_SEQUENTIAL`.
     const FILE_MODES: [c_int; 9] = [2, 4, 8, 1, 64, 16, 32, 128, 256];
+    /// Whether the name of a file may begin with a kind of file system: `ufs:name`.
+    const NAMES_HAVE_KINDS: bool = true;
     /// `MPI_SEEK_SET`, `_CUR`, `_END`.
     const SEEKS: [c_int; 3] = [600, 602, 604];
     /// `MPI_DISPLACEMENT_CURRENT`.
@@ -315,6 +317,7 @@ macro_rules! as_in_c {
         const NO_CHECK: std::ffi::c_int = <$interface>::NO_CHECK;
         const NO_SUCCEED: std::ffi::c_int = <$interface>::NO_SUCCEED;
         const HANDLERS_CHANGE_CODES: bool = <$interface>::HANDLERS_CHANGE_CODES;
+        const NAMES_HAVE_KINDS: bool = <$interface>::NAMES_HAVE_KINDS;
         const LAST_CODE: std::ffi::c_int = <$interface>::LAST_CODE;
         const IS_FORTRAN: bool = true;
 

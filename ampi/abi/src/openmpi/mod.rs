@@ -119,6 +119,7 @@ impl Abi for OpenMpi {
     const NO_CHECK: c_int = 1;
     const NO_SUCCEED: c_int = 16;
     const HANDLERS_CHANGE_CODES: bool = false;
+    const NAMES_HAVE_KINDS: bool = false;
     const LAST_CODE: c_int = 92;
 
     #[inline]

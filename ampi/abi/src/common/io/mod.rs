@@ -3,6 +3,7 @@
 //! | module | is |
 //! |---|---|
 //! | [`open`] | opening, closing and deleting together |
+//! | [`prefix`] | the kind of file system before a name |
 //! | [`state`] | sizes, modes, hints, what a program asks of a file |
 //! | [`view`] | what a rank sees of it |
 //! | [`mod@pointer`] | the rank's own pointer |
@@ -25,6 +26,7 @@ pub mod errors;
 pub mod later;
 pub mod open;
 pub mod pointer;
+pub mod prefix;
 pub mod shared;
 pub mod shared_pointer;
 pub mod split;

@@ -6,6 +6,7 @@ use talisman_ampi::comm::Attributes;
 use talisman_ampi::file::{Access, File, View};
 use talisman_ampi::objects::{Info, Kind};
 
+use super::prefix::without_kind;
 use super::{again, descriptor, errors, file, known_file, shared_pointer};
 use crate::abi::{Abi, NULL};
 use crate::class::Class;
@@ -139,13 +140,14 @@ fn free_communicator(communicator: u32) -> Outcome {
     })
 }
 
-/// A text of the program with a zero at its end, in the rank's memory.
-unsafe fn path_of(path: *const u8) -> Result<&'static CStr, Class> {
+/// The name of a file: a text of the program with a zero at its end, in the rank's memory.
+unsafe fn path_of<A: Abi>(path: *const u8) -> Result<&'static CStr, Class> {
     // SAFETY: the caller's promise: it is there while the call lasts.
-    unsafe {
+    let path = unsafe {
         text_of(path)?;
-        Ok(CStr::from_ptr(path.cast()))
-    }
+        CStr::from_ptr(path.cast())
+    };
+    Ok(if A::NAMES_HAVE_KINDS { without_kind(path) } else { path })
 }
 
 unsafe fn open<A: Abi>(
@@ -159,7 +161,7 @@ unsafe fn open<A: Abi>(
     let (parent, hints, path) = unsafe {
         put(to, A::file(NULL))?;
         let parent = known::<A>(Kind::Comm, communicator)?;
-        (parent, known_or_null::<A>(Kind::Info, hints)?, path_of(path)?)
+        (parent, known_or_null::<A>(Kind::Info, hints)?, path_of::<A>(path)?)
     };
     let communicator = communicator_of_file::<A>(parent)?;
     let (descriptor, access) = match open_together::<A>(communicator, path, mode) {
@@ -254,5 +256,5 @@ crate::common::calls! {
         communicator: A::Handle, path: *const u8, mode: c_int, hints: A::Handle, to: *mut A::File,
     ) of nothing => open::<A>(communicator, path, mode, hints, to);
     "File_close" file_close<>(handle: *mut A::File) of nothing => close::<A>(handle);
-    "File_delete" file_delete<>(path: *const u8, _hints: A::Handle) of nothing => deleted(path_of(path)?);
+    "File_delete" file_delete<>(path: *const u8, _hints: A::Handle) of nothing => deleted(path_of::<A>(path)?);
 }
