@@ -12,6 +12,7 @@ checks!(
     files_of_c needs wrappers,
     files_of_fortran needs fortran,
     names_with_a_kind_of_file_system needs wrappers,
+    pointers_begin_at_the_end_that_all_have_seen needs wrappers,
 );
 
 fn files_of_c() {
@@ -35,6 +36,20 @@ fn names_with_a_kind_of_file_system() {
             let printed = printed(&mut mpirun(&[&["-n", RANKS], way, &[file, place]].concat()));
             assert!(printed.lines().count() == 8, "{printed}");
             assert_eq!(printed, native.clone().unwrap_or(printed.clone()), "{interface:?} {way:?}");
+        }
+    }
+}
+
+/// Who comes first from opening a file to append writes to it at once.
+fn pointers_begin_at_the_end_that_all_have_seen() {
+    for interface in BOTH {
+        let file = built("appended.c", interface);
+        let name = folder().join(format!("appended-{interface:?}"));
+        let words = ["-n", RANKS, file.to_str().expect("text"), name.to_str().expect("text")];
+        let of_all = |line: &str| (0..4).map(|rank| format!("rank {rank}: {line}")).collect::<Vec<_>>();
+        for way in [&[][..], &["--nodes", "2"], &["--nodes", "2", "--move-always"]] {
+            let printed = printed(&mut mpirun(&[way, &words].concat()));
+            assert_eq!(sorted(&printed), of_all("10, for all 10"), "{interface:?} {way:?}");
         }
     }
 }

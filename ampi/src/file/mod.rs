@@ -14,7 +14,7 @@ pub use view::{Unfit, View};
 pub struct File {
     /// The descriptor, which the rank has wherever it is.
     pub descriptor: i32,
-    /// Its name, as the program has given it.
+    /// Its name.
     pub path: Vec<u8>,
     /// What the program may do with it.
     pub access: Access,
@@ -28,6 +28,8 @@ pub struct File {
     pub gives_again: bool,
     /// What of it the rank sees.
     pub view: View,
+    /// Where its pointers have begun: its end, if it was opened to append.
+    pub begin: u64,
     /// The rank's own pointer, in elementary values of the view.
     pub position: u64,
     /// The file that has the pointer of all, once this rank has used that.

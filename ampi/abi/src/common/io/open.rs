@@ -82,8 +82,22 @@ pub fn deleted(path: &CStr) -> Outcome {
     }
 }
 
-/// All open it, or none does: each gives what the first of them with an error has met with.
-fn open_together<A: Abi>(communicator: u32, path: &CStr, mode: c_int) -> Result<(i32, Access), Class> {
+/// A file that all have opened.
+struct Opened {
+    descriptor: i32,
+    access: Access,
+    /// Where its pointers begin.
+    begin: u64,
+}
+
+/// Where the pointers of a file begin that the rank has opened.
+fn begin_of(descriptor: i32, access: Access) -> Result<u64, Class> {
+    if access.appends { descriptor::length(descriptor) } else { Ok(0) }
+}
+
+/// All open it, or none does: each gives what the first of them with an error has met with. Where its end is all have
+/// seen before any goes on, and writes.
+fn open_together<A: Abi>(communicator: u32, path: &CStr, mode: c_int) -> Result<Opened, Class> {
     let access = access_of::<A>(mode);
     let said = [to_number(access.map(|_| ())), i64::from(mode)];
     let all = from_all::<A, 2>(NAME, communicator, said)?;
@@ -105,13 +119,14 @@ fn open_together<A: Abi>(communicator: u32, path: &CStr, mode: c_int) -> Result<
     if !is_first {
         opened = open_alone(path, access, false);
     }
-    let all = from_all::<A, 1>(NAME, communicator, [to_number(opened.map(|_| ()))])?;
+    let begin = opened.and_then(|descriptor| begin_of(descriptor, access));
+    let all = from_all::<A, 1>(NAME, communicator, [to_number(begin.map(|_| ()))])?;
     let outcome = all.iter().try_for_each(|[error]| from_number(*error));
     if let (Err(_), Ok(descriptor)) = (outcome, opened) {
         closed(descriptor);
     }
     outcome?;
-    Ok((opened?, access))
+    Ok(Opened { descriptor: opened?, access, begin: begin? })
 }
 
 /// Whether it was written since the rank began, perhaps by this job, which may write it again.
@@ -164,14 +179,13 @@ unsafe fn open<A: Abi>(
         (parent, known_or_null::<A>(Kind::Info, hints)?, path_of::<A>(path)?)
     };
     let communicator = communicator_of_file::<A>(parent)?;
-    let (descriptor, access) = match open_together::<A>(communicator, path, mode) {
+    let Opened { descriptor, access, begin } = match open_together::<A>(communicator, path, mode) {
         Ok(opened) => opened,
         Err(class) => {
             free_communicator(communicator)?;
             return Err(class);
         }
     };
-    let position = if access.appends { descriptor::length(descriptor)? } else { 0 };
     let gives_again = access.writes || access.is_sequential || is_of_job(descriptor)?;
     let number = local(|process| {
         let hints = hints.map_or(Ok(Info::default()), |hints| info::copy_of(process, hints))?;
@@ -185,7 +199,8 @@ unsafe fn open<A: Abi>(
             is_shared: process.comms.get(communicator)?.size() > 1,
             gives_again,
             view: View::bytes(),
-            position,
+            begin,
+            position: begin,
             shared: None,
             split: None,
             is_atomic: false,

@@ -139,11 +139,7 @@ fn moved(number: u32, descriptor: i32, to: impl Fn(u64) -> Result<u64, Class>) -
 
 /// Where it is at first.
 fn first(number: u32) -> Result<u64, Class> {
-    let (descriptor, appends) = local(|process| {
-        let file = file(process, number)?;
-        Ok((file.descriptor, file.access.appends))
-    })?;
-    if appends { length_now(descriptor) } else { Ok(0) }
+    local(|process| Ok(file(process, number)?.begin))
 }
 
 /// Moves it. Gives what `to` makes of where it was: where it is then, and a result.
