@@ -19,6 +19,7 @@ use ::libc::{pid_t, posix_spawn_file_actions_t, posix_spawnattr_t};
 use super::child_waits::{wait_alone, wait_for};
 use super::files::adopt_stream;
 use super::pause::{self, give_way};
+use super::time_stamps::{TimeStamps, allowed};
 use super::{current, functions, set_errno, signals};
 
 /// A rank has no more children at once that it has not waited for.
@@ -166,6 +167,7 @@ unsafe extern "C" fn copy() -> pid_t {
 /// The rank is alone in this process, which is a copy: descriptors and signals are the system's from now on.
 fn begin_child() {
     IS_CHILD.store(true, Ordering::Relaxed);
+    TimeStamps::leave();
     pause::begin_child();
     // SAFETY: the running rank's state; zeroes are a value of an action.
     unsafe {
@@ -196,7 +198,7 @@ unsafe extern "C" fn spawn<const BY_NAME: bool>(
     let mut process = 0;
     // SAFETY: called as C's function is; then a place of the program's.
     let error = unsafe {
-        let error = function(&raw mut process, path, files, how, words, all);
+        let error = allowed(|| function(&raw mut process, path, files, how, words, all));
         if error == 0 && !to.is_null() {
             to.write(process);
         }
@@ -241,7 +243,7 @@ unsafe extern "C" fn open_by_shell(command: Text, mode: Text) -> usize {
     let file = unsafe {
         let of_process = environ;
         environ = *(*current()).variables.environ;
-        let file = ::libc::popen(command, mode);
+        let file = allowed(|| ::libc::popen(command, mode));
         environ = of_process;
         file
     };
