@@ -110,7 +110,9 @@ impl Program for MpiProgram {
         set_end_rank(ends::end_rank_by_thread);
         if self.traps_tsc {
             set_answers(answer_time_stamp);
-            trap_time_stamps();
+            trap_time_stamps().map_err(|error| {
+                ImagesError::Load(format!("--trap-tsc: the system cannot do that: {error}"))
+            })?;
         }
         if let Some(Born { birth, .. }) = &self.born {
             return Ok(Some(born::prepare(Path::new(&self.file), *birth, self.of_ranks(), &self.variables)?));

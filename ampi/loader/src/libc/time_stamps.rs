@@ -2,6 +2,7 @@
 //! while ranks run: then each of them is a fault, which is answered here. A rank that does again what it did gets the same.
 
 use std::arch::x86_64::{__rdtscp, _rdtsc};
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ::libc::{REG_RAX, REG_RCX, REG_RDX, REG_RIP, c_int, ucontext_t};
@@ -19,8 +20,17 @@ pub struct TimeStamps {
 static ARE_TRAPPED: AtomicBool = AtomicBool::new(false);
 
 /// From now on they are answered, in all ranks of this process.
-pub fn trap_time_stamps() {
+///
+/// # Errors
+/// The system cannot forbid them.
+pub fn trap_time_stamps() -> io::Result<()> {
+    let mut now: c_int = 0;
+    // SAFETY: asks about this thread, with a place for the answer.
+    if unsafe { ::libc::prctl(::libc::PR_GET_TSC, &raw mut now) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
     ARE_TRAPPED.store(true, Ordering::Relaxed);
+    Ok(())
 }
 
 impl TimeStamps {
@@ -60,7 +70,7 @@ pub fn allowed<T>(start: impl FnOnce() -> T) -> T {
 }
 
 fn allow(what: c_int) {
-    // SAFETY: for this thread alone. Where the system refuses, time stamps are what they are.
+    // SAFETY: for this thread alone. A system that can tell can do it.
     unsafe { ::libc::prctl(::libc::PR_SET_TSC, what) };
 }
 
