@@ -148,7 +148,7 @@ unsafe extern "C" fn read_checked(from: c_int, bytes: *mut c_void, len: size_t, 
 }
 
 /// As the C library, which ends a program that would write behind an object.
-fn within(len: size_t, room: size_t) -> size_t {
+pub fn within(len: size_t, room: size_t) -> size_t {
     unsafe extern "C" {
         fn __chk_fail() -> !;
     }

@@ -5,6 +5,7 @@ use std::ffi::c_int;
 
 use ::libc::{EINVAL, epoll_event, fd_set, nfds_t, pollfd, sigset_t, size_t, timespec, timeval};
 
+use super::descriptor_waits::within;
 use super::pause::{give_way, nanoseconds, sleep};
 use super::until::Until;
 use super::{functions, set_errno, waits_alone};
@@ -72,21 +73,9 @@ unsafe extern "C" fn poll(places: *mut pollfd, count: nfds_t, milliseconds: c_in
 
 /// A program that was compiled to look at bounds calls this, as those that follow.
 unsafe extern "C" fn poll_checked(places: *mut pollfd, count: nfds_t, time: c_int, room: size_t) -> c_int {
-    let count = within(count, room);
+    within((count as usize).saturating_mul(size_of::<pollfd>()), room);
     // SAFETY: as above.
     unsafe { poll(places, count, time) }
-}
-
-/// As the C library, which ends a program that would write behind an object.
-fn within(count: nfds_t, room: size_t) -> nfds_t {
-    unsafe extern "C" {
-        fn __chk_fail() -> !;
-    }
-    if (room / size_of::<pollfd>()) < count as usize {
-        // SAFETY: takes nothing.
-        unsafe { __chk_fail() }
-    }
-    count
 }
 
 unsafe extern "C" fn poll_with_mask(
@@ -111,7 +100,7 @@ unsafe extern "C" fn poll_with_mask_checked(
     mask: *const sigset_t,
     room: size_t,
 ) -> c_int {
-    let count = within(count, room);
+    within((count as usize).saturating_mul(size_of::<pollfd>()), room);
     // SAFETY: as above.
     unsafe { poll_with_mask(places, count, time, mask) }
 }
