@@ -8,7 +8,6 @@
 
 mod absent;
 mod basics;
-mod beside;
 mod builds;
 mod child_programs;
 mod coarrays;
@@ -49,6 +48,7 @@ mod surroundings;
 mod threads;
 #[path = "../common/trials.rs"]
 mod trials;
+mod waits_without_mpi;
 mod windows;
 mod wrappers;
 
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
         refusals::all(),
         absent::all(),
         basics::all(),
-        beside::all(),
+        waits_without_mpi::all(),
         ends::all(),
         errors::all(),
         held::all(),

@@ -15,7 +15,7 @@ use talisman_ampi::rank::{Birth, Command};
 use talisman_ampi::slot::{ImagesError, SlotSpace, on_process_heap};
 
 use crate::images::{OfRanks, ProgramImages};
-use crate::search::search;
+use crate::library_search::search;
 
 /// Which ranks run it, and where they begin.
 #[derive(Clone, Debug, Pup)]

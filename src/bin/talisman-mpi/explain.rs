@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::answers::Answers;
-use crate::search::search;
+use crate::library_search::search;
 
 /// What there is to say, in lines, of a program whose ranks have these variables.
 ///

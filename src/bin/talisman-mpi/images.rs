@@ -27,7 +27,7 @@ use talisman_loader::{
 
 use crate::answers::{self, Answers};
 use crate::control::Control;
-use crate::search::search;
+use crate::library_search::search;
 use crate::{born, control, programs, redirect, replayed_values, slice, streams, waits};
 
 /// The program of this process.

@@ -6,7 +6,7 @@
 //! | `images.rs` | the program and its libraries, as they lie in a slot |
 //! | `programs.rs` | several programs, each of some ranks |
 //! | `born.rs` | programs of ranks that others start |
-//! | `search.rs` | where libraries are: what ranks have of the dynamic linker's variables |
+//! | `library_search.rs` | where libraries are: what ranks have of the dynamic linker's variables |
 //! | `mappings.rs` | whether the system lets a process have so many ranks |
 //! | `builds.rs` | whether all nodes have the same files |
 //! | `answers.rs` | who answers the symbols that the program wants |
@@ -35,6 +35,7 @@ mod ends;
 mod explain;
 mod gdb;
 mod images;
+mod library_search;
 mod locales;
 mod mappings;
 mod mpi_files;
@@ -42,7 +43,6 @@ mod programs;
 mod rank;
 mod redirect;
 mod replayed_values;
-mod search;
 mod shared_libraries;
 mod slice;
 mod streams;

@@ -17,7 +17,7 @@ use talisman_ampi::thread::Saved;
 use crate::born;
 use crate::control;
 use crate::images::{OfRanks, ProgramImages};
-use crate::search::search;
+use crate::library_search::search;
 
 /// A program beside the first one.
 #[derive(Clone, Debug, Default, Pup)]

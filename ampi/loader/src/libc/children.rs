@@ -19,7 +19,7 @@ use ::libc::{pid_t, posix_spawn_file_actions_t, posix_spawnattr_t};
 use super::child_waits::{wait_alone, wait_for};
 use super::files::adopt_stream;
 use super::pause::{self, give_way};
-use super::time_stamps::{TimeStamps, allowed};
+use super::time_stamp_counter::{TimeStamps, allowed};
 use super::{current, functions, set_errno, signals};
 
 /// A rank has no more children at once that it has not waited for.

@@ -10,9 +10,9 @@ use ::libc::{
     timespec, timeval,
 };
 
+use super::deadline::Deadline;
 use super::files::adopt;
 use super::pause::give_way;
-use super::until::Until;
 use super::{current, errno, functions, set_errno, waits_alone};
 
 functions! {
@@ -75,12 +75,15 @@ fn never_waits(descriptor: c_int, flags: c_int) -> bool {
 }
 
 /// For how long a socket waits; a pipe does for ever.
-fn time(descriptor: c_int, option: c_int) -> Until {
+fn time(descriptor: c_int, option: c_int) -> Deadline {
     let mut time = timeval { tv_sec: 0, tv_usec: 0 };
     if ask(descriptor, option, &mut time) && (time.tv_sec, time.tv_usec) != (0, 0) {
-        return Until::after(timespec { tv_sec: time.tv_sec, tv_nsec: time.tv_usec.saturating_mul(1_000) });
+        return Deadline::after(timespec {
+            tv_sec: time.tv_sec,
+            tv_nsec: time.tv_usec.saturating_mul(1_000),
+        });
     }
-    Until::ever()
+    Deadline::never()
 }
 
 fn is_stream(descriptor: c_int) -> bool {

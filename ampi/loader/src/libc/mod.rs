@@ -6,20 +6,20 @@
 //!
 //! [`symbol`] is meant for [`crate::Imports::fallback`], so that a program's own `getopt` is used if it has one.
 
-mod addresses;
 mod backtrace;
-mod barrier;
 mod child_waits;
 mod children;
 mod clocks_and_random;
-mod conversions;
+mod deadline;
 mod descriptor_waits;
 mod environment;
 mod exit;
 mod files;
 mod folder;
+mod getaddrinfo;
 mod getopt;
 mod gprof;
+mod iconv;
 mod jumps;
 mod keys;
 mod late;
@@ -29,27 +29,27 @@ mod mappings;
 mod mask;
 mod named;
 mod outcome;
-mod own_file;
 mod own_stack;
 mod own_threads;
 mod paths;
 mod pause;
 mod polling;
+mod proc_self;
 mod process;
 mod random;
+mod shared_barrier;
 mod shared_waits;
 mod signals;
 mod start;
 mod state;
 mod system_calls;
 mod system_info;
-mod system_v;
+mod system_v_ipc;
 mod text;
 mod thread_locale;
 mod thread_waits;
 mod threads;
-mod time_stamps;
-mod until;
+mod time_stamp_counter;
 
 use std::cell::Cell;
 use std::ptr::null_mut;
@@ -73,8 +73,8 @@ pub use pause::{Hooks, ReadBytes, set_hooks};
 pub use start::run;
 pub use state::{Ended, State};
 pub use thread_waits::{set_waits_for_threads, waits_for_threads};
-use time_stamps::TimeStamps;
-pub use time_stamps::{answer_time_stamp, trap_time_stamps};
+use time_stamp_counter::TimeStamps;
+pub use time_stamp_counter::{answer_time_stamp, trap_time_stamps};
 
 thread_local! {
     /// The state of the rank that runs on this thread.
@@ -135,18 +135,18 @@ pub fn symbol(name: &str) -> Option<usize> {
         process::symbol,
         backtrace::symbol,
         clocks_and_random::symbol,
-        own_file::symbol,
+        proc_self::symbol,
         own_stack::symbol,
         own_threads::symbol,
         thread_waits::symbol,
         system_info::symbol,
         descriptor_waits::symbol,
         polling::symbol,
-        system_v::symbol,
+        system_v_ipc::symbol,
         system_calls::symbol,
         gprof::symbol,
-        addresses::symbol,
-        conversions::symbol,
+        getaddrinfo::symbol,
+        iconv::symbol,
         thread_locale::symbol,
     ];
     parts.iter().find_map(|part| part(name))

@@ -36,7 +36,7 @@ pub struct Hooks {
 
 static HOOKS: OnceLock<Hooks> = OnceLock::new();
 
-/// Sets what is done. Once for a process: false if it was set before. Until then the thread itself yields and sleeps.
+/// Sets what is done. Once for a process: false if it was set before. Deadline then the thread itself yields and sleeps.
 pub fn set_hooks(hooks: Hooks) -> bool {
     HOOKS.set(hooks).is_ok()
 }

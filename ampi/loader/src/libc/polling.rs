@@ -5,9 +5,9 @@ use std::ffi::c_int;
 
 use ::libc::{EINVAL, epoll_event, fd_set, nfds_t, pollfd, sigset_t, size_t, timespec, timeval};
 
+use super::deadline::Deadline;
 use super::descriptor_waits::within;
 use super::pause::{give_way, nanoseconds, sleep};
-use super::until::Until;
 use super::{functions, set_errno, waits_alone};
 
 functions! {
@@ -24,7 +24,7 @@ functions! {
 static AT_ONCE: timespec = timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// Looks until something has happened, or there is no time left.
-fn happened(until: Until, look: impl Fn() -> c_int) -> c_int {
+fn happened(until: Deadline, look: impl Fn() -> c_int) -> c_int {
     let attempt = || match look() {
         0 => None,
         result => Some(result),
@@ -39,9 +39,9 @@ fn happened(until: Until, look: impl Fn() -> c_int) -> c_int {
 
 /// # Safety
 /// As for a function that takes a time, or none for ever.
-unsafe fn span(time: *const timespec) -> Until {
+unsafe fn span(time: *const timespec) -> Deadline {
     // SAFETY: the caller's promise.
-    unsafe { time.as_ref() }.map_or(Until::ever(), |time| Until::after(*time))
+    unsafe { time.as_ref() }.map_or(Deadline::never(), |time| Deadline::after(*time))
 }
 
 /// Lets time pass, if it is one.
@@ -67,7 +67,7 @@ unsafe extern "C" fn poll(places: *mut pollfd, count: nfds_t, milliseconds: c_in
             0
         }
         _ if waits_alone() => look(milliseconds),
-        _ => happened(Until::after_milliseconds(milliseconds), || look(0)),
+        _ => happened(Deadline::after_milliseconds(milliseconds), || look(0)),
     }
 }
 
@@ -153,7 +153,7 @@ impl Sets {
 unsafe fn select_until(
     sets: [*mut fd_set; 3],
     count: c_int,
-    until: Until,
+    until: Deadline,
     look: impl Fn() -> c_int,
 ) -> Option<c_int> {
     // SAFETY: the caller's promise.
@@ -186,8 +186,8 @@ unsafe extern "C" fn select(
             Some(span) if count == 0 => return pass(&span),
             // What is no time is refused by the C library.
             Some(span) if nanoseconds(&span).is_none() => None,
-            Some(span) => Some(Until::after(span)),
-            None => Some(Until::ever()),
+            Some(span) => Some(Deadline::after(span)),
+            None => Some(Deadline::never()),
         };
         let until = until.filter(|_| !waits_alone());
         until
@@ -235,5 +235,5 @@ unsafe extern "C" fn epoll_wait_with_mask(
     if waits_alone() {
         return look(time);
     }
-    happened(Until::after_milliseconds(time), || look(0))
+    happened(Deadline::after_milliseconds(time), || look(0))
 }

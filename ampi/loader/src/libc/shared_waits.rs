@@ -7,10 +7,10 @@ use ::libc::{EAGAIN, EBUSY, ETIMEDOUT};
 
 use super::CURRENT;
 use super::children::is_child;
+use super::deadline::Deadline;
 use super::own_threads::is_own_thread;
 use super::pause::sleep;
 use super::thread_waits::{Object, mutex_lock};
-use super::until::Until;
 
 /// Nanoseconds after which a rank looks again at what another one may have changed.
 const NAP: u64 = 50_000;
@@ -46,7 +46,7 @@ pub unsafe fn is_shared_rwlock(lock: Object) -> bool {
 }
 
 /// Tries again and again; the number of the error if it fails.
-pub fn until_free(attempt: impl Fn() -> c_int, until: Until) -> c_int {
+pub fn until_free(attempt: impl Fn() -> c_int, until: Deadline) -> c_int {
     let is_had = |error: &c_int| !matches!(*error, EBUSY | EAGAIN);
     until.attempt(|| Some(attempt()).filter(is_had)).unwrap_or(ETIMEDOUT)
 }
@@ -55,7 +55,7 @@ pub fn until_free(attempt: impl Fn() -> c_int, until: Until) -> c_int {
 ///
 /// # Safety
 /// The rank has the mutex.
-pub unsafe fn free_for_others(mutex: Object, until: Until) -> c_int {
+pub unsafe fn free_for_others(mutex: Object, until: Deadline) -> c_int {
     // SAFETY: the caller's promise.
     match unsafe { ::libc::pthread_mutex_unlock(mutex.cast()) } {
         0 => sleep(NAP),
@@ -78,12 +78,12 @@ mod tests {
     fn what_is_not_free_in_time_is_not_waited_for() {
         let past = ::libc::timespec { tv_sec: 1, tv_nsec: 0 };
         // SAFETY: a time.
-        let over = unsafe { Until::of(::libc::CLOCK_REALTIME, &raw const past) };
+        let over = unsafe { Deadline::of(::libc::CLOCK_REALTIME, &raw const past) };
         assert_eq!(until_free(|| EBUSY, over), ETIMEDOUT);
         assert_eq!(until_free(|| 0, over), 0);
         let left = Cell::new(20);
         let attempt = || if left.replace(left.get() - 1) > 0 { EAGAIN } else { 0 };
-        assert_eq!((until_free(attempt, Until::ever()), left.get()), (0, -1));
+        assert_eq!((until_free(attempt, Deadline::never()), left.get()), (0, -1));
     }
 
     #[test]

@@ -20,7 +20,7 @@ use super::random::Random;
 use super::signals::Signals;
 use super::text::Texts;
 use super::thread_locale::ThreadLocale;
-use super::time_stamps::TimeStamps;
+use super::time_stamp_counter::TimeStamps;
 use crate::Program;
 
 /// A rank's state of the C library: plain data, all of whose addresses are those of the rank's slot.

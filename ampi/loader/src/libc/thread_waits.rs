@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ::libc::timespec;
 
+use super::deadline::Deadline;
 use super::own_threads::is_own_thread;
 use super::pause::give_way;
 use super::shared_waits::{free_for_others, is_shared, is_shared_rwlock, until_free, waits_for_ranks};
-use super::until::Until;
-use super::{CURRENT, barrier, errno, functions, set_errno};
+use super::{CURRENT, errno, functions, set_errno, shared_barrier};
 
 functions! {
     "pthread_mutex_lock" => mutex_lock,
@@ -100,7 +100,7 @@ pub(super) unsafe extern "C-unwind" fn mutex_lock(mutex: Object) -> c_int {
     // SAFETY: called as C's function is, as in all that follow.
     unsafe {
         if waits_for_ranks() && is_shared(mutex) {
-            return until_free(|| pthread_mutex_trylock(mutex), Until::ever());
+            return until_free(|| pthread_mutex_trylock(mutex), Deadline::never());
         }
         if !may_wait_for_threads() {
             return pthread_mutex_lock(mutex);
@@ -140,7 +140,7 @@ unsafe extern "C-unwind" fn mutex_timedlock(mutex: Object, until: *const timespe
     // SAFETY: as above.
     unsafe {
         match waits_for_ranks() && is_shared(mutex) {
-            true => until_free(|| pthread_mutex_trylock(mutex), Until::of(::libc::CLOCK_REALTIME, until)),
+            true => until_free(|| pthread_mutex_trylock(mutex), Deadline::of(::libc::CLOCK_REALTIME, until)),
             false => in_wait(|| pthread_mutex_timedlock(mutex, until)),
         }
     }
@@ -150,7 +150,7 @@ unsafe extern "C-unwind" fn rwlock_rdlock(lock: Object) -> c_int {
     // SAFETY: as above.
     unsafe {
         match waits_for_ranks() && is_shared_rwlock(lock) {
-            true => until_free(|| pthread_rwlock_tryrdlock(lock), Until::ever()),
+            true => until_free(|| pthread_rwlock_tryrdlock(lock), Deadline::never()),
             false => in_wait(|| pthread_rwlock_rdlock(lock)),
         }
     }
@@ -160,7 +160,7 @@ unsafe extern "C-unwind" fn rwlock_wrlock(lock: Object) -> c_int {
     // SAFETY: as above.
     unsafe {
         match waits_for_ranks() && is_shared_rwlock(lock) {
-            true => until_free(|| pthread_rwlock_trywrlock(lock), Until::ever()),
+            true => until_free(|| pthread_rwlock_trywrlock(lock), Deadline::never()),
             false => in_wait(|| pthread_rwlock_wrlock(lock)),
         }
     }
@@ -170,7 +170,7 @@ unsafe extern "C-unwind" fn cond_wait(condition: Object, mutex: Object) -> c_int
     // SAFETY: as above.
     unsafe {
         match waits_for_ranks() && is_shared(mutex) {
-            true => free_for_others(mutex, Until::ever()),
+            true => free_for_others(mutex, Deadline::never()),
             false => in_wait(|| pthread_cond_wait(condition, mutex)),
         }
     }
@@ -184,7 +184,7 @@ unsafe extern "C-unwind" fn cond_timedwait(
     // SAFETY: as above.
     unsafe {
         match waits_for_ranks() && is_shared(mutex) {
-            true => free_for_others(mutex, Until::of(::libc::CLOCK_REALTIME, until)),
+            true => free_for_others(mutex, Deadline::of(::libc::CLOCK_REALTIME, until)),
             false => in_wait(|| pthread_cond_timedwait(condition, mutex, until)),
         }
     }
@@ -208,7 +208,7 @@ unsafe extern "C-unwind" fn cond_clockwait(
     // SAFETY: as above.
     unsafe {
         match waits_for_ranks() && is_shared(mutex) {
-            true => free_for_others(mutex, Until::of(clock, until)),
+            true => free_for_others(mutex, Deadline::of(clock, until)),
             false => in_wait(|| pthread_cond_clockwait(condition, mutex, clock, until)),
         }
     }
@@ -218,7 +218,7 @@ unsafe extern "C-unwind" fn barrier_wait(barrier: Object) -> c_int {
     // SAFETY: as above.
     unsafe {
         match waits_for_ranks() {
-            true => barrier::wait_for_ranks(barrier),
+            true => shared_barrier::wait_for_ranks(barrier),
             false => in_wait(|| pthread_barrier_wait(barrier)),
         }
     }
@@ -234,7 +234,7 @@ unsafe fn try_semaphore(semaphore: Object) -> c_int {
 }
 
 /// For other ranks, until there is time for that no more.
-unsafe fn semaphore_of_ranks(semaphore: Object, until: Until) -> c_int {
+unsafe fn semaphore_of_ranks(semaphore: Object, until: Deadline) -> c_int {
     // SAFETY: as above.
     match until_free(|| unsafe { try_semaphore(semaphore) }, until) {
         0 => 0,
@@ -249,7 +249,7 @@ unsafe extern "C-unwind" fn semaphore_wait(semaphore: Object) -> c_int {
     // SAFETY: as above.
     unsafe {
         match waits_for_ranks() {
-            true => semaphore_of_ranks(semaphore, Until::ever()),
+            true => semaphore_of_ranks(semaphore, Deadline::never()),
             false => in_wait(|| sem_wait(semaphore)),
         }
     }
@@ -259,7 +259,7 @@ unsafe extern "C-unwind" fn semaphore_timedwait(semaphore: Object, until: *const
     // SAFETY: as above.
     unsafe {
         match waits_for_ranks() {
-            true => semaphore_of_ranks(semaphore, Until::of(::libc::CLOCK_REALTIME, until)),
+            true => semaphore_of_ranks(semaphore, Deadline::of(::libc::CLOCK_REALTIME, until)),
             false => in_wait(|| sem_timedwait(semaphore, until)),
         }
     }
@@ -273,7 +273,7 @@ unsafe extern "C-unwind" fn semaphore_clockwait(
     // SAFETY: as above.
     unsafe {
         match waits_for_ranks() {
-            true => semaphore_of_ranks(semaphore, Until::of(clock, until)),
+            true => semaphore_of_ranks(semaphore, Deadline::of(clock, until)),
             false => in_wait(|| sem_clockwait(semaphore, clock, until)),
         }
     }

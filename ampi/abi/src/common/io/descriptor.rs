@@ -6,8 +6,8 @@ use std::mem::ManuallyDrop;
 use std::os::fd::{BorrowedFd, FromRawFd};
 use std::os::unix::fs::{FileExt, MetadataExt};
 
-use super::again;
 use super::errors::class_of;
+use super::replayed;
 use crate::class::Class;
 
 /// The file of a descriptor, which stays open.
@@ -93,7 +93,7 @@ pub enum Bytes<'a> {
 /// # Errors
 /// What the system said.
 pub fn length(descriptor: i32) -> Result<u64, Class> {
-    again::then(|| length_now(descriptor))
+    replayed::then(|| length_now(descriptor))
 }
 
 /// Bytes of the file, now.

@@ -3,7 +3,7 @@
 //! | module | is |
 //! |---|---|
 //! | [`open`] | opening, closing and deleting together |
-//! | [`prefix`] | the kind of file system before a name |
+//! | [`file_system_prefix`] | the kind of file system before a name |
 //! | [`state`] | sizes, modes, hints, what a program asks of a file |
 //! | [`view`] | what a rank sees of it |
 //! | [`mod@pointer`] | the rank's own pointer |
@@ -12,21 +12,21 @@
 //! | [`shared`], [`shared_pointer`] | those with the pointer of all; that pointer |
 //! | [`errors`] | error handlers of files, and what the system's errors are for MPI |
 //! | [`descriptor`] | what is asked of the system |
-//! | `again` | what a rank gets that does again what it did |
+//! | `replayed` | what a rank gets that does again what it did |
 //!
 //! Each rank has a descriptor of its own, which the embedder gives it ([`Hooks`](crate::Hooks)): so a file moves with its
 //! rank, and is cut back to a checkpoint, as all that a program opens. Nothing is kept in memory: what is written is
 //! seen by who reads next. A collective is what each rank does by itself; they wait for each other when all have done
 //! it.
 
-mod again;
 pub mod blocking;
 pub mod descriptor;
 pub mod errors;
+pub mod file_system_prefix;
 pub mod later;
 pub mod open;
 pub mod pointer;
-pub mod prefix;
+mod replayed;
 pub mod shared;
 pub mod shared_pointer;
 pub mod split;

@@ -6,8 +6,8 @@ use talisman_ampi::comm::Attributes;
 use talisman_ampi::file::{Access, File, View};
 use talisman_ampi::objects::{Info, Kind};
 
-use super::prefix::without_kind;
-use super::{again, descriptor, errors, file, known_file, shared_pointer};
+use super::file_system_prefix::without_kind;
+use super::{descriptor, errors, file, known_file, replayed, shared_pointer};
 use crate::abi::{Abi, NULL};
 use crate::class::Class;
 use crate::common::agreement::{from_all, from_first, from_number, new_number, to_number};
@@ -132,7 +132,7 @@ fn open_together<A: Abi>(communicator: u32, path: &CStr, mode: c_int) -> Result<
 /// Whether it was written since the rank began, perhaps by this job, which may write it again.
 fn is_of_job(descriptor: i32) -> Result<bool, Class> {
     let began = local(|process| Ok(process.objects.life.began))?;
-    again::then(|| descriptor::written(descriptor)).map(|written| written >= began)
+    replayed::then(|| descriptor::written(descriptor)).map(|written| written >= began)
 }
 
 /// Those who open it get a communicator of their own for it.

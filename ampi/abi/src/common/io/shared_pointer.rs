@@ -9,10 +9,10 @@ use std::ffi::{CStr, CString};
 
 use talisman_ampi::raw;
 
-use super::again;
 use super::descriptor::{length_now, read_at, try_lock, unlock, write_at};
 use super::file;
 use super::open::{PATH, deleted, opened, path_in};
+use super::replayed;
 use crate::class::Class;
 use crate::common::call::{Outcome, local};
 
@@ -111,7 +111,7 @@ fn locked<T: Copy>(
         before
     };
     for _ in 0..TRIES {
-        match again::then(attempt)? {
+        match replayed::then(attempt)? {
             BUSY => raw::yield_now(),
             before => return Ok(work(before)?.1),
         }

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use talisman_ampi::file::File;
 use talisman_ampi::objects::Kind;
 
-use super::{again, descriptor, file, is_first, known_file, together};
+use super::{descriptor, file, is_first, known_file, replayed, together};
 use crate::abi::Abi;
 use crate::class::Class;
 use crate::common::agreement::{from_first, from_number, to_number};
@@ -70,7 +70,7 @@ crate::common::calls! {
         let to = size(to)?;
         by_first::<A>("MPI_File_set_size", handle, |own, is_shared| {
             let set = || descriptor::set_length(own, to).map(|()| to);
-            if is_shared { again::changed(set) } else { set() }.map(|_| ())
+            if is_shared { replayed::changed(set) } else { set() }.map(|_| ())
         })
     };
     "File_preallocate" file_preallocate<>(handle: A::File, to: i64) of handle => {

@@ -6,7 +6,7 @@ use talisman_ampi::objects::Kind;
 use talisman_ampi::process::Process;
 
 use super::descriptor::{Bytes, has_offsets, in_sequence, read_at, write_at};
-use super::{again, file, known_file};
+use super::{file, known_file, replayed};
 use crate::abi::{Abi, Told};
 use crate::class::Class;
 use crate::common::call::{known, local};
@@ -203,7 +203,7 @@ fn room(zeroes: u64, bytes: u64) -> Result<Vec<u8>, Class> {
 /// Writes bytes of the view from this one on.
 fn put_into(file: &File, from: u64, bytes: &[u8]) -> Result<u64, Class> {
     match file.is_shared {
-        true => again::changed(|| put_now(file, from, bytes)),
+        true => replayed::changed(|| put_now(file, from, bytes)),
         false => put_now(file, from, bytes),
     }
 }
@@ -224,7 +224,7 @@ fn put_now(file: &File, from: u64, bytes: &[u8]) -> Result<u64, Class> {
 /// Reads bytes of the view from this one on, as many as there are.
 fn take_from(file: &File, from: u64, bytes: &mut [u8]) -> Result<u64, Class> {
     match file.gives_again {
-        true => again::read(bytes, |bytes| take_now(file, from, bytes)),
+        true => replayed::read(bytes, |bytes| take_now(file, from, bytes)),
         false => take_now(file, from, bytes),
     }
 }

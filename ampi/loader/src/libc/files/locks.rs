@@ -183,6 +183,8 @@ pub unsafe fn control(descriptor: c_int, command: c_int, argument: usize) -> Opt
     // SAFETY: the caller's promise, as in all that follow.
     unsafe {
         match command {
+            // The system says what is wrong with that.
+            _ if record.is_null() => None,
             F_OFD_SETLK | F_OFD_SETLKW => Some(lock_open(descriptor, record, command == F_OFD_SETLKW)),
             F_SETLK | F_SETLKW | F_GETLK if is_child() || File::of(descriptor).is_none() => None,
             F_GETLK => Some(look(descriptor, &mut *record)),

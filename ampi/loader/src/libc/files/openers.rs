@@ -10,8 +10,8 @@ use ::libc::{FILE, O_APPEND, O_CLOEXEC, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_TRU
 use super::makers::{adopt, adopt_stream};
 use crate::libc::made_again::{Identity, Place, note_made};
 use crate::libc::outcome::{Outcome, told};
-use crate::libc::own_file::opened_instead;
 use crate::libc::pause::give_way;
+use crate::libc::proc_self::opened_instead;
 use crate::libc::set_errno;
 
 /// A string of C.

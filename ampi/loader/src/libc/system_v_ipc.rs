@@ -5,8 +5,8 @@ use std::ffi::{c_int, c_long, c_void};
 
 use ::libc::{EAGAIN, ENOMSG, IPC_NOWAIT, c_short, sembuf, size_t, timespec};
 
+use super::deadline::Deadline;
 use super::pause::give_way;
-use super::until::Until;
 use super::{errno, functions, set_errno, waits_alone};
 
 functions! {
@@ -23,7 +23,7 @@ unsafe extern "C" {
 static AT_ONCE: timespec = timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// Makes attempts that give -1, and this error, as long as they would have to wait.
-fn tried(would_wait: c_int, waits: bool, until: Until, call: impl Fn() -> isize) -> isize {
+fn tried(would_wait: c_int, waits: bool, until: Deadline, call: impl Fn() -> isize) -> isize {
     let attempt = || {
         let result = call();
         (result != -1 || errno() != would_wait).then_some(result)
@@ -64,7 +64,7 @@ unsafe extern "C" fn operate_in_time(
         const MOST: size_t = 32_000;
         let all = std::slice::from_raw_parts(operations, count.min(MOST));
         let waits = all.iter().all(|operation| operation.sem_flg & IPC_NOWAIT as c_short == 0);
-        let until = if time.is_null() { Until::ever() } else { Until::after(*time) };
+        let until = if time.is_null() { Deadline::never() } else { Deadline::after(*time) };
         tried(EAGAIN, waits, until, || semtimedop(id, operations, count, &raw const AT_ONCE) as isize)
             as c_int
     }
@@ -77,7 +77,7 @@ unsafe extern "C" fn send(id: c_int, message: *const c_void, len: size_t, flags:
             return ::libc::msgsnd(id, message, len, flags);
         }
         let attempt = || ::libc::msgsnd(id, message, len, flags | IPC_NOWAIT) as isize;
-        tried(EAGAIN, flags & IPC_NOWAIT == 0, Until::ever(), attempt) as c_int
+        tried(EAGAIN, flags & IPC_NOWAIT == 0, Deadline::never(), attempt) as c_int
     }
 }
 
@@ -94,6 +94,6 @@ unsafe extern "C" fn receive(
             return ::libc::msgrcv(id, message, len, kind, flags);
         }
         let attempt = || ::libc::msgrcv(id, message, len, kind, flags | IPC_NOWAIT);
-        tried(ENOMSG, flags & IPC_NOWAIT == 0, Until::ever(), attempt)
+        tried(ENOMSG, flags & IPC_NOWAIT == 0, Deadline::never(), attempt)
     }
 }

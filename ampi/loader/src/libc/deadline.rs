@@ -9,34 +9,34 @@ const SECOND: i64 = 1_000_000_000;
 
 /// For how long a rank waits.
 #[derive(Clone, Copy)]
-pub struct Until(Option<(clockid_t, timespec)>);
+pub struct Deadline(Option<(clockid_t, timespec)>);
 
-impl Until {
-    pub fn ever() -> Until {
-        Until(None)
+impl Deadline {
+    pub fn never() -> Deadline {
+        Deadline(None)
     }
 
     /// # Safety
     /// There is a time.
-    pub unsafe fn of(clock: clockid_t, time: *const timespec) -> Until {
+    pub unsafe fn of(clock: clockid_t, time: *const timespec) -> Deadline {
         // SAFETY: the caller's promise.
-        Until(Some((clock, unsafe { *time })))
+        Deadline(Some((clock, unsafe { *time })))
     }
 
     /// So long from now on.
-    pub fn after(span: timespec) -> Until {
+    pub fn after(span: timespec) -> Deadline {
         let now = now(CLOCK_MONOTONIC).unwrap_or(timespec { tv_sec: 0, tv_nsec: 0 });
         let rest = now.tv_nsec.saturating_add(span.tv_nsec);
         let seconds = now.tv_sec.saturating_add(span.tv_sec).saturating_add(rest / SECOND);
-        Until(Some((CLOCK_MONOTONIC, timespec { tv_sec: seconds, tv_nsec: rest % SECOND })))
+        Deadline(Some((CLOCK_MONOTONIC, timespec { tv_sec: seconds, tv_nsec: rest % SECOND })))
     }
 
     /// So many milliseconds from now on; a negative number is for ever.
-    pub fn after_milliseconds(span: i32) -> Until {
+    pub fn after_milliseconds(span: i32) -> Deadline {
         let span = i64::from(span);
         match span {
-            ..0 => Until::ever(),
-            _ => Until::after(timespec { tv_sec: span / 1_000, tv_nsec: span % 1_000 * 1_000_000 }),
+            ..0 => Deadline::never(),
+            _ => Deadline::after(timespec { tv_sec: span / 1_000, tv_nsec: span % 1_000 * 1_000_000 }),
         }
     }
 
@@ -76,14 +76,14 @@ mod tests {
     fn attempts_end_with_their_time() {
         let past = timespec { tv_sec: 1, tv_nsec: 0 };
         // SAFETY: a time.
-        let over = unsafe { Until::of(::libc::CLOCK_REALTIME, &raw const past) };
+        let over = unsafe { Deadline::of(::libc::CLOCK_REALTIME, &raw const past) };
         assert_eq!(over.attempt(|| None::<()>), None);
         assert_eq!(over.attempt(|| Some(3)), Some(3), "one is made in any case");
         let left = Cell::new(20);
         let attempt = || (left.replace(left.get() - 1) == 0).then_some(());
-        assert_eq!(Until::ever().attempt(attempt), Some(()));
-        assert_eq!(Until::after_milliseconds(2).attempt(|| None::<()>), None);
-        assert!(!Until::after_milliseconds(-1).is_over());
-        assert!(!Until::after(timespec { tv_sec: i64::MAX, tv_nsec: 999_999_999 }).is_over());
+        assert_eq!(Deadline::never().attempt(attempt), Some(()));
+        assert_eq!(Deadline::after_milliseconds(2).attempt(|| None::<()>), None);
+        assert!(!Deadline::after_milliseconds(-1).is_over());
+        assert!(!Deadline::after(timespec { tv_sec: i64::MAX, tv_nsec: 999_999_999 }).is_over());
     }
 }

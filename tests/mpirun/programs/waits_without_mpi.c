@@ -103,20 +103,23 @@ static struct shared *shared(const char *name) {
     return all;
 }
 
+/* Others would count in between. */
+static void count_slowly(struct shared *all) {
+    int counted = all->counted;
+    usleep(50);
+    all->counted = counted + 1;
+}
+
 static int counts_in_memory(const char *way, const char *name) {
     struct shared *all = shared(name);
     for (int round = 0; round < rounds; round++) {
         if (is(way, "mutex")) {
             pthread_mutex_lock(&all->mutex);
-            int counted = all->counted;
-            usleep(50);
-            all->counted = counted + 1;
+            count_slowly(all);
             pthread_mutex_unlock(&all->mutex);
         } else if (is(way, "writer")) {
             pthread_rwlock_wrlock(&all->lock);
-            int counted = all->counted;
-            usleep(50);
-            all->counted = counted + 1;
+            count_slowly(all);
             pthread_rwlock_unlock(&all->lock);
         } else if (is(way, "condition")) {
             pthread_mutex_lock(&all->mutex);

@@ -20,11 +20,11 @@ const MANNERS: [&[&str]; 3] = [&[], &["--nodes", "2"], &["--nodes", "2", "--move
 
 /// All ranks have counted to the end, and nobody has counted twice.
 fn count(ways: &[&str]) {
-    let file = program("beside.c", Interface::Mpich);
+    let file = program("waits_without_mpi.c", Interface::Mpich);
     let (file, ranks, rounds) = (file.to_str().expect("text"), RANKS.to_string(), ROUNDS.to_string());
     for way in ways {
         for (manner, options) in MANNERS.iter().enumerate() {
-            let name = folder().join(format!("beside-{way}-{manner}"));
+            let name = folder().join(format!("waits-{way}-{manner}"));
             let _none = fs::remove_file(&name);
             let task = [file, way, name.to_str().expect("text"), &rounds];
             let counted = printed(&mut mpirun(&[&["-n", &ranks], *options, &task].concat()));
