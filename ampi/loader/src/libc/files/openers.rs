@@ -39,19 +39,24 @@ fn make_again(place: Place, then: u64, flags: c_int, call: impl Fn(c_int) -> c_i
     match place.target() {
         None => {
             let descriptor = call(flags);
-            if descriptor >= 0 {
-                note_made(Identity::of(descriptor));
+            if descriptor < 0 {
+                // Its folder was removed later, with it.
+                return gone(flags);
             }
+            note_made(Identity::of(descriptor));
             descriptor
         }
         Some(there) if then == 0 || there.mark() == then => call(flags & !O_EXCL),
-        // It was removed or renamed later, and what is there was made after that: what is written now has been written already.
-        Some(_) => {
-            let flag = if flags & O_CLOEXEC == 0 { 0 } else { ::libc::MFD_CLOEXEC };
-            // SAFETY: a string of C.
-            unsafe { ::libc::memfd_create(c"gone".as_ptr(), flag) }
-        }
+        // It was removed or renamed later, and what is there was made after that.
+        Some(_) => gone(flags),
     }
+}
+
+/// In the place of a file that is no more where it was: what is written now has been written already.
+fn gone(flags: c_int) -> c_int {
+    let flag = if flags & O_CLOEXEC == 0 { 0 } else { ::libc::MFD_CLOEXEC };
+    // SAFETY: a string of C.
+    unsafe { ::libc::memfd_create(c"gone".as_ptr(), flag) }
 }
 
 /// The flags of `open` that a mode of `fopen` stands for; none if it is no mode, or is for characters of a certain coding.
@@ -153,6 +158,21 @@ unsafe extern "C" fn create(path: Path, mode: mode_t) -> c_int {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A checkpoint was taken while there was a folder, which has gone since with the file in it.
+    #[test]
+    fn what_went_with_its_folder_is_written_nowhere() {
+        let path = c"/nowhere/of/this/name";
+        let flags = O_WRONLY | O_CREAT | O_EXCL;
+        // SAFETY: a string of C; then what was opened, and bytes that live.
+        unsafe {
+            let opened = make_again(Place::at(path.as_ptr()), 7, flags, |flags| {
+                ::libc::open(path.as_ptr(), flags, 0o600)
+            });
+            assert!(opened >= 0 && ::libc::write(opened, b"line".as_ptr().cast(), 4) == 4);
+            ::libc::close(opened);
+        }
+    }
 
     #[test]
     fn modes_stand_for_flags() {
