@@ -130,7 +130,7 @@ static int counts_in_memory(const char *way, const char *name) {
             pthread_mutex_unlock(&all->mutex);
         } else if (is(way, "barrier")) {
             for (int turn = 0; turn < size; turn++) {
-                all->counted += turn == rank;
+                if (turn == rank) all->counted++;
                 pthread_barrier_wait(&all->barrier);
             }
         } else {
