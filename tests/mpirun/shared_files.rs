@@ -8,6 +8,7 @@ checks!(
     records_at_places_of_their_own_are_there needs c_compiler,
     what_is_made_and_removed_again_is_as_it_was_then needs c_compiler,
     a_file_that_all_write_and_read_says_again_what_it_said needs c_compiler,
+    a_pointer_that_is_first_used_after_a_checkpoint_goes_back needs c_compiler,
 );
 
 const RANKS: u32 = 6;
@@ -139,5 +140,23 @@ fn a_file_that_all_write_and_read_says_again_what_it_said() {
             assert!(values == expected, "{name}: {} bytes, {differs:?}", values.len());
         }
         assert!(records == expected.3, "{name}: {} records, not {}", records.len(), expected.3.len());
+    }
+}
+
+/// Nobody has used the pointer at the last checkpoint, mostly.
+fn a_pointer_that_is_first_used_after_a_checkpoint_goes_back() {
+    const ROUNDS: u32 = 8;
+    let file = program("shared_pointer.c", Interface::Mpich);
+    let file = file.to_str().expect("text");
+    let kept = ["-n", "6", "--nodes", "3", "--ft", "double", "--ckpt-every", "100ms"];
+    let of_rank = |rank| (0..ROUNDS).map(move |round| format!("{:.<15}", format!("{rank} {round} ")));
+    let expected: Vec<String> = (0..RANKS).flat_map(of_rank).collect();
+    for (name, killed) in [("any", "2@3"), ("first", "0@6"), ("sequential", "4@7")] {
+        let written = folder().join(format!("pointer-{name}"));
+        let text = written.to_str().expect("text");
+        let said = printed(&mut mpirun(&[&kept[..], &[file, text, killed]].concat()));
+        assert_eq!(said, format!("{}\n", RANKS * ROUNDS), "{name}");
+        let written = std::fs::read_to_string(&written).expect("it was written");
+        assert_eq!(sorted(&written), expected, "{name}");
     }
 }

@@ -30,6 +30,8 @@ pub struct Hooks {
     pub world: fn(read: &mut dyn FnMut() -> [u64; 2]) -> [u64; 2],
     /// The same of bytes: how many it gets, or a negative number where there are none.
     pub world_bytes: fn(place: &mut [u8], read: &mut ReadBytes<'_>) -> isize,
+    /// All ranks go back to a checkpoint together when a node is lost. What they have made since is still there then.
+    pub goes_back: bool,
 }
 
 /// Fills a place as far as it can; how far, or a negative number.
@@ -50,6 +52,7 @@ pub(crate) const ALONE: Hooks = Hooks {
     unmap: libc::munmap,
     world: |read| read(),
     world_bytes: |place, read| read(place),
+    goes_back: false,
 };
 
 /// Says what is done at these calls. Once in a process, before the first rank runs; later calls change nothing.

@@ -129,6 +129,7 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
         is_labelled: options.label_ranks,
         slice: options.slice,
         traps_tsc: options.trap_tsc,
+        goes_back: cx.survives(),
         ranks: options.ranks.ranks,
         descriptors,
         born: None,

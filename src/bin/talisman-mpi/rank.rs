@@ -41,6 +41,8 @@ pub struct MpiProgram {
     pub slice: u64,
     /// Their time stamps of the processor are values of the world.
     pub traps_tsc: bool,
+    /// All go back to a checkpoint together when a node is lost.
+    pub goes_back: bool,
     /// Which ranks have it, if others have started them.
     pub born: Option<Born>,
     /// How many nodes there are at the start.
@@ -100,6 +102,7 @@ impl Program for MpiProgram {
             unmap: mpi_files::unmap(),
             world: replayed_values::words,
             world_bytes: replayed_values::bytes,
+            goes_back: self.goes_back,
         });
         rank::set_threads(Threads {
             are_live: has_live_threads,

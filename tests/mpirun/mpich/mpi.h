@@ -36,6 +36,7 @@ typedef struct {
 #define MPI_MODE_WRONLY 4
 #define MPI_MODE_RDWR 8
 #define MPI_MODE_EXCL 64
+#define MPI_MODE_SEQUENTIAL 256
 #define MPI_SEEK_END 604
 #define MPI_SUCCESS 0
 

@@ -208,6 +208,9 @@ unsafe fn open<A: Abi>(
             hints,
         }))
     })?;
+    if hooks().goes_back && super::is_first(number)? {
+        shared_pointer::prepare(number);
+    }
     // SAFETY: the caller's promise.
     unsafe { put(to, A::file(number)) }
 }
@@ -221,15 +224,15 @@ unsafe fn close<A: Abi>(handle: *mut A::File) -> Outcome {
         Ok((file.descriptor, file.shared, file.communicator, file.access.deletes))
     })?;
     closed(descriptor);
+    let used = from_all::<A, 1>("MPI_File_close", communicator, [i64::from(shared.is_some())])?;
+    let is_first = super::is_first(number)?;
+    if is_first && used.iter().any(|[used]| *used != 0) {
+        shared_pointer::spend(number, shared)?;
+    }
     if let Some(shared) = shared {
         closed(shared);
     }
-    let used = from_all::<A, 1>("MPI_File_close", communicator, [i64::from(shared.is_some())])?;
-    let is_first = super::is_first(number)?;
     if is_first {
-        if used.iter().any(|[used]| *used != 0) {
-            shared_pointer::spend(number)?;
-        }
         if deletes {
             let path = path_in(number)?;
             // Another rank's program may have deleted it: then it is gone as well.

@@ -3,7 +3,8 @@
 //! It is in a file beside it, since any rank may use it while the others do something else. Whoever first uses it makes
 //! that file, which has a record for each time that the pointer was moved: the last one is where it is. So it is longer
 //! each time, and one that is cut back to a checkpoint has the pointer of then. It stays until the program ends: who goes
-//! back to a checkpoint may have it open.
+//! back to a checkpoint may have it open. Where all ranks go back to checkpoints, the first one has it open from the start: one
+//! that was made later would not be cut, and have records of what is done again.
 
 use std::ffi::{CStr, CString};
 
@@ -15,6 +16,7 @@ use super::open::{PATH, deleted, opened, path_in};
 use super::replayed;
 use crate::class::Class;
 use crate::common::call::{Outcome, local};
+use crate::hooks::hooks;
 
 /// Bytes of a record.
 const RECORD: u64 = 8;
@@ -42,13 +44,17 @@ pub fn forget_former(communicator: u32, path: &CStr) {
     let _gone = beside.and_then(|beside| deleted(&beside));
 }
 
-/// The file of the pointer is not used any more, and is deleted when the program ends.
+/// The file of the pointer is not used any more, and is deleted when the program ends; now if it has no record, as who goes back to a
+/// checkpoint makes it again then. `open` is its descriptor.
 ///
 /// # Errors
 /// If there is no such file.
-pub fn spend(number: u32) -> Outcome {
+pub fn spend(number: u32, open: Option<i32>) -> Outcome {
     let communicator = local(|process| Ok(file(process, number)?.communicator))?;
     let beside = path_beside(path_in(number)?.to_bytes(), opening(communicator)?)?;
+    if hooks().goes_back && open.is_some_and(|open| length_now(open) == Ok(0)) {
+        return deleted(&beside);
+    }
     local(|process| {
         process.objects.spent_files.push(beside.to_bytes().to_vec());
         Ok(())
@@ -91,6 +97,11 @@ fn descriptor(number: u32, makes: bool) -> Result<Option<i32>, Class> {
         file(process, number)?.shared = Some(new);
         Ok(Some(new))
     })
+}
+
+/// Makes the pointer's file before anybody uses it. Where it cannot be made, who uses the pointer is told.
+pub fn prepare(number: u32) {
+    let _made = descriptor(number, true);
 }
 
 /// Works on the pointer while nobody else does: from where it is, and a place for its records, to where it is then. Who does again what
@@ -151,13 +162,15 @@ pub fn update<T: Copy>(number: u32, to: impl Fn(u64) -> Result<(u64, T), Class>)
     locked(number, descriptor, to)
 }
 
-/// Where it is, if anybody has used it.
+/// Where it is.
 ///
 /// # Errors
 /// What the system says.
-pub fn now(number: u32) -> Result<Option<u64>, Class> {
-    let there = descriptor(number, false)?;
-    there.map(|descriptor| locked(number, descriptor, |before| Ok((before, before)))).transpose()
+pub fn now(number: u32) -> Result<u64, Class> {
+    match descriptor(number, false)? {
+        Some(descriptor) => locked(number, descriptor, |before| Ok((before, before))),
+        None => first(number),
+    }
 }
 
 /// It begins anew, with a new view: one rank does this while the others wait.

@@ -75,7 +75,7 @@ unsafe fn change<A: Abi>(
     let displacement = match displacement {
         // Where the pointer of all is (MPI-3.1, 13.3).
         current if current == A::DISPLACEMENT_CURRENT && is_sequential => {
-            let now = shared_pointer::now(number)?.unwrap_or(0);
+            let now = shared_pointer::now(number)?;
             local(|process| Ok(file(process, number)?.view.offset_of(now)))?
         }
         displacement => u64::try_from(displacement).map_err(|_| Class::Arg)?,

@@ -158,11 +158,13 @@ impl Departed {
         give_number(opened?, self.descriptor, closes_on_exec)
     }
 
-    /// It exists, and has what was written.
+    /// It exists, and has what was written; or nothing was, and it was removed since.
     fn open(&self) -> Result<c_int, FilesError> {
+        const MODE: ::libc::mode_t = 0o666;
         let flags = self.flags & !(::libc::O_CREAT | ::libc::O_TRUNC | ::libc::O_EXCL);
+        let made = if self.length == 0 { ::libc::O_CREAT } else { 0 };
         // SAFETY: a string of C.
-        let descriptor = unsafe { ::libc::open(self.path.as_ptr(), flags) };
+        let descriptor = unsafe { ::libc::open(self.path.as_ptr(), flags | made, MODE) };
         if descriptor < 0 {
             return Err(gone(self.path()));
         }
@@ -256,4 +258,29 @@ pub fn read_link(descriptor: c_int, name: &mut [c_char; PATH]) -> usize {
     // SAFETY: a string of C, and one byte less than there is room for, so that a zero is left.
     let len = unsafe { ::libc::readlink(link.as_ptr().cast(), name.as_mut_ptr(), PATH - 1) };
     usize::try_from(len).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsRawFd;
+
+    use super::*;
+
+    #[test]
+    fn an_empty_file_that_was_removed_since_is_there_again() {
+        let path = std::env::temp_dir().join(format!("talisman-departed-{}", std::process::id()));
+        for (content, comes_back) in [("", true), ("line", false)] {
+            let mut file = std::fs::File::create(&path).unwrap();
+            file.write_all(content.as_bytes()).unwrap();
+            let noted = Departed::of_file(file.as_raw_fd()).unwrap().with_length();
+            std::fs::remove_file(&path).unwrap();
+            let opened = noted.open();
+            assert_eq!((opened.is_ok(), path.exists()), (comes_back, comes_back), "{content:?}");
+            if let Ok(opened) = opened {
+                // SAFETY: it was opened just now.
+                unsafe { ::libc::close(opened) };
+                std::fs::remove_file(&path).unwrap();
+            }
+        }
+    }
 }
