@@ -8,6 +8,8 @@ int MPI_Abort(MPI_Comm comm, int code);
 int MPI_Comm_rank(MPI_Comm comm, int *rank);
 int MPI_Comm_size(MPI_Comm comm, int *size);
 int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *part);
+int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *copy);
+int MPI_Comm_free(MPI_Comm *comm);
 int MPI_Send(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm);
 int MPI_Recv(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status *status);
 int MPI_Sendrecv(const void *out, int count, MPI_Datatype type, int to, int tag, void *in, int room,

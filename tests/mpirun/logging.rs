@@ -9,6 +9,7 @@ checks!(
     ranks_of_lost_nodes_do_again_what_they_did needs c_compiler,
     values_of_the_world_are_what_they_were needs c_compiler,
     time_stamps_of_the_processor_are_what_they_were needs c_compiler,
+    what_was_never_written_is_sent_again needs c_compiler,
     lammps_prints_the_same_though_its_first_node_is_lost needs lammps,
 );
 
@@ -40,6 +41,23 @@ fn values_of_the_world_are_what_they_were() {
         let printed = printed_of(&mut mpirun(&way), &input);
         let expected = [0, 1, 2, 3].map(|rank| format!("rank {rank}: as it was"));
         assert_eq!(sorted(&printed), expected, "{lost}");
+    }
+}
+
+/// What the runtime leaves on a rank's stack is not what it had left there, so it leaves nothing.
+fn what_was_never_written_is_sent_again() {
+    let kept = |period| ["-n", "6", "--nodes", "3", "--ft", "logging", "--ckpt-every", period];
+    for (name, interface, way, lost) in [
+        ("first", Interface::Mpich, &kept("1h")[..], &["0@33"][..]),
+        ("last", Interface::OpenMpi, &kept("1h")[..], &["5@28"][..]),
+        ("each", Interface::Mpich, &kept("20ms")[..], &["2@15", "0@31", "4@47"][..]),
+        ("moved", Interface::OpenMpi, &[&kept("50ms")[..], &["--move-always"]].concat()[..], &["3@37"][..]),
+    ] {
+        let file = program("unwritten.c", interface);
+        let stem = folder().join(format!("unwritten-{name}"));
+        let task = [file.to_str().expect("text"), stem.to_str().expect("text"), "60"];
+        let said = printed(&mut mpirun(&[way, &task, lost].concat()));
+        assert_eq!(said, "60 rounds\n", "{name}");
     }
 }
 

@@ -7,6 +7,7 @@ checks!(
     a_file_of_all_ranks_has_each_record_once needs c_compiler,
     records_at_places_of_their_own_are_there needs c_compiler,
     what_is_made_and_removed_again_is_as_it_was_then needs c_compiler,
+    folders_are_listed_as_they_were_then needs c_compiler,
     a_file_that_all_write_and_read_says_again_what_it_said needs c_compiler,
     a_pointer_that_is_first_used_after_a_checkpoint_goes_back needs c_compiler,
 );
@@ -109,6 +110,30 @@ fn what_is_made_and_removed_again_is_as_it_was_then() {
             let all = std::fs::read_dir(made.join(rank.to_string())).expect("a folder");
             assert_eq!(all.count(), files, "{name}: nothing else is left of rank {rank}");
         }
+    }
+}
+
+/// Folders that ranks list while others make and remove files there, names that the C library makes up, and links.
+fn folders_are_listed_as_they_were_then() {
+    let file = program("listings.c", Interface::Mpich);
+    let file = file.to_str().expect("text");
+    let kept = |period| ["--nodes", "3", "--ft", "logging", "--ckpt-every", period];
+    for (name, way, killed) in [
+        ("alone", &[][..], &[][..]),
+        ("first", &kept("1h")[..], &["0@17"][..]),
+        ("last", &kept("1h")[..], &["5@20"][..]),
+        ("each", &kept("20ms")[..], &["2@10", "0@20", "4@35"][..]),
+    ] {
+        let listed = folder().join(format!("listings-{name}"));
+        let text = listed.to_str().expect("text");
+        let ranks = RANKS.to_string();
+        let said = printed(&mut mpirun(&[&["-n", &ranks], way, &[file, text, "40"], killed].concat()));
+        assert_eq!(said, "all the same\n", "{name}");
+        let left = std::fs::read_dir(&listed).expect("it was made").flatten();
+        let mut left: Vec<_> = left.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        left.sort();
+        let links: Vec<_> = (0..RANKS).map(|rank| format!("link-{rank}")).collect();
+        assert_eq!(left, links, "{name}");
     }
 }
 

@@ -40,6 +40,7 @@ mod resolve;
 mod scope;
 mod search;
 mod shared;
+pub mod stack_scrubbing;
 mod thread_locals;
 mod variables;
 

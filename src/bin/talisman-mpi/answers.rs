@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use talisman_abi::{Answer, Interface, answer as answer_of_mpi};
 use talisman_loader::Imports;
 use talisman_loader::libc::symbol as stand_in;
+use talisman_loader::stack_scrubbing::scrubbing;
 
 use crate::images::{self, ProgramImages};
 use crate::{allocator, ends, locales, redirect, streams, writes};
@@ -52,11 +53,11 @@ impl Imports for Answers {
             true => self.of_mpi(name).map(address_of),
             false => None,
         };
-        allocator::symbol(name).or_else(of_fortran)
+        allocator::symbol(name).or_else(|| of_fortran().map(|function| called(name, function)))
     }
 
     fn fallback(&self, name: &str) -> Option<usize> {
-        self.address(name)
+        self.address(name).map(|function| called(name, function))
     }
 
     fn refuses(&self, name: &str) -> bool {
@@ -84,6 +85,26 @@ impl Imports for Later {
     fn fallback(&self, name: &str) -> Option<usize> {
         answer(name)
     }
+}
+
+/// What a program calls for a function of this name.
+fn called(name: &str, function: usize) -> usize {
+    if leaves_frames(name) { function } else { scrubbing(function) }
+}
+
+/// Functions that look at their caller's frame or return twice, and some that are called very often and do the same each time.
+fn leaves_frames(name: &str) -> bool {
+    const OTHERS: [&str; 8] = [
+        "fork",
+        "vfork",
+        "backtrace",
+        "mcount",
+        "_mcount",
+        "__fentry__",
+        "__tls_get_addr",
+        "dl_iterate_phdr",
+    ];
+    name.contains("setjmp") || name.contains("longjmp") || name.starts_with("_dl_") || OTHERS.contains(&name)
 }
 
 fn address_of(answer: Answer) -> usize {

@@ -130,6 +130,7 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
         slice: options.slice,
         traps_tsc: options.trap_tsc,
         goes_back: cx.survives(),
+        runs_again: cx.runs_again(),
         ranks: options.ranks.ranks,
         descriptors,
         born: None,

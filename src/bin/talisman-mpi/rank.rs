@@ -17,6 +17,7 @@ use talisman_loader::libc::{
     Numbers, answer_time_stamp, begin_in, has_live_threads, is_own_thread, owner_of_thread, run,
     set_end_rank, trap_time_stamps,
 };
+use talisman_loader::stack_scrubbing;
 
 use crate::born::{self, Born, Found};
 use crate::builds;
@@ -43,6 +44,8 @@ pub struct MpiProgram {
     pub traps_tsc: bool,
     /// All go back to a checkpoint together when a node is lost.
     pub goes_back: bool,
+    /// They may do again what they did.
+    pub runs_again: bool,
     /// Which ranks have it, if others have started them.
     pub born: Option<Born>,
     /// How many nodes there are at the start.
@@ -118,6 +121,7 @@ impl Program for MpiProgram {
             })?;
         }
         if let Some(Born { birth, .. }) = &self.born {
+            self.prepare_calls();
             return Ok(Some(born::prepare(Path::new(&self.file), *birth, self.of_ranks(), &self.variables)?));
         }
         let prepared = self.prepare()?;
@@ -212,10 +216,16 @@ impl MpiProgram {
     /// If ranks cannot run it.
     pub fn prepare(&self) -> Result<Prepared, ImagesError> {
         let (file, ranks) = (Path::new(&self.file), self.of_ranks());
+        self.prepare_calls();
         match self.others.is_empty() {
             true => images::prepare(file, ranks, &self.variables).map(Prepared::One),
             false => programs::prepare(file, &self.others, ranks, &self.variables).map(Prepared::Several),
         }
+    }
+
+    /// Before any program is read. Where the system forbids it, a program that sends what it has never written to cannot do it again.
+    fn prepare_calls(&self) {
+        let _there = self.runs_again && stack_scrubbing::prepare();
     }
 
     fn of_ranks(&self) -> OfRanks {

@@ -6,6 +6,7 @@
 
 mod calls;
 mod departed;
+mod directory_streams;
 mod held;
 mod hold_changes;
 mod locks;
@@ -13,6 +14,7 @@ mod makers;
 mod numbers;
 mod openers;
 mod stream;
+mod temporary_names;
 
 use std::ffi::CStr;
 use std::io;
@@ -64,8 +66,16 @@ pub enum FilesError {
 
 /// The function that answers for this one of the C library.
 pub(super) fn symbol(name: &str) -> Option<usize> {
-    let parts =
-        [calls::symbol, openers::symbol, makers::symbol, hold_changes::symbol, locks::symbol, stream::symbol];
+    let parts = [
+        calls::symbol,
+        openers::symbol,
+        makers::symbol,
+        temporary_names::symbol,
+        directory_streams::symbol,
+        hold_changes::symbol,
+        locks::symbol,
+        stream::symbol,
+    ];
     parts.iter().find_map(|part: &fn(&str) -> Option<usize>| part(name))
 }
 

@@ -73,6 +73,19 @@ pub fn told_with(bytes: &mut [u8], mut call: impl FnMut() -> c_int) -> Outcome {
     Outcome { result: if error == 0 { 0 } else { -1 }, error, mark: 0 }
 }
 
+/// As [`told_with`], of one that says how many of the bytes it has written.
+pub fn told_size(bytes: &mut [u8], mut call: impl FnMut(&mut [u8]) -> isize) -> isize {
+    let given = world_bytes(bytes, &mut |bytes| {
+        let size = call(bytes);
+        let error = || std::io::Error::last_os_error().raw_os_error().unwrap_or(0) as isize;
+        if size < 0 { -error() } else { size }
+    });
+    if given < 0 {
+        set_errno(c_int::try_from(-given).unwrap_or(0));
+    }
+    given.max(-1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

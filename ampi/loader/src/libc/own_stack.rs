@@ -3,10 +3,11 @@
 
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 use ::libc::{pthread_attr_t, pthread_t, rlimit};
 
-use super::{current, functions, own_threads};
+use super::{CURRENT, current, functions, own_threads};
 
 functions! {
     "pthread_getattr_np" => attributes,
@@ -29,6 +30,17 @@ unsafe extern "C" fn attributes(thread: pthread_t, attributes: *mut pthread_attr
             ::libc::pthread_attr_setstack(attributes, stack.start as *mut c_void, stack.len())
         },
     }
+}
+
+/// The stack of the rank that runs on this thread, if the address is in it.
+pub fn stack_around(address: usize) -> Option<Range<usize>> {
+    let state = CURRENT.get();
+    if state.is_null() {
+        return None;
+    }
+    // SAFETY: the running rank's state.
+    let stack = unsafe { &(*state).own_stack };
+    stack.contains(&address).then(|| stack.clone())
 }
 
 /// Whether the rank itself calls, and means itself.

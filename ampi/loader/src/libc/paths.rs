@@ -8,10 +8,10 @@ use std::mem::size_of;
 
 use ::libc::{mode_t, off_t, stat as Stat, statx as Statx, timespec, timeval, utimbuf};
 
+use super::current;
 use super::made_again::{Place, is_made_again, note_made};
 use super::outcome::{Outcome, told, told_with};
 use super::pause::give_way;
-use super::{current, functions_after_giving_way};
 
 /// A string of C.
 type Path = *const c_char;
@@ -101,7 +101,7 @@ macro_rules! functions_of_paths {
         pub(super) fn symbol(name: &str) -> Option<usize> {
             match name {
                 $($name => Some($function as *const () as usize),)*
-                _ => named_anew::symbol(name),
+                _ => None,
             }
         }
         mod real {
@@ -161,21 +161,4 @@ functions_of_paths! {
     "utime" => utime(path: Path, times: *const utimbuf) Does::Change;
     "utimes" => utimes(path: Path, times: *const [timeval; 2]) Does::Change;
     "utimensat" => utimensat(folder: c_int, path: Path, times: *const [timespec; 2], flags: c_int) Does::Change;
-}
-
-/// A function whose folder has another name each time.
-mod named_anew {
-    use super::super::outcome::is_again;
-    use super::{Path, Place, functions_after_giving_way, note_made};
-
-    functions_after_giving_way! {
-        "mkdtemp" => mkdtemp => note_folder,
-    }
-
-    extern "C" fn note_folder(path: Path) -> Path {
-        if is_again() && !path.is_null() {
-            note_made(Place::at(path).identity());
-        }
-        path
-    }
 }

@@ -1,8 +1,10 @@
-//! The program's own file and words, which a program finds by `/proc/self`: what the system shows there is of the process.
+//! The program's own file and words, which a program finds by `/proc/self`: what the system shows there is of the process. Where links
+//! lead else, a rank that does again what it did is told as it was told then.
 
 use std::ffi::{CStr, c_char, c_int, c_ulong};
 use std::ptr::null_mut;
 
+use super::outcome::told_size;
 use super::{current, functions};
 use crate::linker::loaded;
 
@@ -133,14 +135,20 @@ fn words() -> Option<c_int> {
 unsafe fn linked(
     (folder, path): (c_int, Path),
     (place, room): (*mut c_char, usize),
-    call: impl FnOnce() -> isize,
+    mut call: impl FnMut() -> isize,
 ) -> isize {
     let mut first = 0;
     // What is no path the system refuses.
     // SAFETY: room for a byte; then what the system has taken is a string of C.
     let is_own = unsafe { ::libc::readlinkat(folder, path, &raw mut first, 1) >= 0 && is_own_file(path) };
     if !is_own {
-        return call();
+        if place.is_null() {
+            return call();
+        }
+        // SAFETY: the caller's promise.
+        let bytes =
+            unsafe { std::slice::from_raw_parts_mut(place.cast::<u8>(), room.min(isize::MAX as usize)) };
+        return told_size(bytes, |_| call());
     }
     let own = with_own_path(|own| {
         let len = own.to_bytes().len().min(room);
@@ -186,29 +194,52 @@ unsafe extern "C" fn read_link_at_checked(
     }
 }
 
-/// Calls a function with the path of the rank's program instead of a link to it.
+/// A path without links; that to the rank's program is its own. Null if there is none.
 ///
 /// # Safety
-/// The path is null or a string of C.
-unsafe fn resolved(path: Path, call: impl Fn(Path) -> *mut c_char) -> *mut c_char {
+/// The path is null or a string of C. The place is null, or has room for a path.
+unsafe fn resolved(path: Path, place: *mut c_char) -> *mut c_char {
+    const ROOM: usize = ::libc::PATH_MAX as usize;
+    let mut text = [0; ROOM];
+    let find = |text: &mut [u8], path| {
+        // SAFETY: the caller's promise, and room for a path.
+        let found = unsafe { ::libc::realpath(path, text.as_mut_ptr().cast()) };
+        // SAFETY: what it has written there.
+        if found.is_null() { -1 } else { unsafe { CStr::from_ptr(found) }.count_bytes().cast_signed() + 1 }
+    };
     // SAFETY: the caller's promise.
-    let own = unsafe { is_own_file(path) }.then(|| with_own_path(|own| call(own.as_ptr()))).flatten();
-    own.unwrap_or_else(|| call(path))
+    let own =
+        unsafe { is_own_file(path) }.then(|| with_own_path(|own| find(&mut text, own.as_ptr()))).flatten();
+    let size = own.unwrap_or_else(|| told_size(&mut text, |text| find(text, path)));
+    let Ok(size) = usize::try_from(size) else { return null_mut() };
+    // SAFETY: a string of C; the caller's promise.
+    unsafe {
+        if place.is_null() {
+            return ::libc::strdup(text.as_ptr().cast());
+        }
+        place.copy_from_nonoverlapping(text.as_ptr().cast(), size);
+    }
+    place
 }
 
 unsafe extern "C" fn real_path(path: Path, place: *mut c_char) -> *mut c_char {
     // SAFETY: called as C's function is.
-    unsafe { resolved(path, |path| ::libc::realpath(path, place)) }
+    unsafe { resolved(path, place) }
 }
 
 unsafe extern "C" fn real_path_checked(path: Path, place: *mut c_char, room: usize) -> *mut c_char {
-    // SAFETY: called as C's function is.
-    unsafe { resolved(path, |path| real::__realpath_chk(path, place, room)) }
+    // SAFETY: called as C's function is; a place that is too small is reported by the C library.
+    unsafe {
+        if room < ::libc::PATH_MAX as usize {
+            return real::__realpath_chk(path, place, room);
+        }
+        resolved(path, place)
+    }
 }
 
 unsafe extern "C" fn canonical_name(path: Path) -> *mut c_char {
     // SAFETY: called as C's function is.
-    unsafe { real_path(path, null_mut()) }
+    unsafe { resolved(path, null_mut()) }
 }
 
 /// Of a program the system says where it is.

@@ -232,12 +232,10 @@ unsafe fn close<A: Abi>(handle: *mut A::File) -> Outcome {
     if let Some(shared) = shared {
         closed(shared);
     }
-    if is_first {
-        if deletes {
-            let path = path_in(number)?;
-            // Another rank's program may have deleted it: then it is gone as well.
-            let _gone = deleted(path.as_c_str());
-        }
+    if is_first && deletes {
+        let path = path_in(number)?;
+        // Another rank's program may have deleted it: then it is gone as well.
+        let _gone = deleted(path.as_c_str());
     }
     free_communicator(communicator)?;
     local(|process| {

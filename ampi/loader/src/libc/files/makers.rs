@@ -4,19 +4,9 @@ use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
 
 use super::stream;
-use crate::libc::made_again::{Identity, note_made};
-use crate::libc::outcome::is_again;
 use crate::libc::{current, functions_after_giving_way};
 
 functions_after_giving_way! {
-    "mkstemp" => mkstemp => adopt_named_anew,
-    "mkstemp64" => mkstemp64 => adopt_named_anew,
-    "mkostemp" => mkostemp => adopt_named_anew,
-    "mkostemp64" => mkostemp64 => adopt_named_anew,
-    "mkstemps" => mkstemps => adopt_named_anew,
-    "mkstemps64" => mkstemps64 => adopt_named_anew,
-    "mkostemps" => mkostemps => adopt_named_anew,
-    "mkostemps64" => mkostemps64 => adopt_named_anew,
     "memfd_create" => memfd_create => adopt,
     "socket" => socket => adopt,
     "eventfd" => eventfd => adopt,
@@ -29,20 +19,11 @@ functions_after_giving_way! {
     "freopen64" => freopen64 => adopt_stream,
     "tmpfile" => tmpfile => adopt_stream,
     "tmpfile64" => tmpfile64 => adopt_stream,
-    "opendir" => opendir => adopt_folder,
 }
 
 pub(in crate::libc) extern "C" fn adopt(descriptor: c_int) -> c_int {
     // SAFETY: the running rank's state.
     unsafe { (*current()).descriptors.adopt(descriptor) }
-}
-
-/// Its file has another name each time.
-extern "C" fn adopt_named_anew(descriptor: c_int) -> c_int {
-    if is_again() {
-        note_made(Identity::of(descriptor));
-    }
-    adopt(descriptor)
 }
 
 /// What is in a stream stays there: only its number is another one. The process's own streams keep theirs.
@@ -64,7 +45,7 @@ pub(in crate::libc) extern "C" fn adopt_stream(file: usize) -> usize {
 }
 
 /// Its descriptor is its first word.
-extern "C" fn adopt_folder(folder: usize) -> usize {
+pub(super) fn adopt_folder(folder: usize) -> usize {
     if folder != 0 && folders_are_known() {
         let number = folder as *mut c_int;
         // SAFETY: a folder that is open.

@@ -35,7 +35,7 @@ fn opened(place: Place, flags: c_int, call: impl Fn(c_int) -> c_int) -> c_int {
 }
 
 /// Opens what was there after it was opened first; `then` is its mark.
-fn make_again(place: Place, then: u64, flags: c_int, call: impl Fn(c_int) -> c_int) -> c_int {
+pub(super) fn make_again(place: Place, then: u64, flags: c_int, call: impl Fn(c_int) -> c_int) -> c_int {
     match place.target() {
         None => {
             let descriptor = call(flags);
