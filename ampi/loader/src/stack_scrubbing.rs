@@ -16,9 +16,12 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::PAGE;
 
-/// A stub loads the address of its function, and jumps to [`scrubbed_call`]: `mov r11, imm64`, `jmp rel32`. As functions are aligned to
+/// A stub loads the address of its function, and jumps to [`scrubbed_call`] or [`deeply_scrubbed_call`]: `mov r11, imm64`, `jmp rel32`. As functions are aligned to
 /// as many bytes, each has room for one.
 const STUB: usize = 16;
+
+/// Where in a stub it jumps: its function is before.
+const JUMP: usize = 10;
 
 /// From the first stub to the start of the code: jumps reach so far.
 const DISTANCE: usize = 1 << 30;
@@ -71,9 +74,19 @@ pub fn prepare() -> bool {
     STUBS.get_or_init(|| Stubs::new().ok()).is_some()
 }
 
+/// How far down it is looked for what a function has left, behind what is zero there: further for those that have whole paths on their
+/// stack, or lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Frames {
+    /// For functions that are called often, and do little: over 1 KiB.
+    Small,
+    /// Over 16 KiB.
+    Large,
+}
+
 /// What to call in the place of a function of this executable: a stub, or itself if there is none for it, or stubs are not prepared.
-pub fn scrubbing(function: usize) -> usize {
-    STUBS.get().and_then(Option::as_ref).and_then(|stubs| stubs.of(function)).unwrap_or(function)
+pub fn scrubbing(function: usize, frames: Frames) -> usize {
+    STUBS.get().and_then(Option::as_ref).and_then(|stubs| stubs.of(function, frames)).unwrap_or(function)
 }
 
 impl Stubs {
@@ -94,13 +107,13 @@ impl Stubs {
         }
     }
 
-    fn of(&self, function: usize) -> Option<usize> {
+    fn of(&self, function: usize, frames: Frames) -> Option<usize> {
         let code = code();
         if !code.contains(&function) {
             return None;
         }
         let offset = (function - code.start / PAGE * PAGE) / STUB * STUB;
-        let stub = stub(function, self.start + offset)?;
+        let stub = stub(function, frames, self.start + offset)?;
         let written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: within the pages, as functions are within the code; others write with the lock alone.
         let place = unsafe { written.as_ptr().add(offset).cast::<[u8; STUB]>() };
@@ -109,7 +122,7 @@ impl Stubs {
         if there == [0; STUB] {
             // SAFETY: as above. Nobody calls it before its address is known.
             unsafe { place.write(stub) };
-        } else if there != stub {
+        } else if there[..JUMP] != stub[..JUMP] {
             return None;
         }
         Some(self.start + offset)
@@ -143,23 +156,25 @@ unsafe fn map_both(file: i32, start: usize, len: usize) -> io::Result<Stubs> {
 }
 
 /// The bytes of a stub at an address; none if the jump is too far.
-fn stub(function: usize, at: usize) -> Option<[u8; STUB]> {
+fn stub(function: usize, frames: Frames, at: usize) -> Option<[u8; STUB]> {
     let behind = at + STUB - 1;
-    let target = scrubbed_call as *const () as usize;
+    let target = match frames {
+        Frames::Small => scrubbed_call as *const () as usize,
+        Frames::Large => deeply_scrubbed_call as *const () as usize,
+    };
     let distance = i32::try_from(target.wrapping_sub(behind).cast_signed()).ok()?;
     let mut bytes = [0x90; STUB];
     bytes[..2].copy_from_slice(&[0x49, 0xbb]);
-    bytes[2..10].copy_from_slice(&function.to_le_bytes());
-    bytes[10] = 0xe9;
-    bytes[11..15].copy_from_slice(&distance.to_le_bytes());
+    bytes[2..JUMP].copy_from_slice(&function.to_le_bytes());
+    bytes[JUMP] = 0xe9;
+    bytes[JUMP + 1..STUB - 1].copy_from_slice(&distance.to_le_bytes());
     Some(bytes)
 }
 
 /// Calls the function in `r11` with all arguments that the caller has given, of which no more than sixteen words are on its stack, and
-/// clears the stack below when it has returned: down to a page of zeroes, below which it is as it was.
-#[unsafe(naked)]
-unsafe extern "C" fn scrubbed_call() {
-    std::arch::naked_asm!(
+/// clears the stack below when it has returned: down to so many zeroes, below which it is as it was.
+macro_rules! scrubbed_call {
+    ($zeroes:literal) => { std::arch::naked_asm!(
         ".cfi_startproc",
         "push rbp",
         ".cfi_def_cfa_offset 16",
@@ -184,7 +199,7 @@ unsafe extern "C" fn scrubbed_call() {
         "mov [rsp + 40], rdx",
         "mov rdi, rsp",
         "call {lowest}",
-        // Blocks of 64 bytes, until a page of them was zero.
+        // Blocks of 64 bytes, until so many bytes were zero.
         "pxor xmm2, xmm2",
         "xor edx, edx",
         "mov rcx, rsp",
@@ -208,7 +223,7 @@ unsafe extern "C" fn scrubbed_call() {
         "jmp 2b",
         "3:",
         "add edx, 64",
-        "cmp edx, {page}",
+        "cmp edx, {zeroes}",
         "jb 2b",
         "4:",
         "movaps xmm0, [rsp]",
@@ -226,8 +241,18 @@ unsafe extern "C" fn scrubbed_call() {
         "ret",
         ".cfi_endproc",
         lowest = sym lowest,
-        page = const PAGE,
-    )
+        zeroes = const $zeroes,
+    ) };
+}
+
+#[unsafe(naked)]
+unsafe extern "C" fn scrubbed_call() {
+    scrubbed_call!(1024)
+}
+
+#[unsafe(naked)]
+unsafe extern "C" fn deeply_scrubbed_call() {
+    scrubbed_call!(16384)
 }
 
 /// The lowest address of the running rank's stack, if this one is in it. Otherwise, as on the stack of a thread, nothing is below.
@@ -269,9 +294,10 @@ mod tests {
 
     fn stub_of(function: usize) -> usize {
         assert!(prepare());
-        let stub = scrubbing(function);
+        let stub = scrubbing(function, Frames::Small);
         assert_ne!(stub, function);
-        assert_eq!(scrubbing(function), stub);
+        assert_eq!(scrubbing(function, Frames::Small), stub);
+        assert_eq!(scrubbing(function, Frames::Large), stub, "it has one");
         stub
     }
 
@@ -308,7 +334,7 @@ mod tests {
         static DATA: u64 = 0;
         for other in [(&raw const DATA).addr(), libc::getpid as *const () as usize, 0, 8] {
             assert!(prepare());
-            assert_eq!(scrubbing(other), other);
+            assert_eq!(scrubbing(other, Frames::Large), other);
         }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use talisman_abi::{Answer, Interface, answer as answer_of_mpi};
 use talisman_loader::Imports;
 use talisman_loader::libc::symbol as stand_in;
-use talisman_loader::stack_scrubbing::scrubbing;
+use talisman_loader::stack_scrubbing::{Frames, scrubbing};
 
 use crate::images::{self, ProgramImages};
 use crate::{allocator, ends, locales, redirect, streams, writes};
@@ -89,7 +89,17 @@ impl Imports for Later {
 
 /// What a program calls for a function of this name.
 fn called(name: &str, function: usize) -> usize {
-    if leaves_frames(name) { function } else { scrubbing(function) }
+    if leaves_frames(name) { function } else { scrubbing(function, frames_of(name)) }
+}
+
+/// Those of messages and clocks are called most.
+fn frames_of(name: &str) -> Frames {
+    let of_mpi =
+        name.trim_start_matches('P').get(..4).is_some_and(|start| start.eq_ignore_ascii_case("mpi_"));
+    let has_paths =
+        ["file", "spawn", "port", "name"].iter().any(|word| name.to_ascii_lowercase().contains(word));
+    let is_small = of_mpi && !has_paths || name.contains("time") || name.starts_with("pthread_");
+    if is_small { Frames::Small } else { Frames::Large }
 }
 
 /// Functions that look at their caller's frame or return twice, and some that are called very often and do the same each time.
