@@ -10,6 +10,7 @@ checks!(
     a_loss_ends_the_job_while_a_rank_is_held needs c_compiler,
     plain_memory_goes_with_its_rank needs c_compiler,
     a_job_survives_once_nothing_holds_its_ranks needs c_compiler,
+    files_without_names_go_with_their_rank needs c_compiler,
 );
 
 const ROUNDS: &str = "200";
@@ -73,5 +74,33 @@ fn a_job_survives_once_nothing_holds_its_ranks() {
         let output = job(&KEPT, what, "after");
         ended_well(&output);
         assert!(text(&output.stderr).contains("rank 1 stays where it is"), "{}", text(&output.stderr));
+    }
+}
+
+/// Scratch files: their rank has made them, and nobody else can open them.
+fn files_without_names_go_with_their_rank() {
+    let file = program("nameless.c", Interface::Mpich);
+    let kept = |ft, period| ["--nodes", "3", "--ft", ft, "--ckpt-every", period];
+    let runs = [
+        ("alone", &[][..], &[][..]),
+        ("moved", &["--nodes", "3", "--balancer", "rotate", "--lb-every", "20ms"], &[]),
+        ("double", &kept("double", "30ms"), &["1@50"]),
+        ("logging", &kept("logging", "30ms"), &["2@50"]),
+        ("logging-all", &kept("logging", "1h"), &["0@30"]),
+    ];
+    for (name, way, lost) in runs {
+        let stem = folder().join(format!("nameless-{name}"));
+        let task = [file.to_str().expect("text"), stem.to_str().expect("text"), "100"];
+        let ended = output(&mut mpirun(&[&["-n", "3"], way, &task, lost].concat()));
+        let said = text(&ended.stderr);
+        assert_eq!(
+            (ended.status.code(), text(&ended.stdout)),
+            (Some(0), "100 rounds\n".into()),
+            "{name}: {said}"
+        );
+        assert!(!said.contains("stays where it is"), "{name}: {said}");
+        let named = std::fs::read_dir(folder()).expect("a folder").flatten().map(|entry| entry.file_name());
+        let left = named.filter(|left| left.to_string_lossy().starts_with(&format!("nameless-{name}.")));
+        assert_eq!(left.filter(|left| !left.to_string_lossy().contains("killed")).count(), 0, "{name}");
     }
 }

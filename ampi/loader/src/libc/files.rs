@@ -20,6 +20,7 @@ use std::ffi::CStr;
 use std::io;
 use std::ops::Range;
 
+use super::list::List;
 use super::{State, with_process_memory};
 use crate::LoadError;
 use crate::linker::loaded;
@@ -94,7 +95,7 @@ pub unsafe fn files_depart(state: *mut State, slot: Range<usize>) -> Result<(), 
     let streams = stream::streams_in(&slot);
     let noted = note(state, &streams, false);
     if noted.is_err() {
-        state.departed.clear();
+        forget(&mut state.departed);
         return noted;
     }
     for file in streams {
@@ -112,7 +113,7 @@ pub unsafe fn files_depart(state: *mut State, slot: Range<usize>) -> Result<(), 
 /// Writes what is open into the state, streams last: they are written out first, so that positions are right.
 fn note(state: &mut State, streams: &[usize], is_copy: bool) -> Result<(), FilesError> {
     streams.iter().for_each(|file| stream::write_out(*file));
-    state.departed.clear();
+    forget(&mut state.departed);
     for entry in state.descriptors.entries(is_copy) {
         push(state, entry?)?;
     }
@@ -125,7 +126,17 @@ fn note(state: &mut State, streams: &[usize], is_copy: bool) -> Result<(), Files
 }
 
 fn push(state: &mut State, entry: Departed) -> Result<(), FilesError> {
-    if state.departed.push(entry) { Ok(()) } else { Err(FilesError::Memory) }
+    if state.departed.push(entry.with_content()?) { Ok(()) } else { Err(FilesError::Memory) }
+}
+
+fn has_contents(departed: &List<Departed>) -> bool {
+    (0..departed.len()).filter_map(|index| departed.get(index)).any(|entry| entry.has_content())
+}
+
+/// Forgets what was noted, and gives all memory back.
+fn forget(departed: &mut List<Departed>) {
+    (0..departed.len()).filter_map(|index| departed.get(index)).for_each(|entry| entry.forget_content());
+    departed.clear();
 }
 
 /// The streams that lie in these addresses, a rank's, for a copy of the rank: it finds them as they are now, and files
@@ -148,10 +159,16 @@ pub unsafe fn files_note(state: *mut State, open: &[Departed]) {
     if state.is_uncut {
         return;
     }
+    if has_contents(&state.departed) {
+        forget(&mut state.departed);
+    }
     let mut count = 0;
     // What is no file, or what there is no memory for, is not opened in the copy.
-    for entry in state.descriptors.entries(true).flatten() {
-        count += usize::from(state.departed.set(count, entry));
+    for entry in state.descriptors.entries(true).flatten().filter_map(|entry| entry.with_content().ok()) {
+        match state.departed.set(count, entry) {
+            true => count += 1,
+            false => entry.forget_content(),
+        }
     }
     for stream in open {
         let own = state.descriptors.number(stream.descriptor()).is_some();
@@ -182,7 +199,7 @@ pub unsafe fn files_arrive(state: *mut State) -> Result<(), FilesError> {
         result = result.and(unsafe { entry.open_again() });
     }
     if !state.is_uncut {
-        state.departed.clear();
+        forget(&mut state.departed);
     }
     result
 }
@@ -221,7 +238,7 @@ pub unsafe fn files_restored(
         }
     }
     state.is_uncut = false;
-    state.departed.clear();
+    forget(&mut state.departed);
     state.descriptors.forget_closed();
     result
 }

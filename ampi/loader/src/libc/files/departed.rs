@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_int};
 use std::io::Write;
+use std::ptr::null_mut;
 
 use ::libc::{F_GETFD, F_GETFL, F_SETFD, FD_CLOEXEC, O_ACCMODE, O_CLOEXEC, O_RDONLY};
 
@@ -27,6 +28,9 @@ pub struct Departed {
     position: i64,
     /// What is behind this length was written after a copy was made; -1 if it was none.
     length: i64,
+    /// What is in a file without a name that is this rank's alone, in the rank's memory, and how long that is; -1 if it has a name.
+    content: *mut u8,
+    content_length: i64,
     /// The number of the file: others may have it open under the same path on another host, where it is another file.
     inode: u64,
     /// Empty if nothing is to be opened.
@@ -42,6 +46,8 @@ impl Departed {
         lock: 0,
         position: 0,
         length: -1,
+        content: null_mut(),
+        content_length: -1,
         inode: 0,
         path: [0; PATH],
     };
@@ -53,11 +59,11 @@ impl Departed {
 
     /// A stream, and the file behind it.
     pub(super) fn stream_and_file(file: usize) -> Result<Departed, FilesError> {
-        Ok(Departed { file, ..Departed::of_file(stream::descriptor(file))? })
+        Ok(Departed { file, ..Departed::of_file(stream::descriptor(file), false)? })
     }
 
-    /// A descriptor of a file.
-    pub(super) fn of_file(descriptor: c_int) -> Result<Departed, FilesError> {
+    /// A descriptor of a file; of one that has no name any more only if it is the rank's alone.
+    pub(super) fn of_file(descriptor: c_int, is_own: bool) -> Result<Departed, FilesError> {
         // SAFETY: asks about a descriptor.
         let (position, flags, on_exec) = unsafe {
             let flags = ::libc::fcntl(descriptor, F_GETFL);
@@ -66,11 +72,16 @@ impl Departed {
             let position = if is_path { 0 } else { ::libc::lseek(descriptor, 0, ::libc::SEEK_CUR) };
             (position, flags, ::libc::fcntl(descriptor, F_GETFD))
         };
-        if position < 0 || flags < 0 || !has_name(descriptor) {
-            return Err(FilesError::NoFile { descriptor });
+        let none = FilesError::NoFile { descriptor };
+        if position < 0 || flags < 0 {
+            return Err(none);
         }
         let mut entry = Departed { descriptor, position, ..Departed::EMPTY };
         entry.flags = flags | if on_exec & FD_CLOEXEC != 0 { O_CLOEXEC } else { 0 };
+        if !has_name(descriptor) {
+            entry.content_length = nameless(descriptor).filter(|_| is_own).ok_or(none)?;
+            return Ok(entry);
+        }
         if read_link(descriptor, &mut entry.path) == 0 || entry.path[0] != b'/' as c_char {
             return Err(FilesError::NoFile { descriptor });
         }
@@ -91,7 +102,9 @@ impl Departed {
         let writes = self.flags & O_ACCMODE != O_RDONLY;
         let regular = |meta: &::libc::stat| meta.st_mode & ::libc::S_IFMT == ::libc::S_IFREG;
         match meta(self.descriptor).filter(regular) {
-            Some(meta) if writes => Departed { length: meta.st_size, inode: meta.st_ino, ..self },
+            Some(meta) if writes && self.content_length < 0 => {
+                Departed { length: meta.st_size, inode: meta.st_ino, ..self }
+            }
             _ => self,
         }
     }
@@ -99,6 +112,44 @@ impl Departed {
     /// The same of a file that is locked so.
     pub(super) fn with_lock(self, lock: u8) -> Departed {
         Departed { lock: lock.into(), ..self }
+    }
+
+    /// The same with what is in a file that has no name.
+    ///
+    /// # Errors
+    /// If it cannot be read, or there is no memory for it.
+    pub(super) fn with_content(mut self) -> Result<Departed, FilesError> {
+        let Ok(len) = usize::try_from(self.content_length) else { return Ok(self) };
+        // SAFETY: memory of the rank.
+        self.content = unsafe { ::libc::malloc(len.max(1)) }.cast();
+        if self.content.is_null() {
+            return Err(FilesError::Memory);
+        }
+        let mut read = 0;
+        while read < len {
+            // SAFETY: as many bytes as there is room for.
+            let more = unsafe {
+                ::libc::pread(self.descriptor, self.content.add(read).cast(), len - read, read as i64)
+            };
+            match usize::try_from(more) {
+                Ok(0) | Err(_) => {
+                    self.forget_content();
+                    return Err(FilesError::NoFile { descriptor: self.descriptor });
+                }
+                Ok(more) => read += more,
+            }
+        }
+        Ok(self)
+    }
+
+    pub(super) fn has_content(&self) -> bool {
+        !self.content.is_null()
+    }
+
+    /// Gives the memory back.
+    pub(super) fn forget_content(&self) {
+        // SAFETY: it came from `malloc`, or is null.
+        unsafe { ::libc::free(self.content.cast()) };
     }
 
     pub(super) fn has_length(&self) -> bool {
@@ -143,6 +194,9 @@ impl Departed {
         if self.shared != NONE {
             return give_number(another(self.shared)?, self.descriptor, closes_on_exec);
         }
+        if self.has_content() {
+            return give_number(self.make_again()?, self.descriptor, closes_on_exec);
+        }
         if self.path[0] == 0 {
             // SAFETY: the caller's promise; its descriptor was opened before.
             unsafe { stream::put_into_list(self.file, self.descriptor) };
@@ -156,6 +210,33 @@ impl Departed {
             return opened.map(|_| ());
         }
         give_number(opened?, self.descriptor, closes_on_exec)
+    }
+
+    /// A file in memory, with what was in the one that had no name. It is nobody's but the rank's, as that was.
+    fn make_again(&self) -> Result<c_int, FilesError> {
+        let len = self.content_length.max(0).unsigned_abs() as usize;
+        // SAFETY: a string of C; then a file of our own, and as many bytes as are there.
+        unsafe {
+            let new = ::libc::memfd_create(c"nameless".as_ptr(), 0);
+            let mut written = 0;
+            while new >= 0 && written < len {
+                let more =
+                    ::libc::pwrite(new, self.content.add(written).cast(), len - written, written as i64);
+                match usize::try_from(more) {
+                    Ok(more) => written += more,
+                    Err(_) => {
+                        ::libc::close(new);
+                        return Err(FilesError::Memory);
+                    }
+                }
+            }
+            if new < 0 {
+                return Err(FilesError::Memory);
+            }
+            ::libc::fcntl(new, ::libc::F_SETFL, self.flags & (::libc::O_APPEND | ::libc::O_NONBLOCK));
+            ::libc::lseek(new, self.position, ::libc::SEEK_SET);
+            Ok(new)
+        }
     }
 
     /// It exists, and has what was written; or nothing was, and it was removed since.
@@ -208,6 +289,24 @@ pub fn is_file(descriptor: c_int) -> bool {
     let kind = meta(descriptor).map_or(0, |meta| meta.st_mode & ::libc::S_IFMT);
     set_errno(before);
     matches!(kind, ::libc::S_IFREG | ::libc::S_IFDIR)
+}
+
+/// How long a file is that cannot be found by a path; none if it is no file, or too long to be taken along.
+fn nameless(descriptor: c_int) -> Option<i64> {
+    /// As much is in the rank's memory meanwhile.
+    const MOST: i64 = 64 << 20;
+    let meta = meta(descriptor)?;
+    let is_regular = meta.st_mode & ::libc::S_IFMT == ::libc::S_IFREG;
+    (is_regular && meta.st_nlink == 0 && meta.st_size <= MOST).then_some(meta.st_size)
+}
+
+/// Whether it is a file without a name.
+pub fn is_nameless(descriptor: c_int) -> bool {
+    // SAFETY: the thread's number.
+    let before = unsafe { *::libc::__errno_location() };
+    let found = nameless(descriptor);
+    set_errno(before);
+    found.is_some()
 }
 
 /// Whether it can be found by its path.
@@ -272,7 +371,7 @@ mod tests {
         for (content, comes_back) in [("", true), ("line", false)] {
             let mut file = std::fs::File::create(&path).unwrap();
             file.write_all(content.as_bytes()).unwrap();
-            let noted = Departed::of_file(file.as_raw_fd()).unwrap().with_length();
+            let noted = Departed::of_file(file.as_raw_fd(), false).unwrap().with_length();
             std::fs::remove_file(&path).unwrap();
             let opened = noted.open();
             assert_eq!((opened.is_ok(), path.exists()), (comes_back, comes_back), "{content:?}");

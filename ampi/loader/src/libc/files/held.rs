@@ -85,7 +85,8 @@ impl State {
 
     fn open_for_good(&self) -> Option<Reason> {
         let movable = |descriptor: c_int| {
-            self.descriptors.standard(descriptor).is_some() || Departed::of_file(descriptor).is_ok()
+            let is_own = self.descriptors.is_own(descriptor);
+            self.descriptors.standard(descriptor).is_some() || Departed::of_file(descriptor, is_own).is_ok()
         };
         self.descriptors.open().find(|descriptor| !movable(*descriptor)).map(Reason::open)
     }
@@ -97,7 +98,7 @@ impl State {
             false => Some(Reason::Stream),
             true => {
                 let descriptor = stream::descriptor(file);
-                Departed::of_file(descriptor).is_err().then(|| Reason::open(descriptor))
+                Departed::of_file(descriptor, false).is_err().then(|| Reason::open(descriptor))
             }
         })
     }

@@ -26,6 +26,21 @@ pub(in crate::libc) extern "C" fn adopt(descriptor: c_int) -> c_int {
     unsafe { (*current()).descriptors.adopt(descriptor) }
 }
 
+/// The same of a file that was opened with these flags: if it was made so, nobody else has it.
+pub(super) fn adopt_opened(descriptor: c_int, flags: c_int) -> c_int {
+    let descriptor = adopt(descriptor);
+    note_made(descriptor, flags);
+    descriptor
+}
+
+pub(super) fn note_made(descriptor: c_int, flags: c_int) {
+    const MADE: c_int = ::libc::O_CREAT | ::libc::O_EXCL;
+    if flags & MADE == MADE {
+        // SAFETY: the running rank's state.
+        unsafe { (*current()).descriptors.note_own(descriptor) };
+    }
+}
+
 /// What is in a stream stays there: only its number is another one. The process's own streams keep theirs.
 pub(in crate::libc) extern "C" fn adopt_stream(file: usize) -> usize {
     if file != 0 && stream::streams_are_known() {

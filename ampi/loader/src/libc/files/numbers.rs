@@ -108,6 +108,8 @@ pub struct Descriptors {
     marks: [u8; MANY as usize],
     /// Bit by bit, which of these are no files: who reads them may have to wait.
     no_files: u64,
+    /// Bit by bit, which files are the rank's alone once they have no name: it has made them anew.
+    own: u64,
     /// Locks of open files that were taken by these (`flock`), as the system has them; 0 for none.
     locks: [u8; MANY as usize],
     /// One was given or forgotten, or a file may have lost its name, since somebody looked.
@@ -124,6 +126,7 @@ impl Descriptors {
             given: 0,
             marks: [0; MANY as usize],
             no_files: 0,
+            own: 0,
             locks: [0; MANY as usize],
             changed: false,
             writes: false,
@@ -168,6 +171,8 @@ impl Descriptors {
     pub fn entries(&self, is_copy: bool) -> impl Iterator<Item = Result<Departed, FilesError>> + use<> {
         let mut known = [None; MANY as usize];
         let open = self.open().map(|number| (number, self.mark(number), self.lock(number)));
+        let own = self.own;
+        let first = self.first;
         known.iter_mut().zip(open).for_each(|(place, open)| *place = Some(open));
         (0..known.len()).map_while(move |at| {
             let (number, mark, lock) = known[at]?;
@@ -176,7 +181,8 @@ impl Descriptors {
             Some(match standard.or_else(|| former().map(|(number, ..)| *number)) {
                 Some(first) => Ok(Departed::of_shared(number, first)),
                 None => {
-                    let entry = Departed::of_file(number).map(|entry| entry.with_lock(lock));
+                    let is_own = own >> (number - first) & 1 != 0;
+                    let entry = Departed::of_file(number, is_own).map(|entry| entry.with_lock(lock));
                     entry.map(|entry| if is_copy { entry.with_length() } else { entry })
                 }
             })
@@ -197,6 +203,18 @@ impl Descriptors {
         // SAFETY: the caller's, who forgets it. The system keeps `errno` if it succeeds.
         unsafe { ::libc::close(new) };
         number
+    }
+
+    /// It is that of a file which the rank has made just now.
+    pub fn note_own(&mut self, descriptor: c_int) {
+        if let Some(number) = self.number(descriptor) {
+            self.own |= 1 << number;
+        }
+    }
+
+    /// Whether it is a file that the rank has made.
+    pub fn is_own(&self, descriptor: c_int) -> bool {
+        self.number(descriptor).is_some_and(|number| self.own >> number & 1 != 0)
     }
 
     /// Another descriptor of the same file, from a number on.
@@ -256,6 +274,11 @@ impl Descriptors {
         self.changed = true;
         let descriptor = self.first + number as c_int;
         self.writes |= departed::writes_to_file(descriptor);
+        let has_own = |at| {
+            at != number as c_int && (self.given & self.own) >> at & 1 != 0 && self.marks[at as usize] == mark
+        };
+        let is_own = (0..MANY).any(has_own) || departed::is_nameless(descriptor);
+        self.own = self.own & !(1 << number) | u64::from(is_own) << number;
         self.no_files = self.no_files & !(1 << number) | u64::from(!departed::is_file(descriptor)) << number;
     }
 
@@ -269,9 +292,11 @@ impl Descriptors {
         self.writes
     }
 
-    /// From now on only those count that are open, and others that are opened.
+    /// From now on only those count that are open, and others that are opened. What has no name is the rank's alone.
     pub fn forget_closed(&mut self) {
-        self.writes = self.open().any(departed::writes_to_file);
+        let writes =
+            |descriptor: c_int| departed::writes_to_file(descriptor) && !departed::is_nameless(descriptor);
+        self.writes = self.open().any(writes);
         self.changed = true;
     }
 

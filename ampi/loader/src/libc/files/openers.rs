@@ -7,7 +7,8 @@ use std::ffi::{CStr, c_char, c_int};
 
 use ::libc::{FILE, O_APPEND, O_CLOEXEC, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY, mode_t};
 
-use super::makers::{adopt, adopt_stream};
+use super::makers::{adopt_opened, adopt_stream, note_made as note_made_file};
+use super::stream;
 use crate::libc::made_again::{Identity, Place, note_made};
 use crate::libc::outcome::{Outcome, told};
 use crate::libc::pause::give_way;
@@ -104,6 +105,9 @@ unsafe extern "C" fn open_stream(path: Path, mode: Path) -> *mut FILE {
         set_errno(error);
     }
     adopt_stream(file.addr());
+    if !file.is_null() {
+        note_made_file(stream::descriptor(file.addr()), flags);
+    }
     file
 }
 
@@ -128,7 +132,7 @@ macro_rules! openers {
             unsafe extern "C" fn $function($($argument: $type),*) -> c_int {
                 // SAFETY: called as C's function is; one that is given no mode does not look at it.
                 let open = |$flags| unsafe { opened_instead(real::$function($($argument),*), $path, $flags) };
-                adopt(opened(Place { folder: $folder, path: $path }, $flags, open))
+                adopt_opened(opened(Place { folder: $folder, path: $path }, $flags, open), $flags)
             }
         )*
     };

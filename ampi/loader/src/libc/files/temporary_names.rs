@@ -4,9 +4,9 @@
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr::null_mut;
 
-use ::libc::{O_CREAT, O_RDWR};
+use ::libc::{O_CREAT, O_EXCL, O_RDWR};
 
-use super::makers::adopt;
+use super::makers::adopt_opened;
 use super::openers::make_again;
 use crate::libc::functions;
 use crate::libc::made_again::{Identity, Place, note_made};
@@ -66,7 +66,7 @@ unsafe fn made(template: Template, flags: c_int, call: impl Fn(Template) -> c_in
         let open = |flags| unsafe { ::libc::open(template, flags, 0o600) };
         descriptor = make_again(Place::at(template), told.then.mark, O_RDWR | O_CREAT | flags, open);
     }
-    adopt(descriptor)
+    adopt_opened(descriptor, O_CREAT | O_EXCL)
 }
 
 unsafe extern "C" fn make_file(template: Template) -> c_int {
