@@ -14,8 +14,8 @@ use talisman_ampi::rank::{self, Birth, Command, Program, Threads};
 use talisman_ampi::slot::{Images, ImagesError};
 use talisman_ampi::thread::set_answers;
 use talisman_loader::libc::{
-    Numbers, answer_time_stamp, begin_in, has_live_threads, is_own_thread, owner_of_thread, run,
-    set_end_rank, trap_time_stamps,
+    Numbers, answer_time_stamp, begin_in, has_live_threads, is_own_thread, let_run_again, owner_of_thread,
+    run, set_end_rank, trap_time_stamps,
 };
 use talisman_loader::stack_scrubbing;
 
@@ -225,7 +225,10 @@ impl MpiProgram {
 
     /// Before any program is read. Where the system forbids it, a program that sends what it has never written to cannot do it again.
     fn prepare_calls(&self) {
-        let _there = self.runs_again && stack_scrubbing::prepare();
+        if self.runs_again {
+            let_run_again();
+            let _there = stack_scrubbing::prepare();
+        }
     }
 
     fn of_ranks(&self) -> OfRanks {

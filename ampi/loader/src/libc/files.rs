@@ -9,6 +9,7 @@ mod departed;
 mod directory_streams;
 mod held;
 mod hold_changes;
+mod kernel_files;
 mod locks;
 mod makers;
 mod numbers;

@@ -65,6 +65,7 @@ pub(crate) use late::{add_finalizers, call_initializers, keep_error};
 pub(crate) use list::List;
 pub(crate) use named::object_at;
 pub use named::{function_at, prepare_names};
+pub use outcome::let_run_again;
 pub(crate) use own_stack::stack_around;
 pub(crate) use own_threads::place_in_thread;
 pub use own_threads::{

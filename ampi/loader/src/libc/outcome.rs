@@ -2,6 +2,7 @@
 //! what it looked for may be there only since, and what it made is there already.
 
 use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::pause::{world, world_bytes};
 use super::set_errno;
@@ -56,6 +57,17 @@ pub fn told(mut call: impl FnMut() -> Outcome) -> Told {
     });
     let [result, error] = [first as u32, (first >> 32) as u32].map(u32::cast_signed);
     Told { then: Outcome { result, error, mark }, is_again }
+}
+
+static MAY_RUN_AGAIN: AtomicBool = AtomicBool::new(false);
+
+/// Ranks of this process may do again what they did. To be called before any runs.
+pub fn let_run_again() {
+    MAY_RUN_AGAIN.store(true, Ordering::Relaxed);
+}
+
+pub fn may_run_again() -> bool {
+    MAY_RUN_AGAIN.load(Ordering::Relaxed)
 }
 
 /// Whether the rank does again what it has done. That it asks is done again too.

@@ -2,14 +2,16 @@
 //!
 //! A rank that does again what it has done is told what it was told then ([`super::outcome`]).
 
-use std::ffi::{c_char, c_int};
+use std::ffi::{c_char, c_int, c_long, c_uint};
 use std::mem::size_of;
 
-use ::libc::{clock_t, rusage, statfs, statvfs, sysinfo, tms, utsname};
+use ::libc::{
+    clock_t, cpu_set_t, mallinfo, mallinfo2, pid_t, rusage, statfs, statvfs, sysinfo, tms, utsname,
+};
 
-use super::functions;
 use super::outcome::told_with;
 use super::pause::world;
+use super::{errno, functions, set_errno};
 
 functions! {
     "getrusage" => used,
@@ -25,6 +27,41 @@ functions! {
     "statvfs64" => room_in_general,
     "fstatvfs" => room_in_general_of_open,
     "fstatvfs64" => room_in_general_of_open,
+    "getloadavg" => load,
+    "sysconf" => configured,
+    "__sysconf" => configured,
+    "get_nprocs" => processors,
+    "get_nprocs_conf" => processors_configured,
+    "get_phys_pages" => pages,
+    "get_avphys_pages" => pages_available,
+    "sched_getcpu" => processor,
+    "getcpu" => processor_and_node,
+    "sched_getaffinity" => processors_allowed,
+    "getppid" => parent,
+    "gettid" => thread,
+    "mallinfo" => allocated,
+    "mallinfo2" => allocated_in_all,
+}
+
+unsafe extern "C" {
+    fn get_nprocs() -> c_int;
+    fn get_nprocs_conf() -> c_int;
+    fn get_phys_pages() -> c_long;
+    fn get_avphys_pages() -> c_long;
+    fn getcpu(processor: *mut c_uint, node: *mut c_uint) -> c_int;
+}
+
+/// A number that the system gives, or -1 with an error.
+fn told_number(call: impl Fn() -> c_long) -> c_long {
+    let before = errno();
+    let [number, error] = world(&mut || {
+        set_errno(0);
+        let number = call();
+        [number as u64, errno() as u64]
+    });
+    let has_failed = number as c_long == -1 && error != 0;
+    set_errno(if has_failed { error as c_int } else { before });
+    number as c_long
 }
 
 /// What is written to `place`, which has room for `count` of them.
@@ -95,6 +132,97 @@ unsafe extern "C" fn room_in_general_of_open(descriptor: c_int, place: *mut stat
     unsafe { fill(place, 1, || ::libc::fstatvfs(descriptor, place)) }
 }
 
+unsafe extern "C" fn load(place: *mut f64, count: c_int) -> c_int {
+    let mut samples = 0;
+    let wanted = usize::try_from(count).unwrap_or(0).min(3);
+    // SAFETY: as above.
+    let filled = unsafe {
+        fill(place, wanted, || {
+            samples = ::libc::getloadavg(place, count);
+            samples
+        })
+    };
+    if filled < 0 { filled } else { world(&mut || [samples as u64, 0])[0] as c_int }
+}
+
+unsafe extern "C" fn configured(name: c_int) -> c_long {
+    // SAFETY: a number.
+    told_number(|| unsafe { ::libc::sysconf(name) })
+}
+
+unsafe extern "C" fn processors() -> c_int {
+    // SAFETY: takes nothing, as those that follow.
+    told_number(|| unsafe { get_nprocs() }.into()) as c_int
+}
+
+unsafe extern "C" fn processors_configured() -> c_int {
+    // SAFETY: as above.
+    told_number(|| unsafe { get_nprocs_conf() }.into()) as c_int
+}
+
+unsafe extern "C" fn pages() -> c_long {
+    // SAFETY: as above.
+    told_number(|| unsafe { get_phys_pages() })
+}
+
+unsafe extern "C" fn pages_available() -> c_long {
+    // SAFETY: as above.
+    told_number(|| unsafe { get_avphys_pages() })
+}
+
+unsafe extern "C" fn processor() -> c_int {
+    // SAFETY: as above.
+    told_number(|| unsafe { ::libc::sched_getcpu() }.into()) as c_int
+}
+
+unsafe extern "C" fn processor_and_node(processor: *mut c_uint, node: *mut c_uint) -> c_int {
+    let mut seen = [0; 2];
+    let [own, of_node] = &mut seen;
+    // SAFETY: places for numbers.
+    let result = unsafe { getcpu(own, of_node) };
+    let [own, of_node] = world(&mut || seen.map(u64::from));
+    for (place, number) in [(processor, own), (node, of_node)] {
+        if !place.is_null() {
+            // SAFETY: called as C's function is.
+            unsafe { place.write(number as c_uint) };
+        }
+    }
+    result
+}
+
+unsafe extern "C" fn processors_allowed(process: pid_t, len: usize, place: *mut cpu_set_t) -> c_int {
+    // SAFETY: as above.
+    unsafe { fill(place.cast::<u8>(), len, || ::libc::sched_getaffinity(process, len, place)) }
+}
+
+unsafe extern "C" fn parent() -> pid_t {
+    // SAFETY: takes nothing, as those that follow.
+    told_number(|| unsafe { ::libc::getppid() }.into()) as pid_t
+}
+
+unsafe extern "C" fn thread() -> pid_t {
+    // SAFETY: as above.
+    told_number(|| unsafe { ::libc::gettid() }.into()) as pid_t
+}
+
+unsafe extern "C" fn allocated() -> mallinfo {
+    // SAFETY: as above, and a place for what it returns.
+    unsafe {
+        let mut seen = ::libc::mallinfo();
+        fill(&raw mut seen, 1, || 0);
+        seen
+    }
+}
+
+unsafe extern "C" fn allocated_in_all() -> mallinfo2 {
+    // SAFETY: as above.
+    unsafe {
+        let mut seen = ::libc::mallinfo2();
+        fill(&raw mut seen, 1, || 0);
+        seen
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::mem::zeroed;
@@ -117,5 +245,25 @@ mod tests {
             assert_eq!(room(c"/no/such/place".as_ptr(), &raw mut of_room), -1);
         }
         assert_eq!(std::io::Error::last_os_error().raw_os_error(), Some(::libc::ENOENT));
+        // SAFETY: numbers, and places for what is asked for.
+        unsafe {
+            let (mut loads, mut allowed): ([f64; 3], cpu_set_t) = zeroed();
+            set_errno(::libc::E2BIG);
+            assert!(
+                configured(::libc::_SC_PAGESIZE) >= 4096 && processors() > 0 && pages() > pages_available()
+            );
+            assert_eq!(errno(), ::libc::E2BIG, "as it was");
+            assert_eq!((configured(-7), errno()), (-1, ::libc::EINVAL));
+            assert_eq!(load(loads.as_mut_ptr(), 3), 3);
+            assert_eq!((load(loads.as_mut_ptr(), 1), load(loads.as_mut_ptr(), 0)), (1, 0));
+            assert!(
+                processors_allowed(0, size_of::<cpu_set_t>(), &raw mut allowed) == 0
+                    && ::libc::CPU_COUNT(&allowed) > 0
+            );
+            let (mut own, mut node) = (c_uint::MAX, c_uint::MAX);
+            assert_eq!(processor_and_node(&raw mut own, &raw mut node), 0);
+            assert!(own < c_uint::MAX && node < c_uint::MAX && processor() >= 0);
+            assert_eq!((parent(), thread()), (::libc::getppid(), ::libc::gettid()));
+        }
     }
 }

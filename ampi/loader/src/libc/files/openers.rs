@@ -7,6 +7,7 @@ use std::ffi::{CStr, c_char, c_int};
 
 use ::libc::{FILE, O_APPEND, O_CLOEXEC, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY, mode_t};
 
+use super::kernel_files::{is_told, told_content};
 use super::makers::{adopt_opened, adopt_stream, note_made as note_made_file};
 use super::stream;
 use crate::libc::made_again::{Identity, Place, note_made};
@@ -18,6 +19,9 @@ use crate::libc::set_errno;
 /// A string of C.
 type Path = *const c_char;
 
+/// The mark of a file whose content is told.
+const TOLD: u64 = 1;
+
 /// Opens a file, with these flags of `open` or others.
 fn opened(place: Place, flags: c_int, call: impl Fn(c_int) -> c_int) -> c_int {
     // SAFETY: takes nothing.
@@ -26,9 +30,13 @@ fn opened(place: Place, flags: c_int, call: impl Fn(c_int) -> c_int) -> c_int {
     let told = told(|| {
         let outcome = Outcome::of(|| call(flags));
         let made = (creates && outcome.is_done()).then(|| Identity::of(outcome.result));
-        Outcome { mark: made.flatten().map_or(0, Identity::mark), ..outcome }
+        let mark = made.flatten().map_or(0, Identity::mark);
+        Outcome { mark: if is_told(outcome.result, flags) { TOLD } else { mark }, ..outcome }
     });
     match told.is_again && told.then.is_done() {
+        _ if told.then.mark == TOLD && !creates => {
+            told_content(if told.is_again { -1 } else { told.then.result }, flags)
+        }
         true if creates => make_again(place, told.then.mark, flags, call),
         true => call(flags),
         false => told.then.give(),
