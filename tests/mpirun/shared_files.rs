@@ -8,6 +8,7 @@ checks!(
     records_at_places_of_their_own_are_there needs c_compiler,
     what_is_made_and_removed_again_is_as_it_was_then needs c_compiler,
     folders_are_listed_as_they_were_then needs c_compiler,
+    what_is_appended_is_there_once needs c_compiler,
     a_file_that_all_write_and_read_says_again_what_it_said needs c_compiler,
     a_pointer_that_is_first_used_after_a_checkpoint_goes_back needs c_compiler,
 );
@@ -134,6 +135,32 @@ fn folders_are_listed_as_they_were_then() {
         left.sort();
         let links: Vec<_> = (0..RANKS).map(|rank| format!("link-{rank}")).collect();
         assert_eq!(left, links, "{name}");
+    }
+}
+
+/// Files that each rank adds a line to again and again, open all the time or each time anew, where lost nodes go back alone.
+fn what_is_appended_is_there_once() {
+    let file = program("appended.c", Interface::Mpich);
+    let kept = |ft, period| ["--nodes", "3", "--ft", ft, "--ckpt-every", period];
+    for (name, way, killed) in [
+        ("alone", &[][..], &[][..]),
+        ("first", &kept("logging", "1h")[..], &["0@17"][..]),
+        ("last", &kept("logging", "1h")[..], &["5@35"][..]),
+        ("each", &kept("logging", "20ms")[..], &["2@10", "0@20", "4@35"][..]),
+    ] {
+        let stem = folder().join(format!("appended-{name}"));
+        let task = [file.to_str().expect("text"), stem.to_str().expect("text"), "40"];
+        let said = printed(&mut mpirun(&[&["-n", "6"], way, &task, killed].concat()));
+        assert_eq!(said, "40 rounds\n", "{name}");
+        let lines = |rounds| (0..rounds).map(|round| format!("{round:<7}\n")).collect::<String>();
+        for rank in 0..6 {
+            for (way, rounds) in
+                [("stream", 30), ("descriptor", 30), ("open-stream", 40), ("open-descriptor", 40)]
+            {
+                let written = std::fs::read_to_string(format!("{}.{way}-{rank}", stem.display()));
+                assert_eq!(written.expect("it was written"), lines(rounds), "{name}, {way}, rank {rank}");
+            }
+        }
     }
 }
 

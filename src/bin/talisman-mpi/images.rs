@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
+use talisman::testing::runs_again;
 use talisman_abi::{Interface, interface_of};
 use talisman_ampi::slot::{
     Held, Images, ImagesError, Noted, PAGE, SlotSpace, let_stacks_have_code, on_process_heap,
@@ -204,6 +205,7 @@ fn prepare_process() -> Result<(), String> {
         process_memory: use_process_heap,
         world: replayed_values::words,
         world_bytes: replayed_values::bytes,
+        runs_again,
         flush: control::flush,
         begin_child: redirect::begin_child,
     });

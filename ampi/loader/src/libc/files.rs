@@ -4,6 +4,7 @@
 //! process, so that a number and what it means can be made again anywhere: before the rank leaves, paths and positions
 //! are written into its [`State`] and all is closed; where it arrives files are opened by their paths again.
 
+pub(super) mod appended;
 mod calls;
 mod departed;
 mod directory_streams;

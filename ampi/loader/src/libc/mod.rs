@@ -94,6 +94,7 @@ pub unsafe fn enter(state: *mut State) {
         folder::enter(&(*state).folder);
         (*state).mask.enter();
         (*state).locale.enter();
+        files::appended::enter(&mut *state);
     }
     TimeStamps::enter();
 }

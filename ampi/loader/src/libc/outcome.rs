@@ -4,6 +4,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::files::appended::goes_on;
 use super::pause::{world, world_bytes};
 use super::set_errno;
 
@@ -55,6 +56,9 @@ pub fn told(mut call: impl FnMut() -> Outcome) -> Told {
         let Outcome { result, error, mark } = call();
         [u64::from(result.cast_unsigned()) | u64::from(error.cast_unsigned()) << 32, mark]
     });
+    if !is_again {
+        goes_on();
+    }
     let [result, error] = [first as u32, (first >> 32) as u32].map(u32::cast_signed);
     Told { then: Outcome { result, error, mark }, is_again }
 }

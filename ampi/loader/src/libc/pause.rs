@@ -27,6 +27,8 @@ pub struct Hooks {
     pub world: fn(read: &mut dyn FnMut() -> [u64; 2]) -> [u64; 2],
     /// The same of bytes: how many it gets, or a negative number where there are none.
     pub world_bytes: fn(place: &mut [u8], read: &mut ReadBytes<'_>) -> isize,
+    /// Whether the rank that runs does again what it did.
+    pub runs_again: fn() -> bool,
     /// The rank ends, and its descriptors are closed next: what its standard streams have is to be written.
     pub flush: fn(),
     /// The process is a copy, in which the rank is to become another program: standard streams are to be what they are for
@@ -116,6 +118,11 @@ pub(super) fn world_bytes(place: &mut [u8], read: &mut ReadBytes<'_>) -> isize {
         Some(hooks) => (hooks.world_bytes)(place, read),
         None => read(place),
     }
+}
+
+/// See [`Hooks::runs_again`].
+pub(super) fn runs_again() -> bool {
+    hooks().is_some_and(|hooks| (hooks.runs_again)())
 }
 
 pub(super) fn sleep(nanoseconds: u64) {

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::children::Children;
 use super::exit::Exits;
+use super::files::appended::StandIns;
 use super::files::{Departed, Descriptors, Locks};
 use super::folder::Folder;
 use super::getopt::Getopt;
@@ -59,6 +60,7 @@ pub struct State {
     /// These are files of a copy that has arrived, and that were not cut yet.
     pub(super) is_uncut: bool,
     pub(super) descriptors: Descriptors,
+    pub(super) stand_ins: StandIns,
     pub(super) locks: Locks,
     pub(super) mask: Mask,
     pub(super) time_stamps: TimeStamps,
@@ -131,6 +133,7 @@ impl State {
             departed: List::new(),
             is_uncut: false,
             descriptors: Descriptors::new(),
+            stand_ins: StandIns::new(),
             locks: Locks::new(),
             mask: Mask::new(),
             time_stamps: TimeStamps::new(),

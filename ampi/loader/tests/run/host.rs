@@ -96,6 +96,7 @@ pub fn main(arguments: &[String]) -> i32 {
         process_memory,
         world: |read| read(),
         world_bytes: |place, read| read(place),
+        runs_again: || false,
         flush: || {},
         begin_child: || {},
     }));

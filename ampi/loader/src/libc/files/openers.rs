@@ -7,11 +7,12 @@ use std::ffi::{CStr, c_char, c_int};
 
 use ::libc::{FILE, O_APPEND, O_CLOEXEC, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY, mode_t};
 
+use super::appended::{appends, length, stand_in};
 use super::kernel_files::{is_told, told_content};
 use super::makers::{adopt_opened, adopt_stream, note_made as note_made_file};
 use super::stream;
 use crate::libc::made_again::{Identity, Place, note_made};
-use crate::libc::outcome::{Outcome, told};
+use crate::libc::outcome::{Outcome, told, told as told_again};
 use crate::libc::pause::give_way;
 use crate::libc::proc_self::opened_instead;
 use crate::libc::set_errno;
@@ -26,13 +27,22 @@ const TOLD: u64 = 1;
 fn opened(place: Place, flags: c_int, call: impl Fn(c_int) -> c_int) -> c_int {
     // SAFETY: takes nothing.
     unsafe { give_way() };
-    let creates = flags & O_CREAT != 0;
+    let (creates, appends) = (flags & O_CREAT != 0, appends(flags));
     let told = told(|| {
         let outcome = Outcome::of(|| call(flags));
-        let made = (creates && outcome.is_done()).then(|| Identity::of(outcome.result));
+        let made = ((creates || appends) && outcome.is_done()).then(|| Identity::of(outcome.result));
         let mark = made.flatten().map_or(0, Identity::mark);
         Outcome { mark: if is_told(outcome.result, flags) { TOLD } else { mark }, ..outcome }
     });
+    if appends && told.then.is_done() {
+        let now = || Outcome { result: 0, error: 0, mark: length(told.then.result) };
+        let then = told_again(now).then.mark;
+        let is_there =
+            || told.then.mark != 0 && place.target().is_some_and(|there| there.mark() == told.then.mark);
+        if told.is_again && is_there() {
+            return stand_in(call(flags & !(O_EXCL | O_CREAT)), then, flags);
+        }
+    }
     match told.is_again && told.then.is_done() {
         _ if told.then.mark == TOLD && !creates => {
             told_content(if told.is_again { -1 } else { told.then.result }, flags)
@@ -104,8 +114,13 @@ unsafe extern "C" fn open_stream(path: Path, mode: Path) -> *mut FILE {
     if descriptor < 0 {
         return std::ptr::null_mut();
     }
-    // SAFETY: as above, and a descriptor of which nobody has heard.
-    let file = unsafe { ::libc::fdopen(descriptor, mode) };
+    // SAFETY: as above, and a descriptor of which nobody has heard. As of `fopen` one that only appends is at its end.
+    let file = unsafe {
+        if flags & (O_APPEND | O_RDWR) == O_APPEND {
+            ::libc::lseek(descriptor, 0, ::libc::SEEK_END);
+        }
+        ::libc::fdopen(descriptor, mode)
+    };
     if file.is_null() {
         let error = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
         // SAFETY: as above.
