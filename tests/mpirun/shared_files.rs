@@ -138,7 +138,8 @@ fn folders_are_listed_as_they_were_then() {
     }
 }
 
-/// Files that each rank adds a line to again and again, open all the time or each time anew, where lost nodes go back alone.
+/// Files that each rank adds a line to again and again, open all the time or each time anew, where lost nodes go back
+/// alone, and where all do.
 fn what_is_appended_is_there_once() {
     let file = program("appended.c", Interface::Mpich);
     let kept = |ft, period| ["--nodes", "3", "--ft", ft, "--ckpt-every", period];
@@ -146,6 +147,7 @@ fn what_is_appended_is_there_once() {
         ("alone", &[][..], &[][..]),
         ("first", &kept("logging", "1h")[..], &["0@17"][..]),
         ("last", &kept("logging", "1h")[..], &["5@35"][..]),
+        ("double", &kept("double", "20ms")[..], &["3@38"][..]),
         ("each", &kept("logging", "20ms")[..], &["2@10", "0@20", "4@35"][..]),
     ] {
         let stem = folder().join(format!("appended-{name}"));

@@ -20,7 +20,8 @@ use talisman_ampi::slot::{
 use talisman_ampi::thread::{self, Saved};
 use talisman_loader::libc::{
     Hooks, Numbers, State, enter, files_arrive, files_depart, files_end, files_note, files_noted, files_open,
-    files_restored, function_at, leave, prepare_children, prepare_names, prepare_streams, set_hooks,
+    files_restored, files_settle, function_at, leave, prepare_children, prepare_names, prepare_streams,
+    set_hooks,
 };
 use talisman_loader::{
     PartKind, Program, Registers, Search, Stack, ThreadLocals, answer_later, answer_names, pad_room, place_of,
@@ -358,6 +359,8 @@ impl Images for ProgramImages {
         }
         // Where nothing has been opened since the last time, nothing changes in the rank's memory.
         let slot = slot();
+        // SAFETY: as in `leave`.
+        unsafe { files_settle(self.state_at(base)) };
         let open = on_process_heap(|| files_open(slot));
         // SAFETY: as in `leave`.
         unsafe { files_note(self.state_at(base), &open) };

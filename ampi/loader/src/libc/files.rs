@@ -23,6 +23,7 @@ use std::io;
 use std::ops::Range;
 
 use super::list::List;
+use super::outcome::may_run_again;
 use super::{State, with_process_memory};
 use crate::LoadError;
 use crate::linker::loaded;
@@ -94,6 +95,7 @@ pub unsafe fn files_depart(state: *mut State, slot: Range<usize>) -> Result<(), 
     // SAFETY: the caller's promise.
     let state = unsafe { &mut *state };
     state.locks.release_all();
+    appended::go_on(state);
     let streams = stream::streams_in(&slot);
     let noted = note(state, &streams, false);
     if noted.is_err() {
@@ -141,6 +143,15 @@ fn forget(departed: &mut List<Departed>) {
     departed.clear();
 }
 
+/// A rank is about to be copied. `malloc` gives memory of the rank while this is called.
+///
+/// # Safety
+/// The state is that of the rank, which does not run.
+pub unsafe fn files_settle(state: *mut State) {
+    // SAFETY: the caller's promise.
+    appended::go_on(unsafe { &mut *state });
+}
+
 /// The streams that lie in these addresses, a rank's, for a copy of the rank: it finds them as they are now, and files
 /// that they write to as long as they are now. Such as are no files are passed over: the copy has none. The rank does
 /// not run.
@@ -177,6 +188,13 @@ pub unsafe fn files_note(state: *mut State, open: &[Departed]) {
         let entry = if own { Departed::of_stream(stream.stream()) } else { *stream };
         count += usize::from(state.departed.set(count, entry));
     }
+    // A lost rank that goes back alone does not write again what it has appended.
+    let closed = if may_run_again() { 0 } else { state.appended.len() };
+    for index in 0..closed {
+        if let Some(entry) = state.appended.get(index).and_then(|file| file.noted()) {
+            count += usize::from(state.departed.set(count, entry));
+        }
+    }
     state.departed.shorten(count);
 }
 
@@ -198,7 +216,10 @@ pub unsafe fn files_arrive(state: *mut State) -> Result<(), FilesError> {
         let Some(entry) = state.departed.get(index) else { break };
         state.is_uncut |= entry.has_length();
         // SAFETY: a stream or file that has departed, or was noted for this copy.
-        result = result.and(unsafe { entry.open_again() });
+        result = result.and(unsafe { entry.open_again(&mut state.stand_ins) });
+        if entry.has_stand_in() {
+            state.descriptors.note_own(entry.descriptor());
+        }
     }
     if !state.is_uncut {
         forget(&mut state.departed);
@@ -241,6 +262,7 @@ pub unsafe fn files_restored(
     }
     state.is_uncut = false;
     forget(&mut state.departed);
+    appended::go_on(state);
     state.descriptors.forget_closed();
     result
 }

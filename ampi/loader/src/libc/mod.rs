@@ -58,7 +58,7 @@ pub use children::{is_child, prepare_children};
 pub use descriptor_waits::{write, write_pieces};
 pub use files::{
     Departed, FilesError, Numbers, Reason, TooManyDescriptors, files_arrive, files_depart, files_end,
-    files_note, files_noted, files_open, files_restored, prepare_streams, streams_are_known,
+    files_note, files_noted, files_open, files_restored, files_settle, prepare_streams, streams_are_known,
 };
 pub use folder::begin_in;
 pub(crate) use late::{add_finalizers, call_initializers, keep_error};
@@ -94,7 +94,7 @@ pub unsafe fn enter(state: *mut State) {
         folder::enter(&(*state).folder);
         (*state).mask.enter();
         (*state).locale.enter();
-        files::appended::enter(&mut *state);
+        files::appended::go_on(&mut *state);
     }
     TimeStamps::enter();
 }

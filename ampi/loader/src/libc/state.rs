@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::children::Children;
 use super::exit::Exits;
-use super::files::appended::StandIns;
+use super::files::appended::{Appended, StandIns};
 use super::files::{Departed, Descriptors, Locks};
 use super::folder::Folder;
 use super::getopt::Getopt;
@@ -61,6 +61,8 @@ pub struct State {
     pub(super) is_uncut: bool,
     pub(super) descriptors: Descriptors,
     pub(super) stand_ins: StandIns,
+    /// Files that it has appended to.
+    pub(super) appended: List<Appended>,
     pub(super) locks: Locks,
     pub(super) mask: Mask,
     pub(super) time_stamps: TimeStamps,
@@ -134,6 +136,7 @@ impl State {
             is_uncut: false,
             descriptors: Descriptors::new(),
             stand_ins: StandIns::new(),
+            appended: List::new(),
             locks: Locks::new(),
             mask: Mask::new(),
             time_stamps: TimeStamps::new(),

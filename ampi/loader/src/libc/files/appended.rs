@@ -6,17 +6,16 @@ use std::ffi::{c_char, c_int};
 
 use ::libc::{O_ACCMODE, O_APPEND, O_CLOEXEC, O_RDONLY, O_TRUNC};
 
-use super::departed::{PATH, meta, read_link};
+use super::departed::{Departed, PATH, meta, read_link};
 use crate::libc::list::List;
 use crate::libc::pause::runs_again;
 use crate::libc::{CURRENT, State, current, set_errno};
 
 /// A file in memory in the place of another.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 #[repr(C)]
 pub(in crate::libc) struct StandIn {
-    /// The system's numbers for it.
-    device: u64,
+    /// The system's number for it: all such files are of one device.
     inode: u64,
     flags: c_int,
     /// The other one.
@@ -25,6 +24,39 @@ pub(in crate::libc) struct StandIn {
 
 /// Those of a rank.
 pub(in crate::libc) type StandIns = List<StandIn>;
+
+/// A file that a rank has appended to, perhaps not the last time: it may have it closed when a copy of the rank is made.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(in crate::libc) struct Appended {
+    inode: u64,
+    path: [c_char; PATH],
+}
+
+/// So many files are remembered.
+const MOST: usize = 64;
+
+/// The rank has opened a file to append to it.
+pub(super) fn remember(descriptor: c_int) {
+    let mut path = [0; PATH];
+    let Some(meta) = meta(descriptor) else { return };
+    // SAFETY: the running rank's state.
+    let known = unsafe { &mut (*current()).appended };
+    let is_known = (0..known.len()).any(|at| known.get(at).is_some_and(|one| one.inode == meta.st_ino));
+    let is_file = meta.st_mode & ::libc::S_IFMT == ::libc::S_IFREG;
+    if is_known || !is_file || read_link(descriptor, &mut path) == 0 || path[0] != b'/' as c_char {
+        return;
+    }
+    // Of one that is not remembered what is appended later may be there twice.
+    let _remembered = known.len() < MOST && known.push(Appended { inode: meta.st_ino, path });
+}
+
+impl Appended {
+    /// How long it is now, for a copy of its rank.
+    pub(super) fn noted(&self) -> Option<Departed> {
+        Departed::of_closed(self.path, self.inode)
+    }
+}
 
 /// Whether a file that is opened with these flags is appended to, whatever is in it.
 pub(super) fn appends(flags: c_int) -> bool {
@@ -37,19 +69,19 @@ pub(super) fn length(descriptor: c_int) -> u64 {
 }
 
 /// A file in memory in the place of this one, which was so long then; itself if there is no memory for that.
-pub(super) fn stand_in(descriptor: c_int, then: u64, flags: c_int) -> c_int {
+pub(super) fn stand_in(descriptor: c_int, then: u64, flags: c_int, stand_ins: &mut StandIns) -> c_int {
     let mut path = [0; PATH];
     if read_link(descriptor, &mut path) == 0 || path[0] != b'/' as c_char {
         return descriptor;
     }
     let on_exec = if flags & O_CLOEXEC == 0 { 0 } else { ::libc::MFD_CLOEXEC };
-    // SAFETY: a string of C, and descriptors of which the program has not heard; the running rank's state.
+    // SAFETY: a string of C, and descriptors of which the program has not heard.
     unsafe {
         let new = ::libc::memfd_create(c"appended".as_ptr(), on_exec);
         let Some(meta) = meta(new) else { return descriptor };
-        let stand_in = StandIn { device: meta.st_dev, inode: meta.st_ino, flags, path };
+        let stand_in = StandIn { inode: meta.st_ino, flags, path };
         let length = i64::try_from(then).unwrap_or(i64::MAX);
-        if ::libc::ftruncate(new, length) != 0 || !(*current()).stand_ins.push(stand_in) {
+        if ::libc::ftruncate(new, length) != 0 || !stand_ins.push(stand_in) {
             ::libc::close(new);
             return descriptor;
         }
@@ -57,6 +89,16 @@ pub(super) fn stand_in(descriptor: c_int, then: u64, flags: c_int) -> c_int {
         ::libc::lseek(new, 0, ::libc::SEEK_END);
         ::libc::close(descriptor);
         new
+    }
+}
+
+/// A file in memory of this number has been made again: it stands in for what the other did.
+pub(super) fn stands_in_again(stand_ins: &mut StandIns, former: u64, new: c_int) {
+    let Some(meta) = meta(new) else { return };
+    for index in 0..stand_ins.len() {
+        if let Some(stand_in) = stand_ins.get(index).filter(|stand_in| stand_in.inode == former) {
+            stand_ins.set(index, StandIn { inode: meta.st_ino, ..stand_in });
+        }
     }
 }
 
@@ -69,9 +111,9 @@ pub(in crate::libc) fn goes_on() {
     }
 }
 
-/// A rank goes on: all that it does is new if its PE does nothing again.
+/// A rank goes on, or what it has in buffers is about to be written: that is new if its PE does nothing again.
 #[inline]
-pub(in crate::libc) fn enter(state: &mut State) {
+pub(in crate::libc) fn go_on(state: &mut State) {
     if state.stand_ins.len() > 0 && !runs_again() {
         replace_stand_ins(state);
     }
@@ -83,8 +125,7 @@ fn replace_stand_ins(state: &mut State) {
     for index in 0..state.stand_ins.len() {
         let Some(stand_in) = state.stand_ins.get(index) else { break };
         let meant = |descriptor: &c_int| {
-            meta(*descriptor)
-                .is_some_and(|meta| (meta.st_dev, meta.st_ino) == (stand_in.device, stand_in.inode))
+            meta(*descriptor).is_some_and(|meta| meta.st_nlink == 0 && meta.st_ino == stand_in.inode)
         };
         for descriptor in state.descriptors.open().filter(meant) {
             stand_in.give_way_at(descriptor);

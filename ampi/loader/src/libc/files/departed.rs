@@ -6,7 +6,9 @@ use std::ptr::null_mut;
 
 use ::libc::{F_GETFD, F_GETFL, F_SETFD, FD_CLOEXEC, O_ACCMODE, O_CLOEXEC, O_RDONLY};
 
+use super::appended::{StandIns, appends, stand_in, stands_in_again};
 use super::{FilesError, gone, stream};
+use crate::libc::outcome::may_run_again;
 use crate::libc::set_errno;
 
 pub const PATH: usize = ::libc::PATH_MAX as usize;
@@ -80,12 +82,34 @@ impl Departed {
         entry.flags = flags | if on_exec & FD_CLOEXEC != 0 { O_CLOEXEC } else { 0 };
         if !has_name(descriptor) {
             entry.content_length = nameless(descriptor).filter(|_| is_own).ok_or(none)?;
+            entry.inode = meta(descriptor).map_or(0, |meta| meta.st_ino);
             return Ok(entry);
         }
         if read_link(descriptor, &mut entry.path) == 0 || entry.path[0] != b'/' as c_char {
             return Err(FilesError::NoFile { descriptor });
         }
         Ok(entry)
+    }
+
+    /// A file that is not open, of which only the length is remembered; none if there is another one of that path, or none.
+    pub(super) fn of_closed(path: [c_char; PATH], inode: u64) -> Option<Departed> {
+        let entry = Departed { path, inode, ..Departed::EMPTY };
+        let length = entry.meta_of_path()?.st_size;
+        Some(Departed { length, ..entry })
+    }
+
+    fn is_closed(&self) -> bool {
+        self.file == 0 && self.descriptor == NONE
+    }
+
+    /// What is there now, if it is that file.
+    fn meta_of_path(&self) -> Option<::libc::stat> {
+        // SAFETY: numbers, of which zero is a value, and a place for them; a string of C.
+        unsafe {
+            let mut meta: ::libc::stat = std::mem::zeroed();
+            let seen = ::libc::stat(self.path.as_ptr(), &raw mut meta) == 0;
+            (seen && meta.st_ino == self.inode).then_some(meta)
+        }
     }
 
     /// A descriptor that is another one of the same file, with one position.
@@ -153,12 +177,17 @@ impl Departed {
     }
 
     pub(super) fn has_length(&self) -> bool {
-        self.length >= 0
+        self.length >= 0 && !self.has_stand_in()
+    }
+
+    /// Whether its rank, when it does again what it did, writes to a file in memory instead: nothing is cut.
+    pub(super) fn has_stand_in(&self) -> bool {
+        self.length >= 0 && may_run_again() && appends(self.flags)
     }
 
     /// A name of the file, the same for all that have it open, and its length, if it has one.
     pub(super) fn noted(&self) -> Option<(Vec<u8>, u64)> {
-        let length = u64::try_from(self.length).ok()?;
+        let length = u64::try_from(self.length).ok().filter(|_| self.has_length())?;
         Some(([&self.inode.to_le_bytes(), self.path().to_bytes()].concat(), length))
     }
 
@@ -178,6 +207,9 @@ impl Departed {
     /// Cuts the file to this length, if it is longer.
     pub(super) fn cut(&self, length: u64) -> Result<(), FilesError> {
         let length = i64::try_from(length).unwrap_or(i64::MAX);
+        if self.is_closed() && self.meta_of_path().is_none() {
+            return Ok(());
+        }
         // SAFETY: numbers, of which zero is a value, and a place for them; strings of C.
         let cut = unsafe {
             let mut meta: ::libc::stat = std::mem::zeroed();
@@ -189,13 +221,18 @@ impl Departed {
 
     /// # Safety
     /// The stream, if it is one, has departed, and its memory is there again.
-    pub(super) unsafe fn open_again(&self) -> Result<(), FilesError> {
+    pub(super) unsafe fn open_again(&self, stand_ins: &mut StandIns) -> Result<(), FilesError> {
+        if self.is_closed() {
+            return Ok(());
+        }
         let closes_on_exec = self.flags & O_CLOEXEC != 0;
         if self.shared != NONE {
             return give_number(another(self.shared)?, self.descriptor, closes_on_exec);
         }
         if self.has_content() {
-            return give_number(self.make_again()?, self.descriptor, closes_on_exec);
+            let new = self.make_again()?;
+            stands_in_again(stand_ins, self.inode, new);
+            return give_number(new, self.descriptor, closes_on_exec);
         }
         if self.path[0] == 0 {
             // SAFETY: the caller's promise; its descriptor was opened before.
@@ -209,7 +246,11 @@ impl Departed {
             unsafe { stream::put_into_list(self.file, descriptor) };
             return opened.map(|_| ());
         }
-        give_number(opened?, self.descriptor, closes_on_exec)
+        let opened = match self.has_stand_in() {
+            true => stand_in(opened?, self.length.unsigned_abs(), self.flags, stand_ins),
+            false => opened?,
+        };
+        give_number(opened, self.descriptor, closes_on_exec)
     }
 
     /// A file in memory, with what was in the one that had no name. It is nobody's but the rank's, as that was.

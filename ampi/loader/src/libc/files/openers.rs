@@ -7,15 +7,15 @@ use std::ffi::{CStr, c_char, c_int};
 
 use ::libc::{FILE, O_APPEND, O_CLOEXEC, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY, mode_t};
 
-use super::appended::{appends, length, stand_in};
+use super::appended::{appends, length, remember, stand_in};
 use super::kernel_files::{is_told, told_content};
 use super::makers::{adopt_opened, adopt_stream, note_made as note_made_file};
 use super::stream;
 use crate::libc::made_again::{Identity, Place, note_made};
-use crate::libc::outcome::{Outcome, told, told as told_again};
+use crate::libc::outcome::{Outcome, Told, told, told as told_again};
 use crate::libc::pause::give_way;
 use crate::libc::proc_self::opened_instead;
-use crate::libc::set_errno;
+use crate::libc::{current, set_errno};
 
 /// A string of C.
 type Path = *const c_char;
@@ -35,13 +35,7 @@ fn opened(place: Place, flags: c_int, call: impl Fn(c_int) -> c_int) -> c_int {
         Outcome { mark: if is_told(outcome.result, flags) { TOLD } else { mark }, ..outcome }
     });
     if appends && told.then.is_done() {
-        let now = || Outcome { result: 0, error: 0, mark: length(told.then.result) };
-        let then = told_again(now).then.mark;
-        let is_there =
-            || told.then.mark != 0 && place.target().is_some_and(|there| there.mark() == told.then.mark);
-        if told.is_again && is_there() {
-            return stand_in(call(flags & !(O_EXCL | O_CREAT)), then, flags);
-        }
+        return opened_to_append(place, told, flags, call);
     }
     match told.is_again && told.then.is_done() {
         _ if told.then.mark == TOLD && !creates => {
@@ -50,6 +44,25 @@ fn opened(place: Place, flags: c_int, call: impl Fn(c_int) -> c_int) -> c_int {
         true if creates => make_again(place, told.then.mark, flags, call),
         true => call(flags),
         false => told.then.give(),
+    }
+}
+
+/// Opened to write at its end: what the rank has written there is not written again.
+fn opened_to_append(place: Place, told: Told, flags: c_int, call: impl Fn(c_int) -> c_int) -> c_int {
+    let mark = told.then.mark;
+    let now = || Outcome { result: 0, error: 0, mark: length(told.then.result) };
+    let then = told_again(now).then.mark;
+    let descriptor = match told.is_again {
+        true => make_again(place, mark, flags, call),
+        false => told.then.result,
+    };
+    remember(descriptor);
+    let is_that =
+        told.is_again && mark != 0 && Identity::of(descriptor).is_some_and(|now| now.mark() == mark);
+    match is_that {
+        // SAFETY: the running rank's state.
+        true => stand_in(descriptor, then, flags, unsafe { &mut (*current()).stand_ins }),
+        false => descriptor,
     }
 }
 
