@@ -147,6 +147,8 @@ fn what_is_appended_is_there_once() {
         ("alone", &[][..], &[][..]),
         ("first", &kept("logging", "1h")[..], &["0@17"][..]),
         ("last", &kept("logging", "1h")[..], &["5@35"][..]),
+        ("behind", &kept("logging", "1h")[..], &["+1@33"][..]),
+        ("behind-each", &kept("logging", "20ms")[..], &["+4@12", "+1@36"][..]),
         ("double", &kept("double", "20ms")[..], &["3@38"][..]),
         ("each", &kept("logging", "20ms")[..], &["2@10", "0@20", "4@35"][..]),
     ] {

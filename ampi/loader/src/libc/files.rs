@@ -190,6 +190,9 @@ pub unsafe fn files_note(state: *mut State, open: &[Departed]) {
     }
     // A lost rank that goes back alone does not write again what it has appended.
     let closed = if may_run_again() { 0 } else { state.appended.len() };
+    if may_run_again() {
+        appended::note_lengths(&mut state.appended);
+    }
     for index in 0..closed {
         if let Some(entry) = state.appended.get(index).and_then(|file| file.noted()) {
             count += usize::from(state.departed.set(count, entry));
@@ -262,7 +265,7 @@ pub unsafe fn files_restored(
     }
     state.is_uncut = false;
     forget(&mut state.departed);
-    appended::go_on(state);
+    appended::restored(state);
     state.descriptors.forget_closed();
     result
 }
@@ -275,11 +278,11 @@ pub unsafe fn files_restored(
 pub unsafe fn files_end(state: *mut State, slot: Range<usize>) {
     // SAFETY: the caller's promise.
     let runs_on = unsafe { (*state).has_live_threads() };
-    for file in stream::streams_in(&slot) {
-        stream::write_out(file);
-        if runs_on {
-            continue;
-        }
+    let streams = stream::streams_in(&slot);
+    streams.iter().for_each(|file| stream::write_out(*file));
+    // SAFETY: the caller's promise.
+    appended::settle_all(unsafe { &*state });
+    for file in streams.into_iter().filter(|_| !runs_on) {
         // SAFETY: a stream of the library's list, which nobody uses.
         unsafe {
             stream::take_from_list(file);

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use ::libc::off_t;
 
+use super::appended::before_close;
 use super::{Descriptors, locks};
 use crate::libc::pause::world;
 use crate::libc::{current, errno, functions, set_errno};
@@ -70,6 +71,7 @@ unsafe extern "C" fn close(descriptor: c_int) -> c_int {
     let own = descriptors();
     // SAFETY: the running rank's state.
     unsafe { (*current()).locks.release(descriptor) };
+    before_close(descriptor);
     match own.number(descriptor) {
         Some(number) => own.forget(number),
         None if own.are_own() && STANDARD.contains(&descriptor) => return 0,

@@ -176,6 +176,10 @@ impl Departed {
         unsafe { ::libc::free(self.content.cast()) };
     }
 
+    pub(super) fn length(&self) -> i64 {
+        self.length
+    }
+
     pub(super) fn has_length(&self) -> bool {
         self.length >= 0 && !self.has_stand_in()
     }

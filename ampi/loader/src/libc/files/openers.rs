@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_int};
 
 use ::libc::{FILE, O_APPEND, O_CLOEXEC, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY, mode_t};
 
-use super::appended::{appends, length, remember, stand_in};
+use super::appended::{appends, length, opened_anew, remember, stand_in};
 use super::kernel_files::{is_told, told_content};
 use super::makers::{adopt_opened, adopt_stream, note_made as note_made_file};
 use super::stream;
@@ -57,9 +57,10 @@ fn opened_to_append(place: Place, told: Told, flags: c_int, call: impl Fn(c_int)
         false => told.then.result,
     };
     remember(descriptor);
-    let is_that =
-        told.is_again && mark != 0 && Identity::of(descriptor).is_some_and(|now| now.mark() == mark);
-    match is_that {
+    if !told.is_again {
+        return opened_anew(descriptor, flags);
+    }
+    match mark != 0 && Identity::of(descriptor).is_some_and(|now| now.mark() == mark) {
         // SAFETY: the running rank's state.
         true => stand_in(descriptor, then, flags, unsafe { &mut (*current()).stand_ins }),
         false => descriptor,

@@ -10,21 +10,23 @@ use std::sync::OnceLock;
 
 use ::libc::FILE;
 
+use super::appended::before_close;
 use crate::libc::{current, functions};
 
 functions! {
     "fclose" => close,
 }
 
-/// What is in its buffer is written before the rank's locks of the file are gone.
+/// What is in its buffer is written before the rank's locks of the file are gone, and what stood in for it.
 unsafe extern "C" fn close(file: *mut FILE) -> c_int {
     // SAFETY: the running rank's state, and called as C's function is.
     unsafe {
         let state = current();
         (*state).descriptors.note_change();
-        if (*state).locks.are_there() {
+        if (*state).locks.are_there() || (*state).stand_ins.len() > 0 {
             ::libc::fflush(file);
             (*state).locks.release(::libc::fileno(file));
+            before_close(::libc::fileno(file));
         }
         ::libc::fclose(file)
     }
