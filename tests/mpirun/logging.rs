@@ -10,6 +10,7 @@ checks!(
     values_of_the_world_are_what_they_were needs c_compiler,
     time_stamps_of_the_processor_are_what_they_were needs c_compiler,
     what_was_never_written_is_sent_again needs c_compiler,
+    waits_with_a_time_end_as_they_did needs c_compiler,
     lammps_prints_the_same_though_its_first_node_is_lost needs lammps,
 );
 
@@ -41,6 +42,17 @@ fn values_of_the_world_are_what_they_were() {
         let printed = printed_of(&mut mpirun(&way), &input);
         let expected = [0, 1, 2, 3].map(|rank| format!("rank {rank}: as it was"));
         assert_eq!(sorted(&printed), expected, "{lost}");
+    }
+}
+
+/// What ranks wait for does not come: they have waited as long, and looked as often.
+fn waits_with_a_time_end_as_they_did() {
+    let file = program("timed_waits.c", Interface::Mpich);
+    for (name, lost) in [("first", &["0@41"][..]), ("two", &["3@20", "5@50"])] {
+        let stem = folder().join(format!("timed-waits-{name}"));
+        let task = [file.to_str().expect("text"), stem.to_str().expect("text"), "64"];
+        let kept = ["-n", "6", "--nodes", "3", "--ft", "logging", "--ckpt-every", "1h"];
+        assert_eq!(printed(&mut mpirun(&[&kept, &task[..], lost].concat())), "all the same\n", "{name}");
     }
 }
 

@@ -526,7 +526,8 @@ impl Coordinator {
 
     /// A node was taken from a job that would survive that if it had begun: it is started again if it has not.
     fn note_early_loss(&mut self, what: &str) {
-        if self.went.is_none() && self.recovery.is_some() && !self.verdict.is_over() {
+        let survives = self.recovery.is_some() || self.logging.is_some();
+        if self.went.is_none() && survives && !self.verdict.is_over() {
             self.early_loss = Some(what.to_owned());
         }
     }

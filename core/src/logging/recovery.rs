@@ -227,7 +227,7 @@ impl Member {
     /// # Errors
     /// It did not do what it had done before.
     pub(super) fn next_step(&self, rank: u32, has_messages: bool) -> Result<Option<Step>, String> {
-        let diverged = |why| format!("node {} does not do again what it did: {why:?}", self.node);
+        let diverged = |why| format!("node {} does not do again what it did: {why}", self.node);
         self.record(rank).next(&self.reach(rank), has_messages).map_err(diverged)
     }
 

@@ -8,6 +8,7 @@
 //! ```
 
 use std::collections::VecDeque;
+use std::fmt;
 
 use super::entry::{Entry, Input};
 use super::horizon::Reach;
@@ -45,6 +46,27 @@ pub enum Diverged {
         /// How many messages it has run.
         run: u64,
     },
+}
+
+impl fmt::Display for Diverged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Diverged::RanPast { run, entry } => {
+                write!(
+                    f,
+                    "it has run {run} messages, and was given something after {} of them then",
+                    entry.at
+                )
+            }
+            Diverged::ReadMore { run } => write!(
+                f,
+                "after {run} messages it asks for a value from outside, such as a time, where it asked for none then"
+            ),
+            Diverged::RanDry { run } => {
+                write!(f, "after {run} messages it has nothing more to do, and had sent more then")
+            }
+        }
+    }
 }
 
 /// The log of a PE that is restarted, as far as it has not been fed.

@@ -1,8 +1,10 @@
 //! How long a rank waits for what others of its host do, and how it does: it makes attempts, and others run in between.
 
+use std::time::Duration;
+
 use ::libc::{CLOCK_MONOTONIC, clockid_t, timespec};
 
-use super::pause::give_way_longer;
+use super::pause::{give_way_longer, world};
 
 /// Nanoseconds of a second.
 const SECOND: i64 = 1_000_000_000;
@@ -40,23 +42,63 @@ impl Deadline {
         }
     }
 
+    /// Whether there is no time left, or was none when this was first asked.
     pub fn is_over(self) -> bool {
+        world(&mut || [self.has_passed().into(), 0])[0] != 0
+    }
+
+    fn has_passed(self) -> bool {
         let Some((clock, until)) = self.0 else { return false };
         now(clock).is_none_or(|now| (now.tv_sec, now.tv_nsec) >= (until.tv_sec, until.tv_nsec))
     }
 
-    /// Makes attempts until one gives something, or there is no time left for another one.
+    /// Makes attempts until one gives something, or there is no time left for another one. A rank that does again what it did makes as
+    /// many as it made then.
     pub fn attempt<T>(self, mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
-        let mut rounds = 0;
+        let (mut rounds, mut given) = (0, None);
         loop {
-            if let Some(given) = attempt() {
-                return Some(given);
+            given = given.or_else(&mut attempt);
+            let end = if given.is_some() {
+                End::Given
+            } else if self.has_passed() {
+                End::Over
+            } else {
+                End::Not
+            };
+            match told_end(end) {
+                End::Given => break,
+                End::Over => return None,
+                End::Not => give_way_longer(&mut rounds),
             }
-            if self.is_over() {
-                return None;
-            }
-            give_way_longer(&mut rounds);
         }
+        for _ in 0..LATER {
+            if given.is_some() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+            given = attempt();
+        }
+        given
+    }
+}
+
+/// Milliseconds that a rank waits, when it does again what it did, for what it was given at once then.
+const LATER: u32 = 10_000;
+
+/// How an attempt has ended.
+#[derive(Clone, Copy)]
+enum End {
+    Not,
+    Given,
+    Over,
+}
+
+/// The same, as it ended when it was first made.
+fn told_end(now: End) -> End {
+    match world(&mut || [now as u64, 0])[0] {
+        0 => End::Not,
+        1 => End::Given,
+        _ => End::Over,
     }
 }
 

@@ -173,7 +173,8 @@ unsafe extern "C" fn sleep_by_clock(
         if unsafe { ::libc::clock_gettime(clock, &raw mut now) } != 0 {
             return ::libc::EINVAL;
         }
-        wait = wait.saturating_sub(nanoseconds(&now).unwrap_or(0));
+        let [now, _] = world(&mut || [nanoseconds(&now).unwrap_or(0), 0]);
+        wait = wait.saturating_sub(now);
     } else if !rest.is_null() {
         // Nothing interrupts it.
         // SAFETY: called as C's function is.

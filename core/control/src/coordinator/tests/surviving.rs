@@ -5,6 +5,7 @@ use talisman_ft::double::{Contents, Held, Order};
 use talisman_ft::view::View;
 
 use super::*;
+use talisman_job::checkpoints::FaultTolerance;
 use talisman_job::lines::Lines;
 
 /// A job with `--ft` that runs.
@@ -133,6 +134,11 @@ fn a_node_that_is_lost_before_the_program_begins_is_a_reason_to_start_again() {
     beginning.recovery = Some(Recovery::new(&beginning.plan));
     beginning.all_say(&hello());
     assert!(silent(beginning).expect("it was killed").contains("said nothing for"));
+
+    let options = RunArgs { nodes: 2, pes: Some(1), ft: FaultTolerance::Logging, ..RunArgs::default() };
+    let mut logging = Coordinator::new(Plan::local(&options, vec![]), Kills::new(&[], None));
+    logging.happen(at(1), 1, killed());
+    assert!(logging.into_end().early_loss.expect("it was killed").contains("killed by signal 9"));
 
     let mut running = surviving(2, "");
     running.happen(at(1), 1, killed());
