@@ -19,12 +19,48 @@ functions! {
     "clock" => processor_time,
     "getrandom" => random_bytes,
     "getentropy" => entropy,
+    "arc4random" => random_number,
+    "arc4random_uniform" => random_number_below,
+    "arc4random_buf" => random_place,
     "getpid" => process,
     "__getpid" => process,
 }
 
 unsafe extern "C" {
     fn clock() -> clock_t;
+}
+
+/// A number of random bits, as the C library's `arc4random` gives it.
+unsafe extern "C" fn random_number() -> u32 {
+    let mut bytes = [0; size_of::<u32>()];
+    // SAFETY: as many bytes as there are.
+    unsafe { random_place(bytes.as_mut_ptr().cast(), bytes.len()) };
+    u32::from_ne_bytes(bytes)
+}
+
+/// All numbers below `bound` are as likely: those that would be there once more than others are not taken.
+unsafe extern "C" fn random_number_below(bound: u32) -> u32 {
+    if bound < 2 {
+        return 0;
+    }
+    let surplus = (u32::MAX % bound + 1) % bound;
+    loop {
+        // SAFETY: takes nothing.
+        let number = unsafe { random_number() };
+        if number <= u32::MAX - surplus {
+            return number % bound;
+        }
+    }
+}
+
+unsafe extern "C" fn random_place(place: *mut c_void, count: usize) {
+    let mut filled = 0;
+    while filled < count {
+        // SAFETY: called as C's function is.
+        let got = unsafe { random_bytes(place.byte_add(filled), count - filled, 0) };
+        // It fails where a signal came first.
+        filled += usize::try_from(got).unwrap_or(0);
+    }
 }
 
 unsafe extern "C" fn clock_time(clock: clockid_t, place: *mut timespec) -> c_int {
@@ -145,5 +181,12 @@ mod tests {
         assert_eq!(unsafe { random_bytes(std::ptr::null_mut(), 0, 0) }, 0);
         // SAFETY: takes nothing.
         assert_eq!(unsafe { process() } as u32, std::process::id());
+        // SAFETY: takes numbers.
+        let below = |bound| unsafe { random_number_below(bound) };
+        assert_eq!([0, 1].map(below), [0; 2]);
+        let mut seen = [false; 5];
+        (0..1000).for_each(|_| seen[below(5) as usize] = true);
+        assert_eq!(seen, [true; 5]);
+        assert!((0..100).all(|_| below(u32::MAX) < u32::MAX));
     }
 }

@@ -8,10 +8,11 @@
 use std::ffi::c_int;
 use std::mem::zeroed;
 use std::ptr::{null, null_mut};
+use std::sync::Once;
 
 use ::libc::{SIG_DFL, SIG_ERR, SIG_IGN, itimerval, sigaction, sigset_t, stack_t};
 
-use super::{current, functions, set_errno};
+use super::{current, functions, set_errno, with_process_memory};
 
 /// Signals have numbers below this.
 const SIGNALS: usize = 65;
@@ -233,17 +234,34 @@ unsafe extern "C" fn signal_stack(_new: *const stack_t, former: *mut stack_t) ->
     0
 }
 
+/// Timers are not there: whoever relies on one is told, once in a process.
+fn warn_of_timers(is_set: bool) {
+    static WARNED: Once = Once::new();
+    if is_set {
+        with_process_memory(|| {
+            WARNED.call_once(|| {
+                eprintln!("a rank has set a timer (`alarm`, `setitimer`), whose signal never comes")
+            });
+        });
+    }
+}
+
 /// No signal comes: there was none before, either.
-unsafe extern "C" fn alarm(_seconds: u32) -> u32 {
+unsafe extern "C" fn alarm(seconds: u32) -> u32 {
+    warn_of_timers(seconds > 0);
     0
 }
 
-unsafe extern "C" fn alarm_microseconds(_first: u32, _interval: u32) -> u32 {
+unsafe extern "C" fn alarm_microseconds(first: u32, _interval: u32) -> u32 {
+    warn_of_timers(first > 0);
     0
 }
 
 /// As above.
-unsafe extern "C" fn set_timer(_which: c_int, _new: *const itimerval, former: *mut itimerval) -> c_int {
+unsafe extern "C" fn set_timer(_which: c_int, new: *const itimerval, former: *mut itimerval) -> c_int {
+    // SAFETY: called as C's function is.
+    let first = unsafe { new.as_ref() }.map(|new| new.it_value);
+    warn_of_timers(first.is_some_and(|first| first.tv_sec != 0 || first.tv_usec != 0));
     if !former.is_null() {
         // SAFETY: called as C's function is; zeroes are a value of it.
         unsafe { former.write(zeroed()) };
