@@ -3,15 +3,18 @@
 //! A rank that has made a file and removed it does both again. One that has removed a file of others must not do so again:
 //! there may be a new one of that name since. So a rank that does again what it did removes only what was made so.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{c_char, c_int};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::mem::zeroed;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::with_process_memory;
 
 static MADE: Mutex<Option<HashSet<Identity>>> = Mutex::new(None);
+
+/// Marks of files that are no more where they were, and of those that were made in their place.
+static REPLACED: Mutex<Option<HashMap<u64, u64>>> = Mutex::new(None);
 
 /// A file is this one and no other, also of one whose number it has got after its end.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -68,15 +71,25 @@ impl Identity {
         Place { folder: descriptor, path: c"".as_ptr() }.identity()
     }
 
-    /// A number for a file; 0 for what is none, such as a terminal, which may be another one in another process.
+    /// An even number for a file; 0 for what is none, such as a terminal, which may be another one in another process.
     pub fn mark(self) -> u64 {
         if !self.is_file {
             return 0;
         }
         let mut hasher = DefaultHasher::new();
         self.hash(&mut hasher);
-        hasher.finish().max(1)
+        (hasher.finish() & !1).max(2)
     }
+}
+
+/// A number for this host, as long as its system runs. To be called with memory of the process.
+pub fn host() -> u64 {
+    static HOST: OnceLock<u64> = OnceLock::new();
+    *HOST.get_or_init(|| {
+        let mut hasher = DefaultHasher::new();
+        std::fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default().hash(&mut hasher);
+        hasher.finish()
+    })
 }
 
 /// It was made again.
@@ -85,6 +98,24 @@ pub fn note_made(made: Option<Identity>) {
     with_process_memory(|| {
         MADE.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default().insert(made);
     });
+}
+
+/// It was made again in the place of the file with this mark.
+pub fn note_replaced(then: u64, made: Option<Identity>) {
+    note_made(made);
+    if let (Some(made), true) = (made, then != 0) {
+        with_process_memory(|| {
+            let mut replaced = REPLACED.lock().unwrap_or_else(PoisonError::into_inner);
+            replaced.get_or_insert_default().insert(then, made.mark());
+        });
+    }
+}
+
+/// Whether it is the file with this mark, or one that was made in its place.
+pub fn is_that(then: u64, now: Identity) -> bool {
+    let replaced = REPLACED.lock().unwrap_or_else(PoisonError::into_inner);
+    let again = replaced.as_ref().and_then(|replaced| replaced.get(&then).copied());
+    now.mark() == then || again == Some(now.mark())
 }
 
 /// Whether what is there was made again.

@@ -11,17 +11,20 @@ use super::appended::{appends, length, opened_anew, remember, stand_in};
 use super::kernel_files::{is_told, told_content};
 use super::makers::{adopt_opened, adopt_stream, note_made as note_made_file};
 use super::stream;
-use crate::libc::made_again::{Identity, Place, note_made};
+use crate::libc::made_again::{Identity, Place, host, is_that, note_replaced};
 use crate::libc::outcome::{Outcome, Told, told, told as told_again};
 use crate::libc::pause::give_way;
 use crate::libc::proc_self::opened_instead;
-use crate::libc::{current, set_errno};
+use crate::libc::{current, set_errno, with_process_memory};
 
 /// A string of C.
 type Path = *const c_char;
 
-/// The mark of a file whose content is told.
+/// The mark of a file whose content is told: those of files are even.
 const TOLD: u64 = 1;
+
+/// In the mark of a file that is made if it is not there: it was there.
+const WAS_THERE: u64 = 1;
 
 /// Opens a file, with these flags of `open` or others.
 fn opened(place: Place, flags: c_int, call: impl Fn(c_int) -> c_int) -> c_int {
@@ -29,57 +32,92 @@ fn opened(place: Place, flags: c_int, call: impl Fn(c_int) -> c_int) -> c_int {
     unsafe { give_way() };
     let (creates, appends) = (flags & O_CREAT != 0, appends(flags));
     let told = told(|| {
+        let was_there = creates && flags & O_EXCL == 0 && place.target().is_some();
         let outcome = Outcome::of(|| call(flags));
         let made = ((creates || appends) && outcome.is_done()).then(|| Identity::of(outcome.result));
         let mark = made.flatten().map_or(0, Identity::mark);
+        let mark = if mark != 0 && was_there { mark | WAS_THERE } else { mark };
         Outcome { mark: if is_told(outcome.result, flags) { TOLD } else { mark }, ..outcome }
     });
-    if appends && told.then.is_done() {
-        return opened_to_append(place, told, flags, call);
+    if !told.then.is_done() {
+        return told.then.give();
     }
-    match told.is_again && told.then.is_done() {
-        _ if told.then.mark == TOLD && !creates => {
-            told_content(if told.is_again { -1 } else { told.then.result }, flags)
-        }
-        true if creates => make_again(place, told.then.mark, flags, call),
-        true => call(flags),
-        false => told.then.give(),
+    if told.then.mark == TOLD {
+        return told_content(if told.is_again { -1 } else { told.then.result }, flags);
+    }
+    if !(creates || appends) {
+        return if told.is_again { call(flags) } else { told.then.result };
+    }
+    let then = Made::then(told);
+    if appends {
+        return opened_to_append(place, told, then, flags, call);
+    }
+    if told.is_again { make_again(place, then, flags, call) } else { told.then.result }
+}
+
+/// A file that may have been made when it was opened first.
+#[derive(Clone, Copy)]
+pub(super) struct Made {
+    /// Its mark; 0 if it is none.
+    mark: u64,
+    /// It was on this host, and had been made before.
+    was_there: bool,
+}
+
+impl Made {
+    fn then(told: Told) -> Made {
+        let on = told_again(|| Outcome { result: 0, error: 0, mark: host() }).then.mark;
+        let is_here = with_process_memory(host) == on;
+        let Told { then: Outcome { mark, .. }, .. } = told;
+        Made { mark: mark & !WAS_THERE, was_there: is_here && mark & WAS_THERE != 0 }
+    }
+
+    /// It was made just then.
+    pub(super) fn anew(mark: u64) -> Made {
+        Made { mark, was_there: false }
     }
 }
 
 /// Opened to write at its end: what the rank has written there is not written again.
-fn opened_to_append(place: Place, told: Told, flags: c_int, call: impl Fn(c_int) -> c_int) -> c_int {
-    let mark = told.then.mark;
+fn opened_to_append(
+    place: Place,
+    told: Told,
+    then: Made,
+    flags: c_int,
+    call: impl Fn(c_int) -> c_int,
+) -> c_int {
     let now = || Outcome { result: 0, error: 0, mark: length(told.then.result) };
-    let then = told_again(now).then.mark;
+    let length = told_again(now).then.mark;
     let descriptor = match told.is_again {
-        true => make_again(place, mark, flags, call),
+        true => make_again(place, then, flags, call),
         false => told.then.result,
     };
     remember(descriptor);
     if !told.is_again {
         return opened_anew(descriptor, flags);
     }
-    match mark != 0 && Identity::of(descriptor).is_some_and(|now| now.mark() == mark) {
+    match then.mark != 0 && Identity::of(descriptor).is_some_and(|now| now.mark() == then.mark) {
         // SAFETY: the running rank's state.
-        true => stand_in(descriptor, then, flags, unsafe { &mut (*current()).stand_ins }),
+        true => stand_in(descriptor, length, flags, unsafe { &mut (*current()).stand_ins }),
         false => descriptor,
     }
 }
 
-/// Opens what was there after it was opened first; `then` is its mark.
-pub(super) fn make_again(place: Place, then: u64, flags: c_int, call: impl Fn(c_int) -> c_int) -> c_int {
+/// Opens what was there after it was opened first.
+pub(super) fn make_again(place: Place, then: Made, flags: c_int, call: impl Fn(c_int) -> c_int) -> c_int {
     match place.target() {
+        // It was removed or renamed later, with what others of its writers and it had written before.
+        None if then.was_there => gone(flags),
         None => {
             let descriptor = call(flags);
             if descriptor < 0 {
                 // Its folder was removed later, with it.
                 return gone(flags);
             }
-            note_made(Identity::of(descriptor));
+            note_replaced(then.mark, Identity::of(descriptor));
             descriptor
         }
-        Some(there) if then == 0 || there.mark() == then => call(flags & !O_EXCL),
+        Some(there) if then.mark == 0 || is_that(then.mark, there) => call(flags & !O_EXCL),
         // It was removed or renamed later, and what is there was made after that.
         Some(_) => gone(flags),
     }
@@ -207,7 +245,7 @@ mod tests {
         let flags = O_WRONLY | O_CREAT | O_EXCL;
         // SAFETY: a string of C; then what was opened, and bytes that live.
         unsafe {
-            let opened = make_again(Place::at(path.as_ptr()), 7, flags, |flags| {
+            let opened = make_again(Place::at(path.as_ptr()), Made::anew(8), flags, |flags| {
                 ::libc::open(path.as_ptr(), flags, 0o600)
             });
             assert!(opened >= 0 && ::libc::write(opened, b"line".as_ptr().cast(), 4) == 4);

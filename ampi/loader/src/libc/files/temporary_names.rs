@@ -7,7 +7,7 @@ use std::ptr::null_mut;
 use ::libc::{O_CREAT, O_EXCL, O_RDWR};
 
 use super::makers::adopt_opened;
-use super::openers::make_again;
+use super::openers::{Made, make_again};
 use crate::libc::functions;
 use crate::libc::made_again::{Identity, Place, note_made};
 use crate::libc::outcome::{Outcome, is_again, told, told_with};
@@ -64,7 +64,8 @@ unsafe fn made(template: Template, flags: c_int, call: impl Fn(Template) -> c_in
     if told.is_again {
         // SAFETY: a string of C.
         let open = |flags| unsafe { ::libc::open(template, flags, 0o600) };
-        descriptor = make_again(Place::at(template), told.then.mark, O_RDWR | O_CREAT | flags, open);
+        descriptor =
+            make_again(Place::at(template), Made::anew(told.then.mark), O_RDWR | O_CREAT | flags, open);
     }
     adopt_opened(descriptor, O_CREAT | O_EXCL)
 }
