@@ -102,7 +102,8 @@ fn frames_of(name: &str) -> Frames {
     if is_small { Frames::Small } else { Frames::Large }
 }
 
-/// Functions that look at their caller's frame or return twice, and some that are called very often and do the same each time.
+/// Functions that look at their caller's frame or return twice, that take any number of arguments (`execl`), and some that are called very
+/// often and do the same each time.
 fn leaves_frames(name: &str) -> bool {
     const OTHERS: [&str; 8] = [
         "fork",
@@ -114,7 +115,12 @@ fn leaves_frames(name: &str) -> bool {
         "__tls_get_addr",
         "dl_iterate_phdr",
     ];
-    name.contains("setjmp") || name.contains("longjmp") || name.starts_with("_dl_") || OTHERS.contains(&name)
+    let has_list = name.starts_with("exec");
+    has_list
+        || name.contains("setjmp")
+        || name.contains("longjmp")
+        || name.starts_with("_dl_")
+        || OTHERS.contains(&name)
 }
 
 fn address_of(answer: Answer) -> usize {
