@@ -9,7 +9,7 @@ checks!(
     what_is_made_and_removed_again_is_as_it_was_then needs c_compiler,
     folders_are_listed_as_they_were_then needs c_compiler,
     what_is_appended_is_there_once needs c_compiler,
-    files_that_are_renamed_have_all_that_was_written needs c_compiler,
+    files_of_a_rank_alone_have_and_say_what_they_did needs c_compiler,
     a_file_that_all_write_and_read_says_again_what_it_said needs c_compiler,
     a_pointer_that_is_first_used_after_a_checkpoint_goes_back needs c_compiler,
 );
@@ -169,25 +169,25 @@ fn what_is_appended_is_there_once() {
     }
 }
 
-/// Files that ranks rename and begin again, where lost nodes go back alone.
-fn files_that_are_renamed_have_all_that_was_written() {
-    let file = program("renamed_files.c", Interface::OpenMpi);
+/// Files that ranks rename and begin again, and such as they read and write anew, where lost nodes go back alone.
+fn files_of_a_rank_alone_have_and_say_what_they_did() {
+    let file = program("own_files.c", Interface::OpenMpi);
     let kept = |period| ["--nodes", "3", "--ft", "logging", "--ckpt-every", period];
     for (name, way, killed) in [
         ("alone", &[][..], &[][..]),
         ("first", &kept("1h")[..], &["0@31"][..]),
         ("each", &kept("20ms")[..], &["2@10", "0@20", "4@35"][..]),
     ] {
-        let stem = folder().join(format!("renamed-files-{name}"));
+        let stem = folder().join(format!("own-files-{name}"));
         let task = [file.to_str().expect("text"), stem.to_str().expect("text"), "40"];
         let said = printed(&mut mpirun(&[&["-n", "6"], way, &task, killed].concat()));
         assert_eq!(said, "40 rounds\n", "{name}");
         for rank in 0..6 {
             let read = |what: &str| std::fs::read_to_string(format!("{}.{what}-{rank}", stem.display()));
-            let written = ["state", "log", "former"].map(|what| read(what).expect("it was written"));
+            let written = ["state", "count", "log", "former"].map(|what| read(what).expect("it was written"));
             assert_eq!(
                 written,
-                ["39\n".into(), "line\n".repeat(40 % 7), "line\n".repeat(7)],
+                ["39\n".into(), "40\n".into(), "line\n".repeat(40 % 7), "line\n".repeat(7)],
                 "{name}, {rank}"
             );
         }

@@ -10,13 +10,14 @@ mod departed;
 mod directory_streams;
 mod held;
 mod hold_changes;
-mod kernel_files;
 mod locks;
 mod makers;
 mod numbers;
 mod openers;
+pub(super) mod stand_ins;
 mod stream;
 mod temporary_names;
+mod told_contents;
 
 use std::ffi::CStr;
 use std::io;
@@ -95,7 +96,7 @@ pub unsafe fn files_depart(state: *mut State, slot: Range<usize>) -> Result<(), 
     // SAFETY: the caller's promise.
     let state = unsafe { &mut *state };
     state.locks.release_all();
-    appended::go_on(state);
+    stand_ins::go_on(state);
     let streams = stream::streams_in(&slot);
     let noted = note(state, &streams, false);
     if noted.is_err() {
@@ -149,7 +150,7 @@ fn forget(departed: &mut List<Departed>) {
 /// The state is that of the rank, which does not run.
 pub unsafe fn files_settle(state: *mut State) {
     // SAFETY: the caller's promise.
-    appended::go_on(unsafe { &mut *state });
+    stand_ins::go_on(unsafe { &mut *state });
 }
 
 /// The streams that lie in these addresses, a rank's, for a copy of the rank: it finds them as they are now, and files
@@ -281,7 +282,7 @@ pub unsafe fn files_end(state: *mut State, slot: Range<usize>) {
     let streams = stream::streams_in(&slot);
     streams.iter().for_each(|file| stream::write_out(*file));
     // SAFETY: the caller's promise.
-    appended::settle_all(unsafe { &*state });
+    stand_ins::settle_all(unsafe { &*state });
     for file in streams.into_iter().filter(|_| !runs_on) {
         // SAFETY: a stream of the library's list, which nobody uses.
         unsafe {

@@ -94,7 +94,7 @@ pub unsafe fn enter(state: *mut State) {
         folder::enter(&(*state).folder);
         (*state).mask.enter();
         (*state).locale.enter();
-        files::appended::go_on(&mut *state);
+        files::stand_ins::go_on(&mut *state);
     }
     TimeStamps::enter();
 }

@@ -4,7 +4,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::files::appended::goes_on;
+use super::files::stand_ins::goes_on;
 use super::pause::{world, world_bytes};
 use super::set_errno;
 

@@ -7,7 +7,8 @@ use std::sync::atomic::AtomicBool;
 
 use super::children::Children;
 use super::exit::Exits;
-use super::files::appended::{Appended, StandIns};
+use super::files::appended::Appended;
+use super::files::stand_ins::StandIns;
 use super::files::{Departed, Descriptors, Locks};
 use super::folder::Folder;
 use super::getopt::Getopt;
@@ -63,6 +64,8 @@ pub struct State {
     pub(super) stand_ins: StandIns,
     /// Files that it has appended to.
     pub(super) appended: List<Appended>,
+    /// Numbers of files that it has written to.
+    pub(super) written: List<u64>,
     pub(super) locks: Locks,
     pub(super) mask: Mask,
     pub(super) time_stamps: TimeStamps,
@@ -137,6 +140,7 @@ impl State {
             descriptors: Descriptors::new(),
             stand_ins: StandIns::new(),
             appended: List::new(),
+            written: List::new(),
             locks: Locks::new(),
             mask: Mask::new(),
             time_stamps: TimeStamps::new(),

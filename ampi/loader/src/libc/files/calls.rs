@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use ::libc::off_t;
 
-use super::appended::before_close;
+use super::stand_ins::before_close;
 use super::{Descriptors, locks};
 use crate::libc::pause::world;
 use crate::libc::{current, errno, functions, set_errno};

@@ -6,7 +6,8 @@ use std::ptr::null_mut;
 
 use ::libc::{F_GETFD, F_GETFL, F_SETFD, FD_CLOEXEC, O_ACCMODE, O_CLOEXEC, O_RDONLY};
 
-use super::appended::{StandIns, appends, stand_in, stands_in_again};
+use super::appended::appends;
+use super::stand_ins::{StandIns, stand_in, stands_in_again};
 use super::{FilesError, gone, stream};
 use crate::libc::outcome::may_run_again;
 use crate::libc::set_errno;

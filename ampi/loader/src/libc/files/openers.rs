@@ -7,10 +7,11 @@ use std::ffi::{CStr, c_char, c_int};
 
 use ::libc::{FILE, O_APPEND, O_CLOEXEC, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY, mode_t};
 
-use super::appended::{appends, length, opened_anew, remember, stand_in};
-use super::kernel_files::{is_told, told_content};
+use super::appended::{appends, length, opened_anew, remember};
 use super::makers::{adopt_opened, adopt_stream, note_made as note_made_file};
+use super::stand_ins::stand_in;
 use super::stream;
+use super::told_contents::{self, Content, note_written};
 use crate::libc::made_again::{Identity, Place, host, is_that, note_replaced};
 use crate::libc::outcome::{Outcome, Told, told, told as told_again};
 use crate::libc::pause::give_way;
@@ -20,9 +21,6 @@ use crate::libc::{current, set_errno, with_process_memory};
 /// A string of C.
 type Path = *const c_char;
 
-/// The mark of a file whose content is told: those of files are even.
-const TOLD: u64 = 1;
-
 /// In the mark of a file that is made if it is not there: it was there.
 const WAS_THERE: u64 = 1;
 
@@ -30,6 +28,12 @@ const WAS_THERE: u64 = 1;
 fn opened(place: Place, flags: c_int, call: impl Fn(c_int) -> c_int) -> c_int {
     // SAFETY: takes nothing.
     unsafe { give_way() };
+    let descriptor = opened_or_told(place, flags, call);
+    note_written(descriptor, flags);
+    descriptor
+}
+
+fn opened_or_told(place: Place, flags: c_int, call: impl Fn(c_int) -> c_int) -> c_int {
     let (creates, appends) = (flags & O_CREAT != 0, appends(flags));
     let told = told(|| {
         let was_there = creates && flags & O_EXCL == 0 && place.target().is_some();
@@ -37,13 +41,19 @@ fn opened(place: Place, flags: c_int, call: impl Fn(c_int) -> c_int) -> c_int {
         let made = ((creates || appends) && outcome.is_done()).then(|| Identity::of(outcome.result));
         let mark = made.flatten().map_or(0, Identity::mark);
         let mark = if mark != 0 && was_there { mark | WAS_THERE } else { mark };
-        Outcome { mark: if is_told(outcome.result, flags) { TOLD } else { mark }, ..outcome }
+        let content = Content::of(outcome.result, flags).map(|content| content as u64);
+        Outcome { mark: content.unwrap_or(mark), ..outcome }
     });
     if !told.then.is_done() {
         return told.then.give();
     }
-    if told.then.mark == TOLD {
-        return told_content(if told.is_again { -1 } else { told.then.result }, flags);
+    match Content::of_mark(told.then.mark) {
+        Some(Content::Kernel) => {
+            return told_contents::told_copy(if told.is_again { -1 } else { told.then.result }, flags);
+        }
+        Some(Content::Own) if told.is_again => return told_contents::told_again(call(flags), flags),
+        Some(Content::Own) => told_contents::tell_content(told.then.result),
+        None => {}
     }
     if !(creates || appends) {
         return if told.is_again { call(flags) } else { told.then.result };
@@ -93,6 +103,7 @@ fn opened_to_append(
         false => told.then.result,
     };
     remember(descriptor);
+    note_written(descriptor, flags);
     if !told.is_again {
         return opened_anew(descriptor, flags);
     }

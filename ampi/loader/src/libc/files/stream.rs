@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use ::libc::FILE;
 
-use super::appended::before_close;
+use super::stand_ins::before_close;
 use crate::libc::{current, functions};
 
 functions! {
