@@ -131,16 +131,20 @@ pub(super) fn settle_all(state: &State) {
 pub(super) fn before_close(descriptor: c_int) {
     // SAFETY: the running rank's state.
     let state = unsafe { &mut *current() };
-    for index in 0..state.stand_ins.len() {
-        let Some(stand_in) = state
-            .stand_ins
-            .get(index)
-            .filter(|stand_in| !stand_in.only_reads() && stand_in.is_at(descriptor))
-        else {
-            continue;
-        };
-        let length = stand_in.settle(descriptor);
-        note_length(&mut state.appended, &stand_in.path, length);
+    if state.stand_ins.len() == 0 {
+        return;
+    }
+    let Some(inode) = meta(descriptor).filter(|meta| meta.st_nlink == 0).map(|meta| meta.st_ino) else {
+        return;
+    };
+    let found = (0..state.stand_ins.len()).filter_map(|index| state.stand_ins.get(index));
+    let Some(stand_in) = found.rev().find(|stand_in| stand_in.inode == inode) else { return };
+    if !stand_in.only_reads() {
+        note_length(&mut state.appended, &stand_in.path, stand_in.settle(descriptor));
+    }
+    let mut others = state.descriptors.open().filter(|other| *other != descriptor);
+    if !others.any(|other| stand_in.is_at(other)) {
+        state.stand_ins.take_last(|other| other.inode == inode);
     }
 }
 
@@ -169,10 +173,9 @@ impl StandIn {
             let mut is_behind = is_shorter && lengths == self.compared;
             if is_shorter && !is_behind && self.comparisons < MOST_COMPARISONS {
                 (self.compared, self.comparisons) = (lengths, self.comparisons + 1);
-                is_behind = match (read_from(memory, self.then), read_from(file, self.then)) {
-                    (Some(own), Some(all)) => all.starts_with(&own),
-                    _ => false,
-                };
+                is_behind = self
+                    .own(memory)
+                    .is_some_and(|own| read_from(file, self.then, own.len() as i64) == Some(own));
             }
             // SAFETY: as above.
             unsafe { ::libc::close(file) };
@@ -193,10 +196,11 @@ impl StandIn {
         with_process_memory(|| {
             // SAFETY: a string of C; a descriptor of ours.
             let file = unsafe { ::libc::open(self.path.as_ptr(), ::libc::O_RDWR | O_APPEND) };
-            if let (Some(own), Some(all)) = (read_from(memory, self.then), read_from(file, self.then)) {
-                let mut missing = &own[missing_from(&own, &all)..];
-                if missing.is_empty() && all.len() > own.len() {
-                    length = self.then + own.len() as i64;
+            if let Some(own) = self.own(memory) {
+                let end = self.then + own.len() as i64;
+                let mut missing = self.missing(&own, file);
+                if missing.is_empty() && meta(file).is_some_and(|meta| meta.st_size > end) {
+                    length = end;
                 }
                 while !missing.is_empty() {
                     // SAFETY: as many bytes as there are.
@@ -210,6 +214,21 @@ impl StandIn {
         });
         set_errno(before);
         length
+    }
+
+    /// What the rank has written to this file; none if that is too much to be looked through.
+    fn own(&self, memory: c_int) -> Option<Vec<u8>> {
+        let len = meta(memory)?.st_size - self.then;
+        if len > LOOKED_THROUGH { None } else { read_from(memory, self.then, len) }
+    }
+
+    /// What the file has not of what the rank has written. It is not looked through where that comes first in it, as mostly.
+    fn missing<'a>(&self, own: &'a [u8], file: c_int) -> &'a [u8] {
+        if read_from(file, self.then, own.len() as i64).is_some_and(|begin| begin == own) {
+            return &[];
+        }
+        let all = read_from(file, self.then, LOOKED_THROUGH);
+        all.map_or(&[], |all| &own[missing_from(own, &all)..])
     }
 
     /// The file itself has its descriptor. If it cannot be opened what is written goes nowhere, as if it had been removed.
@@ -235,13 +254,13 @@ impl StandIn {
     }
 }
 
-/// More is not looked through: then all is taken to be there.
+/// More is not looked through.
 const LOOKED_THROUGH: i64 = 64 << 20;
 
-/// What a file has from there on.
-fn read_from(descriptor: c_int, start: i64) -> Option<Vec<u8>> {
-    let len = meta(descriptor)?.st_size - start;
-    let mut bytes = vec![0; usize::try_from(len).ok().filter(|_| len <= LOOKED_THROUGH)?];
+/// What a file has from there on, so many bytes at most; none if it is shorter than that.
+fn read_from(descriptor: c_int, start: i64, most: i64) -> Option<Vec<u8>> {
+    let len = (meta(descriptor)?.st_size - start).min(most);
+    let mut bytes = vec![0; usize::try_from(len).ok()?];
     let mut read = 0;
     while read < bytes.len() {
         let rest = &mut bytes[read..];

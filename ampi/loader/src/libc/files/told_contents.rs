@@ -22,6 +22,8 @@ const KINDS: [i64; 4] = [0x9fa0, 0x6265_6572, 0x0027_e0eb, 0x6367_7270];
 
 /// More of one is not told again.
 const MOST: i64 = 1 << 20;
+/// The same of one that the rank has written: all that it reads is kept in the log.
+const MOST_OWN: i64 = 16 << 10;
 const CHUNK: usize = 8 << 10;
 
 /// So many files are remembered that a rank has written to.
@@ -71,7 +73,7 @@ fn is_among(written: &List<u64>, inode: u64) -> bool {
 
 /// Whether the rank has written to a file, which is not long.
 fn is_written(descriptor: c_int) -> bool {
-    let short = meta(descriptor).filter(|meta| is_file(meta) && meta.st_size <= MOST);
+    let short = meta(descriptor).filter(|meta| is_file(meta) && meta.st_size <= MOST_OWN);
     // SAFETY: the running rank's state.
     short.is_some_and(|meta| is_among(unsafe { &(*current()).written }, meta.st_ino))
 }
