@@ -192,7 +192,7 @@ pub unsafe fn files_note(state: *mut State, open: &[Departed]) {
     // A lost rank that goes back alone does not write again what it has appended.
     let closed = if may_run_again() { 0 } else { state.appended.len() };
     if may_run_again() {
-        appended::note_lengths(&mut state.appended);
+        appended::note_lengths(state);
     }
     for index in 0..closed {
         if let Some(entry) = state.appended.get(index).and_then(|file| file.noted()) {

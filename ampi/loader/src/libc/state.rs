@@ -62,6 +62,8 @@ pub struct State {
     pub(super) is_uncut: bool,
     pub(super) descriptors: Descriptors,
     pub(super) stand_ins: StandIns,
+    /// The process that it was copied in.
+    pub(super) noted_by: u64,
     /// Files that it has appended to.
     pub(super) appended: List<Appended>,
     /// Numbers of files that it has written to.
@@ -139,6 +141,7 @@ impl State {
             is_uncut: false,
             descriptors: Descriptors::new(),
             stand_ins: StandIns::new(),
+            noted_by: 0,
             appended: List::new(),
             written: List::new(),
             locks: Locks::new(),

@@ -5,6 +5,9 @@
 //! that it opens the other one, as long as that has more than the rank has written.
 
 use std::ffi::{c_char, c_int};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::OnceLock;
+use std::time::SystemTime;
 
 use ::libc::{O_ACCMODE, O_APPEND, O_RDONLY, O_TRUNC};
 
@@ -21,6 +24,8 @@ pub(in crate::libc) struct Appended {
     inode: u64,
     /// So long it was when the rank had written to it, where it may be longer; -1 where it is not.
     length: i64,
+    /// So long it was when the rank was copied.
+    noted: i64,
     path: [c_char; PATH],
 }
 
@@ -30,28 +35,36 @@ const MOST: usize = 64;
 /// [`Appended::length`] of one that has what its rank has written to it.
 pub(super) const SAME: i64 = -1;
 
+/// A number for this process.
+fn process() -> u64 {
+    static PROCESS: OnceLock<u64> = OnceLock::new();
+    *PROCESS.get_or_init(|| {
+        let mut hasher = DefaultHasher::new();
+        (std::process::id(), SystemTime::now()).hash(&mut hasher);
+        hasher.finish()
+    })
+}
+
 /// A rank is about to be copied: if that goes on in its place, files may be longer then.
-pub(super) fn note_lengths(known: &mut List<Appended>) {
+pub(super) fn note_lengths(state: &mut State) {
+    state.noted_by = process();
+    let known = &mut state.appended;
     for at in 0..known.len() {
         if let Some(one) = known.get(at) {
-            known.set(at, Appended { length: one.noted().map_or(SAME, |now| now.length()), ..one });
+            known.set(at, Appended { noted: one.noted().map_or(SAME, |now| now.length()), ..one });
         }
     }
 }
 
-/// Nothing was done by another in the place of this rank.
-fn forget_lengths(known: &mut List<Appended>) {
-    for at in 0..known.len() {
-        if let Some(one) = known.get(at) {
-            known.set(at, Appended { length: SAME, ..one });
-        }
-    }
-}
-
-/// A rank has arrived as a copy.
+/// A rank has arrived as a copy: if that was made in another process, or something is done again, that one has gone on in its place.
 pub(super) fn restored(state: &mut State) {
-    if !runs_again() {
-        forget_lengths(&mut state.appended);
+    let known = &mut state.appended;
+    if runs_again() || state.noted_by != process() {
+        for at in 0..known.len() {
+            if let Some(one) = known.get(at).filter(|one| one.length == SAME) {
+                known.set(at, Appended { length: one.noted, ..one });
+            }
+        }
     }
     go_on(state);
 }
@@ -86,7 +99,8 @@ pub(super) fn remember(descriptor: c_int) {
         return;
     }
     // Of one that is not remembered what is appended later may be there twice.
-    let _remembered = known.len() < MOST && known.push(Appended { inode: meta.st_ino, length: SAME, path });
+    let _remembered =
+        known.len() < MOST && known.push(Appended { inode: meta.st_ino, length: SAME, noted: SAME, path });
 }
 
 /// So long the file of this path is when its rank has written to it, or it has no more than that.
