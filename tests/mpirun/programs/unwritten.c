@@ -1,5 +1,6 @@
 /* Ranks send memory of which they have written the first bytes alone, on their stack and from `malloc`, after calls that leave other
-   things there: each time the same, however often a rank is lost. Words behind the number of rounds are as of together.c. */
+   things there: each time the same, however often a rank is lost. Words behind the number of rounds are as of together.c, but for
+   `moved`: then what is on the stack alone is sent. */
 #include "lost.h"
 #include <dirent.h>
 #include <stdlib.h>
@@ -79,7 +80,7 @@ static APART void call_mpi(void) {
 }
 
 int main(int argc, char **argv) {
-    int rounds = atoi(argv[2]), left = 0;
+    int rounds = atoi(argv[2]), left = 0, is_moved = argc > 3 && !strcmp(argv[3], "moved");
     name = argv[1];
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -92,7 +93,7 @@ int main(int argc, char **argv) {
         if (round % 2 == 0) call_mpi();
         pass_short(round);
         pass_long(round);
-        pass_allocated(round);
+        if (!is_moved) pass_allocated(round);
     }
     if (rank == 0) printf("%d rounds\n", rounds);
     MPI_Finalize();

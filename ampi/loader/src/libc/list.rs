@@ -73,21 +73,32 @@ impl<T: Copy> List<T> {
         Some(value)
     }
 
-    /// Gives the memory back.
+    /// Gives the memory back, with nothing in it: the program may get it next, and send it without having written to it.
     pub fn clear(&mut self) {
-        // SAFETY: it came from `realloc`, or is null.
-        unsafe { ::libc::free(self.first.cast()) };
+        // SAFETY: it came from `calloc` with so much room, or is null.
+        unsafe {
+            if !self.first.is_null() {
+                self.first.cast::<u8>().write_bytes(0, self.room * size_of::<T>());
+            }
+            ::libc::free(self.first.cast());
+        }
         *self = List::new();
     }
 
     fn grow(&mut self) -> bool {
         let room = (self.room * 2).max(8);
-        // SAFETY: it came from `realloc`, or is null.
-        let more = unsafe { ::libc::realloc(self.first.cast(), room * size_of::<T>()) };
+        // SAFETY: takes numbers.
+        let more = unsafe { ::libc::calloc(room, size_of::<T>()) }.cast::<T>();
         if more.is_null() {
             return false;
         }
-        (self.first, self.room) = (more.cast(), room);
+        let len = self.len;
+        if len > 0 {
+            // SAFETY: there is room for more than there were.
+            unsafe { more.copy_from_nonoverlapping(self.first, len) };
+        }
+        self.clear();
+        *self = List { first: more, len, room };
         true
     }
 }
