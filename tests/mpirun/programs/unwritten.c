@@ -1,6 +1,5 @@
-/* Ranks send memory of which they have written the first bytes alone, on their stack and from `malloc`, after calls that leave other
-   things there: each time the same, however often a rank is lost. Words behind the number of rounds are as of together.c, but for
-   `moved`: then what is on the stack alone is sent. */
+/* Ranks send what is on their stack, of which they have written the first bytes alone, after calls that leave other things there: each
+   time the same, however often a rank is lost. Words behind the number of rounds are as of together.c. */
 #include "lost.h"
 #include <dirent.h>
 #include <stdlib.h>
@@ -28,15 +27,6 @@ static APART void pass_short(int round) {
 static APART void pass_long(int round) {
     char text[LONG], other[LONG];
     pass(text, other, sizeof text, round);
-}
-
-static APART void pass_allocated(int round) {
-    for (int length = 16; length < 10000; length *= 2) {
-        char *text = malloc(length), *other = malloc(length);
-        pass(text, other, length, round);
-        free(text);
-        free(other);
-    }
 }
 
 /* What is left far below, with nothing above it. */
@@ -80,7 +70,7 @@ static APART void call_mpi(void) {
 }
 
 int main(int argc, char **argv) {
-    int rounds = atoi(argv[2]), left = 0, is_moved = argc > 3 && !strcmp(argv[3], "moved");
+    int rounds = atoi(argv[2]), left = 0;
     name = argv[1];
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -93,7 +83,6 @@ int main(int argc, char **argv) {
         if (round % 2 == 0) call_mpi();
         pass_short(round);
         pass_long(round);
-        if (!is_moved) pass_allocated(round);
     }
     if (rank == 0) printf("%d rounds\n", rounds);
     MPI_Finalize();
