@@ -77,6 +77,19 @@ fn library(interface: Interface) -> PathBuf {
     file
 }
 
+/// A library for ranks, of the parts of a program's source that are built with `-DLIBRARY`. Compiled once in a run.
+pub fn library_of(source: &str, interface: Interface) -> PathBuf {
+    let file = folder().join(format!("{source}.{}.so", interface.folder()));
+    if !file.exists() {
+        let mut command = Command::new("gcc");
+        command.args(["-O1", "-g", "-shared", "-fPIC", "-DLIBRARY", "-o"]).arg(&file);
+        command.arg(sources().join("programs").join(source)).arg("-I").arg(sources());
+        command.arg("-I").arg(sources().join(interface.folder())).arg(library(interface));
+        run_compiler(&mut command);
+    }
+    file
+}
+
 /// What is loaded into ranks under MPICH, so that they give way to each other. Compiled once in a run.
 pub fn yielding() -> &'static Path {
     static FILE: OnceLock<PathBuf> = OnceLock::new();

@@ -1,7 +1,9 @@
 //! Ranks whose nodes log what they are given (`--ft logging`): those of a lost node alone do again what they did, and
 //! nobody sees it.
 
-use crate::job::{Interface, c_compiler, folder, mpirun, output, printed, printed_of, program, sorted, text};
+use crate::job::{
+    Interface, c_compiler, folder, library_of, mpirun, output, printed, printed_of, program, sorted, text,
+};
 use crate::packages::{lammps, lammps_job, table};
 use crate::trials::checks;
 
@@ -11,6 +13,7 @@ checks!(
     time_stamps_of_the_processor_are_what_they_were needs c_compiler,
     what_was_never_written_is_sent_again needs c_compiler,
     waits_with_a_time_end_as_they_did needs c_compiler,
+    a_library_that_is_loaded_later_calls_what_it_called needs c_compiler,
     lammps_prints_the_same_though_its_first_node_is_lost needs lammps,
 );
 
@@ -42,6 +45,22 @@ fn values_of_the_world_are_what_they_were() {
         let printed = printed_of(&mut mpirun(&way), &input);
         let expected = [0, 1, 2, 3].map(|rank| format!("rank {rank}: as it was"));
         assert_eq!(sorted(&printed), expected, "{lost}");
+    }
+}
+
+/// A process to which such a rank comes, or in which it goes on, may never have heard of what the library calls.
+fn a_library_that_is_loaded_later_calls_what_it_called() {
+    let (file, library) = (program("later.c", Interface::Mpich), library_of("later.c", Interface::Mpich));
+    let kept = |period| ["-n", "6", "--nodes", "3", "--ft", "logging", "--ckpt-every", period];
+    for (name, way, lost) in [
+        ("first", &kept("1h")[..], "0@70"),
+        ("kept", &kept("20ms")[..], "2@80"),
+        ("moved", &[&kept("20ms")[..], &["--move-always"]].concat()[..], "4@60"),
+    ] {
+        let stem = folder().join(format!("later-{name}"));
+        let [file, library, stem] = [&file, &library, &stem].map(|path| path.to_str().expect("text"));
+        let said = printed(&mut mpirun(&[way, &[file, library, stem, "100", lost]].concat()));
+        assert_eq!(said, "600\n", "{name}");
     }
 }
 

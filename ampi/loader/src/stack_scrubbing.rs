@@ -5,40 +5,38 @@
 //! functions of this process leave: they give then what they gave before, and do something else for that. So where ranks may do again
 //! what they did, programs call these by stubs ([`scrubbing`]), and what is below on the stack is zero when they return.
 //!
-//! The stub of a function is as far from the first one as the function is from the start of the code: it is at the same address
-//! in each process that has the same layout, as ranks that move need it.
+//! The stub of a function is as far from the first one as the function is from the start of the code, and all stubs are there from the
+//! beginning: ranks bring the addresses of those that they call to other processes, which may never have asked for them.
+//!
+//! ```text
+//!   addresses ──►  stubs            pointers                            code
+//!                  16 bytes each    16 bytes each                       functions, aligned to 16 bytes
+//!                  stub n ────────► pointer n ──► scrubbed_call ──────► function n
+//!                    └── as far as that is from its function: all stubs, and all pointers, have the same bytes
+//! ```
 
 use std::ffi::{c_int, c_void};
+use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::ptr::NonNull;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::fs::FileExt;
+use std::sync::OnceLock;
 
 use crate::PAGE;
 
-/// A stub loads the address of its function, and jumps to [`scrubbed_call`] or [`deeply_scrubbed_call`]: `mov r11, imm64`, `jmp rel32`. As functions are aligned to
-/// as many bytes, each has room for one.
+/// A stub has the address of its function in a register, and jumps by its pointer: `lea r11, [rip + ...]`, `jmp [rip + ...]`. Functions
+/// are aligned to as many bytes.
 const STUB: usize = 16;
 
-/// Where in a stub it jumps: its function is before.
-const JUMP: usize = 10;
+/// From the stubs for [`Frames::Small`] and those for [`Frames::Large`] to the code, and from a stub to its pointer.
+const TO_CODE: [usize; 2] = [1 << 30, 3 << 29];
+const TO_POINTER: usize = 1 << 28;
 
-/// From the first stub to the start of the code: jumps reach so far.
-const DISTANCE: usize = 1 << 30;
+/// Bytes that are there once, and mapped again and again.
+const PERIOD: usize = 2 << 20;
 
-/// Where stubs are, and are written to.
-struct Stubs {
-    start: usize,
-    /// The same pages with other rights.
-    written: Mutex<NonNull<u8>>,
-}
-
-// SAFETY: its addresses stay valid, and who writes has the lock.
-unsafe impl Send for Stubs {}
-// SAFETY: as above.
-unsafe impl Sync for Stubs {}
-
-static STUBS: OnceLock<Option<Stubs>> = OnceLock::new();
+static STUBS: OnceLock<Result<(), String>> = OnceLock::new();
 
 /// The code of this executable: what of it is run and has [`scrubbed_call`]; nothing if that is not to be found.
 fn code() -> Range<usize> {
@@ -69,9 +67,17 @@ unsafe extern "C" fn find_code(object: *mut libc::dl_phdr_info, _size: usize, fo
     1
 }
 
-/// From now on [`scrubbing`] gives stubs. Whether it does: not without memory for them, or where the system forbids such memory.
-pub fn prepare() -> bool {
-    STUBS.get_or_init(|| Stubs::new().ok()).is_some()
+/// From now on [`scrubbing`] gives stubs. All processes of a job have to call it, or none: ranks that move call them everywhere.
+///
+/// # Errors
+/// If there is no memory for them at their addresses, or the system lets nobody run such memory.
+pub fn prepare() -> Result<(), String> {
+    let map_all = || {
+        let calls = [scrubbed_call as *const () as usize, deeply_scrubbed_call as *const () as usize];
+        let mut all = TO_CODE.into_iter().zip(calls);
+        all.try_for_each(|(to_code, call)| map_stubs(to_code, call)).map_err(|error| error.to_string())
+    };
+    STUBS.get_or_init(map_all).clone()
 }
 
 /// How far down it is looked for what a function has left, behind what is zero there: further for those that have whole paths on their
@@ -84,91 +90,68 @@ pub enum Frames {
     Large,
 }
 
-/// What to call in the place of a function of this executable: a stub, or itself if there is none for it, or stubs are not prepared.
+/// What to call in the place of a function of this executable: a stub, or itself if it is none, or stubs are not prepared.
 pub fn scrubbing(function: usize, frames: Frames) -> usize {
-    STUBS.get().and_then(Option::as_ref).and_then(|stubs| stubs.of(function, frames)).unwrap_or(function)
-}
-
-impl Stubs {
-    fn new() -> io::Result<Stubs> {
-        let code = code();
-        let len = code.len().next_multiple_of(PAGE) + PAGE;
-        let start =
-            (code.start / PAGE * PAGE).checked_sub(DISTANCE).ok_or(io::ErrorKind::AddrNotAvailable)?;
-        // SAFETY: a string of C; then a file of our own, which is mapped where nothing is, and closed.
-        unsafe {
-            let file = libc::memfd_create(c"stubs".as_ptr(), libc::MFD_CLOEXEC);
-            if file < 0 {
-                return Err(io::Error::last_os_error());
-            }
-            let mapped = map_both(file, start, len);
-            libc::close(file);
-            mapped
-        }
-    }
-
-    fn of(&self, function: usize, frames: Frames) -> Option<usize> {
-        let code = code();
-        if !code.contains(&function) {
-            return None;
-        }
-        let offset = (function - code.start / PAGE * PAGE) / STUB * STUB;
-        let stub = stub(function, frames, self.start + offset)?;
-        let written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: within the pages, as functions are within the code; others write with the lock alone.
-        let place = unsafe { written.as_ptr().add(offset).cast::<[u8; STUB]>() };
-        // SAFETY: as above.
-        let there = unsafe { place.read() };
-        if there == [0; STUB] {
-            // SAFETY: as above. Nobody calls it before its address is known.
-            unsafe { place.write(stub) };
-        } else if there[..JUMP] != stub[..JUMP] {
-            return None;
-        }
-        Some(self.start + offset)
-    }
-}
-
-/// Maps a file of so many zeroes: to be run from `start` on, and to be written to elsewhere.
-unsafe fn map_both(file: i32, start: usize, len: usize) -> io::Result<Stubs> {
-    let map = |at: usize, rights, flags| {
-        // SAFETY: a place where nothing is, or any.
-        let mapped = unsafe { libc::mmap(at as *mut _, len, rights, libc::MAP_SHARED | flags, file, 0) };
-        if mapped == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(mapped) }
+    let has_one = STUBS.get().is_some_and(Result::is_ok) && code().contains(&function);
+    let to_code = match frames {
+        Frames::Small => TO_CODE[0],
+        Frames::Large => TO_CODE[1],
     };
-    // SAFETY: the caller's file.
-    if unsafe { libc::ftruncate(file, len.cast_signed() as libc::off_t) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    let run = map(start, libc::PROT_READ | libc::PROT_EXEC, libc::MAP_FIXED_NOREPLACE)?;
-    let written = map(0, libc::PROT_READ | libc::PROT_WRITE, 0);
-    match (run.addr() == start, written) {
-        (true, Ok(written)) => {
-            let written = Mutex::new(NonNull::new(written.cast()).ok_or(io::ErrorKind::OutOfMemory)?);
-            Ok(Stubs { start, written })
-        }
-        (_, written) => {
-            // SAFETY: what was mapped here, and nobody knows.
-            unsafe { libc::munmap(run, len) };
-            Err(written.err().unwrap_or_else(|| io::ErrorKind::AddrInUse.into()))
-        }
-    }
+    if has_one && function.is_multiple_of(STUB) { function - to_code } else { function }
 }
 
-/// The bytes of a stub at an address; none if the jump is too far.
-fn stub(function: usize, frames: Frames, at: usize) -> Option<[u8; STUB]> {
-    let behind = at + STUB - 1;
-    let target = match frames {
-        Frames::Small => scrubbed_call as *const () as usize,
-        Frames::Large => deeply_scrubbed_call as *const () as usize,
+/// Maps stubs for all of the code so far below it, which jump to `call`, and their pointers.
+fn map_stubs(to_code: usize, call: usize) -> io::Result<()> {
+    let code = code();
+    let first = code.start / PAGE * PAGE;
+    let len = (code.end - first).next_multiple_of(PERIOD);
+    let start = first.checked_sub(to_code).filter(|_| len <= TO_POINTER && !code.is_empty());
+    let start =
+        start.ok_or_else(|| io::Error::other("the code of this executable is too long, or too far below"))?;
+    map_again_and_again(&stub(to_code), start..start + len, libc::PROT_READ | libc::PROT_EXEC)?;
+    let mut pointer = [0; STUB];
+    pointer[..size_of::<usize>()].copy_from_slice(&call.to_le_bytes());
+    let pointers = start + TO_POINTER;
+    map_again_and_again(&pointer, pointers..pointers + len, libc::PROT_READ)
+}
+
+/// The bytes of each stub.
+fn stub(to_code: usize) -> [u8; STUB] {
+    // Both are relative to where the instruction ends.
+    let (lea, jump) = (7, 13);
+    let mut bytes = [0xcc; STUB];
+    bytes[..3].copy_from_slice(&[0x4c, 0x8d, 0x1d]);
+    bytes[3..lea].copy_from_slice(&((to_code - lea) as u32).to_le_bytes());
+    bytes[lea..9].copy_from_slice(&[0xff, 0x25]);
+    bytes[9..jump].copy_from_slice(&((TO_POINTER - jump) as u32).to_le_bytes());
+    bytes
+}
+
+/// These bytes, one after the other, at all of these addresses, where nothing is.
+fn map_again_and_again(bytes: &[u8; STUB], to: Range<usize>, rights: c_int) -> io::Result<()> {
+    // SAFETY: a string of C; then a descriptor that nobody else has.
+    let file = unsafe {
+        let file = libc::memfd_create(c"stubs".as_ptr(), libc::MFD_CLOEXEC);
+        if file < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        File::from_raw_fd(file)
     };
-    let distance = i32::try_from(target.wrapping_sub(behind).cast_signed()).ok()?;
-    let mut bytes = [0x90; STUB];
-    bytes[..2].copy_from_slice(&[0x49, 0xbb]);
-    bytes[2..JUMP].copy_from_slice(&function.to_le_bytes());
-    bytes[JUMP] = 0xe9;
-    bytes[JUMP + 1..STUB - 1].copy_from_slice(&distance.to_le_bytes());
-    Some(bytes)
+    file.write_all_at(&bytes.repeat(PERIOD / STUB), 0)?;
+    for at in to.step_by(PERIOD) {
+        let flags = libc::MAP_SHARED | libc::MAP_FIXED_NOREPLACE;
+        // SAFETY: a place where nothing is, or nothing is mapped.
+        let mapped = unsafe { libc::mmap(at as *mut c_void, PERIOD, rights, flags, file.as_raw_fd(), 0) };
+        if mapped == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        if mapped.addr() != at {
+            // SAFETY: it was mapped just now.
+            unsafe { libc::munmap(mapped, PERIOD) };
+            return Err(io::ErrorKind::AddrInUse.into());
+        }
+    }
+    Ok(())
 }
 
 /// Calls the function in `r11` with all arguments that the caller has given, of which no more than sixteen words are on its stack, and
@@ -293,12 +276,24 @@ mod tests {
     }
 
     fn stub_of(function: usize) -> usize {
-        assert!(prepare());
-        let stub = scrubbing(function, Frames::Small);
-        assert_ne!(stub, function);
-        assert_eq!(scrubbing(function, Frames::Small), stub);
-        assert_eq!(scrubbing(function, Frames::Large), stub, "it has one");
-        stub
+        prepare().unwrap();
+        let stubs = [Frames::Small, Frames::Large].map(|frames| scrubbing(function, frames));
+        assert!(stubs[0] != function && stubs[1] != function && stubs[0] != stubs[1]);
+        stubs[usize::from(function.is_multiple_of(2 * STUB))]
+    }
+
+    /// Nobody has asked for the last one.
+    #[test]
+    fn all_stubs_are_there_from_the_beginning() {
+        prepare().unwrap();
+        let last = (code().end - STUB) / STUB * STUB;
+        for (frames, to_code) in [Frames::Small, Frames::Large].into_iter().zip(TO_CODE) {
+            let (first, last) =
+                (scrubbing(code().start.next_multiple_of(STUB), frames), scrubbing(last, frames));
+            // SAFETY: stubs, which can be read.
+            let [first, last] = [first, last].map(|at| unsafe { (at as *const [u8; STUB]).read() });
+            assert_eq!([first, last], [stub(to_code); 2]);
+        }
     }
 
     #[test]
@@ -332,8 +327,8 @@ mod tests {
     #[test]
     fn what_is_not_code_of_this_executable_is_called_itself() {
         static DATA: u64 = 0;
-        for other in [(&raw const DATA).addr(), libc::getpid as *const () as usize, 0, 8] {
-            assert!(prepare());
+        prepare().unwrap();
+        for other in [(&raw const DATA).addr(), libc::getpid as *const () as usize, 0, 8, code().start + 1] {
             assert_eq!(scrubbing(other, Frames::Large), other);
         }
     }

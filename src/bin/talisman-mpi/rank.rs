@@ -121,7 +121,7 @@ impl Program for MpiProgram {
             })?;
         }
         if let Some(Born { birth, .. }) = &self.born {
-            self.prepare_calls();
+            self.prepare_calls()?;
             return Ok(Some(born::prepare(Path::new(&self.file), *birth, self.of_ranks(), &self.variables)?));
         }
         let prepared = self.prepare()?;
@@ -216,19 +216,24 @@ impl MpiProgram {
     /// If ranks cannot run it.
     pub fn prepare(&self) -> Result<Prepared, ImagesError> {
         let (file, ranks) = (Path::new(&self.file), self.of_ranks());
-        self.prepare_calls();
+        self.prepare_calls()?;
         match self.others.is_empty() {
             true => images::prepare(file, ranks, &self.variables).map(Prepared::One),
             false => programs::prepare(file, &self.others, ranks, &self.variables).map(Prepared::Several),
         }
     }
 
-    /// Before any program is read. Where the system forbids it, a program that sends what it has never written to cannot do it again.
-    fn prepare_calls(&self) {
+    /// Before any program is read, in each process.
+    fn prepare_calls(&self) -> Result<(), ImagesError> {
         if self.runs_again {
             let_run_again();
-            let _there = stack_scrubbing::prepare();
+            stack_scrubbing::prepare().map_err(|error| {
+                ImagesError::Load(format!(
+                    "--ft logging, --record: memory for calls that leave nothing on a rank's stack cannot be mapped: {error}"
+                ))
+            })?;
         }
+        Ok(())
     }
 
     fn of_ranks(&self) -> OfRanks {
