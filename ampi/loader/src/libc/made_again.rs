@@ -82,14 +82,24 @@ impl Identity {
     }
 }
 
+/// What [`host`] gives where the system does not say which one it is.
+const UNKNOWN: u64 = 0;
+
 /// A number for this host, as long as its system runs. To be called with memory of the process.
 pub fn host() -> u64 {
     static HOST: OnceLock<u64> = OnceLock::new();
     *HOST.get_or_init(|| {
-        let mut hasher = DefaultHasher::new();
-        std::fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default().hash(&mut hasher);
-        hasher.finish()
+        std::fs::read("/proc/sys/kernel/random/boot_id").map_or(UNKNOWN, |boot| {
+            let mut hasher = DefaultHasher::new();
+            boot.hash(&mut hasher);
+            hasher.finish().max(1)
+        })
     })
+}
+
+/// Whether a number is that of this host. To be called with memory of the process.
+pub fn is_here(number: u64) -> bool {
+    number != UNKNOWN && number == host()
 }
 
 /// It was made again.

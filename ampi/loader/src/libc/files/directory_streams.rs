@@ -132,22 +132,25 @@ unsafe extern "C" fn scan(path: Path, to: *mut *mut *mut dirent64, filter: Filte
         if folder.is_null() {
             return -1;
         }
+        let before = errno();
         let mut found = Found { entries: null_mut(), count: 0 };
-        let mut has_room = true;
-        while has_room {
+        let error = loop {
+            set_errno(0);
             let entry = read(folder);
             if entry.is_null() {
-                break;
+                break errno();
             }
-            if filter.is_none_or(|filter| filter(entry) != 0) {
-                has_room = found.add(&*entry);
+            if filter.is_none_or(|filter| filter(entry) != 0) && !found.add(&*entry) {
+                break ::libc::ENOMEM;
             }
-        }
+        };
         ::libc::closedir(folder);
-        if !has_room {
-            set_errno(::libc::ENOMEM);
+        if error != 0 {
+            found.free();
+            set_errno(error);
             return -1;
         }
+        set_errno(before);
         if let Some(order) = order.filter(|_| found.count > 1) {
             ::libc::qsort(found.entries.cast(), found.count, size_of::<*mut dirent64>(), Some(order));
         }
@@ -163,6 +166,16 @@ struct Found {
 }
 
 impl Found {
+    /// # Safety
+    /// The program's `free` can be called, and it has not heard of them.
+    unsafe fn free(self) {
+        // SAFETY: they came from `malloc`.
+        unsafe {
+            (0..self.count).for_each(|at| ::libc::free((*self.entries.add(at)).cast()));
+            ::libc::free(self.entries.cast());
+        }
+    }
+
     /// Whether there was memory for one more.
     ///
     /// # Safety

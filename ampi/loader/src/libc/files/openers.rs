@@ -12,7 +12,7 @@ use super::makers::{adopt_opened, adopt_stream, note_made as note_made_file};
 use super::stand_ins::stand_in;
 use super::stream;
 use super::told_contents::{self, Content, note_written};
-use crate::libc::made_again::{Identity, Place, host, is_that, note_replaced};
+use crate::libc::made_again::{Identity, Place, host, is_here, is_that, note_replaced};
 use crate::libc::outcome::{Outcome, Told, told, told as told_again};
 use crate::libc::pause::give_way;
 use crate::libc::proc_self::opened_instead;
@@ -77,7 +77,7 @@ pub(super) struct Made {
 impl Made {
     fn then(told: Told) -> Made {
         let on = told_again(|| Outcome { result: 0, error: 0, mark: host() }).then.mark;
-        let is_here = with_process_memory(host) == on;
+        let is_here = with_process_memory(|| is_here(on));
         let Told { then: Outcome { mark, .. }, .. } = told;
         Made { mark: mark & !WAS_THERE, was_there: is_here && mark & WAS_THERE != 0 }
     }

@@ -13,9 +13,9 @@ use ::libc::{O_ACCMODE, O_CREAT, O_DIRECTORY, O_NONBLOCK, O_PATH, O_RDONLY};
 use super::appended::SAME;
 use super::departed::meta;
 use super::stand_ins::stand_in_by;
-use crate::libc::current;
 use crate::libc::list::List;
 use crate::libc::outcome::{may_run_again, told_size};
+use crate::libc::{current, errno, set_errno};
 
 /// What the system says kinds of file systems by (`linux/magic.h`): `proc`, `sysfs`, both kinds of `cgroup`.
 const KINDS: [i64; 4] = [0x9fa0, 0x6265_6572, 0x0027_e0eb, 0x6367_7270];
@@ -112,6 +112,13 @@ pub(super) fn told_copy(descriptor: c_int, flags: c_int) -> c_int {
         // One that waits for what comes has nothing more.
         ::libc::fcntl(descriptor, ::libc::F_SETFL, O_NONBLOCK);
         let copy = ::libc::memfd_create(c"told".as_ptr(), on_exec);
+        if copy < 0 {
+            // There are too many open files: so it is said.
+            let error = errno();
+            ::libc::close(descriptor);
+            set_errno(error);
+            return copy;
+        }
         let read = |chunk: &mut [u8]| ::libc::read(descriptor, chunk.as_mut_ptr().cast(), chunk.len());
         tell(read, |chunk| _ = ::libc::write(copy, chunk.as_ptr().cast(), chunk.len()));
         ::libc::close(descriptor);
