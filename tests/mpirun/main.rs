@@ -32,6 +32,7 @@ mod mpi_files;
 #[path = "../common/network/mod.rs"]
 mod network;
 mod operations;
+mod overwritten_files;
 mod packages;
 mod ports;
 mod ranks;
@@ -68,6 +69,7 @@ fn main() -> ExitCode {
         builds::all(),
         coarrays::all(),
         shared_files::all(),
+        overwritten_files::all(),
         long_messages::all(),
         losses::all(),
         logging::all(),

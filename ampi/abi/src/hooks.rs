@@ -2,6 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_void};
 use std::io::Write;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Functions that are called by the rank that calls MPI, on its own thread.
@@ -30,6 +31,8 @@ pub struct Hooks {
     pub world: fn(read: &mut dyn FnMut() -> [u64; 2]) -> [u64; 2],
     /// The same of bytes: how many it gets, or a negative number where there are none.
     pub world_bytes: fn(place: &mut [u8], read: &mut ReadBytes<'_>) -> isize,
+    /// Bytes of an open file are about to be written, or cut off.
+    pub before_write: fn(descriptor: c_int, bytes: Range<u64>),
     /// All ranks go back to a checkpoint together when a node is lost. What they have made since is still there then.
     pub goes_back: bool,
 }
@@ -52,6 +55,7 @@ pub(crate) const ALONE: Hooks = Hooks {
     unmap: libc::munmap,
     world: |read| read(),
     world_bytes: |place, read| read(place),
+    before_write: |_, _| {},
     goes_back: false,
 };
 

@@ -26,4 +26,4 @@ mod tests;
 pub mod writer;
 
 #[doc(hidden)]
-pub use talisman_kernel::pe::turn::{packs_undetermined, runs_alone, world};
+pub use talisman_kernel::pe::turn::{committed, packs_undetermined, runs_alone, world};

@@ -20,6 +20,7 @@
 //! | `waits.rs` | functions that let time pass |
 //! | `replayed_values.rs` | what ranks read that is neither in their memory nor a message |
 //! | `shared_libraries.rs` | parts of the C library, at the same addresses in all nodes |
+//! | `undo_logs.rs` | where is kept what ranks write over in files |
 //! | `slice.rs` | ranks that compute are interrupted, so that others have their turn |
 //! | `locales.rs` | locales that a rank makes |
 //! | `allocator.rs` | `malloc` and its family, by the rank that calls |
@@ -47,6 +48,7 @@ mod shared_libraries;
 mod slice;
 mod streams;
 mod thread_exit;
+mod undo_logs;
 mod waits;
 mod writes;
 
@@ -131,6 +133,7 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
         traps_tsc: options.trap_tsc,
         goes_back: cx.survives(),
         runs_again: cx.runs_again(),
+        undo_logs: world(undo_logs::folder),
         ranks: options.ranks.ranks,
         descriptors,
         born: None,
@@ -154,7 +157,9 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
     if let Some(file) = &options.gdb_script {
         gdb::write(file, &program, prepared)?;
     }
+    let undo_logs: String = program.undo_logs.clone();
     let _all_zero: Vec<i32> = call.await;
+    undo_logs::remove_at_exit(undo_logs);
     Ok(())
 }
 

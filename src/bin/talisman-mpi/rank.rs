@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use talisman::prelude::*;
+use talisman::testing::committed;
 use talisman_abi::Hooks;
 use talisman_ampi::api::Universe;
 use talisman_ampi::api::traits::*;
@@ -14,8 +15,8 @@ use talisman_ampi::rank::{self, Birth, Command, Program, Threads};
 use talisman_ampi::slot::{Images, ImagesError};
 use talisman_ampi::thread::set_answers;
 use talisman_loader::libc::{
-    Numbers, answer_time_stamp, begin_in, has_live_threads, is_own_thread, let_run_again, owner_of_thread,
-    run, set_end_rank, trap_time_stamps,
+    Numbers, UndoLogs, answer_time_stamp, before_shared_write, begin_in, has_live_threads, is_own_thread,
+    keep_undo_logs, let_run_again, owner_of_thread, run, set_end_rank, trap_time_stamps,
 };
 use talisman_loader::stack_scrubbing;
 
@@ -46,6 +47,8 @@ pub struct MpiProgram {
     pub goes_back: bool,
     /// They may do again what they did.
     pub runs_again: bool,
+    /// A folder for what is written over in files.
+    pub undo_logs: String,
     /// Which ranks have it, if others have started them.
     pub born: Option<Born>,
     /// How many nodes there are at the start.
@@ -105,8 +108,12 @@ impl Program for MpiProgram {
             unmap: mpi_files::unmap(),
             world: replayed_values::words,
             world_bytes: replayed_values::bytes,
+            before_write: before_shared_write,
             goes_back: self.goes_back,
         });
+        if self.goes_back || self.runs_again {
+            keep_undo_logs(UndoLogs { folder: self.undo_logs.clone().into(), committed });
+        }
         rank::set_threads(Threads {
             are_live: has_live_threads,
             rank_of_caller: owner_of_thread,

@@ -11,7 +11,7 @@ use ::libc::{
 };
 
 use super::deadline::Deadline;
-use super::files::adopt;
+use super::files::{adopt, before_write};
 use super::pause::give_way;
 use super::{current, errno, functions, set_errno, waits_alone};
 
@@ -310,7 +310,12 @@ pub unsafe fn write(to: c_int, bytes: *const c_void, len: usize) -> isize {
             let len = (len - done).min(PIPE_BUF);
             once_ready(to, POLLOUT, 0, || write(done, len))
         }),
-        _ => once_ready(to, POLLOUT, 0, || write(0, len)),
+        kind => {
+            if kind.is_none() {
+                before_write(to, None, len);
+            }
+            once_ready(to, POLLOUT, 0, || write(0, len))
+        }
     }
 }
 
@@ -336,6 +341,10 @@ pub unsafe fn write_pieces(to: c_int, pieces: *const iovec, count: c_int) -> isi
         Some(Kind::Pipe) if all().iter().map(|piece| piece.iov_len).sum::<usize>() > PIPE_BUF => {
             // SAFETY: as above.
             rest_of(all(), 0, |at, len| unsafe { write(to, at, len) })
+        }
+        None if (1..=::libc::UIO_MAXIOV).contains(&count) => {
+            before_write(to, None, all().iter().map(|piece| piece.iov_len).sum());
+            write_all()
         }
         _ => write_all(),
     }

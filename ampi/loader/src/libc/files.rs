@@ -18,6 +18,8 @@ pub(super) mod stand_ins;
 mod stream;
 mod temporary_names;
 mod told_contents;
+mod undo_log;
+mod writers;
 
 use std::ffi::CStr;
 use std::io;
@@ -35,6 +37,8 @@ pub(super) use makers::{adopt, adopt_stream};
 pub(super) use numbers::Descriptors;
 pub use numbers::{Numbers, TooManyDescriptors};
 pub use stream::{prepare_streams, streams_are_known};
+pub use undo_log::{UndoLogs, before_shared_write, before_write, keep_undo_logs, remove_undo_logs};
+pub(super) use undo_log::{before_cut_at, before_loss, before_rename};
 
 /// A file that cannot move with its rank.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +68,14 @@ pub enum FilesError {
     /// A library that the rank has loaded later is not here.
     #[error(transparent)]
     Library(Box<LoadError>),
+    /// What was written over since a checkpoint cannot be put back.
+    #[error("cannot put back what {path} had at the checkpoint: {error}")]
+    Undo {
+        /// The file, or the log.
+        path: String,
+        /// The system's reason.
+        error: io::Error,
+    },
     /// There is no memory for what has to be remembered.
     #[error("no memory is left to remember open files")]
     Memory,
@@ -80,6 +92,7 @@ pub(super) fn symbol(name: &str) -> Option<usize> {
         hold_changes::symbol,
         locks::symbol,
         stream::symbol,
+        writers::symbol,
     ];
     parts.iter().find_map(|part: &fn(&str) -> Option<usize>| part(name))
 }
@@ -176,6 +189,7 @@ pub unsafe fn files_note(state: *mut State, open: &[Departed]) {
     if has_contents(&state.departed) {
         forget(&mut state.departed);
     }
+    undo_log::begin_period(state);
     let mut count = 0;
     // What is no file, or what there is no memory for, is not opened in the copy.
     for entry in state.descriptors.entries(true).flatten().filter_map(|entry| entry.with_content().ok()) {
@@ -189,6 +203,7 @@ pub unsafe fn files_note(state: *mut State, open: &[Departed]) {
         let entry = if own { Departed::of_stream(stream.stream()) } else { *stream };
         count += usize::from(state.departed.set(count, entry));
     }
+    undo_log::note_streams(open.iter().filter(|stream| stream.is_amid()).map(Departed::descriptor));
     // A lost rank that goes back alone does not write again what it has appended.
     let closed = if may_run_again() { 0 } else { state.appended.len() };
     if may_run_again() {
@@ -238,8 +253,11 @@ pub unsafe fn files_arrive(state: *mut State) -> Result<(), FilesError> {
 /// The state has arrived ([`files_arrive`]).
 pub unsafe fn files_noted(state: *const State) -> Vec<(Vec<u8>, u64)> {
     // SAFETY: the caller's promise.
-    let departed = unsafe { &(*state).departed };
-    (0..departed.len()).filter_map(|index| departed.get(index)?.noted()).collect()
+    let State { departed, period, owner, .. } = unsafe { &*state };
+    let lengths = (0..departed.len()).filter_map(|index| departed.get(index)?.noted());
+    // Who goes back alone puts back its own.
+    let undone = (*period > 0 && !may_run_again()).then(|| (undo_log::key(*owner), *period));
+    lengths.chain(undone).collect()
 }
 
 /// Cuts the files that a rank's copy writes to back to the greatest length that any copy of the same time has noted
@@ -256,7 +274,7 @@ pub unsafe fn files_restored(
 ) -> Result<(), FilesError> {
     // SAFETY: the caller's promise.
     let state = unsafe { &mut *state };
-    let mut result = Ok(());
+    let mut result = undo_log::undo(state, &greatest);
     for index in 0..state.departed.len() {
         let Some(entry) = state.departed.get(index) else { break };
         if let Some((file, length)) = with_process_memory(|| entry.noted()) {

@@ -57,8 +57,9 @@ use std::ptr::null_mut;
 pub use children::{is_child, prepare_children};
 pub use descriptor_waits::{write, write_pieces};
 pub use files::{
-    Departed, FilesError, Numbers, Reason, TooManyDescriptors, files_arrive, files_depart, files_end,
-    files_note, files_noted, files_open, files_restored, files_settle, prepare_streams, streams_are_known,
+    Departed, FilesError, Numbers, Reason, TooManyDescriptors, UndoLogs, before_shared_write, before_write,
+    files_arrive, files_depart, files_end, files_note, files_noted, files_open, files_restored, files_settle,
+    keep_undo_logs, prepare_streams, remove_undo_logs, streams_are_known,
 };
 pub use folder::begin_in;
 pub(crate) use late::{add_finalizers, call_initializers, keep_error};

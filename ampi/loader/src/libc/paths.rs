@@ -9,6 +9,7 @@ use std::mem::size_of;
 use ::libc::{mode_t, off_t, stat as Stat, statx as Statx, timespec, timeval, utimbuf};
 
 use super::current;
+use super::files::{before_cut_at, before_loss, before_rename};
 use super::made_again::{Place, is_made_again, note_made};
 use super::outcome::{Outcome, told, told_with};
 use super::pause::give_way;
@@ -30,12 +31,17 @@ enum Does {
     /// After it, there is nothing of this name any more. It does so again if that was made again; what is there otherwise was
     /// made by others since.
     Take(Place),
+    /// The same, and there is another thing of the second name.
+    Rename(Place, Place),
+    /// A file is as long as this.
+    Cut(Place, off_t),
 }
 
 /// Others run, then it is done.
 fn run(does: Does, call: impl Fn() -> c_int) -> c_int {
     // SAFETY: takes nothing.
     unsafe { give_way() };
+    does.keep_what_is_there();
     let call = || Outcome::of(&call);
     let then = match does {
         Does::Fill(place, _) if place.is_null() => call(),
@@ -52,7 +58,7 @@ fn run(does: Does, call: impl Fn() -> c_int) -> c_int {
             told.then
         }
     };
-    if let Does::Take(_) = does {
+    if let Does::Take(_) | Does::Rename(..) = does {
         // A file that the rank has open may have lost its name, without which it cannot be opened again.
         // SAFETY: the running rank's state.
         unsafe { (*current()).descriptors.note_change() };
@@ -61,17 +67,27 @@ fn run(does: Does, call: impl Fn() -> c_int) -> c_int {
 }
 
 impl Does {
+    /// Not before others have run: meanwhile the rank may have been copied.
+    fn keep_what_is_there(self) {
+        match self {
+            Does::Look | Does::Fill(..) | Does::Change | Does::Make(_) => {}
+            Does::Take(place) => before_loss(place),
+            Does::Rename(place, new) => before_rename(place, new),
+            Does::Cut(place, length) => before_cut_at(place, length),
+        }
+    }
+
     /// What has been done is done again. What had failed is not.
     fn again(self, call: impl Fn() -> Outcome) {
         match self {
             Does::Look | Does::Fill(..) => {}
-            Does::Change => _ = call(),
+            Does::Change | Does::Cut(..) => _ = call(),
             Does::Make(place) => {
                 if call().is_done() {
                     note_made(place.identity());
                 }
             }
-            Does::Take(place) => {
+            Does::Take(place) | Does::Rename(place, _) => {
                 if is_made_again(place) {
                     call();
                 }
@@ -90,6 +106,15 @@ fn makes(folder: c_int, path: Path) -> Does {
 
 fn takes(folder: c_int, path: Path) -> Does {
     Does::Take(Place { folder, path })
+}
+
+/// The second name is that of the first one's file then.
+fn renames(folder: c_int, path: Path, to: c_int, new: Path) -> Does {
+    Does::Rename(Place { folder, path }, Place { folder: to, path: new })
+}
+
+fn cuts(path: Path, length: off_t) -> Does {
+    Does::Cut(Place::at(path), length)
 }
 
 /// From where paths begin.
@@ -145,9 +170,10 @@ functions_of_paths! {
     "unlinkat" => unlinkat(folder: c_int, path: Path, flags: c_int) takes(folder, path);
     "remove" => remove(path: Path) takes(HERE, path);
     "rmdir" => rmdir(path: Path) takes(HERE, path);
-    "rename" => rename(path: Path, new: Path) takes(HERE, path);
-    "renameat" => renameat(folder: c_int, path: Path, to: c_int, new: Path) takes(folder, path);
-    "renameat2" => renameat2(folder: c_int, path: Path, to: c_int, new: Path, flags: c_uint) takes(folder, path);
+    "rename" => rename(path: Path, new: Path) renames(HERE, path, HERE, new);
+    "renameat" => renameat(folder: c_int, path: Path, to: c_int, new: Path) renames(folder, path, to, new);
+    "renameat2" =>
+        renameat2(folder: c_int, path: Path, to: c_int, new: Path, flags: c_uint) renames(folder, path, to, new);
     "link" => link(path: Path, new: Path) makes(HERE, new);
     "linkat" => linkat(folder: c_int, path: Path, to: c_int, new: Path, flags: c_int) makes(to, new);
     "symlink" => symlink(text: Path, new: Path) makes(HERE, new);
@@ -155,8 +181,8 @@ functions_of_paths! {
     "mkdir" => mkdir(path: Path, mode: mode_t) makes(HERE, path);
     "mkdirat" => mkdirat(folder: c_int, path: Path, mode: mode_t) makes(folder, path);
     "mkfifo" => mkfifo(path: Path, mode: mode_t) makes(HERE, path);
-    "truncate" => truncate(path: Path, length: off_t) Does::Change;
-    "truncate64" => truncate64(path: Path, length: off_t) Does::Change;
+    "truncate" => truncate(path: Path, length: off_t) cuts(path, length);
+    "truncate64" => truncate64(path: Path, length: off_t) cuts(path, length);
     "chmod" => chmod(path: Path, mode: mode_t) Does::Change;
     "utime" => utime(path: Path, times: *const utimbuf) Does::Change;
     "utimes" => utimes(path: Path, times: *const [timeval; 2]) Does::Change;

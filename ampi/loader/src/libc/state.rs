@@ -62,6 +62,8 @@ pub struct State {
     pub(super) is_uncut: bool,
     pub(super) descriptors: Descriptors,
     pub(super) stand_ins: StandIns,
+    /// Times that it was copied: what it writes over since the last one is in its undo log of that number.
+    pub(super) period: u64,
     /// The process that it was copied in.
     pub(super) noted_by: u64,
     /// Files that it has appended to.
@@ -141,6 +143,7 @@ impl State {
             is_uncut: false,
             descriptors: Descriptors::new(),
             stand_ins: StandIns::new(),
+            period: 0,
             noted_by: 0,
             appended: List::new(),
             written: List::new(),

@@ -242,6 +242,12 @@ pub fn runs_alone() -> bool {
     try_current(|pe| pe.input_log.runs_alone()).unwrap_or(false)
 }
 
+/// A number that changes whenever a checkpoint is committed, as far as the node of this thread's PE knows.
+#[doc(hidden)]
+pub fn committed() -> u64 {
+    try_current(|pe| pe.node.store.committed()).flatten().map_or(0, |version| version + 1)
+}
+
 /// What is packed now, to be sent next, has bytes that do not follow from what the PE of this thread was given, as the stack of a virtual
 /// rank has. Where the PE runs again they may be others.
 #[doc(hidden)]

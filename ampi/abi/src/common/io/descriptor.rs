@@ -9,6 +9,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use super::errors::class_of;
 use super::replayed;
 use crate::class::Class;
+use crate::hooks::hooks;
 
 /// The file of a descriptor, which stays open.
 pub fn borrowed(descriptor: i32) -> ManuallyDrop<File> {
@@ -45,6 +46,7 @@ pub fn read_at(descriptor: i32, into: &mut [u8], offset: u64) -> Result<usize, C
 /// # Errors
 /// What the system says.
 pub fn write_at(descriptor: i32, from: &[u8], offset: u64) -> Result<usize, Class> {
+    (hooks().before_write)(descriptor, offset..offset.saturating_add(from.len() as u64));
     borrowed(descriptor).write_all_at(from, offset).map_err(|error| class_of(&error))?;
     Ok(from.len())
 }
@@ -118,6 +120,7 @@ pub fn written(descriptor: i32) -> Result<u64, Class> {
 /// # Errors
 /// What the system says.
 pub fn set_length(descriptor: i32, length: u64) -> Result<(), Class> {
+    (hooks().before_write)(descriptor, length..u64::MAX);
     borrowed(descriptor).set_len(length).map_err(|error| class_of(&error))
 }
 

@@ -196,6 +196,13 @@ impl Departed {
         Some(([&self.inode.to_le_bytes(), self.path().to_bytes()].concat(), length))
     }
 
+    /// Whether it can be written to where it has something.
+    pub(super) fn is_amid(&self) -> bool {
+        self.flags & O_ACCMODE != O_RDONLY
+            && !appends(self.flags)
+            && (0..self.length).contains(&self.position)
+    }
+
     pub(super) fn stream(&self) -> usize {
         self.file
     }

@@ -12,6 +12,7 @@ use super::makers::{adopt_opened, adopt_stream, note_made as note_made_file};
 use super::stand_ins::stand_in;
 use super::stream;
 use super::told_contents::{self, Content, note_written};
+use super::undo_log::{before_append, before_open, before_stream_writes, note_new};
 use crate::libc::made_again::{Identity, Place, host, is_here, is_that, note_replaced};
 use crate::libc::outcome::{Outcome, Told, told, told as told_again};
 use crate::libc::pause::give_way;
@@ -28,8 +29,14 @@ const WAS_THERE: u64 = 1;
 fn opened(place: Place, flags: c_int, call: impl Fn(c_int) -> c_int) -> c_int {
     // SAFETY: takes nothing.
     unsafe { give_way() };
+    let was_there = before_open(place, flags);
     let descriptor = opened_or_told(place, flags, call);
     note_written(descriptor, flags);
+    match was_there {
+        false => note_new(descriptor),
+        true if appends(flags) => before_append(descriptor),
+        true => {}
+    }
     descriptor
 }
 
@@ -193,6 +200,9 @@ unsafe extern "C" fn open_stream(path: Path, mode: Path) -> *mut FILE {
     adopt_stream(file.addr());
     if !file.is_null() {
         note_made_file(stream::descriptor(file.addr()), flags);
+        if flags & (O_RDWR | O_TRUNC | O_APPEND) == O_RDWR {
+            before_stream_writes(stream::descriptor(file.addr()));
+        }
     }
     file
 }

@@ -1,0 +1,212 @@
+/* Each rank has files that it writes over, in every way that there is, and one with all others. In each round it finds there what the
+   round before has left. With "alone" it does only what a rank that goes back alone finds as it was. Words behind the number of rounds
+   are as of together.c. */
+#define _GNU_SOURCE
+#include "lost.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+/* Longer than what is told again. */
+enum { RECORD = 8, RECORDS = 4096 };
+
+static int rank, size, round_now;
+static const char *stem;
+
+static void must(int is_right, const char *what) {
+    if (is_right) return;
+    printf("%d: round %d: %s\n", rank, round_now, what);
+    fflush(stdout);
+    MPI_Abort(MPI_COMM_WORLD, 95);
+}
+
+static const char *name_of(const char *what) {
+    static char names[2][400];
+    static int last;
+    last = !last;
+    snprintf(names[last], sizeof names[last], "%s.%s-%d", stem, what, rank);
+    return names[last];
+}
+
+static void record(char text[RECORD], int value) { snprintf(text, RECORD, "%06d\n", value); }
+
+/* A long file that stays open: records at several places, by several functions. */
+static int places;
+
+static void begin_places(void) {
+    char text[RECORD];
+    places = open(name_of("places"), O_RDWR | O_CREAT | O_TRUNC, 0600);
+    must(places >= 0, "open of places");
+    record(text, 0);
+    for (int i = 0; i < RECORDS; i++) must(write(places, text, RECORD) == RECORD, "write of places");
+}
+
+static void write_places(int round) {
+    char text[4][RECORD], found[RECORD];
+    int own[4] = {0, 1 + round % 7, 8 + round % 5, RECORDS - 1};
+    for (int i = 0; i < 4; i++) {
+        int last = i == 1 ? round - 7 : i == 2 ? round - 5 : round - 1;
+        must(pread(places, found, RECORD, own[i] * RECORD) == RECORD, "pread");
+        must(atoi(found) == (last < 0 ? 0 : last + 1), "what was in places");
+        record(text[i], round + 1);
+    }
+    struct iovec pieces[2] = {{text[2], 3}, {text[2] + 3, RECORD - 3}};
+    must(lseek(places, own[0] * RECORD, SEEK_SET) >= 0 && write(places, text[0], RECORD) == RECORD, "write");
+    must(pwrite(places, text[1], RECORD, own[1] * RECORD) == RECORD, "pwrite");
+    must(lseek(places, own[2] * RECORD, SEEK_SET) >= 0 && writev(places, pieces, 2) == RECORD, "writev");
+    must(pwrite(places, text[3], RECORD, own[3] * RECORD) == RECORD, "pwrite at the end");
+    /* Closed and opened again. */
+    must(close(places) == 0 && (places = open(name_of("places"), O_RDWR)) >= 0, "reopen");
+}
+
+/* A number in a file that is read and written anew. */
+static void count(int round) {
+    int counted = 0;
+    FILE *file = fopen(name_of("count"), "r");
+    if (file != NULL) must(fscanf(file, "%d", &counted) == 1 && fclose(file) == 0, "fscanf");
+    must(counted == round, "what was counted");
+    file = fopen(name_of("count"), "w");
+    must(file != NULL && fprintf(file, "%d\n", round + 1) > 0 && fclose(file) == 0, "fprintf");
+}
+
+/* A stream that is opened to update a file, and one that stays open. */
+static FILE *updated;
+
+static void update(FILE *file, int round) {
+    char text[RECORD], found[RECORD] = "";
+    must(fseek(file, 3 * RECORD, SEEK_SET) == 0 && fread(found, 1, RECORD, file) == RECORD, "fread");
+    must(atoi(found) == round, "what was in the stream");
+    rewind(file);
+    record(text, round + 1);
+    for (int i = 0; i < 4; i++) must(fwrite(text, 1, RECORD, file) == RECORD, "fwrite");
+}
+
+static FILE *begin_stream(const char *what) {
+    char text[RECORD];
+    FILE *file = fopen(name_of(what), "w+");
+    record(text, 0);
+    for (int i = 0; i < 600; i++) must(fwrite(text, 1, RECORD, file) == RECORD, "fwrite at first");
+    return file;
+}
+
+static void update_streams(int round) {
+    update(updated, round);
+    FILE *file = fopen(name_of("stream"), "r+");
+    must(file != NULL, "fopen");
+    update(file, round);
+    must(fclose(file) == 0, "fclose");
+}
+
+static int number_in(const char *what) {
+    int number = -1;
+    FILE *file = fopen(name_of(what), "r");
+    if (file != NULL) must(fscanf(file, "%d", &number) == 1 && fclose(file) == 0, "fscanf of a number");
+    return number;
+}
+
+static void put_number(const char *what, int number) {
+    FILE *file = fopen(name_of(what), "w");
+    must(file != NULL && fprintf(file, "%d\n", number) > 0 && fclose(file) == 0, "fprintf of a number");
+}
+
+/* A state that is written to another file, which is renamed; one that is removed and made again; one that is cut. */
+static void replace(int round) {
+    must(number_in("state") == round - 1, "the state");
+    put_number("new", round);
+    must(rename(name_of("new"), name_of("state")) == 0, "rename");
+    must(number_in(round % 2 ? "removed" : "made") == (round ? round - 1 : -1), "what is removed");
+    if (round) must(remove(name_of(round % 2 ? "removed" : "made")) == 0, "remove");
+    put_number(round % 2 ? "made" : "removed", round);
+    must(number_in(round % 2 ? "removed" : "made") == -1, "what was removed");
+    char text[64] = "", line[64];
+    int cut = open(name_of("cut"), O_RDWR | O_CREAT, 0600);
+    int had = read(cut, text, sizeof text);
+    snprintf(line, sizeof line, "%*d", 3 + round % 5, round);
+    must(had == (round ? 3 + (round - 1) % 5 : 0) && (!round || atoi(text) == round - 1), "what was cut");
+    must((round % 2 ? ftruncate(cut, 0) : truncate(name_of("cut"), 0)) == 0, "truncate");
+    must(pwrite(cut, line, strlen(line), 0) == (ssize_t)strlen(line) && close(cut) == 0, "write of what was cut");
+}
+
+/* A file to which lines are added only from a certain round on. */
+enum { LATE = 45 };
+
+static void append_late(int round) {
+    int lines = 0, expected = round > LATE ? round - LATE : 0;
+    FILE *file = fopen(name_of("late"), "r");
+    for (int c; file != NULL && (c = fgetc(file)) != EOF;) lines += c == '\n';
+    must(file != NULL && fclose(file) == 0 && lines == expected, "lines that come late");
+    if (round < LATE) return;
+    file = fopen(name_of("late"), "a");
+    must(file != NULL && fprintf(file, "%d\n", round) > 0 && fclose(file) == 0, "a line that comes late");
+}
+
+/* All ranks have one file, by MPI and by a descriptor; each looks at the place of another one. */
+static MPI_File by_mpi;
+static int by_all;
+
+static void write_together(int round) {
+    int last = round - 1, found = 0, next = (rank + 1) % size;
+    if (round) {
+        must(pread(by_all, &found, sizeof found, next * sizeof found) == sizeof found && found == last, "the next one's place");
+        must(MPI_File_read_at(by_mpi, next * sizeof found, &found, 1, MPI_INT, MPI_STATUS_IGNORE) == MPI_SUCCESS, "read_at");
+        must(found == last, "the next one's place by MPI");
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    must(pwrite(by_all, &round, sizeof round, rank * sizeof round) == sizeof round, "own place");
+    must(MPI_File_write_at(by_mpi, rank * sizeof round, &round, 1, MPI_INT, MPI_STATUS_IGNORE) == MPI_SUCCESS, "write_at");
+    /* One after the other at the same place. */
+    int turn = rank == round % size;
+    if (turn) {
+        int place = size + 1;
+        must(pread(by_all, &found, sizeof found, place * sizeof found) == (round ? sizeof found : 0), "the place of all");
+        must(!round || found == last, "what is at the place of all");
+        must(pwrite(by_all, &round, sizeof round, place * sizeof round) == sizeof round, "write to the place of all");
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+int main(int argc, char **argv) {
+    char all[400];
+    int rounds = atoi(argv[3]), is_alone = strcmp(argv[1], "alone") == 0;
+    stem = argv[2];
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    /* Of a job that had no checkpoint yet. */
+    const char *former[] = {"count", "state", "new", "removed", "made", "cut"};
+    for (int i = 0; i < 6; i++) remove(name_of(former[i]));
+    begin_places();
+    if (!is_alone) {
+        updated = begin_stream("updated");
+        FILE *late = fopen(name_of("late"), "w");
+        must(late != NULL && fclose(late) == 0, "fopen of what is late");
+        must(fclose(begin_stream("stream")) == 0, "fclose at first");
+        snprintf(all, sizeof all, "%s.all", stem);
+        if (rank == 0) remove(all);
+        MPI_Barrier(MPI_COMM_WORLD);
+        by_all = open(all, O_RDWR | O_CREAT, 0600);
+        strcat(all, "-mpi");
+        int mode = MPI_MODE_CREATE | MPI_MODE_RDWR;
+        must(by_all >= 0 && MPI_File_open(MPI_COMM_WORLD, all, mode, MPI_INFO_NULL, &by_mpi) == MPI_SUCCESS, "File_open");
+    }
+    for (int round = 0; round < rounds; round++) {
+        round_now = round;
+        MPI_Barrier(MPI_COMM_WORLD);
+        for (int i = 4; i < argc; i++) be_lost_if(argv[i], stem, rank, round);
+        MPI_Barrier(MPI_COMM_WORLD);
+        write_places(round);
+        count(round);
+        if (!is_alone) {
+            update_streams(round);
+            replace(round);
+            append_late(round);
+            write_together(round);
+        }
+        usleep(2000);
+    }
+    if (!is_alone) must(MPI_File_close(&by_mpi) == MPI_SUCCESS, "File_close");
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) printf("%d rounds\n", rounds);
+    MPI_Finalize();
+    return 0;
+}
