@@ -11,6 +11,7 @@ use crate::trials::checks;
 
 checks!(
     the_status_of_the_first_rank_that_fails needs c_compiler,
+    a_program_that_says_why_it_ends_ends_its_rank needs c_compiler,
     a_fault_names_rank_address_and_function needs c_compiler,
     a_fault_for_what_a_call_is_given_names_the_rank needs c_compiler,
     a_fault_in_a_thread_names_the_rank_that_has_started_it needs c_compiler,
@@ -49,6 +50,32 @@ fn the_status_of_the_first_rank_that_fails() {
     let well = end("well");
     assert_eq!((well.status.code(), text(&well.stderr)), (Some(0), String::new()));
     assert_eq!(text(&well.stdout), "last words\n".repeat(3));
+}
+
+/// Of a rank whose program has its name in front of what it says last.
+fn a_program_that_says_why_it_ends_ends_its_rank() {
+    let file = program("ends.c", Interface::Mpich);
+    let (long, short) =
+        (file.to_str().expect("text"), file.file_name().and_then(|name| name.to_str()).expect("text"));
+    let first =
+        [format!("{short}: warned 1 2.5 of 3 4 5 6 7.25\n"), format!("{long}: went on 1 2.5 3 4 5 6 7\n")];
+    for (how, said) in [
+        ("says-err", format!("{short}: 1 0.5 1 2 3 4 no file: No such file or directory\n")),
+        ("says-errx", format!("{short}: 0.5 1 nothing more\n")),
+        ("says-verrx", format!("{short}: 0.5 1 nothing more\n")),
+        ("says-error", format!("{long}: 1 0.5 1 2 3 4 no file: No such file or directory\n")),
+        ("says-where", format!("{long}:file:7: 1 0.5 1 2\n")),
+    ] {
+        for nodes in ["1", "3"] {
+            let output = end_on(nodes, how);
+            let error = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(5), "{how} {nodes}: {error}");
+            for line in first.iter().chain([&said]) {
+                assert!(error.contains(line.as_str()), "{how} {nodes}: {error}, not {line}");
+            }
+            assert!(error.contains("rank 1 ended with status 5"), "{how} {nodes}: {error}");
+        }
+    }
 }
 
 fn a_fault_names_rank_address_and_function() {

@@ -5,7 +5,7 @@
 use crate::LoadError;
 use crate::scope::Scope;
 
-/// A variable: its names, and its first value. Each has room for a word.
+/// A variable: its names, and its first value. Each has room for two words.
 struct Variable {
     names: &'static [&'static str],
     value: usize,
@@ -20,10 +20,16 @@ const VARIABLES: &[Variable] = &[
     Variable { names: &["program_invocation_name", "__progname_full"], value: 0 },
     Variable { names: &["program_invocation_short_name", "__progname"], value: 0 },
     Variable { names: &["__libc_stack_end"], value: 0 },
+    Variable { names: &["tzname", "__tzname"], value: 0 },
+    Variable { names: &["timezone", "__timezone"], value: 0 },
+    Variable { names: &["daylight", "__daylight"], value: 0 },
+    Variable { names: &["signgam", "__signgam"], value: 0 },
 ];
 
 /// Bytes for all of them.
-pub const LEN: usize = VARIABLES.len() * 8;
+pub const LEN: usize = VARIABLES.len() * ROOM;
+/// Bytes for each.
+const ROOM: usize = 16;
 
 /// Where the variables of a rank are: offsets in the image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,6 +50,14 @@ pub struct Variables {
     pub program_short_name: usize,
     /// `void *__libc_stack_end`: the stack pointer of the program's first instruction.
     pub stack_end: usize,
+    /// `char *tzname[2]`.
+    pub zone_names: usize,
+    /// `long timezone`.
+    pub zone_seconds: usize,
+    /// `int daylight`.
+    pub has_summer_time: usize,
+    /// `int signgam`.
+    pub sign_of_gamma: usize,
 }
 
 /// The places of all variables.
@@ -60,7 +74,7 @@ impl Cells {
     pub fn new(start: usize, scope: &Scope<'_>, objects: &[usize]) -> Result<Cells, LoadError> {
         let mut places = Vec::new();
         for (i, variable) in VARIABLES.iter().enumerate() {
-            let mut place = start + i * 8;
+            let mut place = start + i * ROOM;
             for name in variable.names {
                 if let Some(copy) = scope.find(name.as_bytes(), None, None, true)? {
                     place = objects[copy.object].wrapping_add(copy.symbol.value);
@@ -79,12 +93,12 @@ impl Cells {
 
     /// Where its first value is, from which copies are made.
     pub fn source(&self, name: &[u8]) -> Option<usize> {
-        number(name).map(|i| self.start + i * 8)
+        number(name).map(|i| self.start + i * ROOM)
     }
 
     /// Places and first values.
     pub fn values(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        VARIABLES.iter().enumerate().map(|(i, variable)| (self.start + i * 8, variable.value))
+        VARIABLES.iter().enumerate().map(|(i, variable)| (self.start + i * ROOM, variable.value))
     }
 
     pub fn all(&self) -> Variables {
@@ -98,6 +112,10 @@ impl Cells {
             program_name: at("program_invocation_name"),
             program_short_name: at("program_invocation_short_name"),
             stack_end: at("__libc_stack_end"),
+            zone_names: at("tzname"),
+            zone_seconds: at("timezone"),
+            has_summer_time: at("daylight"),
+            sign_of_gamma: at("signgam"),
         }
     }
 }

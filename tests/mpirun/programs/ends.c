@@ -2,6 +2,10 @@
 #define _GNU_SOURCE
 #include <assert.h>
 #include <dlfcn.h>
+#include <err.h>
+#include <errno.h>
+#include <error.h>
+#include <stdarg.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -44,7 +48,27 @@ static void *measures(void *nowhere) {
     return NULL;
 }
 
+static void end_with(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    verrx(5, format, arguments);
+}
+
+/* With the program's name in front, and any number of arguments. */
+static void say_and_end(const char *how, int rank) {
+    if (rank != 1) return;
+    warnx("%s %d %.1f %s %d %d %d %d %.2f", "warned", 1, 2.5, "of", 3, 4, 5, 6, 7.25);
+    error(0, 0, "%s %d %.1f %d %d %d %d %d", "went on", 1, 2.5, 3, 4, 5, 6, 7);
+    errno = ENOENT;
+    if (!strcmp(how, "says-err")) err(5, "%d %.1f %d %d %d %d %s", rank, 0.5, 1, 2, 3, 4, "no file");
+    if (!strcmp(how, "says-errx")) errx(5, "%.1f %d %s", 0.5, rank, "nothing more");
+    if (!strcmp(how, "says-verrx")) end_with("%.1f %d %s", 0.5, rank, "nothing more");
+    if (!strcmp(how, "says-error")) error(5, ENOENT, "%d %.1f %d %d %d %d %s", rank, 0.5, 1, 2, 3, 4, "no file");
+    if (!strcmp(how, "says-where")) error_at_line(5, 0, "file", 7, "%d %.1f %d %d", rank, 0.5, 1, 2);
+}
+
 static void end(const char *how, int rank) {
+    say_and_end(how, rank);
     if (!strcmp(how, "status") && rank == 1) exit(5);
     if (!strcmp(how, "forever")) {
         /* At once: other lines come when the rank waits. */

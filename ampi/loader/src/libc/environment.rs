@@ -226,3 +226,10 @@ fn fail(error: c_int) -> c_int {
 pub(super) fn has(name: &str) -> bool {
     Environment::current().find(name.as_bytes()).is_some()
 }
+
+/// The value of a variable of the running rank's environment.
+pub(super) fn value<'a>(name: &CStr) -> Option<&'a CStr> {
+    let place = Environment::current().find(name.to_bytes())?;
+    // SAFETY: an entry of the array, which is a string; it lives until the rank changes its environment.
+    unsafe { value_of(*place, name.to_bytes()).map(|value| CStr::from_ptr(value)) }
+}

@@ -16,9 +16,11 @@ mod environment;
 mod exit;
 mod files;
 mod folder;
+mod gamma;
 mod getaddrinfo;
 mod getopt;
 mod gprof;
+mod hash_table;
 mod iconv;
 mod jumps;
 mod keys;
@@ -27,6 +29,7 @@ mod list;
 mod made_again;
 mod mappings;
 mod mask;
+mod messages;
 mod named;
 mod outcome;
 mod own_stack;
@@ -50,6 +53,7 @@ mod thread_locale;
 mod thread_waits;
 mod threads;
 mod time_stamp_counter;
+mod time_zone;
 
 use std::cell::Cell;
 use std::ptr::null_mut;
@@ -116,13 +120,17 @@ pub fn leave() {
 
 /// The function that answers for this one of the C library.
 pub fn symbol(name: &str) -> Option<usize> {
-    let parts: [fn(&str) -> Option<usize>; 35] = [
+    let parts: [fn(&str) -> Option<usize>; 39] = [
         start::symbol,
         exit::symbol,
         environment::symbol,
         getopt::symbol,
         random::symbol,
         text::symbol,
+        time_zone::symbol,
+        gamma::symbol,
+        hash_table::symbol,
+        messages::symbol,
         jumps::symbol,
         folder::symbol,
         mask::symbol,

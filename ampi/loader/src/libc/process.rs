@@ -1,4 +1,4 @@
-//! Functions that make something for the whole process: a locale, time zones, modules that know users and hosts.
+//! Functions that make something for the whole process: a locale, modules that know users and hosts.
 //!
 //! While a rank runs, `malloc` gives memory of the rank. What the C library keeps for good must not be there: it would
 //! leave with that rank. So these functions run between two calls of a hook ([`super::Hooks::process_memory`]).
@@ -82,13 +82,7 @@ outside! {
     "ngettext" => ngettext,
     "dngettext" => dngettext,
     "dcngettext" => dcngettext,
-    "tzset" => tzset,
-    "mktime" => mktime,
-    "timelocal" => timelocal,
-    "strftime" => strftime,
-    "localtime_r" => localtime_r,
     "gmtime_r" => gmtime_r,
-    "ctime_r" => ctime_r,
     "strerror" => strerror,
     "strerror_l" => strerror_l,
     "strsignal" => strsignal,

@@ -1,6 +1,6 @@
 //! A rank's state of the C library.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::{c_char, c_int, c_long};
 use std::ops::Range;
 use std::ptr::null_mut;
 use std::sync::atomic::AtomicBool;
@@ -12,6 +12,7 @@ use super::files::stand_ins::StandIns;
 use super::files::{Departed, Descriptors, Locks};
 use super::folder::Folder;
 use super::getopt::Getopt;
+use super::hash_table::HashTable;
 use super::keys::Keys;
 use super::late::Late;
 use super::list::List;
@@ -23,6 +24,7 @@ use super::signals::Signals;
 use super::text::Texts;
 use super::thread_locale::ThreadLocale;
 use super::time_stamp_counter::TimeStamps;
+use super::time_zone::TimeZone;
 use crate::Program;
 
 /// A rank's state of the C library: plain data, all of whose addresses are those of the rank's slot.
@@ -54,6 +56,10 @@ pub struct State {
     pub(super) getopt: Getopt,
     pub(super) random: Random,
     pub(super) texts: Texts,
+    pub(super) time_zone: TimeZone,
+    pub(super) hash_table: HashTable,
+    /// How the rank ends when what it says first is said.
+    pub(super) status_after_message: c_int,
     pub(super) folder: Folder,
     pub(super) keys: Keys,
     pub(super) signals: Signals,
@@ -91,6 +97,10 @@ pub(super) struct Addresses {
     pub program_name: *mut *mut c_char,
     pub program_short_name: *mut *mut c_char,
     pub stack_end: *mut usize,
+    pub zone_names: *mut [*const c_char; 2],
+    pub zone_seconds: *mut c_long,
+    pub has_summer_time: *mut c_int,
+    pub sign_of_gamma: *mut c_int,
 }
 
 /// How a program has ended.
@@ -130,12 +140,19 @@ impl State {
                 program_name: (base + at.program_name) as *mut _,
                 program_short_name: (base + at.program_short_name) as *mut _,
                 stack_end: (base + at.stack_end) as *mut _,
+                zone_names: (base + at.zone_names) as *mut _,
+                zone_seconds: (base + at.zone_seconds) as *mut _,
+                has_summer_time: (base + at.has_summer_time) as *mut _,
+                sign_of_gamma: (base + at.sign_of_gamma) as *mut _,
             },
             environment: null_mut(),
             environment_room: 0,
             getopt: Getopt::new(),
             random: Random::new(),
             texts: Texts::new(),
+            time_zone: TimeZone::new(),
+            hash_table: HashTable::new(),
+            status_after_message: 0,
             folder: Folder::new(),
             keys: Keys::new(),
             signals: Signals::new(),

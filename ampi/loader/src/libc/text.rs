@@ -1,19 +1,17 @@
 //! Functions that keep a text, or return one that is their own.
 
 use std::ffi::c_char;
-use std::ptr::null_mut;
 
 use ::libc::{time_t, tm};
 
-use super::pause::process_memory;
 use super::{current, functions};
 
 /// What they keep.
 #[repr(C)]
 pub struct Texts {
     rest: *mut c_char,
-    time: tm,
-    date: [c_char; 64],
+    pub(super) time: tm,
+    pub(super) date: [c_char; 64],
 }
 
 impl Texts {
@@ -25,10 +23,8 @@ impl Texts {
 
 functions! {
     "strtok" => next_token,
-    "localtime" => local_time,
     "gmtime" => universal_time,
     "asctime" => date_text,
-    "ctime" => local_date_text,
 }
 
 fn texts<'a>() -> &'a mut Texts {
@@ -41,15 +37,6 @@ unsafe extern "C" fn next_token(text: *mut c_char, between: *const c_char) -> *m
     unsafe { ::libc::strtok_r(text, between, &raw mut texts().rest) }
 }
 
-unsafe extern "C" fn local_time(time: *const time_t) -> *mut tm {
-    // Time zones are read when they are first needed.
-    process_memory(true);
-    // SAFETY: called as C's function is.
-    let local = unsafe { ::libc::localtime_r(time, &raw mut texts().time) };
-    process_memory(false);
-    local
-}
-
 unsafe extern "C" fn universal_time(time: *const time_t) -> *mut tm {
     // SAFETY: called as C's function is.
     unsafe { ::libc::gmtime_r(time, &raw mut texts().time) }
@@ -58,14 +45,6 @@ unsafe extern "C" fn universal_time(time: *const time_t) -> *mut tm {
 unsafe extern "C" fn date_text(time: *const tm) -> *mut c_char {
     // SAFETY: called as C's function is; a date has 26 bytes.
     unsafe { asctime_r(time, texts().date.as_mut_ptr()) }
-}
-
-unsafe extern "C" fn local_date_text(time: *const time_t) -> *mut c_char {
-    // SAFETY: as above.
-    unsafe {
-        let local = local_time(time);
-        if local.is_null() { null_mut() } else { date_text(local) }
-    }
 }
 
 unsafe extern "C" {

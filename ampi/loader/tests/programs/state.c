@@ -3,6 +3,8 @@
 #include "say.h"
 #include <errno.h>
 #include <locale.h>
+#include <math.h>
+#include <search.h>
 #include <signal.h>
 #include <getopt.h>
 #include <pthread.h>
@@ -156,6 +158,61 @@ static void locales(void) {
     say("date %s", text);
 }
 
+/* Each has another one, of which no file is needed. */
+static void zones(void) {
+    static const char *all[] = {"XXT-9", "EST5EDT,M3.2.0,M11.1.0", "YYT+3:30", "ZZT0"};
+    const time_t winter = 1700000000, summer = 1720000000;
+    char text[100];
+    say("zone before %s", getenv("TZ") ? getenv("TZ") : "-");
+    for (int i = 0; i < 3; i++) {
+        setenv("TZ", all[(atoi(who) + i) % 4], 1);
+        tzset();
+        sched_yield();
+        say("zone %s %s %ld %d", tzname[0], tzname[1], timezone, daylight);
+        struct tm local, *kept = localtime(&summer);
+        sched_yield();
+        say("summer %d %d %s %ld", kept->tm_hour, kept->tm_isdst, kept->tm_zone, kept->tm_gmtoff);
+        localtime_r(&winter, &local);
+        sched_yield();
+        strftime(text, sizeof text, "%F %T %Z %z", &local);
+        say("winter %s %s %ld", text, local.tm_zone, (long)mktime(&local));
+        say("text %s", strtok(ctime(&summer), "\n"));
+        /* As many do who have no timegm. */
+        struct tm *universal = gmtime(&winter);
+        setenv("TZ", "", 1);
+        tzset();
+        say("universal %ld", (long)mktime(universal));
+    }
+    unsetenv("TZ");
+    tzset();
+}
+
+static void gammas(void) {
+    volatile double below = -0.5, above = 0.5;
+    double one = lgamma(below);
+    int sign = signgam;
+    sched_yield();
+    say("gamma %.6f %d %d", one, sign, signgam);
+    one = lgamma(above);
+    say("gamma %.6f %d", one, signgam);
+    say("gamma %.6f %d", lgammaf(below), signgam);
+    long double longer = lgammal(1.5L);
+    say("gamma %.6Lf %d", longer, signgam);
+    longer = lgammal(-2.5L);
+    say("gamma %.6Lf %d", longer, signgam);
+}
+
+static void tables(void) {
+    ENTRY own = {(char *)"key", (void *)who}, other = {(char *)"none", NULL};
+    say("table %d", hcreate(20) != 0);
+    hsearch(own, ENTER);
+    sched_yield();
+    own.data = NULL;
+    ENTRY *found = hsearch(own, FIND);
+    say("found %s %d", found ? (char *)found->data : "-", hsearch(other, FIND) == NULL);
+    hdestroy();
+}
+
 int main(int argc, char **argv) {
     who = argv[1];
     const char *slash = strrchr(argv[0], '/');
@@ -166,6 +223,9 @@ int main(int argc, char **argv) {
     environment();
     folders();
     times();
+    zones();
+    gammas();
+    tables();
     handlers();
     keys();
     locales();

@@ -185,7 +185,7 @@ fn each_rank_has_its_own_state() {
         return;
     }
     let shop = Workshop::new();
-    let program = shop.build("state", "state.c", &[]);
+    let program = shop.build("state", "state.c", &["-lm"]);
     let arguments = [
         "first",
         "-a",
@@ -376,7 +376,7 @@ fn programs_at_their_own_address() {
         ("data", &["-ldata_lib"][..]),
         ("tls", &["-luser", "-lgeneral", "-lnear", "-llocal", "-ldescribed", "-lfar"]),
         ("linker", &["-rdynamic", "-ldata_lib"]),
-        ("state", &[]),
+        ("state", &["-lm"]),
         ("throw", &["-lthrow_lib"]),
         ("chain", &["-DFIRST", "-Dfirst_level=level_1", "-llevel1"]),
         ("later", &["-rdynamic"]),
