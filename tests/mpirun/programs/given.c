@@ -1,10 +1,12 @@
-/* What the C library gives a rank is there after it has waited, and was maybe moved: addresses of hosts, conversions of texts,
+/* What the C library gives a rank is there after it has waited, and was maybe moved: addresses of hosts, conversions of texts, users,
    and the locale that it has chosen, which is not that of ranks that have chosen none. */
 #define _GNU_SOURCE
+#include <grp.h>
 #include <iconv.h>
 #include <locale.h>
 #include <mpi.h>
 #include <netdb.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +47,19 @@ static void conversions(void) {
     must(iconv_close(to) == 0, "iconv_close");
 }
 
+static void accounts(void) {
+    struct passwd *user = getpwuid(0);
+    struct group *group = getgrnam("root");
+    must(user && group, "root");
+    for (int i = 0; i < 3; i++) {
+        usleep(20);
+        must(!strcmp(user->pw_name, "root") && user->pw_dir[0] == '/' && user->pw_uid == 0, "the user");
+        must(!strcmp(group->gr_name, "root") && group->gr_gid == 0, "the group");
+        for (char **member = group->gr_mem; *member; member++) must(strlen(*member) > 0, "a member");
+    }
+    must(getpwnam("nobody of this name") == NULL, "nobody");
+}
+
 static void locales(void) {
     if (setlocale(LC_ALL, "C.UTF-8") == NULL) return;
     locale_t own = newlocale(LC_ALL_MASK, "C", NULL);
@@ -58,14 +73,35 @@ static void locales(void) {
     usleep(20);
     must(MB_CUR_MAX == 6, "bytes of a character, at last");
     freelocale(own);
+    /* In whatever process it is now. */
+    const char *name = setlocale(LC_ALL, NULL);
+    wchar_t wide[4];
+    usleep(20);
+    must(!strcmp(name, "C.UTF-8") && !strcmp(setlocale(LC_CTYPE, NULL), name), "the name of the locale");
+    must(mbstowcs(wide, "\xc3\xa9x", 4) == 2 && wide[0] == 0xe9, "wide characters");
+}
+
+/* Nobody else has chosen one yet, on whatever node. */
+static void first_locale(void) {
+    if (rank == 0 && setlocale(LC_CTYPE, "C.UTF-8") != NULL) {
+        const char *name = setlocale(LC_ALL, NULL);
+        for (int i = 0; i < 5; i++) {
+            usleep(20);
+            must(MB_CUR_MAX == 6 && strstr(name, "LC_CTYPE=C.UTF-8;LC_NUMERIC=C"), "the locale of the first rank");
+            must(!strcmp(setlocale(LC_ALL, NULL), name), "its name");
+        }
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
 }
 
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    first_locale();
     for (int i = 0; i < 5; i++) {
         addresses();
         conversions();
+        accounts();
         locales();
         MPI_Barrier(MPI_COMM_WORLD);
     }

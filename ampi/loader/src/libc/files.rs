@@ -229,6 +229,7 @@ pub unsafe fn files_arrive(state: *mut State) -> Result<(), FilesError> {
     // SAFETY: the caller's promise.
     let state = unsafe { &mut *state };
     state.children.arrive();
+    state.process_locale.arrive();
     let library = loaded::take_missing(state.base);
     let mut result = library.map_or(Ok(()), |error| Err(FilesError::Library(Box::new(error))));
     for index in 0..state.departed.len() {

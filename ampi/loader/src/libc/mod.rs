@@ -6,6 +6,7 @@
 //!
 //! [`symbol`] is meant for [`crate::Imports::fallback`], so that a program's own `getopt` is used if it has one.
 
+mod accounts;
 mod backtrace;
 mod child_waits;
 mod children;
@@ -39,6 +40,7 @@ mod pause;
 mod polling;
 mod proc_self;
 mod process;
+mod process_locale;
 mod random;
 mod shared_barrier;
 mod shared_waits;
@@ -120,7 +122,7 @@ pub fn leave() {
 
 /// The function that answers for this one of the C library.
 pub fn symbol(name: &str) -> Option<usize> {
-    let parts: [fn(&str) -> Option<usize>; 39] = [
+    let parts: [fn(&str) -> Option<usize>; 41] = [
         start::symbol,
         exit::symbol,
         environment::symbol,
@@ -145,6 +147,8 @@ pub fn symbol(name: &str) -> Option<usize> {
         child_waits::symbol,
         signals::symbol,
         process::symbol,
+        accounts::symbol,
+        process_locale::symbol,
         backtrace::symbol,
         clocks_and_random::symbol,
         proc_self::symbol,

@@ -1,16 +1,14 @@
-//! Functions that make something for the whole process: a locale, modules that know users and hosts.
+//! Functions that make something for the whole process: locales, modules that know users and hosts.
 //!
 //! While a rank runs, `malloc` gives memory of the rank. What the C library keeps for good must not be there: it would
 //! leave with that rank. So these functions run between two calls of a hook ([`super::Hooks::process_memory`]).
 
 use std::arch::naked_asm;
-use std::ffi::{c_char, c_int, c_void};
-use std::ptr::null_mut;
 
 use super::pause::process_memory;
 
 pub(super) fn symbol(name: &str) -> Option<usize> {
-    (name == "setlocale").then_some(set_locale as *const () as usize).or_else(|| outside(name))
+    outside(name)
 }
 
 /// What they return to a program is the process's, too, and does not move: results of the kinds that are used at once.
@@ -43,24 +41,6 @@ macro_rules! outside {
     };
 }
 
-unsafe extern "C" {
-    fn mbrtowc(place: *mut u32, text: *const c_char, count: usize, state: *mut c_void) -> usize;
-}
-
-/// Makes what functions for wide characters need of a locale, too: else the first of them would, for all ranks.
-unsafe extern "C" fn set_locale(category: c_int, name: *const c_char) -> *mut c_char {
-    process_memory(true);
-    let mut character = 0;
-    // SAFETY: called as C's function is; then a place for a character, of a text that has one.
-    let set = unsafe {
-        let set = ::libc::setlocale(category, name);
-        mbrtowc(&raw mut character, c"a".as_ptr(), 1, null_mut());
-        set
-    };
-    process_memory(false);
-    set
-}
-
 extern "C" fn begin() {
     process_memory(true);
 }
@@ -86,16 +66,10 @@ outside! {
     "strerror" => strerror,
     "strerror_l" => strerror_l,
     "strsignal" => strsignal,
-    "getpwnam" => getpwnam,
-    "getpwuid" => getpwuid,
     "getpwnam_r" => getpwnam_r,
     "getpwuid_r" => getpwuid_r,
-    "getgrnam" => getgrnam,
-    "getgrgid" => getgrgid,
     "getgrnam_r" => getgrnam_r,
     "getgrgid_r" => getgrgid_r,
-    "getpwent" => getpwent,
-    "getgrent" => getgrent,
     "setgrent" => setgrent,
     "endgrent" => endgrent,
     "getlogin" => getlogin,

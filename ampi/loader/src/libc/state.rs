@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::ptr::null_mut;
 use std::sync::atomic::AtomicBool;
 
+use super::accounts::Accounts;
 use super::children::Children;
 use super::exit::Exits;
 use super::files::appended::Appended;
@@ -19,6 +20,7 @@ use super::list::List;
 use super::mappings::Mappings;
 use super::mask::Mask;
 use super::own_threads::OwnThreads;
+use super::process_locale::ProcessLocale;
 use super::random::Random;
 use super::signals::Signals;
 use super::text::Texts;
@@ -80,6 +82,8 @@ pub struct State {
     pub(super) mask: Mask,
     pub(super) time_stamps: TimeStamps,
     pub(super) locale: ThreadLocale,
+    pub(super) process_locale: ProcessLocale,
+    pub(super) accounts: Accounts,
     pub(super) mappings: Mappings,
     pub(super) late: Late,
     pub(super) threads: OwnThreads,
@@ -168,6 +172,8 @@ impl State {
             mask: Mask::new(),
             time_stamps: TimeStamps::new(),
             locale: ThreadLocale::new(),
+            process_locale: ProcessLocale::new(),
+            accounts: Accounts::new(),
             mappings: Mappings::new(),
             late: Late::new(),
             threads: OwnThreads::new(),
