@@ -56,7 +56,7 @@ static void end_with(const char *format, ...) {
 
 /* With the program's name in front, and any number of arguments. */
 static void say_and_end(const char *how, int rank) {
-    if (rank != 1) return;
+    if (rank != 1 || strncmp(how, "says", 4)) return;
     warnx("%s %d %.1f %s %d %d %d %d %.2f", "warned", 1, 2.5, "of", 3, 4, 5, 6, 7.25);
     error(0, 0, "%s %d %.1f %d %d %d %d %d", "went on", 1, 2.5, 3, 4, 5, 6, 7);
     errno = ENOENT;

@@ -5,6 +5,7 @@
 #include "lost.h"
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 
 /* Longer than what is told again. */
@@ -127,6 +128,34 @@ static void replace(int round) {
     must(pwrite(cut, line, strlen(line), 0) == (ssize_t)strlen(line) && close(cut) == 0, "write of what was cut");
 }
 
+/* A folder that is there in every other round, with a file and a link in it. */
+static void fold(int round) {
+    char file[450], another[450], target[450];
+    snprintf(file, sizeof file, "%s/file", name_of("folder"));
+    snprintf(another, sizeof another, "%s/link", name_of("folder"));
+    if (round % 2 == 0) {
+        must(mkdir(name_of("folder"), 0700) == 0, "mkdir");
+        int made = open(file, O_WRONLY | O_CREAT | O_EXCL, 0600);
+        must(made >= 0 && write(made, "file\n", 5) == 5 && close(made) == 0, "open of what is new");
+        must(symlink(file, another) == 0, "symlink");
+    } else {
+        must(readlink(another, target, sizeof target) == (ssize_t)strlen(file), "readlink");
+        must(unlink(another) == 0 && unlink(file) == 0 && rmdir(name_of("folder")) == 0, "rmdir");
+    }
+}
+
+/* A stream that stays open where it has something to write over, while the rank waits. */
+static FILE *amid;
+
+static void write_amid(int round) {
+    char text[RECORD], found[RECORD] = "";
+    int other = open(name_of("amid"), O_RDONLY);
+    must(pread(other, found, RECORD, 0) == RECORD && atoi(found) == round && close(other) == 0, "what is in the stream");
+    record(text, round + 1);
+    usleep(1000);
+    must(fwrite(text, 1, RECORD, amid) == RECORD && fseek(amid, 0, SEEK_SET) == 0, "fwrite amid");
+}
+
 /* A file to which lines are added only from a certain round on. */
 enum { LATE = 45 };
 
@@ -178,6 +207,13 @@ int main(int argc, char **argv) {
     begin_places();
     if (!is_alone) {
         updated = begin_stream("updated");
+        amid = begin_stream("amid");
+        must(fflush(amid) == 0 && fseek(amid, 0, SEEK_SET) == 0, "fseek");
+        snprintf(all, sizeof all, "%s/file", name_of("folder"));
+        remove(all);
+        snprintf(all, sizeof all, "%s/link", name_of("folder"));
+        remove(all);
+        rmdir(name_of("folder"));
         FILE *late = fopen(name_of("late"), "w");
         must(late != NULL && fclose(late) == 0, "fopen of what is late");
         must(fclose(begin_stream("stream")) == 0, "fclose at first");
@@ -200,6 +236,8 @@ int main(int argc, char **argv) {
             update_streams(round);
             replace(round);
             append_late(round);
+            fold(round);
+            write_amid(round);
             write_together(round);
         }
         usleep(2000);

@@ -38,7 +38,7 @@ pub(super) use numbers::Descriptors;
 pub use numbers::{Numbers, TooManyDescriptors};
 pub use stream::{prepare_streams, streams_are_known};
 pub use undo_log::{UndoLogs, before_shared_write, before_write, keep_undo_logs, remove_undo_logs};
-pub(super) use undo_log::{before_cut_at, before_loss, before_rename};
+pub(super) use undo_log::{before_cut_at, before_loss, before_rename, note_made_at};
 
 /// A file that cannot move with its rank.
 #[derive(Debug, thiserror::Error)]
@@ -203,7 +203,8 @@ pub unsafe fn files_note(state: *mut State, open: &[Departed]) {
         let entry = if own { Departed::of_stream(stream.stream()) } else { *stream };
         count += usize::from(state.departed.set(count, entry));
     }
-    undo_log::note_streams(open.iter().filter(|stream| stream.is_amid()).map(Departed::descriptor));
+    let amid = open.iter().filter(|stream| stream.is_amid());
+    undo_log::note_streams(state, amid.map(Departed::descriptor));
     // A lost rank that goes back alone does not write again what it has appended.
     let closed = if may_run_again() { 0 } else { state.appended.len() };
     if may_run_again() {

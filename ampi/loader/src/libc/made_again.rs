@@ -71,11 +71,20 @@ impl Identity {
         Place { folder: descriptor, path: c"".as_ptr() }.identity()
     }
 
+    pub fn is_file(self) -> bool {
+        self.is_file
+    }
+
     /// An even number for a file; 0 for what is none, such as a terminal, which may be another one in another process.
     pub fn mark(self) -> u64 {
         if !self.is_file {
             return 0;
         }
+        self.mark_of_any()
+    }
+
+    /// The same of whatever it is.
+    pub fn mark_of_any(self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.hash(&mut hasher);
         (hasher.finish() & !1).max(2)

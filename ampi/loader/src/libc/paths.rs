@@ -9,7 +9,7 @@ use std::mem::size_of;
 use ::libc::{mode_t, off_t, stat as Stat, statx as Statx, timespec, timeval, utimbuf};
 
 use super::current;
-use super::files::{before_cut_at, before_loss, before_rename};
+use super::files::{before_cut_at, before_loss, before_rename, note_made_at};
 use super::made_again::{Place, is_made_again, note_made};
 use super::outcome::{Outcome, told, told_with};
 use super::pause::give_way;
@@ -58,6 +58,11 @@ fn run(does: Does, call: impl Fn() -> c_int) -> c_int {
             told.then
         }
     };
+    if let Does::Make(place) = does
+        && then.is_done()
+    {
+        note_made_at(place);
+    }
     if let Does::Take(_) | Does::Rename(..) = does {
         // A file that the rank has open may have lost its name, without which it cannot be opened again.
         // SAFETY: the running rank's state.

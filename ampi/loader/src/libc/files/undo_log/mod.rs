@@ -5,6 +5,8 @@
 //! written in the period itself needs not be kept. A rank that goes back puts back what is in the logs of that period and of later ones,
 //! the newest first ([`undo`]). Logs of periods that nobody can go back to any more are removed.
 //!
+//! What is written is kept by pages where all go back together: there are fewer records then.
+//!
 //! Streams of the C library write by themselves. So of one that can write where it has read, all of the file is kept when it is opened, or
 //! set to another place.
 
@@ -161,10 +163,30 @@ pub(super) fn before_stream_writes(descriptor: c_int) {
     }
 }
 
-/// A file is about to be removed, or another one is about to take its name.
+/// Something is about to be removed, or something else is about to take its name.
 pub(in crate::libc) fn before_loss(place: Place) {
-    with_file_at(place, ::libc::O_NOFOLLOW, |logs, of, file, path| {
-        logs.note_whole(of, file, path, Kind::Link)
+    // A symbolic link itself.
+    with_place(place, ::libc::O_PATH | ::libc::O_NOFOLLOW, |logs, of, file, path| {
+        match file.metadata()?.is_dir() {
+            true => logs.note_folder(of, file, path),
+            false => logs.note_whole(of, file, path, Kind::Link),
+        }
+    });
+}
+
+/// There is something new of this name.
+pub(in crate::libc) fn note_made_at(place: Place) {
+    if goes_back_alone() {
+        return;
+    }
+    with_logs(|logs, of| {
+        let (Some(identity), Some(path)) = (place.identity(), absolute(place)) else { return };
+        let done = logs.append_new(of, path, identity);
+        // A folder; what is a link has been there by another name.
+        if !identity.is_file() {
+            logs.of_rank(of).written.entry(identity).or_default().add(0..u64::MAX);
+        }
+        logs.tell(of.0, done);
     });
 }
 
@@ -225,6 +247,18 @@ fn with_file_at(
     flags: c_int,
     work: impl FnOnce(&mut Logs, (u32, u64), &File, &[u8]) -> io::Result<()>,
 ) {
+    with_place(place, flags, |logs, of, file, path| match file.metadata()?.is_file() {
+        true => work(logs, of, file, path),
+        false => Ok(()),
+    });
+}
+
+/// Of what a path leads to, if that can be opened so.
+fn with_place(
+    place: Place,
+    flags: c_int,
+    work: impl FnOnce(&mut Logs, (u32, u64), &File, &[u8]) -> io::Result<()>,
+) {
     if goes_back_alone() {
         return;
     }
@@ -238,8 +272,8 @@ fn with_file_at(
         let path = path_of(descriptor);
         // SAFETY: it was opened just now.
         let file = unsafe { File::from_raw_fd(descriptor) };
-        let is_file = file.metadata().is_ok_and(|meta| meta.is_file() && meta.nlink() > 0);
-        let done = path.filter(|_| is_file).map_or(Ok(()), |path| work(logs, of, &file, &path));
+        let is_there = file.metadata().is_ok_and(|meta| meta.nlink() > 0);
+        let done = path.filter(|_| is_there).map_or(Ok(()), |path| work(logs, of, &file, &path));
         logs.tell(of.0, done);
     });
 }
@@ -283,6 +317,8 @@ impl Logs {
 
     /// What an open file has there is kept, and will be written over.
     fn note_open(&mut self, of: (u32, u64), descriptor: c_int, bytes: Range<u64>) {
+        // Beside what is written others may write, who do not go back with this one.
+        let bytes = if goes_back_alone() { bytes } else { pages_of(bytes) };
         let (Some(meta), Some(identity)) = (meta(descriptor), Identity::of(descriptor)) else { return };
         if meta.st_mode & ::libc::S_IFMT != ::libc::S_IFREG || meta.st_nlink == 0 {
             return;
@@ -351,16 +387,31 @@ impl Logs {
             {
                 Kind::Link
             }
+            _ if !file.metadata()?.is_file() => return Ok(()),
             _ => {
+                let source = File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
                 let mut copy =
                     OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
-                io::copy(&mut &*file, &mut copy)?;
+                io::copy(&mut &source, &mut copy)?;
                 Kind::Copy
             }
         };
         self.append(of, (file, path), kind, number..number)?;
         self.of_rank(of).written.entry(identity).or_default().add(0..u64::MAX);
         Ok(())
+    }
+
+    /// A folder is about to be removed.
+    fn note_folder(&mut self, of: (u32, u64), folder: &File, path: &[u8]) -> io::Result<()> {
+        let is_known = |identity: Identity| {
+            self.ranks
+                .get(&of.0)
+                .is_some_and(|rank| rank.period == of.1 && rank.written.contains_key(&identity))
+        };
+        match Identity::of(folder.as_raw_fd()) {
+            Some(identity) if !is_known(identity) => self.append(of, (folder, path), Kind::Folder, 0..0),
+            _ => Ok(()),
+        }
     }
 
     fn append(
@@ -387,11 +438,7 @@ impl Logs {
 
     /// There is no file of this name, and there will be this one.
     fn append_new(&mut self, of: (u32, u64), path: Vec<u8>, identity: Identity) -> io::Result<()> {
-        let (mark, time) = (identity.mark(), now());
-        if mark == 0 {
-            // It is no file.
-            return Ok(());
-        }
+        let (mark, time) = (identity.mark_of_any(), now());
         let record =
             Record { kind: Kind::New, time, mark, inode: 0, start: 0, len: 0, length: 0, mode: 0, path };
         let log = self.log(of)?;
@@ -433,6 +480,15 @@ impl OfRank {
             self.former.push((self.period, self.beside));
         }
         self.former
+    }
+}
+
+/// Whole pages around bytes; none if there are none.
+fn pages_of(bytes: Range<u64>) -> Range<u64> {
+    const PAGE: u64 = 4096;
+    match bytes.is_empty() {
+        true => bytes,
+        false => bytes.start / PAGE * PAGE..bytes.end.checked_next_multiple_of(PAGE).unwrap_or(u64::MAX),
     }
 }
 
@@ -502,7 +558,14 @@ pub(super) fn begin_period(state: &mut State) {
     });
 }
 
-/// Streams that can write, and are not at the ends of their files.
-pub(super) fn note_streams(descriptors: impl Iterator<Item = c_int>) {
-    descriptors.for_each(before_stream_writes);
+/// Of a rank that does not run and is copied: streams that can write, and are not at the ends of their files.
+pub(super) fn note_streams(state: &State, descriptors: impl Iterator<Item = c_int>) {
+    if !ARE_KEPT.load(Ordering::Relaxed) || goes_back_alone() {
+        return;
+    }
+    with_process_memory(|| {
+        let Some(logs) = &mut *lock() else { return };
+        descriptors
+            .for_each(|descriptor| logs.note_open((state.owner, state.period), descriptor, 0..u64::MAX));
+    });
 }

@@ -31,8 +31,10 @@ pub(super) enum Kind {
     Copy = 2,
     /// The file itself, since it was removed or another one took its name: beside the log it has another one.
     Link = 3,
-    /// Nothing: there was no file of this name.
+    /// Nothing: there was nothing of this name.
     New = 4,
+    /// A folder.
+    Folder = 5,
 }
 
 /// What a file had somewhere.
@@ -129,8 +131,9 @@ impl Record {
             *word = bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
         }
         let [kind, path_len, time, mark, inode, start, len, length, mode] = words;
-        let kind =
-            [Kind::Part, Kind::Copy, Kind::Link, Kind::New].into_iter().find(|known| *known as u64 == kind);
+        let kind = [Kind::Part, Kind::Copy, Kind::Link, Kind::New, Kind::Folder]
+            .into_iter()
+            .find(|known| *known as u64 == kind);
         let is_whole = path_len < PATH as u64
             && path_len.checked_add(len).is_some_and(|bytes| bytes <= end - at - HEAD as u64);
         let (Some(kind), true) = (kind, is_whole) else { return Ok(None) };

@@ -5,17 +5,17 @@
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
 use super::record::{Kind, Record};
-use super::{ARE_KEPT, Logs, beside, goes_back_alone, gone, lock};
+use super::{ARE_KEPT, Logs, OfRank, beside, goes_back_alone, gone, lock};
 use crate::libc::files::FilesError;
 use crate::libc::made_again::{Identity, Place};
 use crate::libc::{State, with_process_memory};
@@ -47,16 +47,10 @@ pub(in crate::libc::files) fn undo(
     let (rank, period) = (state.owner, state.period);
     with_process_memory(|| {
         let Some(logs) = &mut *lock() else { return Ok(()) };
-        let alone = goes_back_alone();
-        // What this process knows of the rank is of what was written after the copy.
-        logs.ranks.remove(&rank);
-        if alone {
-            // A line has begun: nobody goes back behind it.
-            let own = logs.all()?.into_iter().filter(|log| log.rank == rank).collect::<Vec<_>>();
-            let (since, over): (Vec<Log>, Vec<Log>) = own.into_iter().partition(|log| log.period >= period);
-            put_back(&since, true, greatest)?;
-            over.iter().for_each(remove);
-            return Ok(());
+        // It is of what was written after the copy.
+        let known = logs.ranks.remove(&rank);
+        if goes_back_alone() {
+            return logs.put_back_alone((rank, period), known, greatest);
         }
         let is_first = !(0..rank).any(|other| greatest(&key(other)).is_some());
         if !is_first {
@@ -69,6 +63,27 @@ pub(in crate::libc::files) fn undo(
 }
 
 impl Logs {
+    /// A line has begun, or is gone back to: nobody goes back behind it. `known`: what this process knows of the rank, if it was here before.
+    fn put_back_alone(
+        &self,
+        (rank, period): (u32, u64),
+        known: Option<OfRank>,
+        greatest: &dyn Fn(&[u8]) -> Option<u64>,
+    ) -> Result<(), FilesError> {
+        let own: Vec<Log> = match known {
+            Some(known) => known.kept().into_iter().map(|(period, _)| self.one((rank, period))).collect(),
+            None => self.all()?.into_iter().filter(|log| log.rank == rank).collect(),
+        };
+        let (since, over): (Vec<Log>, Vec<Log>) = own.into_iter().partition(|log| log.period >= period);
+        put_back(&since, true, greatest)?;
+        over.iter().for_each(remove);
+        Ok(())
+    }
+
+    fn one(&self, (rank, period): (u32, u64)) -> Log {
+        Log { rank, period, path: self.path(rank, period) }
+    }
+
     /// All logs of the job.
     fn all(&self) -> Result<Vec<Log>, FilesError> {
         let failed = |error| FilesError::Undo { path: self.of.folder.display().to_string(), error };
@@ -83,7 +98,7 @@ impl Logs {
             let name = entry.file_name();
             let numbers = name.to_str().and_then(|name| name.split_once('-'));
             let numbers = numbers.and_then(|(rank, period)| Some((rank.parse().ok()?, period.parse().ok()?)));
-            all.extend(numbers.map(|(rank, period)| Log { rank, period, path: entry.path() }));
+            all.extend(numbers.map(|of| self.one(of)));
         }
         Ok(all)
     }
@@ -145,6 +160,7 @@ impl Content<'_> {
             Kind::Copy => self.put_back_copy(record),
             Kind::Link => self.put_back_link(record),
             Kind::New => remove_new(record),
+            Kind::Folder => make_folder(record),
         }
     }
 
@@ -181,12 +197,26 @@ impl Content<'_> {
     }
 }
 
-/// Another one may have its name by now.
+/// Something else may have its name by now; and a folder may have what others have put there.
 fn remove_new(record: &Record) -> io::Result<()> {
     let path = CString::new(record.path.clone())?;
-    match Place::at(path.as_ptr()).identity() {
-        Some(now) if now.mark() == record.mark => if_there(std::fs::remove_file(record.path())).map(drop),
-        _ => Ok(()),
+    let there = Place::at(path.as_ptr()).identity();
+    if there.is_none_or(|there| there.mark_of_any() != record.mark) {
+        return Ok(());
+    }
+    match record.path().is_dir() && !record.path().is_symlink() {
+        true => {
+            let _full = std::fs::remove_dir(record.path());
+            Ok(())
+        }
+        false => if_there(std::fs::remove_file(record.path())).map(drop),
+    }
+}
+
+fn make_folder(record: &Record) -> io::Result<()> {
+    match DirBuilder::new().mode(record.mode).create(record.path()) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        made => made,
     }
 }
 
