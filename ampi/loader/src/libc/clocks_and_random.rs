@@ -117,7 +117,7 @@ unsafe extern "C" fn processor_time() -> clock_t {
     world(&mut || [unsafe { clock() } as u64, 0])[0] as clock_t
 }
 
-unsafe extern "C" fn process() -> pid_t {
+pub(super) unsafe extern "C" fn process() -> pid_t {
     // SAFETY: takes nothing.
     world(&mut || [unsafe { ::libc::getpid() } as u64, 0])[0] as pid_t
 }

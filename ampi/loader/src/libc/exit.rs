@@ -152,7 +152,7 @@ unsafe extern "C" fn exit_at_once(status: c_int) -> ! {
 
 unsafe extern "C" fn abort() -> ! {
     // A handler may end the program in another way.
-    signals::handle(::libc::SIGABRT);
+    signals::handle(::libc::SIGABRT, std::ptr::null_mut());
     if is_child() {
         // SAFETY: takes nothing.
         unsafe { ::libc::abort() }

@@ -7,7 +7,7 @@
 use std::arch::naked_asm;
 use std::ffi::c_int;
 
-use super::{current, functions};
+use super::{functions, signals};
 
 /// The C library's `jmp_buf` (System V ABI for x86-64: the registers that a function keeps).
 #[repr(C)]
@@ -66,7 +66,7 @@ unsafe extern "C" fn keep_mask(place: *mut Place, with_mask: c_int) -> c_int {
     unsafe {
         (*place).has_mask = c_int::from(with_mask != 0);
         if with_mask != 0 {
-            (*place).mask = (*current()).signals.blocked();
+            (*place).mask = signals::blocked();
         }
     }
     0
@@ -76,7 +76,7 @@ unsafe extern "C" fn set_mask(place: *const Place) {
     // SAFETY: a buffer that was filled here; the running rank's state.
     unsafe {
         if (*place).has_mask != 0 {
-            (*current()).signals.set_blocked((*place).mask);
+            signals::set_blocked((*place).mask);
         }
     }
 }

@@ -44,6 +44,7 @@ mod process_locale;
 mod random;
 mod shared_barrier;
 mod shared_waits;
+mod signal_waits;
 mod signals;
 mod start;
 mod state;
@@ -56,6 +57,7 @@ mod thread_waits;
 mod threads;
 mod time_stamp_counter;
 mod time_zone;
+mod timers;
 
 use std::cell::Cell;
 use std::ptr::null_mut;
@@ -122,7 +124,7 @@ pub fn leave() {
 
 /// The function that answers for this one of the C library.
 pub fn symbol(name: &str) -> Option<usize> {
-    let parts: [fn(&str) -> Option<usize>; 41] = [
+    let parts: [fn(&str) -> Option<usize>; 43] = [
         start::symbol,
         exit::symbol,
         environment::symbol,
@@ -146,6 +148,8 @@ pub fn symbol(name: &str) -> Option<usize> {
         children::replaces,
         child_waits::symbol,
         signals::symbol,
+        signal_waits::symbol,
+        timers::symbol,
         process::symbol,
         accounts::symbol,
         process_locale::symbol,

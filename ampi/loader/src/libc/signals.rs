@@ -1,18 +1,20 @@
 //! Signals: what a rank asks for is remembered, but not asked of the system.
 //!
-//! A signal comes to the process, where any rank may run, and its handler would be in a slot. So are timers that send
-//! signals, and the stack for handlers. A program is told what it has asked for, and a signal that it sends itself
-//! calls its handler. `SIGINT` and its like stay the runtime's;
-//! so do faults, which end the rank that causes them.
+//! A signal comes to the process, where any rank may run, and its handler would be in a slot. So it is with the stack for handlers. A
+//! program is told what it has asked for, and a signal that it sends itself calls its handler, or waits until it is not blocked
+//! ([`super::signal_waits`]). `SIGINT` and its like stay the runtime's; so do faults, which end the rank that causes them.
 
-use std::ffi::c_int;
+use std::cell::Cell;
+use std::ffi::{c_int, c_void};
 use std::mem::zeroed;
 use std::ptr::{null, null_mut};
-use std::sync::Once;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use ::libc::{SIG_DFL, SIG_ERR, SIG_IGN, itimerval, sigaction, sigset_t, stack_t};
+use ::libc::{SIG_DFL, SIG_ERR, SIG_IGN, pid_t, pthread_t, sigaction, sigset_t, stack_t};
 
-use super::{current, functions, set_errno, with_process_memory};
+use super::clocks_and_random::process;
+use super::own_threads::is_own_thread;
+use super::{current, functions, set_errno};
 
 /// Signals have numbers below this.
 const SIGNALS: usize = 65;
@@ -21,8 +23,15 @@ const SIGNALS: usize = 65;
 #[repr(C)]
 pub struct Signals {
     actions: [Action; SIGNALS],
-    /// Signals that it has blocked, as far as it knows: bit 0 is signal 1.
+    /// Signals that its first thread has blocked, as far as it knows: bit 0 is signal 1.
     blocked: u64,
+    /// Those that it has sent itself, and that are blocked.
+    pending: AtomicU64,
+}
+
+thread_local! {
+    /// What a thread has blocked that a rank has started.
+    static BLOCKED: Cell<u64> = const { Cell::new(0) };
 }
 
 #[derive(Clone, Copy)]
@@ -35,15 +44,8 @@ struct Action {
 
 impl Signals {
     pub const fn new() -> Signals {
-        Signals { actions: [Action { handler: SIG_DFL, flags: 0, mask: 0 }; SIGNALS], blocked: 0 }
-    }
-
-    pub fn blocked(&self) -> u64 {
-        self.blocked
-    }
-
-    pub fn set_blocked(&mut self, blocked: u64) {
-        self.blocked = blocked;
+        let none = Action { handler: SIG_DFL, flags: 0, mask: 0 };
+        Signals { actions: [none; SIGNALS], blocked: 0, pending: AtomicU64::new(0) }
     }
 }
 
@@ -57,12 +59,10 @@ functions! {
     "raise" => raise,
     "gsignal" => raise,
     "kill" => send,
-    "sigprocmask" => block,
-    "pthread_sigmask" => block_in_thread,
+    "sigqueue" => send_with_value,
+    "tgkill" => send_to_thread_of,
+    "pthread_kill" => send_to_thread,
     "sigaltstack" => signal_stack,
-    "alarm" => alarm,
-    "ualarm" => alarm_microseconds,
-    "setitimer" => set_timer,
 }
 
 fn actions<'a>() -> &'a mut [Action; SIGNALS] {
@@ -146,9 +146,63 @@ pub(super) fn pass_on() {
     }
 }
 
+fn bit(number: usize) -> u64 {
+    1 << (number - 1)
+}
+
+/// Signals that the calling thread has blocked.
+pub(super) fn blocked() -> u64 {
+    // SAFETY: the running rank's state.
+    if is_own_thread() { BLOCKED.get() } else { unsafe { (*current()).signals.blocked } }
+}
+
+/// What is not blocked any more, and was sent before, is handled.
+pub(super) fn set_blocked(blocked: u64) {
+    match is_own_thread() {
+        true => BLOCKED.set(blocked),
+        // SAFETY: the running rank's state.
+        false => unsafe { (*current()).signals.blocked = blocked },
+    }
+    while let Some(signal) = take_pending(!blocked) {
+        if !handle(signal, null_mut()) {
+            // SAFETY: needs nothing.
+            unsafe { ::libc::raise(signal) };
+        }
+    }
+}
+
+/// Signals that the rank has sent itself, and that have not been handled.
+pub(super) fn pending() -> u64 {
+    // SAFETY: the running rank's state.
+    unsafe { (*current()).signals.pending.load(Ordering::Relaxed) }
+}
+
+/// The first of these that is pending, which it is not any more.
+pub(super) fn take_pending(of: u64) -> Option<c_int> {
+    // SAFETY: the running rank's state.
+    let all = unsafe { &(*current()).signals.pending };
+    let first = all.load(Ordering::Relaxed) & of;
+    let taken = first & first.wrapping_neg();
+    let is_there = taken != 0 && all.fetch_and(!taken, Ordering::Relaxed) & taken != 0;
+    is_there.then(|| taken.trailing_zeros() as c_int + 1)
+}
+
+/// A signal of the rank's for the thread that calls, or another one: it is handled at once, or is pending. False if it has no handler, and
+/// is not blocked.
+fn receive(signal: c_int, value: *mut c_void, is_own: bool) -> bool {
+    let Some(number) = number(signal) else { return false };
+    let is_handled = if is_own { blocked() & bit(number) == 0 } else { actions()[number].handler != SIG_DFL };
+    if is_handled {
+        return handle(signal, value);
+    }
+    // SAFETY: the running rank's state.
+    unsafe { (*current()).signals.pending.fetch_or(bit(number), Ordering::Relaxed) };
+    true
+}
+
 /// Without a handler it is what it is for the process.
 unsafe extern "C" fn raise(signal: c_int) -> c_int {
-    if handle(signal) {
+    if receive(signal, null_mut(), true) {
         return 0;
     }
     // SAFETY: needs nothing.
@@ -156,7 +210,12 @@ unsafe extern "C" fn raise(signal: c_int) -> c_int {
 }
 
 /// Calls the running rank's handler; false if it has none.
-pub(super) fn handle(signal: c_int) -> bool {
+pub(super) fn handle(signal: c_int, value: *mut c_void) -> bool {
+    handle_while(signal, value, blocked())
+}
+
+/// The same while these are blocked.
+pub(super) fn handle_while(signal: c_int, value: *mut c_void, blocks: u64) -> bool {
     let Some(number) = number(signal) else { return false };
     let action = actions()[number];
     match action.handler {
@@ -167,59 +226,79 @@ pub(super) fn handle(signal: c_int) -> bool {
     if action.flags & ::libc::SA_RESETHAND != 0 {
         actions()[number].handler = SIG_DFL;
     }
-    // SAFETY: a handler that the program has set. With SA_SIGINFO it takes two more arguments, of zeroes.
+    let before = blocked();
+    let own = if action.flags & ::libc::SA_NODEFER != 0 { 0 } else { bit(number) };
+    set_blocked(blocks | action.mask | own);
+    // SAFETY: a handler that the program has set. With SA_SIGINFO it takes two more arguments, the last of zeroes.
     unsafe {
-        let handler: extern "C" fn(c_int, *mut ::libc::siginfo_t, usize) =
-            std::mem::transmute(action.handler);
-        let mut info: ::libc::siginfo_t = zeroed();
-        info.si_signo = signal;
+        let handler: extern "C" fn(c_int, *mut Info, usize) = std::mem::transmute(action.handler);
+        let mut info: Info = zeroed();
+        (info.signal, info.process, info.value) = (signal, ::libc::getpid(), value);
         handler(signal, &raw mut info, 0);
     }
+    set_blocked(before);
     true
 }
 
+/// What the system says of a signal that a process has sent (`siginfo_t`).
+#[repr(C)]
+struct Info {
+    signal: c_int,
+    error: c_int,
+    code: c_int,
+    padding: c_int,
+    process: pid_t,
+    user: u32,
+    value: *mut c_void,
+    rest: [u64; 12],
+}
+
+/// Whether that is the number of the rank's process.
+fn is_own(other: pid_t) -> bool {
+    // SAFETY: takes nothing.
+    other == unsafe { ::libc::getpid() } || other == unsafe { process() }
+}
+
 /// To itself it is `raise`.
-unsafe extern "C" fn send(process: ::libc::pid_t, signal: c_int) -> c_int {
-    // SAFETY: needs nothing.
-    if process == unsafe { ::libc::getpid() } && handle(signal) {
-        return 0;
+unsafe extern "C" fn send(process: pid_t, signal: c_int) -> c_int {
+    if is_own(process) && signal != 0 {
+        // SAFETY: needs nothing.
+        return unsafe { raise(signal) };
     }
     // SAFETY: needs nothing.
     unsafe { ::libc::kill(process, signal) }
 }
 
-unsafe extern "C" fn block_in_thread(how: c_int, set: *const sigset_t, former: *mut sigset_t) -> c_int {
-    // SAFETY: the running rank's state.
-    let blocked = unsafe { &mut (*current()).signals.blocked };
-    let known = *blocked;
-    // SAFETY: called as C's function is; the first word of a set has the signals up to 64.
-    unsafe {
-        if !set.is_null() {
-            let set = set.cast::<u64>().read();
-            *blocked = match how {
-                ::libc::SIG_BLOCK => known | set,
-                ::libc::SIG_UNBLOCK => known & !set,
-                ::libc::SIG_SETMASK => set,
-                _ => return ::libc::EINVAL,
-            };
-        }
-        if !former.is_null() {
-            former.write(zeroed());
-            former.cast::<u64>().write(known);
-        }
+unsafe extern "C" fn send_with_value(process: pid_t, signal: c_int, value: *mut c_void) -> c_int {
+    unsafe extern "C" {
+        fn sigqueue(process: pid_t, signal: c_int, value: *mut c_void) -> c_int;
     }
-    0
+    if is_own(process) && receive(signal, value, true) {
+        return 0;
+    }
+    // SAFETY: called as C's function is.
+    unsafe { sigqueue(process, signal, value) }
 }
 
-unsafe extern "C" fn block(how: c_int, set: *const sigset_t, former: *mut sigset_t) -> c_int {
-    // SAFETY: called as C's function is.
-    match unsafe { block_in_thread(how, set, former) } {
-        0 => 0,
-        error => {
-            set_errno(error);
-            -1
-        }
+/// The rank's threads have no handlers of the system's.
+unsafe extern "C" fn send_to_thread(thread: pthread_t, signal: c_int) -> c_int {
+    // SAFETY: takes nothing.
+    let is_own = thread == unsafe { ::libc::pthread_self() };
+    if signal != 0 && receive(signal, null_mut(), is_own) {
+        return 0;
     }
+    // SAFETY: called as C's function is.
+    unsafe { ::libc::pthread_kill(thread, signal) }
+}
+
+unsafe extern "C" fn send_to_thread_of(process: pid_t, thread: pid_t, signal: c_int) -> c_int {
+    // SAFETY: takes nothing.
+    let is_own_thread = thread == unsafe { ::libc::gettid() };
+    if is_own(process) && signal != 0 && receive(signal, null_mut(), is_own_thread) {
+        return 0;
+    }
+    // SAFETY: needs nothing.
+    unsafe { ::libc::syscall(::libc::SYS_tgkill, process, thread, signal) as c_int }
 }
 
 /// The thread has one, for faults, which is the runtime's.
@@ -230,41 +309,6 @@ unsafe extern "C" fn signal_stack(_new: *const stack_t, former: *mut stack_t) ->
             former.write(zeroed());
             (*former).ss_flags = ::libc::SS_DISABLE;
         }
-    }
-    0
-}
-
-/// Timers are not there: whoever relies on one is told, once in a process.
-fn warn_of_timers(is_set: bool) {
-    static WARNED: Once = Once::new();
-    if is_set {
-        with_process_memory(|| {
-            WARNED.call_once(|| {
-                eprintln!("a rank has set a timer (`alarm`, `setitimer`), whose signal never comes")
-            });
-        });
-    }
-}
-
-/// No signal comes: there was none before, either.
-unsafe extern "C" fn alarm(seconds: u32) -> u32 {
-    warn_of_timers(seconds > 0);
-    0
-}
-
-unsafe extern "C" fn alarm_microseconds(first: u32, _interval: u32) -> u32 {
-    warn_of_timers(first > 0);
-    0
-}
-
-/// As above.
-unsafe extern "C" fn set_timer(_which: c_int, new: *const itimerval, former: *mut itimerval) -> c_int {
-    // SAFETY: called as C's function is.
-    let first = unsafe { new.as_ref() }.map(|new| new.it_value);
-    warn_of_timers(first.is_some_and(|first| first.tv_sec != 0 || first.tv_usec != 0));
-    if !former.is_null() {
-        // SAFETY: called as C's function is; zeroes are a value of it.
-        unsafe { former.write(zeroed()) };
     }
     0
 }

@@ -56,6 +56,7 @@ fn name(number: c_long) -> Option<&'static str> {
         ::libc::SYS_sched_yield => "sched_yield",
         ::libc::SYS_nanosleep => "nanosleep",
         ::libc::SYS_kill => "kill",
+        ::libc::SYS_tgkill => "tgkill",
         ::libc::SYS_fork => "fork",
         ::libc::SYS_exit_group => "_exit",
         _ => return None,

@@ -137,6 +137,72 @@ static void handlers(void) {
     say("no such %d %d", before == SIG_ERR, errno == EINVAL);
 }
 
+/* What was handled, in order, and what is pending. */
+static char handled[100];
+static int queued;
+
+static void note(int signal) {
+    sigset_t now;
+    sigprocmask(SIG_BLOCK, NULL, &now);
+    snprintf(handled + strlen(handled), sizeof handled - strlen(handled), "%d%s ", signal, sigismember(&now, signal) ? "" : "!");
+    if (signal == SIGUSR1) raise(SIGUSR2);
+}
+
+static void note_value(int signal, siginfo_t *info, void *context) {
+    queued = info->si_value.sival_int + (info->si_signo == signal) + (info->si_pid == getpid());
+}
+
+static void blocked_signals(void) {
+    struct sigaction action, value;
+    sigset_t all, own, before;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = note;
+    sigemptyset(&action.sa_mask);
+    sigaddset(&action.sa_mask, SIGUSR2);
+    sigaction(SIGUSR1, &action, NULL);
+    sigaction(SIGUSR2, &action, NULL);
+    value = action;
+    value.sa_sigaction = note_value;
+    value.sa_flags = SA_SIGINFO;
+    sigaction(SIGRTMIN + 1, &value, NULL);
+    /* The second waits until the first one's handler returns. */
+    raise(SIGUSR1);
+    say("handled %s", handled);
+    sigemptyset(&own);
+    sigaddset(&own, SIGUSR1);
+    sigaddset(&own, SIGUSR2);
+    sigprocmask(SIG_BLOCK, &own, &before);
+    *handled = 0;
+    raise(SIGUSR2);
+    raise(SIGUSR2);
+    sched_yield();
+    sigpending(&all);
+    say("pending %d %d %s", sigismember(&all, SIGUSR1), sigismember(&all, SIGUSR2), handled);
+    int taken = 0, error = sigwait(&own, &taken);
+    say("taken %d %d", error, taken);
+    pthread_kill(pthread_self(), SIGUSR1);
+    siginfo_t info;
+    say("taken %d %d", sigwaitinfo(&own, &info), info.si_signo);
+    struct timespec short_time = {0, 2000000};
+    errno = 0;
+    int none = sigtimedwait(&own, &info, &short_time);
+    say("none %d %d", none, errno == EAGAIN);
+    raise(SIGUSR1);
+    errno = 0;
+    none = sigsuspend(&before);
+    say("suspended %d %d %s", none, errno == EINTR, handled);
+    raise(SIGUSR2);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    say("unblocked %s", handled);
+    union sigval with = {.sival_int = 40};
+    sigqueue(getpid(), SIGRTMIN + 1, with);
+    say("queued %d", queued);
+    pthread_kill(pthread_self(), SIGUSR2);
+    say("in the thread %s", handled);
+    signal(SIGUSR1, SIG_DFL);
+    signal(SIGUSR2, SIG_DFL);
+}
+
 static void keys(void) {
     pthread_key_t first, second;
     int made = pthread_key_create(&first, NULL) + pthread_key_create(&second, free);
@@ -227,6 +293,7 @@ int main(int argc, char **argv) {
     gammas();
     tables();
     handlers();
+    blocked_signals();
     keys();
     locales();
     struct timespec pause = {0, 1000000};
