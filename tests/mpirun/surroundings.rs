@@ -5,11 +5,14 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use crate::job::{BOTH, Interface, c_compiler, compiled, folder, mpirun, printed, program, sorted};
+use crate::job::{
+    BOTH, Interface, c_compiler, compiled, folder, mpirun, output, printed, program, sorted, text,
+};
 use crate::trials::checks;
 
 checks!(
     ranks_know_who_they_are_before_they_begin needs c_compiler,
+    what_scripts_say_of_places_is_passed_over needs c_compiler,
     each_program_has_its_own_folder_and_variables needs c_compiler,
     libraries_are_those_of_the_variables needs c_compiler,
     scripts_are_run_by_their_interpreters needs c_compiler,
@@ -31,6 +34,29 @@ fn ranks_know_who_they_are_before_they_begin() {
             assert_eq!(sorted(&printed), [0, 1, 2].map(line), "{interface:?} {way:?}");
         }
     }
+}
+
+/// As with others' `mpirun`: a script may say more than there is here.
+fn what_scripts_say_of_places_is_passed_over() {
+    let file = program("surroundings.c", Interface::OpenMpi);
+    let words = [
+        "-x",
+        "NO_SUCH_VARIABLE",
+        "-npernode",
+        "2",
+        "-q",
+        "--report-bindings",
+        "-wdir",
+        "/",
+        name(&file),
+        "-q",
+    ];
+    let said = output(&mut mpirun(&words));
+    let ranks = std::thread::available_parallelism().map_or(1, usize::from);
+    let expected: Vec<_> =
+        (0..ranks).map(|rank| format!("rank {rank} of {ranks} in /, OWN=- ALL=-: -q")).collect();
+    assert_eq!(sorted(&text(&said.stdout)), sorted(&expected.join("\n")));
+    assert!(text(&said.stderr).contains("-x NO_SUCH_VARIABLE: there is no such variable here"));
 }
 
 fn each_program_has_its_own_folder_and_variables() {

@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 static int rank, wrong;
@@ -60,6 +62,28 @@ static void accounts(void) {
     must(getpwnam("nobody of this name") == NULL, "nobody");
 }
 
+/* Time of the processor, which each process has another one of. */
+static void times_of_processor(void) {
+    static clock_t last;
+    static struct timespec last_of_process;
+    static long last_used;
+    for (int i = 0; i < 5; i++) {
+        struct timespec now;
+        struct rusage used;
+        for (volatile int turn = 0; turn < 20000; turn++) {}
+        usleep(20);
+        clock_t clocks = clock();
+        must(clocks >= last, "clock");
+        last = clocks;
+        must(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) == 0 && getrusage(RUSAGE_SELF, &used) == 0, "getrusage");
+        must(now.tv_sec > last_of_process.tv_sec || (now.tv_sec == last_of_process.tv_sec && now.tv_nsec >= last_of_process.tv_nsec), "time of the process");
+        last_of_process = now;
+        long all = used.ru_utime.tv_sec * 1000000 + used.ru_utime.tv_usec;
+        must(all >= last_used, "what was used");
+        last_used = all;
+    }
+}
+
 static void locales(void) {
     if (setlocale(LC_ALL, "C.UTF-8") == NULL) return;
     locale_t own = newlocale(LC_ALL_MASK, "C", NULL);
@@ -102,6 +126,7 @@ int main(int argc, char **argv) {
         addresses();
         conversions();
         accounts();
+        times_of_processor();
         locales();
         MPI_Barrier(MPI_COMM_WORLD);
     }

@@ -6,6 +6,7 @@ use std::ffi::{c_int, c_long, c_uint, c_void};
 
 use ::libc::{clock_t, clockid_t, pid_t, time_t, timespec, timeval};
 
+use super::cpu_time::{Count, rising};
 use super::pause::world;
 use super::{functions, set_errno};
 
@@ -68,9 +69,22 @@ unsafe extern "C" fn clock_time(clock: clockid_t, place: *mut timespec) -> c_int
     let result = unsafe { ::libc::clock_gettime(clock, place) };
     if result == 0 {
         // SAFETY: written by the call that has succeeded.
-        unsafe { note_time(place) };
+        unsafe {
+            note_time(place);
+            match clock {
+                ::libc::CLOCK_PROCESS_CPUTIME_ID => rise(Count::OfProcess, &mut *place),
+                ::libc::CLOCK_THREAD_CPUTIME_ID => rise(Count::OfThread, &mut *place),
+                _ => {}
+            }
+        }
     }
     result
+}
+
+fn rise(count: Count, time: &mut timespec) {
+    const NANOSECONDS: u64 = 1_000_000_000;
+    let now = rising(count, time.tv_sec as u64 * NANOSECONDS + time.tv_nsec as u64);
+    (time.tv_sec, time.tv_nsec) = ((now / NANOSECONDS) as time_t, (now % NANOSECONDS) as c_long);
 }
 
 /// # Safety
@@ -114,7 +128,8 @@ unsafe extern "C" fn time_by_base(place: *mut timespec, base: c_int) -> c_int {
 
 unsafe extern "C" fn processor_time() -> clock_t {
     // SAFETY: takes nothing.
-    world(&mut || [unsafe { clock() } as u64, 0])[0] as clock_t
+    let time = world(&mut || [unsafe { clock() } as u64, 0])[0];
+    rising(Count::Clock, time) as clock_t
 }
 
 pub(super) unsafe extern "C" fn process() -> pid_t {

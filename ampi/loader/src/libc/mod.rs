@@ -11,6 +11,7 @@ mod backtrace;
 mod child_waits;
 mod children;
 mod clocks_and_random;
+mod cpu_time;
 mod deadline;
 mod descriptor_waits;
 mod environment;

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::accounts::Accounts;
 use super::children::Children;
+use super::cpu_time::CpuTime;
 use super::exit::Exits;
 use super::files::appended::Appended;
 use super::files::stand_ins::StandIns;
@@ -84,6 +85,7 @@ pub struct State {
     pub(super) locale: ThreadLocale,
     pub(super) process_locale: ProcessLocale,
     pub(super) accounts: Accounts,
+    pub(super) cpu_time: CpuTime,
     pub(super) mappings: Mappings,
     pub(super) late: Late,
     pub(super) threads: OwnThreads,
@@ -174,6 +176,7 @@ impl State {
             locale: ThreadLocale::new(),
             process_locale: ProcessLocale::new(),
             accounts: Accounts::new(),
+            cpu_time: CpuTime::new(),
             mappings: Mappings::new(),
             late: Late::new(),
             threads: OwnThreads::new(),

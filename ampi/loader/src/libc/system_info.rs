@@ -6,9 +6,11 @@ use std::ffi::{c_char, c_int, c_long, c_uint};
 use std::mem::size_of;
 
 use ::libc::{
-    clock_t, cpu_set_t, mallinfo, mallinfo2, pid_t, rusage, statfs, statvfs, sysinfo, tms, utsname,
+    clock_t, cpu_set_t, mallinfo, mallinfo2, pid_t, rusage, statfs, statvfs, suseconds_t, sysinfo, time_t,
+    timeval, tms, utsname,
 };
 
+use super::cpu_time::{Count, rising};
 use super::outcome::told_with;
 use super::pause::world;
 use super::{errno, functions, set_errno};
@@ -77,9 +79,26 @@ unsafe fn fill<T>(place: *mut T, count: usize, mut call: impl FnMut() -> c_int) 
     told_with(bytes, call).give()
 }
 
+/// A time in two numbers.
+fn rise(count: Count, time: &mut timeval) {
+    const MICROSECONDS: u64 = 1_000_000;
+    let now = rising(count, time.tv_sec as u64 * MICROSECONDS + time.tv_usec as u64);
+    (time.tv_sec, time.tv_usec) = ((now / MICROSECONDS) as time_t, (now % MICROSECONDS) as suseconds_t);
+}
+
 unsafe extern "C" fn used(whose: c_int, place: *mut rusage) -> c_int {
     // SAFETY: called as C's function is, as all that follow.
-    unsafe { fill(place, 1, || ::libc::getrusage(whose, place)) }
+    unsafe {
+        let result = fill(place, 1, || ::libc::getrusage(whose, place));
+        if let Some(used) = place.as_mut()
+            && result == 0
+            && whose == ::libc::RUSAGE_SELF
+        {
+            rise(Count::User, &mut used.ru_utime);
+            rise(Count::System, &mut used.ru_stime);
+        }
+        result
+    }
 }
 
 unsafe extern "C" fn times(place: *mut tms) -> clock_t {
@@ -90,6 +109,13 @@ unsafe extern "C" fn times(place: *mut tms) -> clock_t {
             result = ::libc::times(place);
             0
         });
+        if let Some(ticks) = place.as_mut() {
+            for (count, time) in
+                [(Count::UserTicks, &mut ticks.tms_utime), (Count::SystemTicks, &mut ticks.tms_stime)]
+            {
+                *time = rising(count, *time as u64) as clock_t;
+            }
+        }
     }
     world(&mut || [result as u64, 0])[0] as clock_t
 }

@@ -34,9 +34,8 @@ const RANKS_MAX: u32 = 32_768;
 /// What `talisman mpirun` is given.
 #[derive(clap::Args)]
 pub struct Mpirun {
-    /// Virtual MPI ranks (also -np)
+    /// Virtual MPI ranks (also -np); as many as this machine has processors, if that is not given
     #[arg(short = 'n', value_name = "RANKS", value_parser = ranks)]
-    #[arg(required_unless_present = "explain")]
     ranks: Option<u32>,
     /// Set a variable of the ranks' environment, or pass this one on to all hosts (several times)
     #[arg(short = 'x', value_name = "NAME[=VALUE]", action = clap::ArgAction::Append)]
@@ -107,12 +106,11 @@ impl Mpirun {
     /// If the program cannot be run, with the reason.
     pub fn command(&self, given: &ArgMatches) -> Result<Command, String> {
         self.check_repeatable()?;
-        let mut parts = mpmd::parts(self.ranks.unwrap_or(1), &self.program, ranks)?;
+        let mut parts = mpmd::parts(self.ranks.unwrap_or_else(|| self.most_ranks()), &self.program, ranks)?;
         let files: Vec<PathBuf> = parts.iter_mut().map(|part| self.file(part)).collect::<Result<_, _>>()?;
         let all = parts.iter().try_fold(0u32, |sum, part| sum.checked_add(part.ranks)).unwrap_or(u32::MAX);
         ranks(&all.to_string())?;
-        let variables: Vec<OsString> =
-            self.variables.iter().map(|variable| valued(variable)).collect::<Result<_, _>>()?;
+        let variables = self.variables.iter().filter_map(|variable| valued(variable));
         let mut command = Command::new(node_program::beside(NODE_PROGRAM, "runs the ranks")?);
         match self.explain {
             true => command.arg("--explain"),
@@ -166,6 +164,12 @@ impl Mpirun {
         let words: Vec<&[OsString]> = parts.iter().map(|part| &part.words[..]).collect();
         command.arg("--").args(words.join(between));
         Ok(command)
+    }
+
+    /// As many as others' `mpirun` starts if nobody says how many.
+    fn most_ranks(&self) -> u32 {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        if self.explain { 1 } else { u32::try_from(processors).unwrap_or(RANKS_MAX).min(RANKS_MAX) }
     }
 
     /// Where what nodes are given is kept, a rank has to do the same when it is given the same.
@@ -249,7 +253,7 @@ fn add_own(part: &Part, number: usize, command: &mut Command) -> Result<(), Stri
         numbered
     };
     for variable in &part.variables {
-        command.arg("--env-of").arg(of(&valued(variable)?));
+        valued(variable).into_iter().for_each(|variable| _ = command.arg("--env-of").arg(of(&variable)));
     }
     if let Some(folder) = &part.folder {
         // From where the command was given, as of the first program.
@@ -271,17 +275,22 @@ fn is_of(variable: &OsStr, name: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"="))
 }
 
-/// `NAME=VALUE` of `NAME`, as it is here.
-fn valued(variable: &OsStr) -> Result<OsString, String> {
+/// `NAME=VALUE` of `NAME`, as it is here. As with Open MPI a script may pass on what there is not everywhere.
+fn valued(variable: &OsStr) -> Option<OsString> {
     if variable.as_encoded_bytes().contains(&b'=') {
-        return Ok(variable.to_owned());
+        return Some(variable.to_owned());
     }
-    let value = std::env::var_os(variable);
-    let value = value.ok_or_else(|| format!("-x {}: there is no such variable here", variable.display()))?;
+    let Some(value) = std::env::var_os(variable) else {
+        eprintln!(
+            "talisman mpirun: -x {}: there is no such variable here, and none for the ranks",
+            variable.display()
+        );
+        return None;
+    };
     let mut valued = variable.to_owned();
     valued.push("=");
     valued.push(value);
-    Ok(valued)
+    Some(valued)
 }
 
 #[cfg(test)]
@@ -313,7 +322,7 @@ mod tests {
     #[test]
     fn variables_have_values() {
         assert_eq!(valued(OsStr::new("A=b=c")).unwrap(), "A=b=c");
-        assert!(valued(OsStr::new("TALISMAN_TEST_NO_SUCH")).unwrap_err().contains("no such variable"));
+        assert_eq!(valued(OsStr::new("TALISMAN_TEST_NO_SUCH")), None);
         let mut path = OsString::from("PATH=");
         path.push(std::env::var_os("PATH").unwrap());
         assert_eq!(valued(OsStr::new("PATH")).unwrap(), path);

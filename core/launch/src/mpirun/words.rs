@@ -13,18 +13,38 @@ const NAMES: [&str; 2] = ["mpirun", "mpiexec"];
 
 /// What other systems' words are here: nothing for those that mean nothing on virtual ranks.
 const WORDS: &[(&[&str], Option<&str>)] = &[
-    (&["-np", "--np", "--n"], Some("-n")),
+    (&["-np", "--np", "--n", "-c"], Some("-n")),
     (&["--x"], Some("-x")),
     (&["-wdir", "-wd", "--wd"], Some("--wdir")),
     (&["-hostfile", "--hostfile", "-machinefile", "--machinefile", "-machine", "-f"], Some("--hosts")),
     (&["-l", "-prepend-rank", "-tag-output", "--tag-output"], Some("--label-output")),
     (&["-version", "-V"], Some("--version")),
-    (&["-oversubscribe", "--oversubscribe", "-allow-run-as-root", "--allow-run-as-root"], None),
+    (&["-oversubscribe", "--oversubscribe", "-nooversubscribe", "--nooversubscribe"], None),
+    (&["-allow-run-as-root", "--allow-run-as-root"], None),
+    (&["-use-hwthread-cpus", "--use-hwthread-cpus", "-report-bindings", "--report-bindings"], None),
+    (
+        &[
+            "-bind-to-core",
+            "--bind-to-core",
+            "-bycore",
+            "--bycore",
+            "-bynode",
+            "--bynode",
+            "-byslot",
+            "--byslot",
+        ],
+        None,
+    ),
+    (&["-display-map", "--display-map", "-display-allocation", "--display-allocation"], None),
+    (&["-q", "-quiet", "--quiet", "-v", "-verbose", "--verbose", "-print-all-exitcodes"], None),
+    (&["-genvall", "-envall"], None),
 ];
 
 /// Where processes are placed and how they are connected: words with so many values, which mean nothing on virtual ranks.
-const PLACING: [(&[&str], usize); 2] = [
+const PLACING: [(&[&str], usize); 4] = [
     (&["-bind-to", "--bind-to", "-map-by", "--map-by", "-rank-by", "--rank-by"], 1),
+    (&["-ppn", "-perhost", "-npernode", "--npernode", "-N", "-npersocket", "--npersocket"], 1),
+    (&["-prefix", "--prefix", "-iface", "-launcher", "-bootstrap", "-rmk", "-genvlist", "-envlist"], 1),
     (&["-mca", "--mca", "-gmca", "--gmca"], 2),
 ];
 
@@ -138,6 +158,7 @@ mod tests {
             ("-np", "-n"),
             ("--map-by node -mca btl tcp,self --bind-to none -n 2 prog --mca a b", "-n 2 -- prog --mca a b"),
             ("--mca btl", ""),
+            ("-npernode 2 --use-hwthread-cpus -q -iface eth0 -c 3 prog -q", "-n 3 -- prog -q"),
             ("-version", "--version"),
         ] {
             assert_eq!(read(words), expected);

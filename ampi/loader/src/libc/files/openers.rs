@@ -5,7 +5,9 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
-use ::libc::{FILE, O_APPEND, O_CLOEXEC, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY, mode_t};
+use ::libc::{
+    FILE, O_APPEND, O_CLOEXEC, O_CREAT, O_DIRECTORY, O_EXCL, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY, mode_t,
+};
 
 use super::appended::{appends, length, opened_anew, remember};
 use super::makers::{adopt_opened, adopt_stream, note_made as note_made_file};
@@ -63,13 +65,22 @@ fn opened_or_told(place: Place, flags: c_int, call: impl Fn(c_int) -> c_int) -> 
         None => {}
     }
     if !(creates || appends) {
-        return if told.is_again { call(flags) } else { told.then.result };
+        return if told.is_again { opened_again(flags, call) } else { told.then.result };
     }
     let then = Made::then(told);
     if appends {
         return opened_to_append(place, told, then, flags, call);
     }
     if told.is_again { make_again(place, then, flags, call) } else { told.then.result }
+}
+
+/// What was there then. A folder that has gone since has the entries that it had, in the place of another one's.
+fn opened_again(flags: c_int, call: impl Fn(c_int) -> c_int) -> c_int {
+    match call(flags) {
+        // SAFETY: a string of C.
+        ..0 if flags & O_DIRECTORY != 0 => unsafe { ::libc::open(c"/".as_ptr(), flags) },
+        opened => opened,
+    }
 }
 
 /// A file that may have been made when it was opened first.
