@@ -8,6 +8,7 @@ checks!(
     ranks_survive_the_loss_of_nodes needs c_compiler,
     files_that_ranks_have_open_go_with_them needs c_compiler,
     exceptions_are_caught_after_moves needs cxx_compiler,
+    coroutines_go_with_their_rank needs c_compiler,
 );
 
 /// Long enough for something to happen in it; whether it does, nothing depends on.
@@ -46,6 +47,26 @@ fn ranks_survive_the_loss_of_nodes() {
     .map(|loses| [&kept[..], loses].concat())
     .collect();
     same(&ways.iter().map(Vec::as_slice).collect::<Vec<_>>());
+}
+
+/// Which wait on stacks that the program has made.
+fn coroutines_go_with_their_rank() {
+    let file = program("coroutines.c", Interface::Mpich);
+    let kept = |ft, period| ["--nodes", "3", "--ft", ft, "--ckpt-every", period];
+    let ways = [
+        ("alone", &[][..], &[][..]),
+        ("moves", &["--nodes", "2", "--move-always"], &[]),
+        ("double", &kept("double", "15ms"), &["2@25"]),
+        ("logging", &kept("logging", "15ms"), &["2@25"]),
+        ("logging-first", &kept("logging", "1h"), &["5@30"]),
+    ];
+    let expected: Vec<_> = (0..6).map(|rank| format!("rank {rank}: 5280 9960")).collect();
+    for (name, way, killed) in ways {
+        let stem = folder().join(format!("coroutines-{name}"));
+        let task = [file.to_str().expect("text"), stem.to_str().expect("text")];
+        let said = printed(&mut mpirun(&[&["-n", "6"], way, &task, killed].concat()));
+        assert_eq!(sorted(&said), expected, "{name}");
+    }
 }
 
 /// Ranks write to a file each, one line a round, with a stream and with a descriptor; and read what they have written.

@@ -143,7 +143,12 @@ impl Slot {
         // SAFETY: as in `Slot::blocks`.
         let at = unsafe { self.header().as_ref() }.thread.stack_pointer;
         let stack = self.stack();
-        let used = if stack.contains(&at) { at } else { stack.end };
+        let used = match at {
+            0 => stack.end,
+            at if stack.contains(&at) => at,
+            // It waits on a stack that the program has made (`makecontext`), and may go back to this one.
+            _ => return 0,
+        };
         used.saturating_sub(stack.start) / PAGE * PAGE
     }
 
@@ -177,7 +182,10 @@ impl Slot {
             && header.heap_top == self.heap.home + self.heap.len
             && header.heap_end == self.heap.home + layout.heap;
         let images = header.images == self.images.len as u64;
-        let thread = header.thread.stack_pointer == 0 || self.stack().contains(&header.thread.stack_pointer);
+        // A program may have stacks of its own.
+        let memory = [&self.heap, &self.images].map(|piece| piece.home..piece.home + piece.len);
+        let is_own = |at: usize| self.stack().contains(&at) || memory.iter().any(|own| own.contains(&at));
+        let thread = header.thread.stack_pointer == 0 || is_own(header.thread.stack_pointer);
         if header.magic == MAGIC && header.slot == u64::from(self.number) && heap && images && thread {
             Ok(())
         } else {
