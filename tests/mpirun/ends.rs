@@ -12,6 +12,7 @@ use crate::trials::checks;
 checks!(
     the_status_of_the_first_rank_that_fails needs c_compiler,
     a_program_that_says_why_it_ends_ends_its_rank needs c_compiler,
+    a_stack_that_is_too_small_is_named needs c_compiler,
     a_fault_names_rank_address_and_function needs c_compiler,
     a_fault_for_what_a_call_is_given_names_the_rank needs c_compiler,
     a_fault_in_a_thread_names_the_rank_that_has_started_it needs c_compiler,
@@ -76,6 +77,20 @@ fn a_program_that_says_why_it_ends_ends_its_rank() {
             assert!(error.contains("rank 1 ended with status 5"), "{how} {nodes}: {error}");
         }
     }
+}
+
+/// By so much that it is no fault at the end itself.
+fn a_stack_that_is_too_small_is_named() {
+    let error = text(&end("large").stderr);
+    assert!(
+        error.contains("rank 1: segmentation fault") && error.contains("in function has_many_variables"),
+        "{error}"
+    );
+    assert!(error.contains("stack of 8388608 bytes; --rank-stack gives it more"), "{error}");
+    let file = program("ends.c", Interface::Mpich);
+    let file = file.to_str().expect("a name that is text");
+    let well = output(&mut mpirun(&["-n", "2", "--rank-stack", "32MiB", file, "large"]));
+    assert!(well.status.success() && text(&well.stdout).contains("0.000000"), "{well:?}");
 }
 
 fn a_fault_names_rank_address_and_function() {

@@ -46,6 +46,7 @@ pub unsafe fn ends_rank(
     // held, as the program was interrupted, or a library.
     let returns_to = returns_to(header, registers[libc::REG_RSP as usize] as usize);
     let slot = header.slot as u32;
+    let full = stack_below(slot, registers[libc::REG_RSP as usize] as usize, address);
     let (function, caller) = on_process_heap(|| {
         let caller = if is_own { None } else { caller_in(slot, &program, returns_to) };
         (function_at(slot, &program, code), caller)
@@ -61,6 +62,9 @@ pub unsafe fn ends_rank(
             Part::Text(function.as_deref().unwrap_or_default().as_bytes()),
             Part::Text(if caller.is_some() { b", called by " } else { b"" }),
             Part::Text(caller.as_deref().unwrap_or_default().as_bytes()),
+            Part::Text(if full.is_some() { b": it is behind the end of the rank's stack of " } else { b"" }),
+            full.map_or(Part::Text(b""), Part::Number),
+            Part::Text(if full.is_some() { b" bytes; --rank-stack gives it more" } else { b"" }),
         ],
     );
     on_process_heap(|| drop((function, caller)));
@@ -211,6 +215,18 @@ fn text(message: &[u8]) -> &[u8] {
 
 fn function_at(slot: u32, program: &Range<usize>, code: usize) -> Option<String> {
     images(slot).ok()?.function_at(program.start, code)
+}
+
+/// Bytes of the rank's stack, if a function has more variables than fit, so many that what it met with is far behind the end.
+fn stack_below(slot: u32, pointer: usize, address: usize) -> Option<u64> {
+    /// More has no function's variables, and less is found at the end itself.
+    const MOST: usize = 1 << 40;
+    let space = SlotSpace::get().ok()?;
+    let start = space.address(slot).ok()? + space.layout().guard;
+    let is_below = pointer < start
+        && start - pointer < MOST
+        && (pointer.saturating_sub(1 << 20)..start).contains(&address);
+    is_below.then_some(space.layout().stack as u64)
 }
 
 /// The word at the end of the rank's stack: where a function returns to that has only been called.

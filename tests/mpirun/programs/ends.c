@@ -67,7 +67,15 @@ static void say_and_end(const char *how, int rank) {
     if (!strcmp(how, "says-where")) error_at_line(5, 0, "file", 7, "%d %.1f %d %d", rank, 0.5, 1, 2);
 }
 
+/* More than a stack has, and than is behind its end. */
+__attribute__((noinline)) static double has_many_variables(int many) {
+    double all[many][many];
+    memset(all, 0, sizeof all);
+    return all[many - 1][0] + all[0][many - 1];
+}
+
 static void end(const char *how, int rank) {
+    if (!strcmp(how, "large") && rank == 1) printf("%f\n", has_many_variables(1500));
     say_and_end(how, rank);
     if (!strcmp(how, "status") && rank == 1) exit(5);
     if (!strcmp(how, "forever")) {
