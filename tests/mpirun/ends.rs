@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -90,6 +90,12 @@ fn a_stack_that_is_too_small_is_named() {
     let file = program("ends.c", Interface::Mpich);
     let file = file.to_str().expect("a name that is text");
     let well = output(&mut mpirun(&["-n", "2", "--rank-stack", "32MiB", file, "large"]));
+    assert!(well.status.success() && text(&well.stdout).contains("0.000000"), "{well:?}");
+    // As much as other programs have here.
+    let job = mpirun(&["-n", "2", file, "large"]);
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -s 32768 && exec \"$0\" \"$@\""]).arg(job.get_program()).args(job.get_args());
+    let well = output(&mut limited);
     assert!(well.status.success() && text(&well.stdout).contains("0.000000"), "{well:?}");
 }
 

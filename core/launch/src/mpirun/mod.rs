@@ -46,7 +46,7 @@ pub struct Mpirun {
     /// Heap of a rank, at most
     #[arg(long, value_name = "SIZE")]
     rank_memory: Option<OsString>,
-    /// Stack of a rank
+    /// Stack of a rank; 8 MiB, or what `ulimit -s` says if that is more, up to 1 GiB
     #[arg(long, value_name = "SIZE")]
     rank_stack: Option<OsString>,
     /// Move each rank to the next node whenever it waits: a test that a program bears it
@@ -122,7 +122,8 @@ impl Mpirun {
         for (number, part) in parts.iter().enumerate() {
             add_own(part, number, &mut command)?;
         }
-        for (option, value) in [("--rank-memory", &self.rank_memory), ("--rank-stack", &self.rank_stack)] {
+        let stack = self.rank_stack.clone().or_else(stack_of_limit);
+        for (option, value) in [("--rank-memory", &self.rank_memory), ("--rank-stack", &stack)] {
             if let Some(value) = value {
                 command.arg(option).arg(value);
             }
@@ -273,6 +274,17 @@ const PRELOAD: &str = "LD_PRELOAD";
 fn is_of(variable: &OsStr, name: &str) -> bool {
     let rest = variable.as_encoded_bytes().strip_prefix(name.as_bytes());
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"="))
+}
+
+/// The stack that programs have here (`ulimit -s`), if that is more than a rank has anyway; of those without a limit as much as is
+/// sensible.
+fn stack_of_limit() -> Option<OsString> {
+    const USUAL: u64 = 8 << 20;
+    const MOST: u64 = 1 << 30;
+    const PAGE: u64 = 4096;
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Stack).current;
+    let stack = limit.unwrap_or(MOST).min(MOST) / PAGE * PAGE;
+    (stack > USUAL).then(|| stack.to_string().into())
 }
 
 /// `NAME=VALUE` of `NAME`, as it is here. As with Open MPI a script may pass on what there is not everywhere.
