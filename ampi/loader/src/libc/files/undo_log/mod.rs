@@ -25,7 +25,6 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use ::libc::{O_ACCMODE, O_APPEND, O_CREAT, O_RDONLY, O_TRUNC};
 
@@ -424,7 +423,7 @@ impl Logs {
         let meta = file.metadata()?;
         let record = Record {
             kind,
-            time: now(),
+            time: 0,
             mark: Identity::of(file.as_raw_fd()).map_or(0, Identity::mark),
             inode: meta.ino(),
             start: bytes.start,
@@ -438,9 +437,9 @@ impl Logs {
 
     /// There is no file of this name, and there will be this one.
     fn append_new(&mut self, of: (u32, u64), path: Vec<u8>, identity: Identity) -> io::Result<()> {
-        let (mark, time) = (identity.mark_of_any(), now());
+        let mark = identity.mark_of_any();
         let record =
-            Record { kind: Kind::New, time, mark, inode: 0, start: 0, len: 0, length: 0, mode: 0, path };
+            Record { kind: Kind::New, time: 0, mark, inode: 0, start: 0, len: 0, length: 0, mode: 0, path };
         let log = self.log(of)?;
         record.append(log, log)
     }
@@ -490,10 +489,6 @@ fn pages_of(bytes: Range<u64>) -> Range<u64> {
         true => bytes,
         false => bytes.start / PAGE * PAGE..bytes.end.checked_next_multiple_of(PAGE).unwrap_or(u64::MAX),
     }
-}
-
-fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64)
 }
 
 /// A file beside a log, by its number.

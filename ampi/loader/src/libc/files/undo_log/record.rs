@@ -2,9 +2,10 @@
 //!
 //! | bytes | are |
 //! |---|---|
-//! | 9 × 8 | kind, bytes of the path, time, identity and number of the file, where it begins, bytes, length and mode of the file: little-endian |
+//! | 8 × 8 | kind, bytes of the path, identity and number of the file, where it begins, bytes, length and mode of the file: little-endian |
 //! | … | the path, from the root on |
 //! | … | what the file had there |
+//! | 8 | when that had been read, in nanoseconds: what is older counts where several have written over the same |
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -12,12 +13,14 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::super::departed::PATH;
 
-const WORDS: usize = 9;
-/// Bytes in front of a path.
+const WORDS: usize = 8;
+/// Bytes in front of a path, and behind what the file had.
 const HEAD: usize = WORDS * 8;
+const END: usize = 8;
 /// So much is copied at a time.
 const CHUNK: usize = 256 << 10;
 
@@ -41,7 +44,7 @@ pub(super) enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Record {
     pub(super) kind: Kind,
-    /// When it was written down, in nanoseconds.
+    /// When it was written down, in nanoseconds; 0 before.
     pub(super) time: u64,
     /// Which file it was, and its number.
     pub(super) mark: u64,
@@ -78,7 +81,6 @@ impl Record {
         let words: [u64; WORDS] = [
             self.kind as u64,
             self.path.len() as u64,
-            self.time,
             self.mark,
             self.inode,
             self.start,
@@ -98,7 +100,7 @@ impl Record {
             bytes.clear();
             done += more as u64;
             if done == self.len {
-                return Ok(());
+                return log.write_all(&now().to_le_bytes());
             }
         }
     }
@@ -114,14 +116,14 @@ impl Record {
         let mut at = 0;
         while let Some(record) = Record::read(log, at, len)? {
             let content = at + (HEAD + record.path.len()) as u64;
-            at = content + record.len;
+            at = content + record.len + END as u64;
             records.push((record, content));
         }
         Ok(records)
     }
 
     fn read(log: &File, at: u64, end: u64) -> io::Result<Option<Record>> {
-        if end - at < HEAD as u64 {
+        if end - at < (HEAD + END) as u64 {
             return Ok(None);
         }
         let mut head = [0; HEAD];
@@ -130,15 +132,18 @@ impl Record {
         for (word, bytes) in words.iter_mut().zip(head.chunks_exact(8)) {
             *word = bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
         }
-        let [kind, path_len, time, mark, inode, start, len, length, mode] = words;
+        let [kind, path_len, mark, inode, start, len, length, mode] = words;
         let kind = [Kind::Part, Kind::Copy, Kind::Link, Kind::New, Kind::Folder]
             .into_iter()
             .find(|known| *known as u64 == kind);
         let is_whole = path_len < PATH as u64
-            && path_len.checked_add(len).is_some_and(|bytes| bytes <= end - at - HEAD as u64);
+            && path_len.checked_add(len).is_some_and(|bytes| bytes <= end - at - (HEAD + END) as u64);
         let (Some(kind), true) = (kind, is_whole) else { return Ok(None) };
         let mut path = vec![0; path_len as usize];
         log.read_exact_at(&mut path, at + HEAD as u64)?;
+        let mut time = [0; END];
+        log.read_exact_at(&mut time, at + HEAD as u64 + path_len + len)?;
+        let time = u64::from_le_bytes(time);
         Ok(Some(Record { kind, time, mark, inode, start, len, length, mode: mode as u32, path }))
     }
 
@@ -157,6 +162,10 @@ impl Record {
         }
         Ok(())
     }
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64)
 }
 
 #[cfg(test)]
@@ -183,7 +192,7 @@ mod tests {
         let path = folder.join("file").as_os_str().as_bytes().to_vec();
         let record = |kind, start, len| Record {
             kind,
-            time: 5,
+            time: 0,
             mark: 6,
             inode: 7,
             start,
@@ -205,7 +214,9 @@ mod tests {
             "so much is not there"
         );
         let found = Record::all_in(&log).unwrap();
-        assert_eq!(found.iter().map(|(record, _)| record.clone()).collect::<Vec<_>>(), records);
+        assert!(found.is_sorted_by_key(|(record, _)| record.time) && found[0].0.time > 0);
+        let read = found.iter().map(|(record, _)| Record { time: 0, ..record.clone() });
+        assert_eq!(read.collect::<Vec<_>>(), records);
         file.set_len(0).unwrap();
         let (whole, at) = &found[1];
         whole.put_back(&log, *at, &file).unwrap();
