@@ -47,6 +47,9 @@ pub struct UndoLogs {
     pub committed: fn() -> u64,
 }
 
+/// So many bytes of files are kept of a rank between two checkpoints.
+const MOST: u64 = 4 << 30;
+
 static LOGS: Mutex<Option<Logs>> = Mutex::new(None);
 static ARE_KEPT: AtomicBool = AtomicBool::new(false);
 
@@ -68,6 +71,8 @@ struct OfRank {
     former: Vec<(u64, u64)>,
     /// How many files are beside the log.
     beside: u64,
+    /// Bytes of files that are kept.
+    bytes: u64,
     /// What was written to files in this period, or is in the log.
     written: HashMap<Identity, Ranges>,
 }
@@ -388,6 +393,7 @@ impl Logs {
             }
             _ if !file.metadata()?.is_file() => return Ok(()),
             _ => {
+                self.of_rank(of).reserve(file.metadata()?.len())?;
                 let source = File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
                 let mut copy =
                     OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
@@ -420,6 +426,7 @@ impl Logs {
         kind: Kind,
         bytes: Range<u64>,
     ) -> io::Result<()> {
+        self.of_rank(of).reserve(bytes.end - bytes.start)?;
         let meta = file.metadata()?;
         let record = Record {
             kind,
@@ -473,6 +480,17 @@ impl Logs {
 }
 
 impl OfRank {
+    /// There is room for so many bytes more.
+    fn reserve(&mut self, bytes: u64) -> io::Result<()> {
+        match self.bytes.checked_add(bytes).filter(|all| *all <= MOST) {
+            Some(all) => {
+                self.bytes = all;
+                Ok(())
+            }
+            None => Err(io::Error::other("it is more than 4 GiB between two checkpoints")),
+        }
+    }
+
     /// The periods until now of which there may be logs.
     fn kept(mut self) -> Vec<(u64, u64)> {
         if self.log.is_some() {
