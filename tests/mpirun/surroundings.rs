@@ -78,10 +78,17 @@ fn each_program_has_its_own_folder_and_variables() {
 }
 
 fn what_the_c_library_gives_stays_with_a_rank() {
-    let file = program("given.c", Interface::Mpich);
+    for text in ["given.c", "names.c"] {
+        all_is_there(text);
+    }
+}
+
+fn all_is_there(text: &str) {
+    let file = program(text, Interface::Mpich);
     for way in [&[][..], &["--nodes", "2"], &["--nodes", "2", "--move-always"]] {
         let printed = printed(&mut mpirun(&[&["-n", "4"], way, &[name(&file)]].concat()));
-        assert_eq!(sorted(&printed), [0, 1, 2, 3].map(|rank| format!("{rank}: all there")), "{way:?}");
+        let expected = [0, 1, 2, 3].map(|rank| format!("{rank}: all there"));
+        assert_eq!(sorted(&printed), expected, "{text} {way:?}");
     }
 }
 

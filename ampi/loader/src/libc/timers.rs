@@ -58,7 +58,8 @@ unsafe extern "C" fn make_timer(clock: clockid_t, event: *mut sigevent, timer: *
     unsafe {
         let notify = event.as_ref().map_or(::libc::SIGEV_SIGNAL, |event| event.sigev_notify);
         if notify == ::libc::SIGEV_NONE || notify == ::libc::SIGEV_THREAD {
-            return ::libc::timer_create(clock, event, timer.cast());
+            // The thread that calls is the process's.
+            return with_process_memory(|| ::libc::timer_create(clock, event, timer.cast()));
         }
         warn_of_timers(true);
         let mut silent: sigevent = zeroed();
