@@ -9,6 +9,7 @@ checks!(
     files_that_ranks_have_open_go_with_them needs c_compiler,
     exceptions_are_caught_after_moves needs cxx_compiler,
     coroutines_go_with_their_rank needs c_compiler,
+    each_rank_has_a_number_of_its_own needs c_compiler,
 );
 
 /// Long enough for something to happen in it; whether it does, nothing depends on.
@@ -47,6 +48,25 @@ fn ranks_survive_the_loss_of_nodes() {
     .map(|loses| [&kept[..], loses].concat())
     .collect();
     same(&ways.iter().map(Vec::as_slice).collect::<Vec<_>>());
+}
+
+/// As natively, though some are in one process: programs name files by it, and begin random numbers with it.
+fn each_rank_has_a_number_of_its_own() {
+    let file = program("own_number.c", Interface::OpenMpi);
+    let kept = |ft, period| ["--nodes", "3", "--ft", ft, "--ckpt-every", period];
+    let ways = [
+        ("alone", &[][..], &[][..]),
+        ("moves", &["--nodes", "2", "--move-always"], &[]),
+        ("double", &kept("double", "15ms"), &["2@20"]),
+        ("logging", &kept("logging", "15ms"), &["2@20"]),
+        ("logging-first", &kept("logging", "1h"), &["5@15"]),
+    ];
+    for (name, way, killed) in ways {
+        let stem = folder().join(format!("own-number-{name}"));
+        let task = [file.to_str().expect("text"), stem.to_str().expect("text"), "30"];
+        let said = printed(&mut mpirun(&[&["-n", "6"], way, &task, killed].concat()));
+        assert_eq!(said, "30 rounds\n", "{name}");
+    }
 }
 
 /// Which wait on stacks that the program has made.

@@ -4,7 +4,7 @@
 
 use std::ffi::{c_int, c_long, c_uint, c_void};
 
-use ::libc::{clock_t, clockid_t, pid_t, time_t, timespec, timeval};
+use ::libc::{clock_t, clockid_t, time_t, timespec, timeval};
 
 use super::cpu_time::{Count, rising};
 use super::pause::world;
@@ -23,8 +23,6 @@ functions! {
     "arc4random" => random_number,
     "arc4random_uniform" => random_number_below,
     "arc4random_buf" => random_place,
-    "getpid" => process,
-    "__getpid" => process,
 }
 
 unsafe extern "C" {
@@ -132,11 +130,6 @@ unsafe extern "C" fn processor_time() -> clock_t {
     rising(Count::Clock, time) as clock_t
 }
 
-pub(super) unsafe extern "C" fn process() -> pid_t {
-    // SAFETY: takes nothing.
-    world(&mut || [unsafe { ::libc::getpid() } as u64, 0])[0] as pid_t
-}
-
 /// How many bytes two words have.
 const PIECE: usize = 2 * size_of::<u64>();
 
@@ -194,8 +187,6 @@ mod tests {
         assert!(given == 1 && (time.tv_sec - 1..time.tv_sec + 60).contains(&now));
         // SAFETY: nothing is written.
         assert_eq!(unsafe { random_bytes(std::ptr::null_mut(), 0, 0) }, 0);
-        // SAFETY: takes nothing.
-        assert_eq!(unsafe { process() } as u32, std::process::id());
         // SAFETY: takes numbers.
         let below = |bound| unsafe { random_number_below(bound) };
         assert_eq!([0, 1].map(below), [0; 2]);

@@ -42,6 +42,7 @@ mod polling;
 mod proc_self;
 mod process;
 mod process_locale;
+mod process_number;
 mod random;
 mod shared_barrier;
 mod shared_waits;
@@ -125,7 +126,7 @@ pub fn leave() {
 
 /// The function that answers for this one of the C library.
 pub fn symbol(name: &str) -> Option<usize> {
-    let parts: [fn(&str) -> Option<usize>; 43] = [
+    let parts: [fn(&str) -> Option<usize>; 44] = [
         start::symbol,
         exit::symbol,
         environment::symbol,
@@ -154,6 +155,7 @@ pub fn symbol(name: &str) -> Option<usize> {
         process::symbol,
         accounts::symbol,
         process_locale::symbol,
+        process_number::symbol,
         backtrace::symbol,
         clocks_and_random::symbol,
         proc_self::symbol,

@@ -13,6 +13,7 @@ use super::files::{before_cut_at, before_loss, before_rename, note_made_at};
 use super::made_again::{Place, is_made_again, note_made};
 use super::outcome::{Outcome, told, told_with};
 use super::pause::give_way;
+use super::process_number::Argument;
 
 /// A string of C.
 type Path = *const c_char;
@@ -143,6 +144,8 @@ macro_rules! functions_of_paths {
         $(
             unsafe extern "C" fn $function($($argument: $type),*) -> c_int {
                 // SAFETY: called as C's function is.
+                $(let $argument = unsafe { $argument.own() };)*
+                // SAFETY: as above.
                 run($does, || unsafe { real::$function($($argument),*) })
             }
         )*

@@ -5,6 +5,7 @@ use std::ffi::{CStr, c_char, c_int, c_ulong};
 use std::ptr::null_mut;
 
 use super::outcome::told_size;
+use super::process_number::own_path;
 use super::{current, functions};
 use crate::linker::loaded;
 
@@ -164,7 +165,10 @@ const HERE: c_int = ::libc::AT_FDCWD;
 
 unsafe extern "C" fn read_link(path: Path, place: *mut c_char, room: usize) -> isize {
     // SAFETY: called as C's function is.
-    unsafe { linked((HERE, path), (place, room), || ::libc::readlink(path, place, room)) }
+    unsafe {
+        let path = own_path(path);
+        linked((HERE, path), (place, room), || ::libc::readlink(path, place, room))
+    }
 }
 
 unsafe extern "C" fn read_link_checked(path: Path, place: *mut c_char, room: usize, most: usize) -> isize {
@@ -200,6 +204,8 @@ unsafe extern "C" fn read_link_at_checked(
 /// The path is null or a string of C. The place is null, or has room for a path.
 unsafe fn resolved(path: Path, place: *mut c_char) -> *mut c_char {
     const ROOM: usize = ::libc::PATH_MAX as usize;
+    // SAFETY: the caller's promise.
+    let path = unsafe { own_path(path) };
     let mut text = [0; ROOM];
     let find = |text: &mut [u8], path| {
         // SAFETY: the caller's promise, and room for a path.

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use ::libc::{SIG_DFL, SIG_ERR, SIG_IGN, pid_t, pthread_t, sigaction, sigset_t, stack_t};
 
-use super::clocks_and_random::process;
 use super::own_threads::is_own_thread;
+use super::process_number::process;
 use super::{current, functions, set_errno};
 
 /// Signals have numbers below this.
@@ -233,7 +233,7 @@ pub(super) fn handle_while(signal: c_int, value: *mut c_void, blocks: u64) -> bo
     unsafe {
         let handler: extern "C" fn(c_int, *mut Info, usize) = std::mem::transmute(action.handler);
         let mut info: Info = zeroed();
-        (info.signal, info.process, info.value) = (signal, ::libc::getpid(), value);
+        (info.signal, info.process, info.value) = (signal, process(), value);
         handler(signal, &raw mut info, 0);
     }
     set_blocked(before);
@@ -256,7 +256,13 @@ struct Info {
 /// Whether that is the number of the rank's process.
 fn is_own(other: pid_t) -> bool {
     // SAFETY: takes nothing.
-    other == unsafe { ::libc::getpid() } || other == unsafe { process() }
+    other == unsafe { ::libc::getpid() } || other == process()
+}
+
+/// A number as the system knows it.
+fn of_system(other: pid_t) -> pid_t {
+    // SAFETY: takes nothing.
+    if is_own(other) { unsafe { ::libc::getpid() } } else { other }
 }
 
 /// To itself it is `raise`.
@@ -266,7 +272,7 @@ unsafe extern "C" fn send(process: pid_t, signal: c_int) -> c_int {
         return unsafe { raise(signal) };
     }
     // SAFETY: needs nothing.
-    unsafe { ::libc::kill(process, signal) }
+    unsafe { ::libc::kill(of_system(process), signal) }
 }
 
 unsafe extern "C" fn send_with_value(process: pid_t, signal: c_int, value: *mut c_void) -> c_int {
@@ -277,7 +283,7 @@ unsafe extern "C" fn send_with_value(process: pid_t, signal: c_int, value: *mut 
         return 0;
     }
     // SAFETY: called as C's function is.
-    unsafe { sigqueue(process, signal, value) }
+    unsafe { sigqueue(of_system(process), signal, value) }
 }
 
 /// The rank's threads have no handlers of the system's.
@@ -298,7 +304,7 @@ unsafe extern "C" fn send_to_thread_of(process: pid_t, thread: pid_t, signal: c_
         return 0;
     }
     // SAFETY: needs nothing.
-    unsafe { ::libc::syscall(::libc::SYS_tgkill, process, thread, signal) as c_int }
+    unsafe { ::libc::syscall(::libc::SYS_tgkill, of_system(process), thread, signal) as c_int }
 }
 
 /// The thread has one, for faults, which is the runtime's.

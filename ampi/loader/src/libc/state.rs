@@ -22,6 +22,7 @@ use super::mappings::Mappings;
 use super::mask::Mask;
 use super::own_threads::OwnThreads;
 use super::process_locale::ProcessLocale;
+use super::process_number::ProcessNumber;
 use super::random::Random;
 use super::signals::Signals;
 use super::text::Texts;
@@ -84,6 +85,7 @@ pub struct State {
     pub(super) time_stamps: TimeStamps,
     pub(super) locale: ThreadLocale,
     pub(super) process_locale: ProcessLocale,
+    pub(super) process_number: ProcessNumber,
     pub(super) accounts: Accounts,
     pub(super) cpu_time: CpuTime,
     pub(super) mappings: Mappings,
@@ -175,6 +177,7 @@ impl State {
             time_stamps: TimeStamps::new(),
             locale: ThreadLocale::new(),
             process_locale: ProcessLocale::new(),
+            process_number: ProcessNumber::new(),
             accounts: Accounts::new(),
             cpu_time: CpuTime::new(),
             mappings: Mappings::new(),

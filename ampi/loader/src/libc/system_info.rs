@@ -13,6 +13,7 @@ use ::libc::{
 use super::cpu_time::{Count, rising};
 use super::outcome::told_with;
 use super::pause::world;
+use super::process_number::for_system;
 use super::{errno, functions, set_errno};
 
 functions! {
@@ -218,7 +219,7 @@ unsafe extern "C" fn processor_and_node(processor: *mut c_uint, node: *mut c_uin
 
 unsafe extern "C" fn processors_allowed(process: pid_t, len: usize, place: *mut cpu_set_t) -> c_int {
     // SAFETY: as above.
-    unsafe { fill(place.cast::<u8>(), len, || ::libc::sched_getaffinity(process, len, place)) }
+    unsafe { fill(place.cast::<u8>(), len, || ::libc::sched_getaffinity(for_system(process), len, place)) }
 }
 
 unsafe extern "C" fn parent() -> pid_t {

@@ -10,6 +10,7 @@ use ::libc::{DIR, dirent64};
 use super::makers::adopt_folder;
 use crate::libc::outcome::{Outcome, told};
 use crate::libc::pause::{give_way, world_bytes};
+use crate::libc::process_number::own_path;
 use crate::libc::{errno, functions, paths, set_errno};
 
 /// A string of C.
@@ -57,7 +58,7 @@ unsafe extern "C" fn open(path: Path) -> *mut DIR {
     // SAFETY: called as C's function is, as all that follow.
     let folder = unsafe {
         give_way();
-        ::libc::opendir(path)
+        ::libc::opendir(own_path(path))
     };
     adopt_folder(opened(folder).addr()) as *mut DIR
 }

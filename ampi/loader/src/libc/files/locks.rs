@@ -21,6 +21,7 @@ use crate::libc::children::is_child;
 use crate::libc::list::List;
 use crate::libc::outcome::{Outcome, told, told_with};
 use crate::libc::pause::give_way_longer;
+use crate::libc::process_number::process;
 use crate::libc::{current, functions};
 
 /// Record locks that a rank has: plain data.
@@ -320,12 +321,12 @@ fn look(descriptor: c_int, lock: &mut flock) -> c_int {
     };
     let mut found = record(lock.l_type, part);
     let owner = locks().descriptor(file).unwrap_or(descriptor);
-    let place = &raw mut found;
+    let (place, own) = (&raw mut found, process());
     let ask = || {
         // SAFETY: a whole structure, and takes nothing.
         unsafe {
             let result = ::libc::fcntl(owner, F_OFD_GETLK, place);
-            (*place).l_pid = ::libc::getpid();
+            (*place).l_pid = own;
             result
         }
     };

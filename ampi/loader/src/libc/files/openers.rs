@@ -19,6 +19,7 @@ use crate::libc::made_again::{Identity, Place, host, is_here, is_that, note_repl
 use crate::libc::outcome::{Outcome, Told, told, told as told_again};
 use crate::libc::pause::give_way;
 use crate::libc::proc_self::opened_instead;
+use crate::libc::process_number::Argument;
 use crate::libc::{current, set_errno, with_process_memory};
 
 /// A string of C.
@@ -180,6 +181,8 @@ fn flags_of(mode: &[u8]) -> Option<c_int> {
 /// A stream, as `fopen` makes it: a descriptor, and the stream of that.
 unsafe extern "C" fn open_stream(path: Path, mode: Path) -> *mut FILE {
     // SAFETY: called as C's function is.
+    let path = unsafe { path.own() };
+    // SAFETY: called as C's function is.
     let Some(flags) = flags_of(unsafe { CStr::from_ptr(mode) }.to_bytes()) else {
         // SAFETY: as above.
         let file = unsafe {
@@ -238,6 +241,8 @@ macro_rules! openers {
         $(
             unsafe extern "C" fn $function($($argument: $type),*) -> c_int {
                 // SAFETY: called as C's function is; one that is given no mode does not look at it.
+                $(let $argument = unsafe { $argument.own() };)*
+                // SAFETY: as above.
                 let open = |$flags| unsafe { opened_instead(real::$function($($argument),*), $path, $flags) };
                 adopt_opened(opened(Place { folder: $folder, path: $path }, $flags, open), $flags)
             }
