@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <wchar.h>
 #include <unistd.h>
 
 static int rank, wrong;
@@ -103,6 +104,11 @@ static void locales(void) {
     usleep(20);
     must(!strcmp(name, "C.UTF-8") && !strcmp(setlocale(LC_CTYPE, NULL), name), "the name of the locale");
     must(mbstowcs(wide, "\xc3\xa9x", 4) == 2 && wide[0] == 0xe9, "wide characters");
+    FILE *file = tmpfile();
+    must(fwprintf(file, L"\xe9 %d", rank) > 0, "fwprintf");
+    usleep(20);
+    must(fwprintf(file, L" \xe9") > 0 && ftell(file) > 6, "fwprintf after that");
+    fclose(file);
 }
 
 /* Nobody else has chosen one yet, on whatever node. */

@@ -35,6 +35,8 @@ unsafe extern "C" fn close(file: *mut FILE) -> c_int {
 /// Offsets in the library's `FILE`.
 const NEXT: usize = 0x68;
 const DESCRIPTOR: usize = 0x70;
+/// Positive in a stream of wide characters.
+const MODE: usize = 0xc0;
 /// In the flags, its first word: it is in the list.
 const LINKED: c_int = 0x80;
 /// In the flags: it is the stream of a descriptor.
@@ -75,7 +77,9 @@ fn look() -> bool {
         let at = file as usize;
         let flags = (at as *const c_int).read();
         let listed = flags & LINKED != 0 && flags & OF_FILE != 0 && streams_in(&(at..at + 1)) == [at];
-        let known = listed && descriptor(at) == ::libc::fileno(file);
+        let mode = ((at + MODE) as *const c_int).read();
+        let is_wide = mode == 0 && fwide(file, 1) > 0 && ((at + MODE) as *const c_int).read() > 0;
+        let known = listed && is_wide && descriptor(at) == ::libc::fileno(file);
         ::libc::fclose(file);
         known
     }
@@ -137,6 +141,23 @@ pub unsafe fn put_into_list(file: usize, descriptor: c_int) {
         *(file as *mut c_int) &= !LINKED;
         set_descriptor(file, descriptor);
         _IO_link_in(file as *mut c_void);
+        renew_conversion(file);
+    }
+}
+
+/// A stream of wide characters has tables of its process's locale. Nothing is in its buffers now.
+///
+/// # Safety
+/// A stream that is in the list.
+unsafe fn renew_conversion(file: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mode = (file + MODE) as *mut c_int;
+        if *mode > 0 {
+            // As of one that has not been used yet.
+            *mode = 0;
+            fwide(file as *mut FILE, 1);
+        }
     }
 }
 
@@ -145,6 +166,7 @@ unsafe extern "C" {
     static _IO_list_all: *mut c_void;
     fn _IO_un_link(file: *mut c_void);
     fn _IO_link_in(file: *mut c_void);
+    fn fwide(file: *mut FILE, mode: c_int) -> c_int;
 }
 
 #[cfg(test)]
