@@ -174,6 +174,7 @@ unsafe extern "C" fn read_link(path: Path, place: *mut c_char, room: usize) -> i
 unsafe extern "C" fn read_link_checked(path: Path, place: *mut c_char, room: usize, most: usize) -> isize {
     // SAFETY: called as C's function is.
     unsafe {
+        let path = own_path(path);
         let call = || real::__readlink_chk(path, place, room, most);
         linked((HERE, path), (place, room.min(most)), call)
     }
@@ -181,7 +182,10 @@ unsafe extern "C" fn read_link_checked(path: Path, place: *mut c_char, room: usi
 
 unsafe extern "C" fn read_link_at(folder: c_int, path: Path, place: *mut c_char, room: usize) -> isize {
     // SAFETY: called as C's function is.
-    unsafe { linked((folder, path), (place, room), || ::libc::readlinkat(folder, path, place, room)) }
+    unsafe {
+        let path = own_path(path);
+        linked((folder, path), (place, room), || ::libc::readlinkat(folder, path, place, room))
+    }
 }
 
 unsafe extern "C" fn read_link_at_checked(
@@ -193,6 +197,7 @@ unsafe extern "C" fn read_link_at_checked(
 ) -> isize {
     // SAFETY: called as C's function is.
     unsafe {
+        let path = own_path(path);
         let call = || real::__readlinkat_chk(folder, path, place, room, most);
         linked((folder, path), (place, room.min(most)), call)
     }

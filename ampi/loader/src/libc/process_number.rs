@@ -17,6 +17,9 @@ const FIRST: u64 = 1 << 22;
 const RANK: u32 = 15;
 const PROCESS: u64 = 0x7f;
 
+/// Nothing is there below.
+const PAGE: usize = 4096;
+
 /// More has no path of `/proc` that is of use.
 const PATH: usize = 256;
 
@@ -83,11 +86,12 @@ pub(super) fn for_system(other: pid_t) -> pid_t {
 /// What a path says of the rank's process it says of the one that calls.
 ///
 /// # Safety
-/// A string of C, or null.
+/// A string of C, or no address at all.
 pub(super) unsafe fn own_path(path: *const c_char) -> *const c_char {
     // SAFETY: the running rank's state.
     let own = unsafe { &mut (*current()).process_number };
-    if own.number == 0 || path.is_null() {
+    // What is no address the system refuses.
+    if own.number == 0 || path.addr() < PAGE {
         return path;
     }
     // SAFETY: the caller's promise.
