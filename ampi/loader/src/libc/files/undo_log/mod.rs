@@ -160,6 +160,10 @@ pub(super) fn before_append(descriptor: c_int) {
 
 /// A stream of the C library may write anywhere from now on.
 pub(super) fn before_stream_writes(descriptor: c_int) {
+    // Those who read here and there do so often.
+    if goes_back_alone() || period().is_none() {
+        return;
+    }
     // SAFETY: asks about a descriptor.
     let flags = unsafe { ::libc::fcntl(descriptor, ::libc::F_GETFL) };
     if flags >= 0 && flags & O_ACCMODE != O_RDONLY && flags & O_APPEND == 0 {
