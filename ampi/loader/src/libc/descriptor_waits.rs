@@ -343,7 +343,7 @@ pub unsafe fn write_pieces(to: c_int, pieces: *const iovec, count: c_int) -> isi
             rest_of(all(), 0, |at, len| unsafe { write(to, at, len) })
         }
         None if (1..=::libc::UIO_MAXIOV).contains(&count) => {
-            before_write(to, None, all().iter().map(|piece| piece.iov_len).sum());
+            before_write(to, None, all().iter().fold(0, |sum, piece| sum.saturating_add(piece.iov_len)));
             write_all()
         }
         _ => write_all(),
