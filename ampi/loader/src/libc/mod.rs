@@ -33,6 +33,7 @@ mod mappings;
 mod mask;
 mod messages;
 mod named;
+mod number_texts;
 mod outcome;
 mod own_stack;
 mod own_threads;
@@ -126,13 +127,14 @@ pub fn leave() {
 
 /// The function that answers for this one of the C library.
 pub fn symbol(name: &str) -> Option<usize> {
-    let parts: [fn(&str) -> Option<usize>; 44] = [
+    let parts: [fn(&str) -> Option<usize>; 45] = [
         start::symbol,
         exit::symbol,
         environment::symbol,
         getopt::symbol,
         random::symbol,
         text::symbol,
+        number_texts::symbol,
         time_zone::symbol,
         gamma::symbol,
         hash_table::symbol,

@@ -20,6 +20,7 @@ use super::late::Late;
 use super::list::List;
 use super::mappings::Mappings;
 use super::mask::Mask;
+use super::number_texts::NumberTexts;
 use super::own_threads::OwnThreads;
 use super::process_locale::ProcessLocale;
 use super::process_number::ProcessNumber;
@@ -60,6 +61,7 @@ pub struct State {
     pub(super) getopt: Getopt,
     pub(super) random: Random,
     pub(super) texts: Texts,
+    pub(super) number_texts: NumberTexts,
     pub(super) time_zone: TimeZone,
     pub(super) hash_table: HashTable,
     /// How the rank ends when what it says first is said.
@@ -158,6 +160,7 @@ impl State {
             getopt: Getopt::new(),
             random: Random::new(),
             texts: Texts::new(),
+            number_texts: NumberTexts::new(),
             time_zone: TimeZone::new(),
             hash_table: HashTable::new(),
             status_after_message: 0,

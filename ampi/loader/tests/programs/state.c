@@ -1,7 +1,9 @@
 /* What the C library hides: each rank has its own. */
 #define _GNU_SOURCE
 #include "say.h"
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/ether.h>
 #include <locale.h>
 #include <math.h>
 #include <search.h>
@@ -268,6 +270,22 @@ static void gammas(void) {
     say("gamma %.6Lf %d", longer, signgam);
 }
 
+/* Texts in places of the C library's own, while others ask for theirs. */
+static void number_texts(void) {
+    int number = atoi(who), point, sign;
+    struct in_addr address = {htonl(0x0a000000 + number)};
+    struct ether_addr hardware = {{1, 2, 3, 4, 5, number}};
+    char *text = inet_ntoa(address), *other = ether_ntoa(&hardware), *base = l64a(123456 + number);
+    char *digits = ecvt(-1.5 - number, 5, &point, &sign);
+    sched_yield();
+    say("texts %s %s %s %s %d %d", text, other, base, digits, point, sign != 0);
+    digits = fcvt(12.25 + number, 3, &point, &sign);
+    sched_yield();
+    say("texts %s %d %d [%s] %s", digits, point, sign, l64a(0), l64a(-1));
+    digits = ecvt(1e300, 400, &point, &sign);
+    say("texts %zu %d", strlen(digits), point);
+}
+
 static void tables(void) {
     ENTRY own = {(char *)"key", (void *)who}, other = {(char *)"none", NULL};
     say("table %d", hcreate(20) != 0);
@@ -291,6 +309,7 @@ int main(int argc, char **argv) {
     times();
     zones();
     gammas();
+    number_texts();
     tables();
     handlers();
     blocked_signals();
