@@ -249,7 +249,9 @@ impl<P: Program> RankElement<P> {
     #[entry]
     pub(super) fn cut(&mut self, cx: &mut Cx<Self>, launch: Proxy<Launch<P>>, time: u32, noted: Together) {
         if self.asked == Some(time) {
-            self.rank.slot_mut().restored(&noted.lengths());
+            if let Err(why) = self.rank.slot_mut().restored(&noted.lengths()) {
+                return cx.fail(format!("rank {} cannot go on from a checkpoint: {why}", cx.index()));
+            }
             self.stays_for_files = self.has_files_that_stay(cx);
             launch.has_cut(time);
         }

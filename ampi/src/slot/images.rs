@@ -77,7 +77,12 @@ pub trait Images: Debug + Sync {
 
     /// A copy has arrived, and so have all others of the same time; none runs yet. The greatest numbers of all that was
     /// noted.
-    fn restored(&self, _base: usize, _noted: &Noted) {}
+    ///
+    /// # Errors
+    /// If something is not as it was then, and the rank must not go on: what.
+    fn restored(&self, _base: usize, _noted: &Noted) -> Result<(), String> {
+        Ok(())
+    }
 
     /// Whether a rank that has it is held where it is, by what does not move with it. Asked whenever it waits. The reason
     /// is not the rank's.

@@ -219,8 +219,13 @@ impl Slot {
     }
 
     /// All that were copied at the same time are back: its rank may go on. The slot is in place.
-    pub fn restored(&self, noted: &Noted) {
-        self.tell_as_rank(|images, base| images.restored(base, noted));
+    ///
+    /// # Errors
+    /// If it must not: something is not as it was then.
+    pub fn restored(&self, noted: &Noted) -> Result<(), String> {
+        let mut restored = Ok(());
+        self.tell_as_rank(|images, base| restored = images.restored(base, noted));
+        restored
     }
 
     /// Moves its pages to other addresses; its own are free from then on.

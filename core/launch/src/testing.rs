@@ -38,7 +38,7 @@ pub use talisman_cluster::probe::main as probe;
 #[doc(hidden)]
 pub use talisman_core::lab;
 #[doc(hidden)]
-pub use talisman_kernel::pe::turn::{committed, runs_again, world, world_bytes};
+pub use talisman_kernel::pe::turn::{committed, end_of_job, runs_again, world, world_bytes};
 
 /// What this PE measured since the last call, and nothing of what was before, for benchmarks. To be called where no entry runs: in a
 /// registered function.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use talisman_ampi::rank;
 use talisman_ampi::slot::on_process_heap;
-use talisman_loader::libc::{Ended, is_own_thread, remove_undo_logs};
+use talisman_loader::libc::{Ended, is_own_thread};
 
 use crate::{control, slice, waits};
 
@@ -61,7 +61,6 @@ pub fn abort(status: u8, why: &str) -> ! {
         end_by_thread(status, &format!("{why}; a thread that the rank has started called it"));
     }
     let (status, why) = FIRST.get().map_or((status, why), |(status, why)| (*status, why));
-    on_process_heap(remove_undo_logs);
     rank::end_job(status, why)
 }
 

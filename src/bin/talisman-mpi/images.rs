@@ -19,9 +19,9 @@ use talisman_ampi::slot::{
 };
 use talisman_ampi::thread::{self, Saved};
 use talisman_loader::libc::{
-    Hooks, Numbers, State, enter, files_arrive, files_depart, files_end, files_note, files_noted, files_open,
-    files_restored, files_settle, function_at, leave, prepare_children, prepare_names, prepare_streams,
-    set_hooks,
+    FilesError, Hooks, Numbers, State, enter, files_arrive, files_depart, files_end, files_note, files_noted,
+    files_open, files_restored, files_settle, function_at, leave, prepare_children, prepare_names,
+    prepare_streams, set_hooks,
 };
 use talisman_loader::{
     PartKind, Program, Registers, Search, Stack, ThreadLocals, answer_later, answer_names, pad_room, place_of,
@@ -372,11 +372,16 @@ impl Images for ProgramImages {
         unsafe { files_noted(self.state_at(base)) }
     }
 
-    fn restored(&self, base: usize, noted: &Noted) {
+    fn restored(&self, base: usize, noted: &Noted) -> Result<(), String> {
         // SAFETY: as above.
-        let cut = unsafe { files_restored(self.state_at(base), |file| noted.get(file).copied()) };
-        if let Err(error) = cut {
-            complain("a file that it writes to", &error);
+        match unsafe { files_restored(self.state_at(base), |file| noted.get(file).copied()) } {
+            // It would go on from what was written later.
+            Err(error @ FilesError::Undo { .. }) => Err(on_process_heap(|| error.to_string())),
+            Err(error) => {
+                complain("a file that it writes to", &error);
+                Ok(())
+            }
+            Ok(()) => Ok(()),
         }
     }
 

@@ -157,9 +157,7 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
     if let Some(file) = &options.gdb_script {
         gdb::write(file, &program, prepared)?;
     }
-    let undo_logs: String = program.undo_logs.clone();
     let _all_zero: Vec<i32> = call.await;
-    undo_logs::remove_at_exit(undo_logs);
     Ok(())
 }
 

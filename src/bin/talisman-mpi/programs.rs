@@ -204,8 +204,8 @@ impl Images for Programs {
         self.own(base, |images, base| images.noted(base))
     }
 
-    fn restored(&self, base: usize, noted: &Noted) {
-        self.own(base, |images, base| images.restored(base, noted));
+    fn restored(&self, base: usize, noted: &Noted) -> Result<(), String> {
+        self.own(base, |images, base| images.restored(base, noted))
     }
 
     fn held(&self, base: usize) -> Held {

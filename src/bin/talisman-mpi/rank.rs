@@ -7,7 +7,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use talisman::prelude::*;
-use talisman::testing::committed;
 use talisman_abi::Hooks;
 use talisman_ampi::api::Universe;
 use talisman_ampi::api::traits::*;
@@ -15,8 +14,8 @@ use talisman_ampi::rank::{self, Birth, Command, Program, Threads};
 use talisman_ampi::slot::{Images, ImagesError};
 use talisman_ampi::thread::set_answers;
 use talisman_loader::libc::{
-    Numbers, UndoLogs, answer_time_stamp, before_shared_write, begin_in, has_live_threads, is_own_thread,
-    keep_undo_logs, let_run_again, owner_of_thread, run, set_end_rank, trap_time_stamps,
+    Numbers, answer_time_stamp, before_shared_write, begin_in, has_live_threads, is_own_thread,
+    let_run_again, owner_of_thread, run, set_end_rank, trap_time_stamps,
 };
 use talisman_loader::stack_scrubbing;
 
@@ -24,7 +23,7 @@ use crate::born::{self, Born, Found};
 use crate::builds;
 use crate::images::{self, OfRanks, ProgramImages};
 use crate::programs::{self, Other, Programs};
-use crate::{control, ends, mpi_files, replayed_values, slice};
+use crate::{control, ends, mpi_files, replayed_values, slice, undo_logs};
 
 /// An MPI program, as all its ranks are given it.
 #[derive(Clone, Debug, Pup)]
@@ -112,7 +111,7 @@ impl Program for MpiProgram {
             goes_back: self.goes_back,
         });
         if self.goes_back || self.runs_again {
-            keep_undo_logs(UndoLogs { folder: self.undo_logs.clone().into(), committed });
+            undo_logs::keep(&self.undo_logs);
         }
         rank::set_threads(Threads {
             are_live: has_live_threads,

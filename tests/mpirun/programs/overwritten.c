@@ -194,6 +194,26 @@ static void write_together(int round) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* How the job ends before its time, in the middle of it: the first word behind the number of rounds says so. */
+static void end(const char *how) {
+    if (!strcmp(how, "aborts") && rank == 2) MPI_Abort(MPI_COMM_WORLD, 7);
+    if (!strcmp(how, "exits") && rank == 2) exit(7);
+    if (!strcmp(how, "faults") && rank == 2) *(volatile int *)8 = 1;
+    if (!strcmp(how, "waits") && rank == 2) {
+        fprintf(stderr, "it waits\n");
+        for (;;) usleep(100000);
+    }
+    /* Nobody sees it: a folder is where a file was that is written over. */
+    if (!strcmp(how, "spoils")) {
+        const char *name = name_of("places");
+        ask_system(SYS_unlink, (long)name, 0, 0);
+        ask_system(SYS_mkdir, (long)name, 0700, 0);
+        MPI_Barrier(MPI_COMM_WORLD);
+        be_lost_if("2@90", stem, rank, 90);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
 int main(int argc, char **argv) {
     char all[400];
     int rounds = atoi(argv[3]), is_alone = strcmp(argv[1], "alone") == 0;
@@ -241,6 +261,7 @@ int main(int argc, char **argv) {
             write_together(round);
         }
         usleep(2000);
+        if (round == 90 && argc > 4) end(argv[4]);
     }
     if (!is_alone) must(MPI_File_close(&by_mpi) == MPI_SUCCESS, "File_close");
     MPI_Barrier(MPI_COMM_WORLD);

@@ -37,7 +37,7 @@ pub(super) use makers::{adopt, adopt_stream};
 pub(super) use numbers::Descriptors;
 pub use numbers::{Numbers, TooManyDescriptors};
 pub use stream::{prepare_streams, streams_are_known};
-pub use undo_log::{UndoLogs, before_shared_write, before_write, keep_undo_logs, remove_undo_logs};
+pub use undo_log::{UndoLogs, before_shared_write, before_write, keep_undo_logs};
 pub(super) use undo_log::{before_cut_at, before_loss, before_rename, note_made_at};
 
 /// A file that cannot move with its rank.

@@ -15,6 +15,7 @@ mod cpu_time;
 mod deadline;
 mod descriptor_waits;
 mod environment;
+mod error_messages;
 mod exit;
 mod files;
 mod folder;
@@ -31,7 +32,6 @@ mod list;
 mod made_again;
 mod mappings;
 mod mask;
-mod messages;
 mod named;
 mod number_texts;
 mod outcome;
@@ -70,7 +70,7 @@ pub use descriptor_waits::{write, write_pieces};
 pub use files::{
     Departed, FilesError, Numbers, Reason, TooManyDescriptors, UndoLogs, before_shared_write, before_write,
     files_arrive, files_depart, files_end, files_note, files_noted, files_open, files_restored, files_settle,
-    keep_undo_logs, prepare_streams, remove_undo_logs, streams_are_known,
+    keep_undo_logs, prepare_streams, streams_are_known,
 };
 pub use folder::begin_in;
 pub(crate) use late::{add_finalizers, call_initializers, keep_error};
@@ -138,7 +138,7 @@ pub fn symbol(name: &str) -> Option<usize> {
         time_zone::symbol,
         gamma::symbol,
         hash_table::symbol,
-        messages::symbol,
+        error_messages::symbol,
         jumps::symbol,
         folder::symbol,
         mask::symbol,

@@ -248,6 +248,13 @@ pub fn committed() -> u64 {
     try_current(|pe| pe.node.store.committed()).flatten().map_or(0, |version| version + 1)
 }
 
+/// Says whether the job of this thread's PE has ended, also when there is no PE any more. None if there is none now.
+#[doc(hidden)]
+pub fn end_of_job() -> Option<impl Fn() -> bool + Send + Sync + 'static> {
+    let job = try_current(|pe| pe.node.job.clone())?;
+    Some(move || job.how_it_ended().is_some())
+}
+
 /// What is packed now, to be sent next, has bytes that do not follow from what the PE of this thread was given, as the stack of a virtual
 /// rank has. Where the PE runs again they may be others.
 #[doc(hidden)]

@@ -83,14 +83,6 @@ pub fn keep_undo_logs(of: UndoLogs) {
     ARE_KEPT.store(true, Ordering::Relaxed);
 }
 
-/// The job ends: nobody goes back any more. To be called with memory of the process.
-pub fn remove_undo_logs() {
-    if let Some(logs) = &*lock() {
-        // Mostly nothing was written over.
-        let _none = std::fs::remove_dir_all(&logs.of.folder);
-    }
-}
-
 fn lock() -> MutexGuard<'static, Option<Logs>> {
     LOGS.lock().unwrap_or_else(PoisonError::into_inner)
 }

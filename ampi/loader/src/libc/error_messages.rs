@@ -175,30 +175,28 @@ unsafe extern "C" fn end() -> ! {
     unsafe { exit((*current()).status_after_message) }
 }
 
-#[unsafe(naked)]
-unsafe extern "C" fn error() {
-    between!(
-        "test edi, edi",
-        "jz 2f",
-        "xor edi, edi",
-        "lea r11, [rip + {after}]",
-        "mov [rsp], r11",
-        "2:",
-        "jmp [rip + {real}@GOTPCREL]",
-        => between = note_status, after = after_message, real = real::error,
-    )
+/// With a status but 0 the C library comes back to us.
+macro_rules! with_status {
+    ($($function:ident => $real:path,)*) => {
+        $(
+            #[unsafe(naked)]
+            unsafe extern "C" fn $function() {
+                between!(
+                    "test edi, edi",
+                    "jz 2f",
+                    "xor edi, edi",
+                    "lea r11, [rip + {after}]",
+                    "mov [rsp], r11",
+                    "2:",
+                    "jmp [rip + {real}@GOTPCREL]",
+                    => between = note_status, after = after_message, real = $real,
+                )
+            }
+        )*
+    };
 }
 
-#[unsafe(naked)]
-unsafe extern "C" fn error_at_line() {
-    between!(
-        "test edi, edi",
-        "jz 2f",
-        "xor edi, edi",
-        "lea r11, [rip + {after}]",
-        "mov [rsp], r11",
-        "2:",
-        "jmp [rip + {real}@GOTPCREL]",
-        => between = note_status, after = after_message, real = real::error_at_line,
-    )
+with_status! {
+    error => real::error,
+    error_at_line => real::error_at_line,
 }
