@@ -261,6 +261,7 @@ impl<P: Program> RankElement<P> {
     #[entry]
     pub(super) fn go_on_together(&mut self, cx: &mut Cx<Self>, time: u32) {
         if self.asked == Some(time) {
+            self.rank.slot_mut().go_on();
             (self.regroups, self.asked) = (false, None);
             cx.hold(self.is_held());
             self.advance(cx, None);

@@ -84,6 +84,9 @@ pub trait Images: Debug + Sync {
         Ok(())
     }
 
+    /// All that were copied at the same time have been [restored](Images::restored), and go on.
+    fn go_on(&self, _base: usize) {}
+
     /// Whether a rank that has it is held where it is, by what does not move with it. Asked whenever it waits. The reason
     /// is not the rank's.
     fn held(&self, _base: usize) -> Held {

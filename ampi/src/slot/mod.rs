@@ -228,6 +228,11 @@ impl Slot {
         restored
     }
 
+    /// All that were copied at the same time are restored, and go on. The slot is in place.
+    pub fn go_on(&self) {
+        self.tell_as_rank(|images, base| images.go_on(base));
+    }
+
     /// Moves its pages to other addresses; its own are free from then on.
     ///
     /// # Errors

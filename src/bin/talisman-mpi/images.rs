@@ -19,9 +19,9 @@ use talisman_ampi::slot::{
 };
 use talisman_ampi::thread::{self, Saved};
 use talisman_loader::libc::{
-    FilesError, Hooks, Numbers, State, enter, files_arrive, files_depart, files_end, files_note, files_noted,
-    files_open, files_restored, files_settle, function_at, leave, prepare_children, prepare_names,
-    prepare_streams, set_hooks,
+    FilesError, Hooks, Numbers, State, enter, files_arrive, files_depart, files_end, files_go_on, files_note,
+    files_noted, files_open, files_restored, files_settle, function_at, leave, prepare_children,
+    prepare_names, prepare_streams, set_hooks,
 };
 use talisman_loader::{
     PartKind, Program, Registers, Search, Stack, ThreadLocals, answer_later, answer_names, pad_room, place_of,
@@ -383,6 +383,11 @@ impl Images for ProgramImages {
             }
             Ok(()) => Ok(()),
         }
+    }
+
+    fn go_on(&self, base: usize) {
+        // SAFETY: as above.
+        unsafe { files_go_on(self.state_at(base)) };
     }
 
     fn held(&self, base: usize) -> Held {

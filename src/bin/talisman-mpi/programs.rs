@@ -208,6 +208,10 @@ impl Images for Programs {
         self.own(base, |images, base| images.restored(base, noted))
     }
 
+    fn go_on(&self, base: usize) {
+        self.own(base, |images, base| images.go_on(base));
+    }
+
     fn held(&self, base: usize) -> Held {
         self.own(base, |images, base| images.held(base))
     }

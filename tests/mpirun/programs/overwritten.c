@@ -156,6 +156,24 @@ static void write_amid(int round) {
     must(fwrite(text, 1, RECORD, amid) == RECORD && fseek(amid, 0, SEEK_SET) == 0, "fwrite amid");
 }
 
+/* A file that stays open, and is replaced by another one of its name in each seventh round. */
+static int replaced = -1;
+
+static void replace_open(int round) {
+    char text[RECORD], found[RECORD] = "";
+    if (round) {
+        int by_name = open(name_of("replaced"), O_RDONLY);
+        must(pread(replaced, found, RECORD, 0) == RECORD && atoi(found) == round - 1, "what is in the open one");
+        must(pread(by_name, found, RECORD, 0) == RECORD && atoi(found) == round - 1 && close(by_name) == 0, "what has its name");
+    }
+    if (round % 7 == 0) {
+        if (round) must(unlink(name_of("replaced")) == 0 && close(replaced) == 0, "unlink");
+        replaced = open(name_of("replaced"), O_RDWR | O_CREAT | O_TRUNC, 0600);
+    }
+    record(text, round);
+    must(pwrite(replaced, text, RECORD, 0) == RECORD, "pwrite to what is replaced");
+}
+
 /* A file to which lines are added only from a certain round on. */
 enum { LATE = 45 };
 
@@ -204,13 +222,13 @@ static void end(const char *how) {
         for (;;) usleep(100000);
     }
     /* Nobody sees it: a folder is where a file was that is written over. */
-    if (!strcmp(how, "spoils")) {
+    if (!strcmp(how, "spoils") && rank == 2) {
+        /* No checkpoint comes in between. */
         const char *name = name_of("places");
+        must(pwrite(places, "0", 1, 0) == 1, "pwrite of what is spoiled");
         ask_system(SYS_unlink, (long)name, 0, 0);
         ask_system(SYS_mkdir, (long)name, 0700, 0);
-        MPI_Barrier(MPI_COMM_WORLD);
         be_lost_if("2@90", stem, rank, 90);
-        MPI_Barrier(MPI_COMM_WORLD);
     }
 }
 
@@ -257,6 +275,7 @@ int main(int argc, char **argv) {
             replace(round);
             append_late(round);
             fold(round);
+            replace_open(round);
             write_amid(round);
             write_together(round);
         }

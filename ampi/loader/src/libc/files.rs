@@ -291,6 +291,16 @@ pub unsafe fn files_restored(
     result
 }
 
+/// All have put back and cut what they write to. What was opened again by its name before, where another file had that, is opened once
+/// more.
+///
+/// # Safety
+/// As for [`files_noted`].
+pub unsafe fn files_go_on(state: *const State) {
+    // SAFETY: the caller's promise.
+    unsafe { (*state).descriptors.open() }.for_each(departed::open_replaced);
+}
+
 /// Closes what a rank has open that is never to run again; unless threads of it run on, which may wait for any of that: they end
 /// with the process.
 ///

@@ -69,8 +69,8 @@ pub use children::{is_child, prepare_children};
 pub use descriptor_waits::{write, write_pieces};
 pub use files::{
     Departed, FilesError, Numbers, Reason, TooManyDescriptors, UndoLogs, before_shared_write, before_write,
-    files_arrive, files_depart, files_end, files_note, files_noted, files_open, files_restored, files_settle,
-    keep_undo_logs, prepare_streams, streams_are_known,
+    files_arrive, files_depart, files_end, files_go_on, files_note, files_noted, files_open, files_restored,
+    files_settle, keep_undo_logs, prepare_streams, streams_are_known,
 };
 pub use folder::begin_in;
 pub(crate) use late::{add_finalizers, call_initializers, keep_error};

@@ -375,6 +375,32 @@ pub fn meta(descriptor: c_int) -> Option<::libc::stat> {
     }
 }
 
+/// A descriptor of a file that has lost its name to another one is that one's from now on, at the same place.
+pub fn open_replaced(descriptor: c_int) {
+    const LOST: &[u8] = b" (deleted)";
+    let mut path = [0; PATH];
+    if has_name(descriptor) {
+        return;
+    }
+    let len = read_link(descriptor, &mut path);
+    // SAFETY: bytes of a string of C.
+    let bytes = unsafe { std::slice::from_raw_parts(path.as_ptr().cast::<u8>(), len) };
+    let Some(named) = bytes.strip_suffix(LOST).map(<[u8]>::len) else { return };
+    path[named] = 0;
+    // SAFETY: asks about a descriptor; a string of C; then what was opened here.
+    unsafe {
+        let flags = ::libc::fcntl(descriptor, F_GETFL);
+        let position = ::libc::lseek(descriptor, 0, ::libc::SEEK_CUR);
+        let on_exec = if ::libc::fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0 { O_CLOEXEC } else { 0 };
+        let new = ::libc::open(path.as_ptr(), flags & !(::libc::O_CREAT | ::libc::O_TRUNC | ::libc::O_EXCL));
+        if new >= 0 {
+            ::libc::lseek(new, position, ::libc::SEEK_SET);
+            ::libc::dup3(new, descriptor, on_exec);
+            ::libc::close(new);
+        }
+    }
+}
+
 /// Makes a new descriptor that of this number.
 fn give_number(new: c_int, number: c_int, closes_on_exec: bool) -> Result<(), FilesError> {
     if new == number {

@@ -47,11 +47,13 @@ pub(in crate::libc::files) fn undo(
     let (rank, period) = (state.owner, state.period);
     with_process_memory(|| {
         let Some(logs) = &mut *lock() else { return Ok(()) };
-        // It is of what was written after the copy.
-        let known = logs.ranks.remove(&rank);
         if goes_back_alone() {
+            // It is of what was written after the copy.
+            let known = logs.ranks.remove(&rank);
             return logs.put_back_alone((rank, period), known, greatest);
         }
+        // The same of all ranks: those that have left this process may come back in the same period.
+        logs.ranks.clear();
         let is_first = !(0..rank).any(|other| greatest(&key(other)).is_some());
         if !is_first {
             return Ok(());
